@@ -1,30 +1,40 @@
-"""The store: found again by content, verified, safe to share."""
+"""Stores of covers and results: found by content, verified, shared without being believed."""
 
 from __future__ import annotations
 
+import json
 import multiprocessing
+import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from small_programs import stages
 
-from boolcomp.common.errors import DataWarning, UsageError
-from boolcomp.common.places import Folder
+import boolcomp as bc
+from boolcomp.common.errors import DataWarning
+from boolcomp.common.places import Folder, place_of
 from boolcomp.logic.truthtable import digest
 from boolcomp.paper.covers import make_covers
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import Recipe, Store, default_store, function_of
+from boolcomp.paper.store import FOREIGN, Recipe, Store, default_store, function_of
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel.minimise import minimise
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
     from boolcomp.paper.truth import TermTable
 
 
-@pytest.fixture(scope="module", name="entries")
-def small_tables() -> tuple[TermTable, ...]:
-    made: tuple[TermTable, ...] = run_passes("machado-2r", Options(bits=5))
-    return made
+def tables() -> tuple[TermTable, ...]:
+    return stages(5)[1]
+
+
+def table(name: str) -> TermTable:
+    return next(entry for entry in tables() if entry.plan.term.name == name)
 
 
 @pytest.fixture(name="store")
@@ -32,8 +42,13 @@ def empty_store(tmp_path: Path) -> Store:
     return Store((Folder(tmp_path / "store"),))
 
 
-def test_what_is_kept_is_found_by_content(entries: tuple[TermTable, ...], store: Store) -> None:
-    entry = entries[0]
+def be_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    """Work as a user with another private cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+
+
+def test_what_is_kept_is_found_by_content(store: Store) -> None:
+    entry = table("T13")
     cover = minimise(function_of(entry.table), "own", 10)
     assert store.find(entry.table, Recipe()) is None
     store.keep(entry, Recipe(), cover)
@@ -41,43 +56,33 @@ def test_what_is_kept_is_found_by_content(entries: tuple[TermTable, ...], store:
     assert found is not None
     assert repr(found.cubes) == repr(cover.cubes)
     assert (found.proved, found.lower_bound) == (cover.proved, cover.lower_bound)
-    assert store.find(entries[1].table, Recipe()) is None
+    assert store.find(table("T12").table, Recipe()) is None
     assert store.find(entry.table, Recipe("espresso")) is None
+    faithful = run_passes("machado-2r", Options(bits=5, rounding="faithful"))[2]
+    assert digest(faithful.table) != digest(entry.table)
 
 
-def test_faithful_and_nearest_tables_are_kept_apart(entries: tuple[TermTable, ...]) -> None:
-    faithful = run_passes("machado-2r", Options(bits=5, rounding="faithful"))
-    assert digest(faithful[0].table) != digest(entries[0].table)
-
-
-def test_a_cover_cut_short_does_not_answer_for_more_time(
-    entries: tuple[TermTable, ...], store: Store
-) -> None:
-    entry = entries[0]
+def test_a_cover_answers_for_less_work_and_a_proved_minimum_for_any(store: Store) -> None:
+    entry = table("T12")
     cover = minimise(function_of(entry.table), "isop", 10)
     cut = type(cover)(cover.cubes, "own", lower_bound=1, note="deadline reached")
     store.keep(entry, Recipe("own", 2.0), cut)
-    assert store.find(entry.table, Recipe("own", 2.0)) is not None
-    assert store.find(entry.table, Recipe("own", 3.0)) is None
-    assert store.find(entry.table, Recipe("own", None)) is None
-
-
-def test_a_proved_minimum_answers_the_heuristic_too(
-    entries: tuple[TermTable, ...], store: Store
-) -> None:
-    entry = next(e for e in entries if e.plan.term.name == "T13")
-    store.keep(entry, Recipe("exact"), minimise(function_of(entry.table), "exact", 30))
-    found = store.find(entry.table, Recipe("own"))
-    assert found is not None
-    assert found.proved
+    asked = (2.0, 3.0, None)
+    found = [store.find(entry.table, Recipe("own", seconds)) for seconds in asked]
+    assert [one is None for one in found] == [False, True, True]
+    small = table("T13")
+    store.keep(small, Recipe("exact"), minimise(function_of(small.table), "exact", 30))
+    proved = store.find(small.table, Recipe("own"))
+    assert proved is not None
+    assert proved.proved
 
 
 @pytest.mark.parametrize("damage", ["cut", "wrong", "header", "junk"])
 def test_a_damaged_file_is_a_warning_and_made_anew(
-    entries: tuple[TermTable, ...], store: Store, tmp_path: Path, damage: str
+    store: Store, tmp_path: Path, damage: str
 ) -> None:
-    entry = entries[0]
-    name = store.keep(entry, Recipe(), minimise(function_of(entry.table), "own", 10))
+    entry = table("T12")
+    name = store.keep(entry, Recipe(), minimise(function_of(entry.table), "isop", 10))
     path = tmp_path / "store" / name
     text = path.read_text()
     rows = text.splitlines(keepends=True)
@@ -92,21 +97,23 @@ def test_a_damaged_file_is_a_warning_and_made_anew(
         assert store.find(entry.table, Recipe()) is None
 
 
-@pytest.mark.slow
-def test_a_second_compile_reads_everything(entries: tuple[TermTable, ...], store: Store) -> None:
+def test_a_second_compile_reads_everything(store: Store) -> None:
     told: list[tuple[int, ...]] = []
-    tables = {entry.table for entry in entries}
-    first = make_covers(entries, Recipe(), store, lambda _, *done: told.append(done))
-    assert told == sorted(told)
-    assert told[0][0] == 0
-    assert told[-1][0] == told[-1][1] == sum(one.outputs << one.inputs for one in tables)
-    assert len(told) == 1 + len(tables)
-    assert not any(term.stored for term in first)
-    told.clear()
-    second = make_covers(entries, Recipe(), store, lambda _, *done: told.append(done))
+    found = []
+    for _ in range(2):
+        told.clear()
+        found.append(
+            make_covers(tables(), Recipe("isop"), store, lambda _, *done: told.append(done))
+        )
+        if len(found) == 1:
+            different = {entry.table for entry in tables()}
+            assert told == sorted(told)
+            assert (told[0][0], len(told)) == (0, 1 + len(different))
+            work = sum(one.outputs << one.inputs for one in different)
+            assert told[-1][:2] == (work, work)
     assert not told  # what is read takes no time
-    assert all(term.stored for term in second)
-    for one, other in zip(first, second, strict=True):
+    assert [{term.stored for term in terms} for terms in found] == [{False}, {True}]
+    for one, other in zip(*found, strict=True):
         assert repr(one.cover.cubes) == repr(other.cover.cubes)
 
 
@@ -132,7 +139,7 @@ def test_a_folder_of_tables_that_happens_to_be_here_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    be_another(monkeypatch, tmp_path, "cache")
     own = Folder(tmp_path / "cache" / "boolcomp" / "tables", trusted=True)
     assert default_store().places[0] == own
     (tmp_path / "tables").mkdir()
@@ -141,8 +148,141 @@ def test_a_folder_of_tables_that_happens_to_be_here_is_not_read(
     assert default_store().places[0] == own
 
 
-def test_recipes_out_of_range_are_sentences() -> None:
-    with pytest.raises(UsageError, match=r"method 'expresso' \(did you mean 'espresso'"):
-        Recipe("expresso")
-    with pytest.raises(UsageError, match="a deadline is a positive number of seconds, not -1"):
-        Recipe("own", -1)
+# Stores that others share.
+
+GRAVITY = ("compile", "machado-2r", "--of", "gravity", "--bits", "4", "--effort", "0")
+SWEEP = (
+    'robots = ["machado-2r"]\nfunctions = ["gravity"]\nbits = [4, 5]\neffort = 0\n'
+    'approximate = "off"\n'
+)
+
+
+def test_a_cover_of_somebody_else_covers_but_is_no_proven_minimum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry, store = table("T13"), Store((Folder(tmp_path / "shared"),))
+    cover = minimise(function_of(entry.table), "exact", 30)
+    assert cover.proved
+    be_another(monkeypatch, tmp_path, "theirs")
+    name = store.keep(entry, Recipe("exact"), cover)
+    mine = store.find(entry.table, Recipe("exact"))
+    assert mine is not None
+    assert mine.proved
+    be_another(monkeypatch, tmp_path, "mine")
+    assert store.find(entry.table, Recipe("exact")) is None
+    path = tmp_path / "shared" / name
+    assert digest(entry.table) in name
+    path.write_text(path.read_text().replace("method: exact", "method: \x1b[31m"))
+    found = store.find(entry.table, Recipe("own"))
+    assert found is not None
+    assert repr(found.cubes) == repr(cover.cubes)
+    assert (found.proved, found.lower_bound) == (False, 1)
+    assert (found.method, found.note) == ("unknown", FOREIGN)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("store", ["shared", "memory://lab/boolcomp"])
+def test_what_one_user_compiled_another_one_proves_and_uses(
+    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    first = run(*GRAVITY, "--store", store, "-o", "first")
+    assert first.code == 0
+    be_another(monkeypatch, tmp_path, "another")
+    second = run(*GRAVITY, "--store", store, "-o", "second")
+    assert second.code == 0
+    assert "read from the store" in second.err
+    assert first.out == second.out
+    for name in ("program.json", "networks/0.txt", "graphs/0.txt"):
+        one, other = (tmp_path / folder / name for folder in ("first", "second"))
+        assert one.read_bytes() == other.read_bytes()
+    program = bc.compile("machado-2r", 4, of="gravity", effort=0, store=store)
+    assert program.network() == bc.load_program("first").network()
+
+
+@pytest.mark.check
+def test_workers_of_sweeps_share_a_store_and_a_lie_in_it_changes_nothing(
+    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+
+    def swept(user: str, *more: str) -> list[bool]:
+        be_another(monkeypatch, tmp_path, f"cache-{user}")
+        assert run("sweep", "sweep.toml", "--processes", "2", "-o", user, *more).code == 0
+        costs = (tmp_path / user / "costs").iterdir()
+        return [json.loads(path.read_text())["stored"] for path in costs]
+
+    shared = ("--store", "shared")
+    assert swept("alone") == swept("first", *shared) == [False, False]
+    assert swept("second", *shared) == [True, True]
+    one, other = sorted((tmp_path / "shared").glob("*.compact.json"))
+    text = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(text)
+    assert swept("third", *shared) == [False, False]
+    results = [(tmp_path / user / "results.csv").read_bytes()
+               for user in ("alone", "first", "second", "third")]  # fmt: skip
+    assert len(set(results)) == 1
+
+
+def test_a_store_of_another_kind_is_refused() -> None:
+    place_of("memory://foreign").write("boolcomp-store.txt", "of another kind")
+    with pytest.raises(bc.DataError, match="its boolcomp-store"):
+        bc.compile("machado-2r", 4, of="gravity", effort=0, store="memory://foreign")
+
+
+@pytest.fixture(name="opened")
+def what_is_opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the addresses that are opened: of stores, and of sockets on any network."""
+    found: list[str] = []
+
+    def open_(address: str) -> Any:
+        found.append(address)
+        raise OSError("no network")
+
+    def connect(_: socket.socket, address: Any) -> None:
+        open_(str(address))
+
+    monkeypatch.setattr("boolcomp.common.buckets._system", open_)
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setattr(socket.socket, "connect_ex", connect)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **_: open_(str(given[0])))
+    return found
+
+
+ADDRESS, HTTP = "memory://lab/boolcomp", "https://lab.example/boolcomp"
+
+
+def test_no_address_is_opened_but_by_a_command_that_runs_with_it(
+    run: Callable[..., Result], opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    (tmp_path / "addresses.toml").write_text(f'robots = ["{HTTP}.urdf"]\nbits = [4]\n')
+    stages(4)[2].save(tmp_path / "program")
+    for line, code in (
+        (f"compile machado-2r --store {ADDRESS} --bits eight", 2),
+        (f"compile machado-2r --store {ADDRESS} --help", 0),
+        (f"compile --store {ADDRESS}", 2),
+        (f"sweep sweep.toml -o out --store {ADDRESS} --dry-run", 0),
+        (f"robots {HTTP}.urdf", 2),
+        (f"compile {HTTP}.toml --bits 4", 2),
+        (f"evaluate machado-2r -i {HTTP}.csv", 1),
+        (f"evaluate machado-2r -i {ADDRESS}.npy", 1),
+        (f"evaluate {ADDRESS} -i states.zarr", 2),
+        (f"evaluate program -i {ADDRESS}.zarr -o out.zarr", 2),
+        (f"verify {ADDRESS}", 1),
+        (f"show {HTTP}.pla", 2),
+        (f"import {HTTP}.blif -o out.blif", 1),
+        (f"minimize {HTTP}.pla", 1),
+        ("sweep addresses.toml -o out", 1),
+    ):
+        assert run(*line.split()).code == code, line
+    with monkeypatch.context() as patch:
+        patch.setenv("_BOOLCOMP_COMPLETE", "bash_complete")
+        patch.setenv("COMP_WORDS", f"boolcomp compile machado-2r --store {ADDRESS} --mode ")
+        patch.setenv("COMP_CWORD", "6")
+        assert "compact" in run().out
+    assert opened == []
+    for command in (GRAVITY, ("sweep", "sweep.toml", "-o", "out")):
+        found = run(*command, "--store", ADDRESS)
+        assert (found.code, "no network" in found.err) == (1, True)
+    assert set(opened) == {ADDRESS}
