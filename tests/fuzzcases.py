@@ -24,13 +24,12 @@ from fuzzprograms import files_of, forged_program, written
 from fuzzwritten import written_case
 from samples import terms_of
 
+import boolcomp as bc
 from boolcomp import cli
-from boolcomp.common.errors import BoolcompError, DataWarning
+from boolcomp.common.errors import DataWarning
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot, load_urdf, parse_robot, robot_names
-from boolcomp.program.programfile import load_program
+from boolcomp.problem.robot import load_urdf, parse_robot
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.minimise import minimise
 
@@ -45,60 +44,19 @@ if TYPE_CHECKING:
     Case = Callable[[int, Path], bool]
 
 VALUES = (
-    "0",
-    "-0.0",
-    "1",
-    "-1",
-    "1e5",
-    "1e10",
-    "1e200",
-    "1e308",
-    "-1e308",
-    "1e-308",
-    "5e-324",
-    "1e999",
-    "nan",
-    "inf",
-    "-inf",
-    "9" * 400,
-    "9" * 5000,
-    "0x" + "f" * 5000,
-    "true",
-    "1979-05-27",
-    "07:32:00",
-    '"pi/0.0"',
-    '"pi/0"',
-    '"pi"',
-    '"-99999999999*pi/3"',
-    '"1_0"',
-    '"nan"',
-    '""',
-    '"' + "x" * 99999 + '"',
-    '"\\u0000"',
-    "'''\nx'''",
-    "[]",
-    "[[1]]",
-    "[" * 90 + "]" * 90,
-    "[" * 900 + "]" * 900,
-    "{}",
-    "{a = 1}",
-    "[1, 2]",
-    "[-1e308, 1e308]",
-    "[0, 0]",
-    "[1e-300, 2e-300]",
-    "[1, 1.0000000000001]",
-    "[0, 0, 1e308]",
-    "[1, 1, 1, 1, 1, 1]",
-    "[1e-200, 0, 0, 1e-200, 0, 0]",
-    "[-1e12, 1e12]",
-    '"prismatic"',
-    '"revolute"',
-)
+    "0", "-0.0", "1", "-1", "1e5", "1e10", "1e200", "1e308", "-1e308", "1e-308", "5e-324", "1e999",
+    "nan", "inf", "-inf", "9" * 400, "9" * 5000, "0x" + "f" * 5000, "true", "1979-05-27",
+    "07:32:00", '"pi/0.0"', '"pi/0"', '"pi"', '"-99999999999*pi/3"', '"1_0"', '"nan"', '""',
+    '"' + "x" * 99999 + '"', '"\\u0000"', "'''\nx'''", "[]", "[[1]]", "[" * 90 + "]" * 90,
+    "[" * 900 + "]" * 900, "{}", "{a = 1}", "[1, 2]", "[-1e308, 1e308]", "[0, 0]",
+    "[1e-300, 2e-300]", "[1, 1.0000000000001]", "[0, 0, 1e308]", "[1, 1, 1, 1, 1, 1]",
+    "[1e-200, 0, 0, 1e-200, 0, 0]", "[-1e12, 1e12]", '"prismatic"', '"revolute"',
+)  # fmt: skip
 
 
 @cache
 def robot_texts() -> tuple[str, ...]:
-    return tuple(str(load_robot(name)) for name in robot_names())
+    return tuple(str(bc.load_robot(name)) for name in bc.robot_names())
 
 
 def damaged_robot(rng: random.Random) -> str:
@@ -126,20 +84,20 @@ def robot_case(seed: int, folder: Path) -> bool:
     text = damaged_robot(rng)
     try:
         robot = parse_robot(text, "r.toml")
-    except BoolcompError as error:
+    except bc.BoolcompError as error:
         sentence(error)
         return False
     if parse_robot(str(robot)) != robot:
         raise BrokenError("a robot does not survive its text")
     ends = [(x.position.high, x.velocity.high, x.acceleration.high) for x in robot.links]
-    if not np.isfinite(inverse_dynamics(robot, *zip(*ends, strict=True))).all():
+    if not np.isfinite(bc.inverse_dynamics(robot, *zip(*ends, strict=True))).all():
         raise BrokenError("torques are not finite")
     try:
         if robot.joints <= 3:
             str(terms_of(robot))
         if robot.joints <= 2 and rng.random() < 0.05:
             run_passes(robot, Options(bits=4), until="plan")
-    except BoolcompError as error:
+    except bc.BoolcompError as error:
         sentence(error)
     return True
 
@@ -160,13 +118,13 @@ def description_case(seed: int, folder: Path) -> bool:
     path.write_bytes(urdf_texts.damaged(rng, text).encode(errors="surrogatepass"))
     try:
         robot = load_urdf(path, tip=rng.choice(DESCRIBED[text])).robot
-    except BoolcompError as error:
+    except bc.BoolcompError as error:
         sentence(error)
         return False
     if parse_robot(str(robot)) != robot:
         raise BrokenError("an arm does not survive its text")
     ends = [(x.position.high, x.velocity.high, x.acceleration.high) for x in robot.links]
-    if not np.isfinite(inverse_dynamics(robot, *zip(*ends, strict=True))).all():
+    if not np.isfinite(bc.inverse_dynamics(robot, *zip(*ends, strict=True))).all():
         raise BrokenError("torques are not finite")
     return True
 
@@ -175,8 +133,8 @@ def program_case(seed: int, folder: Path) -> bool:
     """Read a damaged or forged program; one that is accepted runs, and survives its files."""
     written(forged_program(seeded(seed)), folder)
     try:
-        program = load_program(folder)
-    except BoolcompError as error:
+        program = bc.load_program(folder)
+    except bc.BoolcompError as error:
         sentence(error)
         return False
     str(program)
@@ -193,7 +151,7 @@ def program_case(seed: int, folder: Path) -> bool:
             if not np.isfinite(found.values).all():
                 raise BrokenError("outputs are not finite")
     written(files_of(program), folder)
-    if load_program(folder) != program:
+    if bc.load_program(folder) != program:
         raise BrokenError("a program does not survive its files")
     return True
 
@@ -286,7 +244,7 @@ def pla_case(seed: int, folder: Path) -> bool:
         data = data[:place] + letter + data[place + rng.randrange(2) :]
     try:
         found = pla.parse(data)
-    except BoolcompError as error:
+    except bc.BoolcompError as error:
         sentence(error)
         return False
     text = pla.render(found)

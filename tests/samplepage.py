@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from boolcomp.common.pages import (
-    Axis,
-    Beside,
-    Chart,
-    Choice,
-    Column,
-    Drawing,
-    Fact,
-    Figure,
-    Markup,
-    Page,
-    Row,
-    Section,
-    Table,
-    Text,
-    bars,
-    heat,
-    histogram,
-    lines,
-    scatter,
-)
+from boolcomp.common import pages
 
 BITS = tuple(range(4, 13))
 HEADS = 14
 
 
-def charts() -> tuple[Chart, ...]:
+def charts() -> tuple[pages.Chart, ...]:
     """Return a chart of every kind."""
-    series = Axis("series", "series", names=True)
-    kind = Axis("kind", "", names=True)
-    errors: list[Row] = [
+    series = pages.Axis("series", "series", names=True)
+    kind = pages.Axis("kind", "", names=True)
+    errors: list[pages.Row] = [
         {"bits": b, "error": factor * 2.0**-b, "series": name, "kind": what}
         for name, share in (("compact", 1.0), ("paper, m + 1", 1.5))
         for what, factor in (("rms", share), ("worst found", 4 * share))
         for b in BITS
     ]
-    points: list[Row] = [
+    points: list[pages.Row] = [
         {"nodes": 300 * k, "rms": 0.5**k, "front": k % 2, "name": f"<p{k}>", "series": "abc"[k % 3]}
         for k in range(1, 9)
     ]
@@ -46,50 +26,92 @@ def charts() -> tuple[Chart, ...]:
     cells = [
         {"q1": x / 2, "q2": y / 2, "error": x * y / 16} for x in range(-5, 6) for y in range(-5, 6)
     ]
-    words: list[Row] = [{"word": f"w{k}", "nodes": 3 * k + 1, "kind": "sum"} for k in range(5)]
-    bits, rms = Axis("bits", "bits", values=BITS), Axis("error", "error, N·m", log=True)
-    named = (Axis("name", "name", names=True),)
-    q1, q2, error = Axis("q1", "q1, rad"), Axis("q2", "q2, rad"), Axis("error", "error, LSB")
+    words: list[pages.Row] = [
+        {"word": f"w{k}", "nodes": 3 * k + 1, "kind": "sum"} for k in range(5)
+    ]
+    bits, rms = pages.Axis("bits", "bits", values=BITS), pages.Axis("error", "error, N·m", log=True)
+    named = (pages.Axis("name", "name", names=True),)
+    q1, q2, error = (
+        pages.Axis("q1", "q1, rad"),
+        pages.Axis("q2", "q2, rad"),
+        pages.Axis("error", "error, LSB"),
+    )
     return (
-        lines(errors, bits, rms, colour_by=series, dash_by=kind, title="T1", shows="It halves."),
-        scatter(
-            points, Axis("nodes", "nodes"), Axis("rms", "rms", log=True), colour_by=series,
-            hover=named, front="front", title="Nodes and errors",
+        pages.lines(
+            errors, bits, rms, colour_by=series, dash_by=kind, title="T1", shows="It halves."
         ),
-        histogram(
-            intervals, Axis("low", "from"), "high", Axis("states", "states"), title="How often"
+        pages.scatter(
+            points,
+            pages.Axis("nodes", "nodes"),
+            pages.Axis("rms", "rms", log=True),
+            colour_by=series,
+            hover=named,
+            front="front",
+            title="Nodes and errors",
         ),
-        heat(cells, q1, q2, error, cell=(0.5, 0.5), diverging=True, title="Where"),
-        bars(words, Axis("word", "word"), Axis("nodes", "nodes"), colour_by=kind, title="Words"),
-    )  # fmt: skip
+        pages.histogram(
+            intervals,
+            pages.Axis("low", "from"),
+            "high",
+            pages.Axis("states", "states"),
+            title="How often",
+        ),
+        pages.heat(cells, q1, q2, error, cell=(0.5, 0.5), diverging=True, title="Where"),
+        pages.bars(
+            words,
+            pages.Axis("word", "word"),
+            pages.Axis("nodes", "nodes"),
+            colour_by=kind,
+            title="Words",
+        ),
+    )
 
 
-def table() -> Table:
+def table() -> pages.Table:
     """Return a table that is wider than a phone."""
-    columns = [Column("bits", "the word length"), Column("mode", "how <it> was compiled")]
-    columns += [Column("rms", "the root of the mean square", ".2f", "rms_lsb")]
-    columns += [Column(f"column {k}", f"what {k} says") for k in range(HEADS - 3)]
+    columns = [
+        pages.Column("bits", "the word length"),
+        pages.Column("mode", "how <it> was compiled"),
+    ]
+    columns += [pages.Column("rms", "the root of the mean square", ".2f", "rms_lsb")]
+    columns += [pages.Column(f"column {k}", f"what {k} says") for k in range(HEADS - 3)]
     rows = [
         [b, "paper" if b % 2 else "compact", None if b == 5 else 1 / b, *range(b, b + HEADS - 3)]
         for b in BITS
     ]
-    return Table(columns, rows, "all figures")
+    return pages.Table(columns, rows, "all figures")
 
 
-def sample_page() -> Page:
+def sample_page() -> pages.Page:
     """Return the page."""
     first, second, third, fourth, fifth = charts()
     square = '<svg width="900" height="90"><rect id="a" width="900" height="90"/></svg>'
-    return Page(
+    return pages.Page(
         "A page of & for <tests>",
-        asked=(Fact("command", "boolcomp report machado-2r", copied=True), Fact("robot", "2R")),
-        found=(Figure("559", "nodes", "counted"), Figure("3.64 LSB", "bound", "proved")),
-        meaning=(Text("No state errs more."), Text("sampled on 10 states", kind="note")),
+        asked=(
+            pages.Fact("command", "boolcomp report machado-2r", copied=True),
+            pages.Fact("robot", "2R"),
+        ),
+        found=(
+            pages.Figure("559", "nodes", "counted"),
+            pages.Figure("3.64 LSB", "bound", "proved"),
+        ),
+        meaning=(
+            pages.Text("No state errs more."),
+            pages.Text("sampled on 10 states", kind="note"),
+        ),
         sections=(
-            Section("Errors", (Beside((first, third)), second)),
-            Section("Where", (Choice("bits", [("8", (fourth,)), ("9", (fifth,))], "9"),)),
-            Section("Figures", (table(), Choice("bits", [(n, (Text(f"of {n}"),)) for n in "89"]))),
-            Section("Drawn", (Drawing(square, "a square"), Markup("<p>as it is</p>"))),
-            Section("Folded", (Text("folded away"),), opened=False),
+            pages.Section("Errors", (pages.Beside((first, third)), second)),
+            pages.Section(
+                "Where", (pages.Choice("bits", [("8", (fourth,)), ("9", (fifth,))], "9"),)
+            ),
+            pages.Section(
+                "Figures",
+                (table(), pages.Choice("bits", [(n, (pages.Text(f"of {n}"),)) for n in "89"])),
+            ),
+            pages.Section(
+                "Drawn", (pages.Drawing(square, "a square"), pages.Markup("<p>as it is</p>"))
+            ),
+            pages.Section("Folded", (pages.Text("folded away"),), opened=False),
         ),
     )

@@ -47,7 +47,6 @@ def test_commands_print_what_the_page_shows(
 
 
 @pytest.mark.check
-@pytest.mark.check
 @pytest.mark.parametrize(("block", "page"), blocks("pycon"))
 def test_python_examples_are_doctests(
     block: str, page: Path, warm_run: Callable[..., Result]
@@ -81,14 +80,6 @@ def test_make_targets_that_the_pages_name_exist() -> None:
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: {target}"
 
 
-def test_the_readme_explains_its_words_before_it_uses_them() -> None:
-    text = (ROOT / "README.md").read_text()
-    for word in ("nodes", "LSB", "modes"):
-        first = re.search(rf"\*?\b{word}\b\*?", text)
-        assert first is not None
-        assert first[0] == f"*{word}*", text[first.start() - 60 : first.end()]
-
-
 def test_the_readme_says_first_what_boolcomp_does_not_do() -> None:
     text = (ROOT / "README.md").read_text()
     head = text[: text.index("## Two commands")]
@@ -96,10 +87,11 @@ def test_the_readme_says_first_what_boolcomp_does_not_do() -> None:
         assert missing in head.partition("What it does not do:")[2]
     assert "no multiplier:" not in head  # words are multiplied, by nodes
     assert len(head.split()) < 400
-
-
-def test_what_the_readme_says_is_missing_is_missing() -> None:
     assert not {"flash", "program", "upload"} & set(COMMANDS)
+    for word in ("nodes", "LSB", "modes"):  # words are explained before they are used
+        first = re.search(rf"\*?\b{word}\b\*?", text)
+        assert first is not None
+        assert first[0] == f"*{word}*", text[first.start() - 60 : first.end()]
 
 
 def test_the_page_on_compact_mode_has_the_figures_of_the_effort() -> None:

@@ -1,68 +1,57 @@
-"""Pictures of word graphs."""
+"""Pictures: word graphs as SVG, covers as maps of what their products hold."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from compact.word_robots import case
+from small_programs import compact
 
+from boolcomp.twolevel.cover import Cover
+from boolcomp.twolevel.cubes import Cubes
 from boolcomp.words.drawing import draw_graph
 from boolcomp.words.graph import Lookup, WordGraph, reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@cache
 def graph() -> WordGraph:
-    return case("machado-2r", bits=5).graph(allowed=0.5, bits=5)
+    found = compact(8).graph
+    assert found is not None
+    return found
 
 
-def test_outputs_that_are_no_torques_have_their_names() -> None:
-    text = draw_graph(graph(), bits=4, results=("u", "i < j"))
-    assert "torque" not in text
-    assert all(f">{name}<" in text for name in ("u", "i &lt; j", "output"))
-    assert "u, i &lt; j: one bit more than 4" in text
+@cache
+def picture() -> tuple[Any, list[tuple[float, float]]]:
+    """Return the picture of a graph, and the corners of its boxes in the order of the nodes."""
+    root = ET.fromstring(draw_graph(graph(), "two & three"))  # noqa: S314 (our own text)
+    boxes = [x for x in root.iter(f"{SVG}rect") if x.get("class") == "box"]
+    return root, [(float(x.get("x", "0")), float(x.get("y", "0"))) for x in boxes]
 
 
 def test_every_word_has_a_box_and_every_reading_a_line() -> None:
-    picture = ET.fromstring(draw_graph(graph(), "two & three"))  # noqa: S314 (our own text)
-    boxes = [x for x in picture.iter(f"{SVG}rect") if x.get("class") == "box"]
+    root, boxes = picture()
     assert len(boxes) == len(graph().nodes)
-    lines = list(picture.iter(f"{SVG}path"))
+    lines = list(root.iter(f"{SVG}path"))
     assert len(lines) == sum(len(set(reads(node))) for node in graph().nodes)
-    curves = list(picture.iter(f"{SVG}polyline"))
+    curves = list(root.iter(f"{SVG}polyline"))
     assert len(curves) == sum(isinstance(n, Lookup) and n.read > 0 for n in graph().nodes)
 
 
-def test_boxes_do_not_overlap_and_stand_right_of_what_they_read() -> None:
-    picture = ET.fromstring(draw_graph(graph()))  # noqa: S314 (our own text)
-    corners = [
-        (float(x.get("x", "0")), float(x.get("y", "0")))
-        for x in picture.iter(f"{SVG}rect")
-        if x.get("class") == "box"
-    ]
-    for k, (x, y) in enumerate(corners):
-        assert not any(x == u and abs(y - v) < 40 for u, v in corners[:k])
+def test_boxes_do_not_overlap_and_no_line_crosses_one() -> None:
+    root, boxes = picture()
+    for k, (x, y) in enumerate(boxes):
+        assert not any(x == u and abs(y - v) < 40 for u, v in boxes[:k])
     for place, node in enumerate(graph().nodes):
-        assert all(corners[k][0] < corners[place][0] for k in reads(node))
-
-
-def test_words_are_named_by_what_they_mean() -> None:
-    text = draw_graph(graph(), "a < b")
-    assert "a &lt; b" in text
-    for name in ("q1", "qdd2", "q1+q2", "cos(q1)", "cos(q1+q2)", "torque 1", "torque 2"):
-        assert f">{name}<" in text
-
-
-def test_no_line_crosses_a_box() -> None:
-    picture = ET.fromstring(draw_graph(graph()))  # noqa: S314 (our own text)
-    rects = [x for x in picture.iter(f"{SVG}rect") if x.get("class") == "box"]
-    boxes = [(float(r.get("x", "0")), float(r.get("y", "0"))) for r in rects]
+        assert all(boxes[k][0] < boxes[place][0] for k in reads(node))
     straight = [
         (float(x), float(y))
-        for line in picture.iter(f"{SVG}path")
+        for line in root.iter(f"{SVG}path")
         for x, y in re.findall(r"L([\d.]+),([\d.]+)", line.get("d", ""))
     ]
     assert straight
@@ -73,11 +62,46 @@ def test_no_line_crosses_a_box() -> None:
     )
 
 
-def test_a_legend_names_the_colours_and_a_note_a_torque_with_a_bit_more() -> None:
-    assert ">sum of words and products<" in draw_graph(graph())
-    assert "one bit more" not in draw_graph(graph(), bits=5)
-    assert "torques 1, 2: one bit more than 4, for it may exceed" in draw_graph(graph(), bits=4)
+def test_words_and_outputs_are_named_and_a_note_tells_of_a_bit_more() -> None:
+    text = draw_graph(graph(), "a < b")
+    assert "a &lt; b" in text
+    for name in ("q1", "qdd2", "q1+q2", "cos(q1)", "cos(q1+q2)", "torque 1", "torque 2"):
+        assert f">{name}<" in text
+    assert ">sum of words and products<" in text
+    assert "one bit more" not in draw_graph(graph(), bits=8)
+    assert "torques 1, 2: one bit more than 7, for it may exceed" in draw_graph(graph(), bits=7)
+    other = draw_graph(graph(), bits=7, results=("u", "i < j"))
+    assert "torque" not in other
+    assert all(f">{name}<" in other for name in ("u", "i &lt; j", "output"))
+    assert "u, i &lt; j: one bit more than 7" in other
+    assert draw_graph(graph()) in graph()._repr_html_()
 
 
-def test_the_same_graph_is_the_same_text() -> None:
-    assert draw_graph(graph(), "x") == draw_graph(graph(), "x")
+def maps(text: str) -> Iterator[dict[int, str]]:
+    """Yield of every map the digit in each minterm's cell, as it stands in the picture."""
+    for svg in re.findall(r"<svg class=\"karnaugh.*?</svg>", text, re.DOTALL):
+        root = ET.fromstring(svg)  # noqa: S314 (it was made here)
+        boxes = [one for one in root.iter("rect") if "cell" in one.get("class", "")]
+        digits = [one.text or "" for one in root.iter("text") if one.get("class") == "digit"]
+        yield dict(zip((int(one[0].text or "") for one in boxes), digits, strict=True))
+
+
+def test_a_cover_is_shown_as_a_map_of_every_output() -> None:
+    rows = [("1-0", "10"), ("-11", "11"), ("0--", "01")]
+    text = Cover(Cubes.from_rows(3, 2, rows), "given")._repr_html_()
+    for output, drawn in enumerate(maps(text)):
+        for minterm in range(8):
+            inside = any(
+                owners[output] == "1"
+                and all(a in {"-", b} for a, b in zip(term, f"{minterm:03b}", strict=True))
+                for term, owners in rows
+            )
+            assert drawn[minterm] == str(int(inside))
+    assert len(list(maps(text))) == 2
+    assert text.count('data-cube="0"') >= 2
+
+
+def test_a_cover_of_many_inputs_is_its_text_and_letters_are_escaped() -> None:
+    cover = Cover(Cubes.from_rows(7, 1, [("1------", "1")]), "own", note="<b>")
+    assert cover._repr_html_().startswith("<pre>Cover(1 products")
+    assert "<b>" not in cover._repr_html_()

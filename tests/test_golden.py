@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
-RESULT = "machado-2r-4.7d6d9f2628566b09.compact.json"
+TABLE = ("shipped", "machado-2r-4.7d6d9f2628566b09.compact.json")
+ENGINE = ("engines", "p4, numpy, 1 threads")
+PLAN = ("robots", "boolcomp plan machado-2r --code twos --json")
 
 
 @pytest.fixture(name="golden", scope="module")
@@ -36,16 +38,9 @@ def found(golden: Any, group: str, title: str) -> str:
     return "\n".join(golden.differences(group, bench))
 
 
-@pytest.mark.parametrize(
-    ("group", "title"),
-    [
-        ("shipped", RESULT),
-        ("engines", "p4, numpy, 1 threads"),
-        ("robots", "boolcomp plan machado-2r --code twos --json"),
-    ],
-)
-def test_nothing_differs_as_it_is(golden: Any, group: str, title: str) -> None:
-    assert found(golden, group, title) == ""
+@pytest.mark.slow
+def test_nothing_differs_as_it_is(golden: Any) -> None:
+    assert [found(golden, *one) for one in (TABLE, ENGINE, PLAN)] == [""] * 3
 
 
 def test_a_wrong_bit_in_a_table_is_found(golden: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,38 +53,31 @@ def test_a_wrong_bit_in_a_table_is_found(golden: Any, monkeypatch: pytest.Monkey
             return graph.Lookup(source, read, (entries[0] ^ 1, *entries[1:]), *more)
 
     monkeypatch.setattr(realise, "g", Wrong())
-    text = found(golden, "shipped", RESULT)
+    text = found(golden, *TABLE)
     assert "made: 14 lines, before 14 lines" in text
     assert "+w5[5] = table w4:5 1 0 2" in text
 
 
-def test_an_off_by_one_in_a_heap_is_found(golden: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = vars(realise)["heap_constant"]
-    monkeypatch.setattr(realise, "heap_constant", lambda *given: right(*given) + 1)
-    assert "made: 14 lines, before 14 lines" in found(golden, "shipped", RESULT)
-
-
-def test_a_swapped_group_is_found(golden: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = vars(program)["gathered"]
-
+@pytest.mark.slow
+def test_small_changes_in_heaps_groups_and_json_are_found(
+    golden: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def swapped(*given: Any) -> Any:
-        *others, one, other = right(*given)
+        *others, one, other = gathered(*given)
         return [*others, other, one]
 
-    monkeypatch.setattr(program, "gathered", swapped)
-    text = found(golden, "engines", "p4, numpy, 1 threads")
-    assert "+> values: 1048576 bytes" in text
-
-
-def test_a_changed_key_of_json_is_found(golden: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = json.dumps
-
-    def changed(document: Any, **more: Any) -> str:
-        return right(document, **more).replace('"guard_bits"', '"guards"')
-
-    monkeypatch.setattr(json, "dumps", changed)
-    text = found(golden, "robots", "boolcomp plan machado-2r --code twos --json")
-    assert '"guards": 2' in text
+    constant, gathered = vars(realise)["heap_constant"], vars(program)["gathered"]
+    dumps = json.dumps
+    changes: tuple[tuple[Any, str, Any, tuple[str, str], str], ...] = (
+        (realise, "heap_constant", lambda *x: constant(*x) + 1, TABLE, "made: 14 lines, before 14"),
+        (program, "gathered", swapped, ENGINE, "+> values: 1048576 bytes"),
+        (json, "dumps", lambda x, **more: dumps(x, **more).replace('"guard_bits"', '"guards"'),
+         PLAN, '"guards": 2'),
+    )  # fmt: skip
+    for module, name, changed, place, text in changes:
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, changed)
+            assert text in found(golden, *place)
 
 
 def test_a_difference_is_printed_with_its_lines(golden: Any, tmp_path: Path) -> None:
@@ -110,12 +98,6 @@ def test_a_difference_is_printed_with_its_lines(golden: Any, tmp_path: Path) -> 
     )
     (text,) = golden.differences("group", made("\n".join(lines[:60])), tmp_path)
     assert "file.v: 60 lines, before 100 lines; the first difference is in 61" in text
-
-
-def test_what_is_no_longer_made_is_a_difference(golden: Any, tmp_path: Path) -> None:
-    bench = golden.Bench(tmp_path, whole=False)
-    bench.keep("thing", **{"": "short\n"})
-    golden.accept("group", bench, tmp_path)
     (text,) = golden.differences("group", golden.Bench(tmp_path, whole=False), tmp_path)
     assert "no longer made" in text
 

@@ -13,7 +13,6 @@ import pytest
 
 from boolcomp.commands import progress
 from boolcomp.commands.compact import listener
-from boolcomp.commands.progress import Bar, Lines, counter, share
 from boolcomp.common.progress import Course
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Counts, Demand, Progress
@@ -35,9 +34,9 @@ class Clock:
         return self.now
 
 
-def lines() -> tuple[Clock, list[str], Lines]:
+def lines() -> tuple[Clock, list[str], progress.Lines]:
     clock, said = Clock(), list[str]()
-    return clock, said, Lines("searching", clock, said.append)
+    return clock, said, progress.Lines("searching", clock, said.append)
 
 
 def test_a_stage_is_a_line_once_work_takes_longer_than_ten_seconds() -> None:
@@ -59,16 +58,13 @@ def test_a_stage_is_a_line_once_work_takes_longer_than_ten_seconds() -> None:
     ]
 
 
-def test_a_stage_that_is_silent_is_said_after_ten_seconds() -> None:
+def test_a_silent_stage_is_told_after_ten_seconds_and_short_work_not_at_all() -> None:
     clock, said, shown = lines()
     shown.heard(0.01, 1, "screen", "")
     clock.now = 10.0
     shown.pulse()
     shown.pulse()
     assert said == ["searching: screen, 1% done"]
-
-
-def test_work_of_less_than_ten_seconds_says_nothing() -> None:
     clock, said, shown = lines()
     for clock.now in range(10):
         shown.heard(clock.now, None, f"stage {clock.now}", "")
@@ -94,7 +90,7 @@ def test_a_reader_that_went_away_does_not_end_the_work() -> None:
         raise BrokenPipeError
 
     clock = Clock()
-    shown = Lines("searching", clock, broken)
+    shown = progress.Lines("searching", clock, broken)
     clock.now = 11.0
     shown.heard(0.5, 1, "refine", "")
 
@@ -113,30 +109,21 @@ class Screen:
 def test_on_a_terminal_the_bar_comes_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     screen, clock = Screen(), Clock()
     monkeypatch.setattr(progress, "_rich_bar", lambda: screen)
-    bar = Bar("searching", clock)
+    bar = progress.Bar("searching", clock)
     clock.now = 0.9
     bar.heard(0.1, 1, "screen", "")
     assert screen.calls == []
     clock.now = 1.1
     bar.heard(0.3, 1, "refine", "700 nodes so far")
-    names = [name for name, _, _ in screen.calls]
-    assert names == ["add_task", "start", "update"]
-    assert screen.calls[-1][2] == {
-        "completed": 0.3,
-        "total": 1,
-        "last": "about 3 s left, refine, 700 nodes so far",
-    }
+    assert [name for name, _, _ in screen.calls] == ["add_task", "start", "update"]
+    last = "about 3 s left, refine, 700 nodes so far"
+    assert screen.calls[-1][2] == {"completed": 0.3, "total": 1, "last": last}
     bar.close()
     bar.pulse()
     assert [name for name, _, _ in screen.calls[3:]] == ["stop"]
-
-
-def test_a_silent_stage_has_a_bar_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Screen()
-    monkeypatch.setattr(progress, "_rich_bar", lambda: screen)
-    bar = Bar("searching", Clock())
-    bar.pulse()
-    assert [name for name, _, _ in screen.calls] == ["add_task", "start", "update"]
+    silent = progress.Bar("searching", Clock())  # a stage that says nothing has a bar, too
+    silent.pulse()
+    assert [name for name, _, _ in screen.calls[4:]] == ["add_task", "start", "update"]
 
 
 def test_the_real_bar_is_drawn_on_standard_error_only(
@@ -148,8 +135,8 @@ def test_the_real_bar_is_drawn_on_standard_error_only(
 
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(Bar, "patience", 0.0)
-    with counter("evaluating", 100) as advance:
+    monkeypatch.setattr(progress.Bar, "patience", 0.0)
+    with progress.counter("evaluating", 100) as advance:
         advance(40)
         advance(60)
     assert "evaluating" in terminal.getvalue()
@@ -159,8 +146,8 @@ def test_the_real_bar_is_drawn_on_standard_error_only(
 def test_a_pipe_gets_lines_on_standard_error_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(Lines, "patience", 0.0)
-    with share("searching") as show:
+    monkeypatch.setattr(progress.Lines, "patience", 0.0)
+    with progress.share("searching") as show:
         told = listener(show)
         told(Progress("refine", 700, (0.4,), 0.25))
         told(Progress("passes", None, (), 0.5))
@@ -170,31 +157,22 @@ def test_a_pipe_gets_lines_on_standard_error_only(
     assert "searching: passes, 50% done, about 1 s left\n" in err
 
 
-def test_a_stage_that_comes_back_or_that_nobody_expected_does_not_move_the_bar() -> None:
+def test_a_course_goes_on_whatever_comes_back_or_was_estimated_wrongly() -> None:
     course = Course({"first": 1.0, "second": 3.0, "done": 0.0})
     told = [("first", 0.5), ("first", 0.2), ("second", 0.5), ("first", 1.0), ("odd", 1.0)]
     assert [course.at(*one) for one in told] == [0.125, 0.125, 0.625, 0.625, 0.625]
-    assert course.at("second", 7.0) == 1.0
-    assert course.at("done", 1.0) == 1.0
-
-
-def test_an_estimate_that_was_wrong_slows_the_bar_or_speeds_it_up() -> None:
+    assert (course.at("second", 7.0), course.at("done", 1.0)) == (1.0, 1.0)
     course = Course({"first": 1.0, "second": 1.0, "third": 2.0}, ())
-    assert course.at("first", 1.0) == 0.25
-    assert course.left == math.inf
+    assert (course.at("first", 1.0), course.left) == (0.25, math.inf)
     course.expect({"second": 4.0, "third": 5.0, "unknown": 7.0})
-    assert course.at("second", 0.0) == 0.25
-    assert course.left == 9.0
+    assert (course.at("second", 0.0), course.left) == (0.25, 9.0)
     assert course.at("second", 0.5) == pytest.approx(0.25 + 0.75 * 2 / 9)
     course.expect({"third": 1.0})
     assert course.left == pytest.approx(3 / 3)
     before = course.fraction
     assert course.at("third", 0.5) == pytest.approx(1 - (1 - before) * 0.5 / 3)
     assert course.at("third", 1.0) == 1.0
-
-
-def test_work_that_is_left_out_is_not_left() -> None:
-    course = Course({"first": 1.0, "second": 8.0, "third": 2.0})
+    course = Course({"first": 1.0, "second": 8.0, "third": 2.0})  # the second is left out
     course.at("first", 0.0)
     assert course.at("third", 0.0) == pytest.approx(1 / 3)
     assert course.left == 2.0
@@ -207,10 +185,10 @@ def test_stages_share_the_work_by_the_effort() -> None:
 
 
 def test_a_share_that_falls_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Lines, "patience", 0.0)
+    monkeypatch.setattr(progress.Lines, "patience", 0.0)
     heard: list[float] = []
-    monkeypatch.setattr(Lines, "heard", lambda _, *told: heard.append(told[0]))
-    with share("searching") as show:
+    monkeypatch.setattr(progress.Lines, "heard", lambda _, *told: heard.append(told[0]))
+    with progress.share("searching") as show:
         for fraction in (0.2, 0.99, 0.17, 1.0):
             show(fraction, "any", "")
     assert heard == [0.2, 0.99, 0.99, 1.0]
@@ -242,20 +220,13 @@ def replayed(one: dict[str, Any]) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("one", RECORDED, ids=lambda one: one["name"])
-def test_the_bar_of_recorded_compilations_never_falls_and_ends_with_them(
-    one: dict[str, Any],
-) -> None:
-    fractions = [fraction for fraction, _ in replayed(one)]
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == 1.0
-    assert fractions[-2] < 1.0
-
-
-@pytest.mark.parametrize("one", RECORDED, ids=lambda one: one["name"])
 def test_time_left_of_recorded_compilations_is_right_within_a_factor_of_two(
     one: dict[str, Any],
 ) -> None:
     """Beside the factor there is a tolerance of a twentieth of the whole time."""
+    fractions = [fraction for fraction, _ in replayed(one)]
+    assert fractions == sorted(fractions)
+    assert fractions[-2] < fractions[-1] == 1.0
     said = [
         (passed, stage, passed * left)
         for (passed, stage, *_), (_, left) in zip(one["heard"], replayed(one), strict=True)

@@ -7,16 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import docblocks
 import numpy as np
 import pytest
-from samples import branched_robot, problem_of, random_states, terms_of
+from samples import branched_robot, by_name, problem_of, random_states, terms_of
 
 import boolcomp as bc
-from boolcomp.common.errors import UsageError
 from boolcomp.parallel.methods import straight_line
-from boolcomp.problem.dynamics import gravity_torques, inverse_dynamics
-from boolcomp.problem.makers import parallel_axes
-from boolcomp.problem.robot import Pose, load_robot, parse_robot
+from boolcomp.problem.dynamics import gravity_torques
+from boolcomp.problem.robot import Pose, parse_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,31 +24,26 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.robot import Robot
 
-PAGE = Path(__file__).parents[1] / "docs" / "robots.md"
-
 
 def two_arms() -> Robot:
     """Return the tree of the page on robot files."""
-    return parse_robot(PAGE.read_text().partition("```toml two-arms.toml\n")[2].partition("```")[0])
+    return parse_robot(docblocks.files(docblocks.ROOT / "docs" / "robots.md")["two-arms.toml"])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_terms_of_a_tree_add_up_to_its_torques(seed: int) -> None:
     robot = branched_robot(seed, 4)
-    q, qd, qdd = random_states(robot, 50, seed)
-    values = {f"q{k + 1}": column for k, column in enumerate(q.T)}
-    values |= {f"qd{k + 1}": column for k, column in enumerate(qd.T)}
-    values |= {f"qdd{k + 1}": column for k, column in enumerate(qdd.T)}
-    expected = inverse_dynamics(robot, q, qd, qdd)
+    states = random_states(robot, 50, seed)
+    expected = bc.inverse_dynamics(robot, *states)
     for output, terms in enumerate(terms_of(robot).outputs):
-        found = sum(term.evaluate(values) for term in terms)
+        found = sum(term.evaluate(by_name(*states)) for term in terms)
         scale = 1 + np.abs(expected).max()
         assert np.allclose(found, expected[:, output], rtol=0, atol=1e-9 * scale)
 
 
 def test_arms_that_share_no_trunk_have_the_terms_of_each_alone() -> None:
     """Two arms on the base: no torque of the one reads a joint of the other."""
-    texts = [str(load_robot("machado-2r")), str(load_robot("planar-3r"))]
+    texts = [str(bc.load_robot("machado-2r")), str(bc.load_robot("planar-3r"))]
     head, *joints = texts[0].split("[[joint]]\n")
     first, *more = texts[1].split("[[joint]]\n")[1:]
     sections = [*joints, f"parent = 0\n{first}", *more]
@@ -61,29 +55,23 @@ def test_arms_that_share_no_trunk_have_the_terms_of_each_alone() -> None:
     assert len(shared) == len(alone) + sum(map(len, terms_of("planar-3r").outputs))
 
 
-def test_an_axis_is_compared_with_that_of_a_joint_on_its_own_link() -> None:
-    """Joints 2 and 3 turn about parallel axes side by side: neither torque is part of the other."""
-    assert parallel_axes(two_arms()) == {}
+def test_torques_of_joints_side_by_side_are_no_parts_of_each_other() -> None:
     assert problem_of(two_arms()).parts == ()
+    with pytest.raises(bc.UsageError, match=r"two-arms is a tree of joints .* for a chain"):
+        straight_line("newton-euler", two_arms())
 
 
 @pytest.mark.check
 def test_a_tree_askew_compiles_in_both_modes_and_errs_as_it_says() -> None:
     robot = replace(two_arms(), base=Pose((0.0, 0.0, 0.0), (0.5, 0.0, 0.0)))
-    (q, _, _), exact = random_states(robot, 4000, 1), gravity_torques
-    q = np.clip(q, -3, 3)
+    q = np.clip(random_states(robot, 4000, 1)[0], -3, 3)
     for made in (
         bc.compile(robot, bits=4, mode="paper", of="gravity"),
         bc.compile(robot, bits=4, of="gravity", effort=0, processes=1),
     ):
         steps = [one.code.step for one in made.loads[0].outputs]
-        errors = (made.torques(q) - exact(robot, q)) / steps
+        errors = (made.torques(q) - gravity_torques(robot, q)) / steps
         assert np.sqrt((errors**2).mean(axis=0)).max() < 0.6
-
-
-def test_methods_of_the_papers_say_that_they_take_chains() -> None:
-    with pytest.raises(UsageError, match=r"two-arms is a tree of joints .* for a chain"):
-        straight_line("newton-euler", two_arms())
 
 
 def test_a_tree_is_evaluated_and_told(run: Callable[..., Result]) -> None:
@@ -92,5 +80,5 @@ def test_a_tree_is_evaluated_and_told(run: Callable[..., Result]) -> None:
     assert [joint["parent"] for joint in told["joints"]] == [0, 1, 1]
     Path("s.csv").write_text("q1,q2,q3,qd1,qd2,qd3,qdd1,qdd2,qdd3\n0,0,0.5,0,0,0,1,0,0\n")
     out = run("evaluate", "tree.toml", "-i", "s.csv").out
-    expected = inverse_dynamics(two_arms(), [0, 0, 0.5], [0, 0, 0], [1, 0, 0])
+    expected = bc.inverse_dynamics(two_arms(), [0, 0, 0.5], [0, 0, 0], [1, 0, 0])
     assert np.allclose([float(x) for x in out.split("\n")[1].split(",")], expected, atol=1e-6)
