@@ -35,6 +35,7 @@ def test_every_command_has_help_with_an_example(run: Callable[..., Result], name
     assert f"Example: boolcomp {name}" in " ".join(result.out.split())
 
 
+@pytest.mark.slow
 def test_help_and_import_take_little_and_import_nothing_heavy() -> None:
     def seconds(arguments: list[str]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -54,7 +55,7 @@ def test_help_and_import_take_little_and_import_nothing_heavy() -> None:
     assert made.stderr == b""
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_robot_is_printed_as_a_file_whose_doubts_are_warnings(run: Callable[..., Result]) -> None:
     Path("mine.toml").write_text(run("robots", "puma560").out)
     assert run("robots", "mine.toml").out == Path("mine.toml").read_text()
@@ -132,6 +133,7 @@ def left(folder: Path) -> dict[str, bytes]:
     return {str(one): one.read_bytes() if one.is_file() else b"" for one in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "written"),
     [

@@ -115,6 +115,7 @@ def test_python_compiles_in_compact_mode_unless_told() -> None:
         assert worst <= bound <= 3.5 * worst
 
 
+@pytest.mark.slow
 def test_words_in_other_codes_are_read_from_the_store_and_their_cost_is_printed(
     run: Callable[..., Result],
 ) -> None:

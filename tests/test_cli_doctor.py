@@ -51,7 +51,6 @@ def test_a_whole_installation_is_said_to_be_one(run: Callable[..., Result]) -> N
     assert tools <= set(pieces)
 
 
-@pytest.mark.slow
 def test_a_broken_package_is_as_good_as_none_and_the_exit_code_says_so(
     run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +116,6 @@ def test_commands_robots_and_values_are_completed(
     assert completed(f"boolcomp {words}", capfd) == values
 
 
-@pytest.mark.slow
 def test_a_real_bash_completes_by_the_script_that_is_printed(tmp_path: Path) -> None:
     (tmp_path / "boolcomp").write_text(f'#!/bin/sh\nexec {sys.executable} -m boolcomp "$@"\n')
     (tmp_path / "boolcomp").chmod(0o755)

@@ -61,6 +61,7 @@ def test_torques_are_those_of_the_program_of_that_payload(
         assert np.array_equal(np.load("t.npy"), expected)
 
 
+@pytest.mark.slow
 def test_a_program_of_several_loads_wants_to_be_told_which(
     evaluate: Callable[[str], Result], run: Callable[..., Result]
 ) -> None:
@@ -79,6 +80,7 @@ def test_processes_give_the_same_file(evaluate: Callable[[str], Result], shard: 
     assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_robot_in_place_of_a_program_is_evaluated_by_newton_euler(
     evaluate: Callable[[str], Result],
 ) -> None:
@@ -104,6 +106,7 @@ def test_values_outside_the_range_saturate_and_are_counted(
     assert Path("a.csv").read_text() == Path("b.csv").read_text()
 
 
+@pytest.mark.slow
 def test_evaluation_says_what_no_error_exceeds(evaluate: Callable[[str], Result]) -> None:
     asked = "program -i s.npy -o t.npy --payload 1"
     load = arms().load(1.0)
@@ -144,6 +147,7 @@ def test_a_value_that_is_not_finite_is_named_by_its_true_sample(
     assert not Path("t.npy").exists()
 
 
+@pytest.mark.slow
 def test_a_state_too_large_for_newton_euler_is_named(evaluate: Callable[[str], Result]) -> None:
     Path("s.csv").write_text(HEAD + ROW * 70_000 + "0,0,1e308,0,0,1e308\n")
     result = evaluate("machado-2r -i s.csv -o t.csv")
@@ -152,6 +156,7 @@ def test_a_state_too_large_for_newton_euler_is_named(evaluate: Callable[[str], R
     assert not Path("t.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_damaged_program_is_a_sentence(evaluate: Callable[[str], Result]) -> None:
     path = next(Path("program").glob("networks/*"))
     path.write_text(path.read_text().replace("1", "2", 1))
@@ -176,6 +181,7 @@ def test_devices_and_pipes_take_csv(evaluate: Callable[[str], Result]) -> None:
     assert found[0].startswith("tau1,tau2\n")
 
 
+@pytest.mark.slow
 def test_times_come_out_first_and_no_samples_are_no_rows(
     evaluate: Callable[[str], Result],
 ) -> None:

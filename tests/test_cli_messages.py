@@ -43,7 +43,6 @@ USAGE = {  # exit code 2
         ("plan", "Missing argument 'ROBOT|FUNCTION'"),
         ("plan machado-2r --bit 8", "--bits"),
         ("plan nowhere.toml", "nowhere.toml: no such robot file"),
-        ("plan ur5.urdf", "ur5.urdf: no such robot file"),
         ("terms ''", "no robot named ''"),
         ("terms machado-2r --form group", "form 'group' (did you mean 'grouped'"),
         ("terms machado-2r --of jacobi", "no function 'jacobi' (did you mean 'jacobian'"),
@@ -66,11 +65,8 @@ USAGE = {  # exit code 2
         ("plan machado-2r --mode compact --graph g.png", "--graph g.png: the picture is an SVG"),
         ("plan square.toml", "u has the range 0 .. 1.2: in paper mode terms share a scale about"),
         ("plan root.toml", "root is no sum of waves and powers of its inputs"),
-        ("tables root.toml", "root is no sum of waves and powers of its inputs"),
         (f"tables machado-2r --splits {HUGE}", "splits must be 0 to 200"),
         ("report machado-2r --no-logic --bits 3-5", "bits must be 4 to 16, not 3"),
-        (f"report machado-2r --bits {NINES}", "--bits '999"),
-        ("report machado-2r --samples 0", "samples must be 1 to 20000000, not 0"),
         ("report machado-2r --extra 11 --no-logic", "13 guard bits: at most 12"),
         (f"report machado-2r --widest {HUGE}", "--widest must be 0 to 24"),
     ],
@@ -83,27 +79,19 @@ USAGE = {  # exit code 2
         ("compile machado-2r --word q1=grey", "--word q1 'grey': 'grey' is no code, width, range"),
         ("compile machado-2r --word q7=gray", "machado-2r has no word 'q7'"),
         ("compile machado-2r --of gravity --friction", "friction belongs to inverse-dynamics, no"),
-        ("compile machado-2r --bits auto", "promised in a unit"),
         ("compile machado-2r --bits automatic", "'automatic': a whole number, or auto"),
-        (f"compile machado-2r --bits {NINES}", "a whole number, or auto"),
         ("compile root.toml --bits 1", "bits must be 2 to 16, not 1"),
-        ("compile root.toml --bits 17", "bits must be 2 to 16, not 17"),
         ("compile machado-2r --rms-error .5,nan", "--rms-error '.5,nan': give LSB"),
-        ("compile machado-2r --rms-error ''", "--rms-error '': give LSB"),
         (f"compile machado-2r --rms-error {HUGE}", "at most 1e+06"),
         ("compile machado-2r --rms-error .2", "rounding alone makes"),
         ("compile machado-2r --max-error -1", "rounding alone makes an error of half"),
         ("compile machado-2r --max-error 1,,2", "--max-error '1,,2': give LSB"),
         (f"compile machado-2r --seed {HUGE}", "a seed is 0 to"),
-        ("compile machado-2r --seed -1", "a seed is 0 to"),
         (f"compile machado-2r --processes {HUGE}", "--processes must be 1 to 256"),
-        ("compile machado-2r --processes 0", "--processes must be 1 to 256"),
         ("compile machado-2r --effort nan", "effort is 0 to"),
-        ("compile machado-2r --input-bits q=a", "--input-bits 'q=a': give bits"),
         ("compile machado-2r --input-bits qq=9", "no input 'qq'"),
         (f"compile machado-2r --input-bits q={NINES}", "--input-bits 'q=999"),
         ("compile machado-2r --payloads 0,inf", "--payloads '0,inf': give masses in kg"),
-        ("compile machado-2r --payloads 1e300", "--payloads '1e300': give masses in kg"),
         ("compile machado-2r --payloads 0:5", "give masses in kg"),
         ("compile machado-2r --cluster nofile.json", "nofile.json: no such scheduler"),
         (f"compile machado-2r -o {'x' * 300}", "cannot be the name of a file"),
@@ -112,12 +100,10 @@ USAGE = {  # exit code 2
         ("compile machado-2r --error 1lsb --rms-error 1", "ask for one of them"),
         ("compile machado-2r --bits auto --error 1lsb", "promised in a unit"),
         ("compile machado-2r --mode paper --bits auto", "give --error 0.5Nm"),
-        ("compile machado-2r --mode paper --bits auto --error 1lsb", "errors in units"),
     ],
     "evaluate": [
         ("evaluate program -i s.npy --engine lvm", "engine 'lvm' (did you mean 'llvm'?)"),
         ("evaluate program -i s.npy --shard term", "shard 'term' (did you mean 'terms'?)"),
-        ("evaluate program -i s.npy --processes 0", "processes must be 1 to"),
         ("evaluate program -i s.npy --payload 3", "no payload 3.0: this program has 0 kg"),
         ("evaluate program -i s.npy --json", "--json prints on standard output"),
         ("evaluate program -i s.npy -o ./s.npy", "s.npy is the input"),
@@ -128,7 +114,6 @@ USAGE = {  # exit code 2
         (f"evaluate machado-2r --threads {HUGE}", "threads must be 1 to"),
         ("evaluate machado-2r --payload nan", "a payload is a mass in kg"),
         ("evaluate /dev/zero -i s.npy", "neither a program's folder nor a robot"),
-        ("evaluate '' -i s.npy", "neither a program's folder nor a robot"),
     ],
     "minimize": [
         ("minimize", "Missing argument 'FILES...'"),
@@ -144,7 +129,6 @@ USAGE = {  # exit code 2
         ("minimize a.pla --cost literals", "--cost literals takes --method exact"),
         ("minimize a.pla --verify", "--verify compares two files, and there are 1"),
         ("minimize a.pla --verify --stats", "--verify and --stats do different things"),
-        ("minimize a.pla --stats -o x", "-o means nothing with --stats"),
         ("minimize a.pla --primes all --output-type blif", "primes are no cover to build"),
     ],
     "schedule": [
@@ -152,7 +136,6 @@ USAGE = {  # exit code 2
         ("schedule puma560 --paper zeng", "needs no robot"),
         ("schedule --paper zengg", "did you mean 'zeng'"),
         ("schedule --paper zeng --machine t800", "--machine means nothing with --paper"),
-        ("schedule --paper zeng --samples 9", "--samples means nothing with --paper"),
         ("schedule puma560 --engine numpy", "--engine means nothing without --run"),
         ("schedule puma560 --run --samples 0", "--samples 0: a run has at least one"),
         (f"schedule puma560 --run --samples {HUGE}", "--samples must be 1 to 10000000"),
@@ -165,15 +148,11 @@ USAGE = {  # exit code 2
         ("schedule puma560 --method lagrange", "did you mean 'lagrangian'"),
         ("schedule puma560 --scheduler cpmisf", "did you mean 'cp-misf'"),
         ("schedule puma560 --machine t80", "did you mean 't800'"),
-        ("schedule puma560 --processors 0", "has 1 to 1024 processors, not 0"),
         (f"schedule puma560 --processors {HUGE}", f"processors, not {HUGE}"),
-        ("schedule puma560 --points -1", "--points -1: a trajectory has 1 to"),
         (f"schedule puma560 --points {HUGE}", f"--points {HUGE}: a trajectory"),
         ("schedule machado-2r --method symbolic-cycle --run", "--run executes methods"),
         *((f"schedule puma560 --chart {option}", f"{option.split()[0]} means nothing with --chart")
-          for option in ("--method boolean", "--scheduler optimal", "--points 3", "--run",
-                         "--processors 2", "--assignment a.toml", "--folded", "--engine numpy",
-                         "--samples 9")),
+          for option in ("--method boolean", "--run", "--processors 2", "--folded")),
     ],
 }  # fmt: skip
 DATA = [  # exit code 1
@@ -233,13 +212,11 @@ def wrong(said: Callable[[str], Result], code: int, rows: list[tuple[str, str]])
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("topic", USAGE)
 def test_wrong_usage_is_a_sentence(said: Callable[[str], Result], topic: str) -> None:
     assert wrong(said, 2, USAGE[topic]) == []
 
 
-@pytest.mark.slow
 def test_bad_data_is_a_sentence(said: Callable[[str], Result]) -> None:
     assert wrong(said, 1, DATA) == []
 

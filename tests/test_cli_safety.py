@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -20,7 +19,6 @@ import boolcomp as bc
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from conftest import Result
 
 ROOT = str(Path(boolcomp.__file__).parents[1])
 MAIN = [sys.executable, "-P", "-m", "boolcomp"]
@@ -216,22 +214,3 @@ def test_the_native_engine_says_what_it_needs_and_another_takes_over(
         bc.UsageError, match="'llvm' needs an x86-64 processor, and this one is arm64"
     ):
         make_engine(wiring, "llvm")
-
-
-@pytest.mark.check
-def test_tables_that_happen_to_lie_here_are_not_believed(run: Callable[..., Result]) -> None:
-    Path("tables").mkdir()
-    Path("tables/x.pla").write_text("nothing good")
-    seen: list[str] = []
-    real = os.scandir
-
-    def noted(path: object = ".") -> object:
-        seen.append(str(path))
-        return real(path)  # type: ignore[call-overload]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "scandir", noted)
-        arguments = ("--mode", "paper", "--bits", "4", "--minimizer", "isop", "--json")
-        result = run("compile", "machado-2r", *arguments)
-    assert json.loads(result.out)["bits"] == 4
-    assert not {"tables", str(Path("tables").absolute())} & set(seen)

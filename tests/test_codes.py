@@ -117,7 +117,6 @@ def test_engines_read_and_give_values_by_the_definition_of_each_code(engine: Any
         assert (again.values == found.values).all()
 
 
-@pytest.mark.slow
 @given(
     st.floats(-1e3, 1e3),
     st.floats(1e-3, 1e3),

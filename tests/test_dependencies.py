@@ -81,6 +81,7 @@ def without(hidden: tuple[str, ...], *arguments: str | Path) -> subprocess.Compl
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_program_is_evaluated_without_any_heavy_package(tmp_path: Path) -> None:
     stages(4)[2].save(tmp_path / "program")
     np.save(tmp_path / "states.npy", np.zeros((3, 6)))

@@ -24,7 +24,6 @@ def outcomes(kind: str, seeds: range, folder: Path) -> set[bool]:
     return {run_case(kind, seed, folder) for seed in seeds}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", QUICK)
 def test_some_damaged_inputs_are_refused_and_some_are_accepted(kind: str, tmp_path: Path) -> None:
     assert outcomes(kind, range(QUICK[kind]), tmp_path) == {True, False}

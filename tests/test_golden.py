@@ -38,6 +38,7 @@ def found(golden: Any, group: str, title: str) -> str:
     return "\n".join(golden.differences(group, bench))
 
 
+@pytest.mark.slow
 def test_nothing_differs_as_it_is(golden: Any) -> None:
     assert [found(golden, *one) for one in (TABLE, ENGINE, PLAN)] == [""] * 3
 
@@ -57,6 +58,7 @@ def test_a_wrong_bit_in_a_table_is_found(golden: Any, monkeypatch: pytest.Monkey
     assert "+w5[5] = table w4:5 1 0 2" in text
 
 
+@pytest.mark.slow
 def test_small_changes_in_heaps_groups_and_json_are_found(
     golden: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

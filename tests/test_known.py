@@ -20,6 +20,7 @@ from boolcomp.paper.quantised import finest_inputs, quantised
 from boolcomp.problem.sources import problem_of
 
 
+@pytest.mark.slow
 def test_quantised_is_what_looking_up_the_truth_tables_and_adding_gives() -> None:
     plan, tables, _ = stages(6)
     arrays = plan.problem.draw(5000, 0)
@@ -64,7 +65,7 @@ def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: Any) -> 
         assert error[inside, place].max(initial=0.0) <= error_bound(joint) + 1e-9
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_sampled_errors_are_those_of_the_logic_and_a_search_finds_worse() -> None:
     plan, _, program = stages(5)
     problem = problem_of("machado-2r")

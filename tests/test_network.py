@@ -85,7 +85,6 @@ def test_a_node_is_the_table_of_its_literals(lut: int, literals: list[int]) -> N
     assert tables_of(network) == [Patterns(8).node(lut, chosen)]
 
 
-@pytest.mark.slow
 @given(networks())
 def test_a_network_is_read_and_copied_as_the_same(network: Network) -> None:
     assert parse_network(render_network(network)) == network
@@ -267,7 +266,6 @@ def test_no_changed_letter_makes_another_text_of_the_same_network(place: int, le
 # Orders.
 
 
-@pytest.mark.slow
 @given(networks(), st.sampled_from([(0, 0), (4, 0), (12, 3), (0, 1)]))
 def test_an_order_leaves_the_network_what_it_is(network: Network, how: tuple[int, int]) -> None:
     ordered = in_order(network, *how)
@@ -315,7 +313,6 @@ def test_the_largest_number_of_values_needed_at_one_time_is_exact() -> None:
 # Covers.
 
 
-@pytest.mark.slow
 @given(covers())
 def test_the_network_of_a_cover_is_the_cover_in_and_or_not(cubes: Cubes) -> None:
     network = network_of_cover(cubes)

@@ -295,6 +295,7 @@ def test_signs_cost_an_exclusive_or_each_and_nothing_else_is_there() -> None:
     assert outside.with_outside(plan, table).operations()["xor"] <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("robot", "of", "rounding"),
     [

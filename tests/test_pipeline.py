@@ -86,7 +86,7 @@ def one_cover() -> Cubes:
     return cover_of(run_passes("machado-2r", Options(bits=7))[0])
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_network_is_made_once_and_then_read(
     cubes: Cubes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

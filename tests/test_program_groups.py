@@ -130,7 +130,6 @@ def test_groups_of_different_widths_give_what_the_network_gives(engine: Any) -> 
     assert (program(x[:, 0], v, w, engine=engine) == found).all()  # a lone input, as a list
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["compact", "paper"])
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.uint32])
 def test_engines_agree_on_groups_of_different_widths(mode: str, kind: Any) -> None:
@@ -147,7 +146,6 @@ def test_engines_agree_on_groups_of_different_widths(mode: str, kind: Any) -> No
     assert first.saturated_outputs == second.saturated_outputs
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shard", "engine"), [("samples", "numpy"), ("terms", "llvm"), ("pipeline", "numpy")]
 )
@@ -163,7 +161,6 @@ def test_processes_share_programs_of_any_groups(shard: Any, engine: Any) -> None
     assert shared.saturated_outputs == alone.saturated_outputs
 
 
-@pytest.mark.slow
 def test_inputs_are_given_by_their_names_too() -> None:
     program = any_program()
     x, v, w = drawn(6)
@@ -245,7 +242,6 @@ def test_files_are_read_and_written_by_the_names_of_any_problem(tmp_path: Path) 
     assert state.times == ("time", ["0.1", "0.2"])
 
 
-@pytest.mark.slow
 def test_the_command_evaluates_by_names(run: Callable[..., Any]) -> None:
     x, v, w = drawn(20)
     any_program().save("p")

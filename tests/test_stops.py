@@ -102,6 +102,7 @@ def test_a_turn_is_left_at_the_same_place_on_every_engine(engine: Any, sign: int
         mixed().torques(q, [[1e9, 0]] * 2, STILL, engine=engine)
 
 
+@pytest.mark.slow
 def test_rounding_to_float32_and_a_billionth_are_no_way_beyond_a_stop() -> None:
     still, stops = np.zeros((2, 2)), np.array([[0, -2.6], [0, 2.7]])
     assert float(np.float32(2.7)) > 2.7
@@ -112,6 +113,7 @@ def test_rounding_to_float32_and_a_billionth_are_no_way_beyond_a_stop() -> None:
     assert mixed().evaluate_words([1, 3], [0, 0], [0, 0], engine="numpy").beyond_stops == 0
 
 
+@pytest.mark.slow
 def test_python_is_warned_of_what_is_beyond_words_and_stops() -> None:
     program = paper(ARM)
     held = dataclasses.replace(program, stops=(*program.stops, Stop("qd1", Interval(0.0, 0.0))))
@@ -130,6 +132,7 @@ def test_python_is_warned_of_what_is_beyond_words_and_stops() -> None:
         program.torques([1.5, 9.0], [0, 0], [0, 0])
 
 
+@pytest.mark.slow
 def test_a_saved_program_knows_its_stops(tmp_path: Path) -> None:
     paper(ARM).save(tmp_path / "p")
     again = bc.load_program(tmp_path / "p")

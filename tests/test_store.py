@@ -97,7 +97,6 @@ def test_a_damaged_file_is_a_warning_and_made_anew(
         assert store.find(entry.table, Recipe()) is None
 
 
-@pytest.mark.slow
 def test_a_second_compile_reads_everything(store: Store) -> None:
     told: list[tuple[int, ...]] = []
     found = []

@@ -47,7 +47,7 @@ def test_one_place_decides(steps: float, note: str) -> None:
     assert bound_note(steps * word.step, word.range) == note
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_commands_exports_and_pages_say_that_there_is_none(
     run: Callable[..., Result], tmp_path: Path
 ) -> None:
