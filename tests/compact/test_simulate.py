@@ -141,3 +141,60 @@ def test_a_graph_that_reads_nothing_gives_its_words_and_saturates_for_every_samp
     found = simulate(graph, {"q1": np.zeros(5, np.int64)})
     assert found.words.tolist() == [[15]] * 5
     assert found.saturated == 5
+
+
+SHIFTED = """w0[3] = input q unit 2^0
+w1[3] = table w0:3 {} unit 2^0
+w2[5] = heap + w0>>0 << 0 + w1>>0 << 1 + 0 unit 2^0
+tau1[5] = w2 >> 0
+"""
+
+
+def test_a_word_is_calculated_again_where_one_of_its_two_words_has_changed() -> None:
+    words = {"q": np.arange(8)}
+    again = Resimulation(words)
+
+    for entries in ("0 1 2 3 4 5 6 7", "7 6 5 4 3 2 1 0"):
+        found = again.simulate(parse_graph(SHIFTED.format(entries)))
+        table = np.array(entries.split(), dtype=int)
+        assert found.words[:, 0].tolist() == (words["q"] + 2 * table).tolist()
+
+
+@pytest.mark.parametrize(("kind", "wrapped"), [("heap", (1,)), ("wrapping", ())])
+def test_a_sum_that_leaves_its_word_is_told_unless_it_may_wrap(
+    kind: str, wrapped: tuple[int, ...]
+) -> None:
+    lines = ["w0[3] = input q unit 2^0", f"w1[3] = {kind} + w0>>0 << 0 + 3 unit 2^0"]
+    found = simulate(parse_graph("\n".join([*lines, "tau1[3] = w1 >> 0\n"])), {"q": np.arange(8)})
+    assert found.words[:, 0].tolist() == [3, 4, 5, 6, 7, 0, 1, 2]
+    assert (found.wrapped, found.saturated) == (wrapped, 0)
+
+
+def test_saturated_outputs_are_those_that_their_word_cannot_say() -> None:
+    lines = ["w0[4] = input q unit 2^0", "w1[5] = heap + w0>>0 << 1 + 1 unit 2^0"]
+    found = simulate(parse_graph("\n".join([*lines, "tau1[3] = w1 >> 1\n"])), {"q": np.arange(16)})
+    assert found.words[:, 0].tolist() == [0] * 5 + [1, 2, 3, 4, 5, 6] + [7] * 5
+    assert found.saturated == 8
+
+
+def test_nodes_are_sums_of_what_their_lines_say() -> None:
+    lines = [
+        "w0[4] = input a unit 2^0", "w1[3] = input b unit 2^0",
+        "w2[5] = angle + w0:3 << 1 - w1:2 << 0 + 5 unit 2^0",
+        "w3[6] = table w0:3&5 9 17 33 60 unit 2^0",
+        "w4[9] = heap + w3>>1 << 2 - w2>>2 << 1 + 3 unit 2^0",
+        "w5[9] = heap + w0>>1 * w1>>0 << -1 + 1 unit 2^0",
+        "w6[9] = heap - w1>>0 * w0>>0 << 2 + 0 unit 2^0",
+        *(f"tau{k}[9] = w{k + 3} >> 0" for k in (1, 2, 3)),
+    ]  # fmt: skip
+    a, b = (grid.ravel() for grid in np.meshgrid(np.arange(16), np.arange(8)))
+    found = simulate(parse_graph("\n".join([*lines, ""])), {"a": a, "b": b}).words
+    expected = []
+    for x, y in zip(a.tolist(), b.tolist(), strict=True):
+        angle = (2 * (x >> 1) + (3 - (y >> 1)) + 5) % 32
+        table = (9, 17, 33, 60)[2 * (x >> 3) + (x >> 1 & 1)]
+        alike = [[x >> i & 1 == y >> k & 1 for k in range(3)] for i in range(4)]
+        differ = sum((not alike[i][k]) << 2 + i + k for i in range(4) for k in range(3))
+        agree = sum(alike[i][k] << i - 1 + k - 1 for i in (1, 2, 3) for k in range(3) if i + k > 1)
+        expected.append([4 * (table >> 1) + 2 * (7 - (angle >> 2)) + 3, agree + 1, differ])
+    assert found.tolist() == expected
