@@ -280,8 +280,10 @@ def _other_function(function: ast.expr) -> ast.expr | None:
 def mutants_of(root: Path, room: str) -> list[Mutant]:
     """Return all mutants of a room: a folder of the package, or a module."""
     found: dict[Name, Mutant] = {}
-    for path in sorted([*root.glob(f"*/{room}.py"), *root.glob(f"*/{room}/**/*.py")]):
-        if path.parts[len(root.parts)] not in {"tests", "out"}:
+    for package in _packages(root):
+        for path in sorted(
+            [*package.parent.glob(f"{room}.py"), *package.parent.glob(f"{room}/**/*.py")]
+        ):
             for one in Mutants(root, str(path.relative_to(root))).found:
                 found.setdefault(one.name, one)
     return list(found.values())
