@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from boolcomp.problem.interval import Interval
+from boolcomp.words.curves import wave_name
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -173,3 +174,9 @@ def test_the_square_of_a_sum_says_where_the_sum_is_zero() -> None:
     for low, name in ((-1.0, "(qd1+qd2)²"), (-0.5, "(qd1+qd2-0.5)²")):
         ranges = {"qd1": Interval(-1.0, 1.0), "qd2": Interval(low, low + 2.0)}
         assert word_names(graph, ranges)[-1] == name
+
+
+def test_an_arc_that_waves_of_the_angle_follow_is_not_named_by_those_of_its_double() -> None:
+    angle = 0.4 + (np.arange(32) + 0.5) / 32
+    values = np.rint(-10 * np.cos(angle) - 20 * np.sin(angle)) / 10
+    assert wave_name(values, angle, "q", 0.1) == "-0.5cos(q)-sin(q)"
