@@ -1,11 +1,13 @@
 # Two commands do everything on a machine with Python 3.11 or later, make and a C compiler:
 #
 #   make demo    makes the environment in .venv and runs the main job
-#   make test    makes the environment and runs lint, types, layers and tests
+#   make test    makes the environment and runs lint, types, layers, tests and the golden net: minutes
+#   make check   runs all other tests as well: searches, fuzzers, browsers, simulators, clusters
 #
 # Both can be run again at any time; what is already done is not done twice. Further:
 #
-#   make lint types layers unit slow     the parts of make test
+#   make lint types layers tests golden  the parts of make test
+#   make unit                             the tests below a third of a second: a minute
 #   make coverage                         which lines the unit tests run
 #   make golden                           what commands print and write, beside what is recorded
 #   make golden-whole                     the same of everything: minutes
@@ -35,7 +37,7 @@ WORKERS := -n 2 --dist loadfile
 # Tests start hundreds of processes and are collected four times: modules are compiled once.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test static lint types layers unit slow coverage clean help \
+.PHONY: demo test check static lint types layers unit tests long coverage clean help \
   golden golden-whole golden-accept \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
   bench-kill bench-certificates mutants docs
@@ -66,8 +68,18 @@ demo: $(VENV)/demo.ready
 	  -o out/report > /dev/null && grep -v "(+" out/report/report.txt
 	@echo "== Look at out/trajectory/torques.png, out/2r.svg and out/report/report.html"
 
-test: static unit slow golden
-	@echo "make test: lint, types, layers and tests passed"
+# Installing and compiling the loops are not counted.
+test: $(VENV)/loops.ready
+	@start=$$(date +%s); $(MAKE) --no-print-directory static tests golden || exit; \
+	  seconds=$$(($$(date +%s) - start)); \
+	  printf 'make test: lint, types, layers, tests and the golden net passed in %d:%02d\n' \
+	    $$((seconds / 60)) $$((seconds % 60))
+
+check: $(VENV)/loops.ready
+	@start=$$(date +%s); $(MAKE) --no-print-directory long golden-whole || exit; \
+	  seconds=$$(($$(date +%s) - start)); \
+	  printf 'make check: all other tests and the whole golden net passed in %d:%02d\n' \
+	    $$((seconds / 60)) $$((seconds % 60))
 
 # Side by side: each takes one core.
 static: $(VENV)/test.ready
@@ -88,11 +100,15 @@ layers: $(VENV)/test.ready
 
 unit: $(VENV)/loops.ready
 	@echo "== unit tests"
-	@$(BIN)/pytest -q $(WORKERS) -m "not slow"
+	@$(BIN)/pytest -q $(WORKERS) -m "not slow and not check"
 
-slow: $(VENV)/loops.ready
-	@echo "== slow tests"
-	@$(BIN)/pytest -q $(WORKERS) -m slow
+tests: $(VENV)/loops.ready
+	@echo "== tests"
+	@$(BIN)/pytest -q $(WORKERS) --durations=10 -m "not check"
+
+long: $(VENV)/loops.ready
+	@echo "== tests of a second and more"
+	@$(BIN)/pytest -q $(WORKERS) --durations=10 --timeout 300 -m check
 
 # The quick form takes one core; with WHOLE=1 everything is run, on two.
 golden: $(VENV)/loops.ready
@@ -108,7 +124,7 @@ golden-accept: $(VENV)/loops.ready
 # Apart, because counting lines doubles the time of the unit tests.
 coverage: $(VENV)/loops.ready
 	@echo "== coverage of the unit tests"
-	@$(BIN)/pytest -q $(WORKERS) -m "not slow" --cov --cov-report=term
+	@$(BIN)/pytest -q $(WORKERS) -m "not slow and not check" --cov --cov-report=term
 
 bench-dynamics: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/dynamics.py

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.problem import Problem
 
-# Names of robots that ship; what takes terms of seven joints is slow.
+# Names of robots that ship; what takes terms of seven joints takes seconds.
 SHIPPED = [
-    pytest.param(name, marks=[pytest.mark.slow] if load_robot(name).joints > 6 else [])
+    pytest.param(name, marks=[pytest.mark.check] if load_robot(name).joints > 6 else [])
     for name in robot_names()
 ]
 TURN = Interval(-math.pi, math.pi)

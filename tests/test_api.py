@@ -260,7 +260,7 @@ def test_a_program_is_exported_to_a_file_or_a_folder(tmp_path: Path) -> None:
         bc.export(program, "python", tmp_path, pipeline=2)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_tight_bound_can_be_asked_for_from_python() -> None:
     plain, tight = (bc.compile("machado-2r", bits=5, proof=grade) for grade in ("plain", "tight"))
     for one, other, worst in zip(plain.bound, tight.bound, tight.worst_found, strict=True):

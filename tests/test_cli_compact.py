@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SMALL = ("machado-2r", "--bits", "4")  # its result ships
 
-searching = pytest.mark.slow
+searching = pytest.mark.check
 
 
 def test_compile_says_what_was_read_from_the_store(run: Callable[..., Result]) -> None:

@@ -72,7 +72,7 @@ def test_torques_by_logic_are_those_of_the_tables(
     assert np.array_equal(np.load("t.npy"), expected(payload))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("shard", ["samples", "terms", "pipeline"])
 def test_processes_give_the_same_file(run: Callable[..., Result], program: str, shard: str) -> None:
     run("evaluate", program, "-i", "s.npy", "-o", "one.csv", "--payload", "0")
@@ -210,7 +210,7 @@ def test_newton_euler_refuses_what_is_not_finite(run: Callable[..., Result]) -> 
     assert "not a finite number" in result.err
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_torque_that_can_leave_its_range_is_named(run: Callable[..., Result]) -> None:
     text = run("robots", "machado-2r").out.replace("[-200, 200]", "[-50, 50]")
     Path("small.toml").write_text(text)
@@ -223,7 +223,7 @@ def test_a_torque_that_can_leave_its_range_is_named(run: Callable[..., Result]) 
     assert "samples saturate: no bound for them" in report.out
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_table_too_large_to_minimise_is_a_sentence(run: Callable[..., Result]) -> None:
     result = run("compile", "puma560", "--mode", "paper", "--bits", "4")
     assert result.code == 1

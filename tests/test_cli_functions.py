@@ -91,7 +91,7 @@ def test_a_load_has_tables_in_paper_mode(run: Callable[..., Result]) -> None:
     assert names == ["T11", "T12", "T21", "T22"]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_program_says_what_was_chosen_of_its_function(run: Callable[..., Result]) -> None:
     made = run(
         "compile", "machado-2r", "--of", "gravity", "--load-range", "0..5", "--bits", "4",
@@ -113,7 +113,7 @@ def test_a_program_says_what_was_chosen_of_its_function(run: Callable[..., Resul
     assert "--of means nothing here: held is a program, compiled already" in refused.err
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_forward_kinematics_hold_the_worst_error_that_is_printed(
     run: Callable[..., Result],
 ) -> None:
@@ -149,7 +149,7 @@ def test_forward_kinematics_hold_the_worst_error_that_is_printed(
     assert "px" in shown.out
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_paper_mode_makes_programs_of_functions_with_proven_bounds(
     run: Callable[..., Result],
 ) -> None:

@@ -103,7 +103,7 @@ def test_mistakes_are_sentences(
     assert sentence in result.err
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_compile_makes_all_twelve_covers_and_then_reads_them(run: Callable[..., Result]) -> None:
     arguments = ("compile", "machado-2r", "--bits", "5", "--mode", "paper", "-o", "out", "--json")
     first = json.loads(run(*arguments).out)
@@ -117,7 +117,7 @@ def test_compile_makes_all_twelve_covers_and_then_reads_them(run: Callable[..., 
     assert Path("out/program.json").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_papers_arm_at_8_bits_comes_from_the_tables_that_ship(
     warm_run: Callable[..., Result],
 ) -> None:
@@ -130,7 +130,7 @@ def test_the_papers_arm_at_8_bits_comes_from_the_tables_that_ship(
     assert all(products[name] <= bound for name, bound in most.items())
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("after", [1.0, 5.0])
 def test_an_interrupt_leaves_no_process_and_no_half_written_file(
     tmp_path: Path, after: float
@@ -166,7 +166,7 @@ def group_is_gone(group: int, within: float) -> bool:
     return False
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("after", [1.0, 3.0])
 def test_an_interrupt_ends_minimising_although_a_compiled_loop_runs(
     tmp_path: Path, after: float

@@ -49,7 +49,7 @@ PAPER = ("compile", "machado-2r", "--mode", "paper", "--minimizer", "isop", "--b
             ("--mode", "paper", "--error", "0.50001lsb"),
             1,
             "the best that was reached",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.check,
         ),
     ],
 )
@@ -68,7 +68,7 @@ def test_the_paper_plan_promises_nothing(run: Run) -> None:
     assert "--error belongs to --mode compact" in found.err
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_paper_mode_keeps_a_promise_by_guard_bits(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "program"
     found = run(*PAPER, "--error", "2lsb,1.9lsb", "-o", str(folder), "--json")
@@ -86,7 +86,7 @@ def test_paper_mode_keeps_a_promise_by_guard_bits(run: Run, tmp_path: Path) -> N
     assert "4 bits," in said
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_paper_plans_take_the_fewest_guard_bits_that_keep_a_promise() -> None:
     terms = run_passes("machado-2r", until="terms")
     guards = []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conftest import Result
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_report_leaves_table_pictures_and_page(run: Callable[..., Result]) -> None:
     result = run(
         *("report", "machado-2r", "--mode", "paper"),
@@ -34,7 +34,7 @@ def test_a_report_leaves_table_pictures_and_page(run: Callable[..., Result]) -> 
     }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_report_repeats_itself(run: Callable[..., Result]) -> None:
     few = ("--samples", "500", "--evaluations", "20000", "--no-logic", "--json")
     arguments = ("report", "elbow-3r", "--bits", "4", *few)
@@ -53,7 +53,7 @@ def test_ranges_and_lists_of_numbers() -> None:
             numbers("--bits", wrong)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_program_of_a_robot_of_ones_own_asks_for_its_file(run: Callable[..., Result]) -> None:
     replace(stages(4)[2], name="my-2r").save("mine")
     few = ("report", "mine", "--samples", "10", "--evaluations", "0")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from conftest import Result
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_float32_answers_are_off_by_no_more_than_is_said(
     run: Callable[..., Result], tmp_path: Path
 ) -> None:

@@ -70,7 +70,7 @@ def interrupted(
     return process.returncode, said
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("library", "command"),
     [("click", COMPILE), ("numpy", COMPILE), ("bitarray", COMPILE), ("matplotlib", REPORT)],
@@ -111,7 +111,7 @@ def test_an_interrupt_within_code_given_as_text_ends_with_the_usual_code(tmp_pat
     assert (done.returncode, done.stderr) == (130, "boolcomp: interrupted\n")
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("seconds", [0.5, 3.0])
 def test_an_interrupt_of_a_search_is_one_line(tmp_path: Path, seconds: float) -> None:
     found = interrupted(tmp_path, lambda _: time.sleep(seconds))
@@ -174,7 +174,7 @@ def test_no_file_of_ours_gets_the_number_of_a_closed_stream(tmp_path: Path) -> N
     assert int((tmp_path / "found").read_text()) > 2
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("system", "engine"), [(MAC, "numpy"), (WINDOWS, "llvm")])
 def test_what_only_linux_has_is_not_needed(tmp_path: Path, system: str, engine: str) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -207,7 +207,7 @@ def test_the_native_engine_says_what_it_needs_and_another_takes_over(
         make_engine(wiring, "llvm")
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_tables_that_happen_to_lie_here_are_not_believed(run: Callable[..., Result]) -> None:
     Path("tables").mkdir()
     Path("tables/x.pla").write_text("nothing good")

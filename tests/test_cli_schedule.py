@@ -100,7 +100,7 @@ def test_a_papers_counts_are_reproduced(run: Callable[..., Result], paper: str) 
         pytest.param(
             ("machado-2r", "--chart", "--bits", "5", "--machine", "cortex-m"),
             ("chart", "machado-2r", "--bits", "5", "--machine", "cortex-m"),
-            marks=pytest.mark.slow,
+            marks=pytest.mark.check,
         ),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_misspelt_sub_command_gets_the_nearest(run: Callable[..., Result]) -> 
         (("puma560", "--points", "0"), 2, "--points 0"),
         (("puma560", "--machine", "bad.toml"), 1, "bad.toml"),
         pytest.param(
-            *(("puma560", "--method", "boolean"), 1, "needs a table of"), marks=pytest.mark.slow
+            *(("puma560", "--method", "boolean"), 1, "needs a table of"), marks=pytest.mark.check
         ),
         (("machado-2r", "--method", "symbolic-cycle", "--run"), 2, "--run executes methods"),
     ],
@@ -186,7 +186,7 @@ def test_a_chart_refuses_what_is_of_one_schedule(
     assert f"{option[0]} means nothing with --chart" in result.err
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_chart_without_compact_logic_says_how_to_make_it(run: Callable[..., Result]) -> None:
     result = run("schedule", "chart", "stanford", "--machine", "cortex-m", "--rms-error", ".77")
     assert result.code == 0
@@ -194,7 +194,7 @@ def test_a_chart_without_compact_logic_says_how_to_make_it(run: Callable[..., Re
     assert "compact" not in result.out
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_all_methods_on_many_processors(run: Callable[..., Result]) -> None:
     arguments = ("schedule", "chart", "machado-2r", "--bits", "5", "-o", "out/c", "--json")
     rows = json.loads(run(*arguments).out)["rows"]
@@ -211,7 +211,7 @@ def test_all_methods_on_many_processors(run: Callable[..., Result]) -> None:
         assert row["makespan_us"] >= row["lower_bound_us"] * (1 - 1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_real_run_gives_the_torques(run: Callable[..., Result]) -> None:
     arguments = ("schedule", "run", "puma560", "--processors", "2", "--samples", "20000")
     document = json.loads(run(*arguments, "--json").out)
@@ -230,7 +230,7 @@ def test_a_real_run_gives_the_torques(run: Callable[..., Result]) -> None:
     assert found["exchanged"]["one"] == found["exchanged"]["points"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_real_run_is_printed_by_kind(run: Callable[..., Result]) -> None:
     arguments = ("schedule", "run", "machado-2r", "--processors", "2", "--samples", "1000")
     lines = run(*arguments, "--engine", "numpy").out.splitlines()[-5:]

@@ -105,7 +105,7 @@ def test_what_belongs_to_functions_is_said_of_functions_alone() -> None:
         bc.compile(lambda x: x, inputs={"x": bc.word(1)})
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_compiled_function_is_a_program_like_any_other(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,7 +149,7 @@ range = [{}]
 """
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("expression", "span"),
     [("wrap(th)", "-3.3, 3.3"), ("wrap(th)*e/2", "-2, 2"), ("2*e + 5", "3, 7")],

@@ -33,7 +33,7 @@ def one_cover() -> Cubes:
     return minimise(function_of(entry.table), "isop").cubes
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_network_is_made_once_and_then_read(
     cubes: Cubes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -57,7 +57,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(
     assert stored_network(cubes) == network_of_cover(cubes)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_python_users_compile_by_name_path_or_value(tmp_path: Path) -> None:
     robot = bc.load_robot("machado-2r")
     (tmp_path / "mine.toml").write_text(str(robot))
@@ -77,7 +77,7 @@ def test_python_users_compile_by_name_path_or_value(tmp_path: Path) -> None:
         bc.compil  # noqa: B018  # that is the mistake
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("seed", [0, 3, 6])
 def test_random_arms_compile_to_what_their_plan_computes(seed: int, tmp_path: Path) -> None:
     robot = random_robot(seed, joints=2)

@@ -53,7 +53,7 @@ def imported(path: Path) -> Iterator[str]:
                 yield PACKAGES.get(first, first)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_what_is_imported_is_asked_for_and_what_is_asked_for_is_imported() -> None:
     found = {name for path in ROOT.glob("boolcomp/**/*.py") for name in imported(path)}
     if_there = {"pin"}  # which `bench` runs
@@ -86,7 +86,7 @@ def test_a_program_is_evaluated_without_any_heavy_package(tmp_path: Path) -> Non
     assert (made.returncode, made.stdout.count("\n")) == (0, 4)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("package", ["numba", "highspy"])
 def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(
     package: str, tmp_path: Path

@@ -30,7 +30,7 @@ def blocks(kind: str) -> list[pytest.ParameterSet]:
     return [pytest.param(text, page, id=name) for text, page, name in docblocks.blocks(kind)]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("block", "page"), blocks("console"))
 def test_commands_print_what_the_page_shows(
     block: str, page: Path, warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
@@ -46,7 +46,8 @@ def test_commands_print_what_the_page_shows(
         assert re.fullmatch(pattern, result.out.strip()), result.out
 
 
-@pytest.mark.slow
+@pytest.mark.check
+@pytest.mark.check
 @pytest.mark.parametrize(("block", "page"), blocks("pycon"))
 def test_python_examples_are_doctests(
     block: str, page: Path, warm_run: Callable[..., Result]

@@ -66,7 +66,7 @@ def paper(workers: Workers, folder: Path) -> dict[str, bytes]:
     return saved(compile_paper("machado-2r", choices).program, folder / "program")
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_compilation_in_compact_mode_gives_the_same_bytes_everywhere(
     dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +81,7 @@ def test_a_compilation_in_compact_mode_gives_the_same_bytes_everywhere(
     assert len(made[0]) > 1
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_compilation_in_paper_mode_gives_the_same_bytes_everywhere(
     dask: Any, tmp_path: Path
 ) -> None:
@@ -92,7 +92,7 @@ def test_a_compilation_in_paper_mode_gives_the_same_bytes_everywhere(
     assert len(made[0]) > 1
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_promise_is_kept_with_the_same_bytes_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

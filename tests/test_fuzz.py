@@ -38,7 +38,7 @@ def test_some_damaged_inputs_are_refused_and_some_are_accepted(kind: str, tmp_pa
     assert outcomes(kind, range(QUICK[kind]), tmp_path) == {True, False}
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("kind", CASES)
 def test_no_damaged_input_breaks_anything(kind: str, tmp_path: Path) -> None:
     assert outcomes(kind, range(1_000_000, 1_000_000 + SLOW[kind]), tmp_path)

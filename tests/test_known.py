@@ -56,7 +56,7 @@ def test_the_pass_measures_and_with_no_evaluations_seeks_nothing() -> None:
     assert all(one.worst_found for one in measure(covered, PaperChoices()).errors)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_program_of_paper_mode_knows_its_errors() -> None:
     program = bc.compile("machado-2r", bits=4, mode="paper", minimizer="isop")
     known = stages(4)[0]

@@ -173,7 +173,7 @@ def states(mass: float) -> tuple[tuple[Floats, ...], Floats]:
     return (drawn[:, :2], drawn[:, 2:4], drawn[:, 4:]), problem.exact(drawn)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("mass", [0.25, 0.6, 1.2, 1.4])
 @pytest.mark.parametrize("interpolate", [False, True])
 def test_errors_between_loads_are_within_what_is_said(
@@ -296,7 +296,7 @@ def test_a_part_of_a_library_is_exported_and_too_many_loads_are_a_sentence(
 QUICK = Demand(bits=4, input_bits={"q": 6}, rms=(0.8,), effort=0.0)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_loads_are_compiled_side_by_side_and_equal_graphs_are_one_file(tmp_path: Path) -> None:
     arm = load_robot("machado-2r")
     loads = (0.0, 1.0, 2.0)

@@ -22,7 +22,7 @@ RUN = (
 )
 NOT_PROVED = "no bounds are proved here: this needs python-flint: pip install python-flint"
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.check
 
 
 @pytest.fixture(scope="module")

@@ -349,7 +349,7 @@ def test_no_changed_letter_makes_another_text_of_the_same_network(place: int, le
     assert render_network(network) == changed or changed.split() != TEXT.split()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_cover_of_26000_products_becomes_a_network_within_seconds() -> None:
     rng = np.random.default_rng(3)
     rows = {

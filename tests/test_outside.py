@@ -341,7 +341,7 @@ def compiled(robot: Robot | str, options: Options, folder: Path, **more: Any) ->
     return compile_paper(robot, choices, **more)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("robot", "of"),
     [("machado-2r", "inverse-dynamics"), (STOPPED, "inverse-dynamics"), ("elbow-3r", "gravity"),
@@ -365,7 +365,7 @@ def test_programs_say_what_was_measured_and_keep_their_bounds(
         assert output.errors.worst_found <= output.bound
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_known_errors_of_faithful_tables_are_those_of_the_logic(tmp_path: Path) -> None:
     one = compiled("machado-2r", Options(5, rounding="faithful"), tmp_path)
     (made,) = one.made
@@ -379,7 +379,7 @@ def test_known_errors_of_faithful_tables_are_those_of_the_logic(tmp_path: Path) 
         assert np.sqrt((nearest[:, k] ** 2).mean()) < 0.97 * rms
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("seed", range(4))
 def test_random_arms_with_stops_keep_their_bounds(seed: int, tmp_path: Path) -> None:
     robot = random_limited(2, seed)
@@ -395,7 +395,7 @@ def test_random_arms_with_stops_keep_their_bounds(seed: int, tmp_path: Path) -> 
         assert output.errors.sampled_max <= output.bound
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_checker_confirms_what_stands_outside(
     run: Callable[..., Result], tmp_path: Path
 ) -> None:
@@ -481,7 +481,7 @@ def test_sums_of_angles_are_a_sum_for_no_one_else() -> None:
         _ = total.offset
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_pages_say_what_stands_outside(run: Callable[..., Result], tmp_path: Path) -> None:
     asked = ("--bits", "4", "--signs", "outside", "--guard-bits", "3")
     run("plan", "machado-2r", *asked, "--page", str(tmp_path / "plan.html"))
@@ -492,7 +492,7 @@ def test_pages_say_what_stands_outside(run: Callable[..., Result], tmp_path: Pat
     assert "Signs or sums of angles stand outside of its table" in (tmp_path / "p.html").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_reports_of_faithful_tables_are_of_their_covers(
     run: Callable[..., Result], tmp_path: Path
 ) -> None:

@@ -37,7 +37,7 @@ def test_the_passes_are_those_of_the_design() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_one_can_stop_after_any_pass() -> None:
     assert isinstance(run_passes("machado-2r", until="problem"), Problem)
     for step in PAPER:

@@ -275,7 +275,7 @@ def test_a_program_is_written_with_its_words_networks_and_sums() -> None:
     assert any(line.startswith("    T1 gray 4 bits") and "T11(network 0)" in line for line in lines)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_saved_program_has_the_same_bytes_under_any_hash_seed() -> None:
     text = (
         "import sys; sys.path.insert(0, 'tests'); from small_programs import stages;"
@@ -323,7 +323,7 @@ def test_one_changed_byte_is_refused_or_harmless(
     corrupt(saved, name, data.draw(st.integers(0, 1 << 20)), data.draw(st.integers(0, 255)))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_every_single_changed_byte_is_refused_or_harmless(saved: tuple[Path, Program]) -> None:
     for path in sorted(saved[0].rglob("*.*")):
         whole = path.read_bytes()

@@ -175,7 +175,7 @@ def held_arm() -> Program:
     return pipeline.compile_paper(gravity_problem(bc.load_robot("machado-2r")), choices).program
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("engine", ENGINES)
 def test_gravity_is_compiled_saved_and_evaluated_within_its_bound(
     tmp_path: Path, engine: Any

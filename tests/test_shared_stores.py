@@ -37,7 +37,7 @@ def be_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> No
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("kind", ["folder", "memory"])
 def test_what_one_user_compiled_another_one_proves_and_uses(
     run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -57,7 +57,7 @@ def test_what_one_user_compiled_another_one_proves_and_uses(
     assert program.network() == boolcomp.load_program("first").network()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_workers_of_sweeps_share_a_store_and_a_lie_in_it_changes_nothing(
     run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,7 +63,7 @@ def _states(count: int, low: float, high: float) -> list[Any]:
     return [q, rng.uniform(-1, 1, (count, 2)), rng.uniform(-1, 1, (count, 2))]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("engine", ENGINES)
 def test_tables_with_free_rows_are_the_plan_wherever_the_joints_may_be(
     program: Program, engine: Any
@@ -190,7 +190,7 @@ def _mixed(tmp_path_factory: pytest.TempPathFactory) -> Program:
     return turning(tmp_path_factory.mktemp("covers"))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("engine", ENGINES)
 def test_beside_a_joint_that_wraps_another_saturates(mixed: Program, engine: Any) -> None:
     below, above = -np.pi + 1e-6, np.pi - 1e-6
@@ -233,7 +233,7 @@ def test_code_words_are_never_beyond_stops(mixed: Program) -> None:
     assert mixed.evaluate_words([1, 3], [0, 0], [0, 0], engine="numpy").beyond_stops == 0
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
     arm = with_ranges("machado-2r", qd1=(0.25, 0.25))
     program = compile_paper(
@@ -327,7 +327,7 @@ def test_a_torque_that_hardly_leaves_zero_is_named_where_its_rounding_is_too_muc
         searched(terms_of(robot), Demand(bits=5, rms=(0.4,), effort=0.0))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_angle_too_far_away_is_named_and_not_a_value_that_saturates(
     tmp_path: Path, engine: Any

@@ -110,7 +110,7 @@ def test_a_second_compile_reads_everything(entries: tuple[TermTable, ...], store
         assert repr(one.cover.cubes) == repr(other.cover.cubes)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_several_processes_may_fill_one_store(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         counts = pool.map(fill, [tmp_path] * 2)

@@ -67,7 +67,7 @@ def test_an_axis_is_compared_with_that_of_a_joint_on_its_own_link() -> None:
     assert problem_of(two_arms()).parts == ()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_tree_askew_compiles_in_both_modes_and_errs_as_it_says() -> None:
     robot = replace(two_arms(), base=Pose((0.0, 0.0, 0.0), (0.5, 0.0, 0.0)))
     (q, _, _), exact = random_states(robot, 4000, 1), gravity_torques

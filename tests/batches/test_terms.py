@@ -88,7 +88,7 @@ def test_terms_are_of_programs_that_have_some_and_of_clusters(tmp_path: Path) ->
     assert not list(tmp_path.glob("*.unfinished"))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_dask_workers_hand_planes_to_each_other(tmp_path: Path) -> None:
     write(tmp_path / "s.npy", states(70_000))
     evaluate_files(program(), tmp_path / "s.npy", tmp_path / "samples", chunk=20_000)

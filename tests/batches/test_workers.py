@@ -43,6 +43,7 @@ def with_states(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("where", ["processes:2", "local:2"])
 def test_results_are_the_same_bytes_whoever_makes_them(
     where: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -99,6 +100,7 @@ def children(process: int) -> list[int]:
     return sorted({*found})
 
 
+@pytest.mark.check
 def test_a_killed_run_goes_on_with_equal_bytes_and_leaves_no_process(
     folder: Path, client: Callable[[str, str], subprocess.Popen[bytes]]
 ) -> None:
@@ -164,6 +166,7 @@ def test_what_is_not_evaluated_in_chunks_is_said(
     assert said in found.err
 
 
+@pytest.mark.check
 def test_an_interrupt_ends_within_two_seconds_and_says_what_is_left(folder: Path) -> None:
     (folder / "zeros.npy").write_bytes(header(6_000_000, 6, "float32"))
     os.truncate(folder / "zeros.npy", 128 + 6_000_000 * 24)

@@ -27,7 +27,7 @@ def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
 TINY = ("--batches", "1,256", "--cores", "1", "--seconds", "0.02")
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None:
     stages(4)[2].save("program")
     result = run("bench", "program", *TINY, "-o", "out/bench", "--json")
@@ -45,7 +45,7 @@ def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None
     assert "two-level logic" in Path("out/bench/bench.txt").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_wrong_results_are_exit_code_one(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:

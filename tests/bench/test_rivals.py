@@ -26,7 +26,7 @@ def forget_compilers() -> Iterator[None]:
     build.compiler.cache_clear()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("robot", ["machado-2r", "elbow-3r", "puma560", "stanford"])
 def test_c_rivals_are_within_their_bounds(robot: str) -> None:
     states = draw_states(problem_of(robot), 4096)
@@ -42,7 +42,7 @@ def test_c_rivals_are_within_their_bounds(robot: str) -> None:
     assert checked >= 4
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_packages_compute_newton_euler() -> None:
     states = draw_states(problem_of("elbow-3r"), 256)
     for offer in library_offers(load_robot("elbow-3r"), 8):

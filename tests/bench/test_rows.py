@@ -68,7 +68,7 @@ def test_a_bench_says_of_each_figure_whether_it_is_sampled_searched_or_proved() 
     assert "proved" not in text_report(BENCH)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_chart_is_drawn_and_repeats_itself() -> None:
     assert draw_bench(BENCH, "svg") == draw_bench(BENCH, "svg")
     assert draw_bench(BENCH, "png").startswith(b"\x89PNG")

@@ -47,7 +47,7 @@ def with_bounds(text: str) -> LoadFiles:
     return replace(load(), sections={**load().sections, "bound": section(text)})
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_what_a_certificate_claims_is_confirmed() -> None:
     steps = list(check(load()))
     assert [one.name for one in steps] == ["no overflow", "error of tau1", "error of tau2"]
@@ -55,7 +55,7 @@ def test_what_a_certificate_claims_is_confirmed() -> None:
     assert all(one.cases > 0 for one in steps)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_finds() -> None:
     demand = usual_demand(4, {"q": 6}, rms=(0.8,), effort=0.0)
     made = compile_compact(

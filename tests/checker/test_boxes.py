@@ -74,7 +74,7 @@ def test_boxes_confirm_less_than_the_plain_bound_and_never_less_than_what_is_fou
             boxes.confirm(-small, small, 50_000)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["elbow-3r", "puma560"])
 def test_heaps_that_enclosures_leave_open_are_shown_to_fit(name: str) -> None:
     plain = plain_of(name, 8)

@@ -283,7 +283,7 @@ def test_the_file_that_was_compiled_is_the_certificates(
     assert "grade" in found["not_verified"]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_verify_takes_a_name_and_asks_a_process_of_its_own(
     folder: Path, run: Callable[..., Result]
 ) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.check
 CUTS = 16  # of a certificate, at ends of lines, and elsewhere
 FORGED_LINE = "error of all"
 STATES = 2000

@@ -31,7 +31,7 @@ def with_head(load: LoadFiles, change: Any) -> LoadFiles:
 
 
 @pytest.mark.parametrize("robot", ["machado-2r", "elbow-3r",
-                                   pytest.param("puma560", marks=pytest.mark.slow)])  # fmt: skip
+                                   pytest.param("puma560", marks=pytest.mark.check)])  # fmt: skip
 def test_the_map_of_what_ships_holds(robot: str) -> None:
     assert notes(shipped(robot)) == ""
     assert [step.holds for step in graph.check(shipped(robot))] == [True, True]

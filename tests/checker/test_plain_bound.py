@@ -47,7 +47,7 @@ def both(given: tuple[Compact, Ends]) -> list[tuple[float, float]]:
 @pytest.mark.parametrize(("name", "bits"), [
     ("machado-2r", 5), pytest.param("machado-2r", 8, marks=pytest.mark.slow),
     pytest.param("elbow-3r", 8, marks=pytest.mark.slow),
-    pytest.param("puma560", 8, marks=pytest.mark.slow),
+    pytest.param("puma560", 8, marks=pytest.mark.check),
 ])  # fmt: skip
 def test_the_checker_confirms_what_the_compiler_says_and_not_less_than_climbing_finds(
     name: str, bits: int
@@ -59,7 +59,7 @@ def test_the_checker_confirms_what_the_compiler_says_and_not_less_than_climbing_
         assert ours >= 0.55 * theirs  # lost bits by value: a wrist of the PUMA has 0.56
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["stops", "curved"])
 def test_so_it_does_with_stops_and_of_functions_that_are_no_waves(
     name: str, tmp_path: Path
@@ -117,7 +117,7 @@ def test_exact_values_words_and_errors_of_every_node_lie_where_the_checker_says(
     holds_at_every_node(built.compact, claim_of(said), 20_000)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["elbow-3r", "puma560", "stops", "curved"])
 def test_so_they_do_of_other_graphs(name: str, tmp_path: Path) -> None:
     if name in {"stops", "curved"}:

@@ -32,7 +32,7 @@ def checked(folder: Path, elsewhere: Path, *options: str) -> tuple[int, list[str
     return made.returncode, (made.stdout + made.stderr).splitlines()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("name", "outputs"), [("machado-2r-8", 2), ("elbow-3r-8", 3)])
 def test_the_checker_confirms_every_step_of_a_program_that_ships(
     name: str, outputs: int, tmp_path: Path
@@ -48,7 +48,7 @@ def test_the_checker_confirms_every_step_of_a_program_that_ships(
         assert sum(line.startswith(f"error of tau{k + 1}: holds") for line in lines) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_checker_names_all_that_does_not_hold_of_a_damaged_one(tmp_path: Path) -> None:
     shutil.copytree(SHIPPED / "machado-2r-8", tmp_path / "arm")
 
@@ -79,7 +79,7 @@ def test_a_changed_byte_of_a_program_that_ships_is_a_sentence(tmp_path: Path) ->
     assert lines == [f"{path}: damaged: its checksum is not the one in program.json"]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_what_ships_is_what_compile_makes_and_no_bound_has_grown() -> None:
     made = _sections(bc.compile("machado-2r", 8, proof="tight", certify=True).certificate)
     shipped = _sections((SHIPPED / "machado-2r-8" / NAME).read_text())

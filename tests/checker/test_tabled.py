@@ -85,7 +85,7 @@ def flipped(folder: Path, path: Path, row: int, output: int) -> None:
     changed(folder, f"networks/{path.name}", lambda _: render_network(builder.build(outputs)))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_all_steps_hold(folder: Path) -> None:
     assert list(steps(folder)) == STEPS
     assert not wrong(folder)
@@ -114,7 +114,7 @@ def test_the_first_bit_of_an_entry_that_is_flipped_is_caught_in_every_table(fold
     assert len(paths) > 1
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_any_bit_that_is_flipped_is_caught_or_leaves_the_bounds_true(folder: Path) -> None:
     rng, caught = random.Random(4), 0  # noqa: S311 (which bits, for a test)
     paths = sorted((folder / "networks").iterdir())
@@ -183,7 +183,7 @@ def test_a_change_of_the_program_is_named(
     assert step in wrong(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_compile_says_and_verify_checks_it(run: Callable[..., Result]) -> None:
     choices = "machado-2r", "--of", "gravity", "--mode", "paper", "--bits", "4", "--certify"
     assert run("compile", *choices, "-o", "arm").code == 0

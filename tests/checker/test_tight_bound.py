@@ -37,7 +37,7 @@ def plain_of(name: str, bits: int, graph: WordGraph | None = None) -> Plain:
     return Plain(replace(claim, graph=graph or claim.graph))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("name", "bits", "column"), [
     ("machado-2r", 4, 0), ("machado-2r", 4, 1), ("machado-2r", 7, 0), ("machado-2r", 8, 0),
     ("machado-2r", 8, 1),

@@ -86,7 +86,7 @@ def test_certificates_are_the_same_bytes_again() -> None:
     assert one == two
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_every_load_has_its_own_sections_and_is_checked(run: Callable[..., Result]) -> None:
     choices = "--bits", "4", "--effort", "0", "--payloads", "0,1"
     run("compile", "machado-2r", *choices, "--certify", "-o", "arm")

@@ -236,7 +236,7 @@ def write_and_read(address: str, letter: str) -> list[str]:
     return sorted(seen)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_processes_that_write_at_once_leave_whole_objects(s3: str) -> None:
     assert place_of(s3).check() == place_of(s3).check()
     with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:

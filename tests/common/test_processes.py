@@ -65,7 +65,7 @@ def test_a_child_runs_nothing_of_the_current_folder(
         assert pool.submit(short, 0.5, 3).result() == short(0.5, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -310,7 +310,7 @@ def test_a_worker_ends_when_nobody_holds_its_pipe_any_more_even_in_a_long_call()
     worker.end()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_plain_script_without_a_guard_may_compile(tmp_path: Path) -> None:
     script = tmp_path / "plain.py"
     script.write_text(

@@ -371,7 +371,7 @@ def test_prices_of_entries_are_what_simulation_says(exact: Built) -> None:
         assert np.allclose(grown, said, rtol=0.2, atol=2e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_graph_with_other_tables_is_its_network_and_holds_and_is_bounded(
     exact: Built, store: Path
 ) -> None:
@@ -465,7 +465,7 @@ def test_other_tables_are_believed_of_others_and_other_structure_is_not(
 # Free
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_where_more_is_allowed_logic_that_is_changed_is_smaller_and_as_shallow(
     exact: Built,
 ) -> None:
@@ -483,7 +483,7 @@ def test_where_more_is_allowed_logic_that_is_changed_is_smaller_and_as_shallow(
     assert np.abs(after - before).max() <= 7
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_freely_changed_logic_holds_and_keeps_no_graph(exact: Built, store: Path) -> None:
     found = approximated(store, "free", effort=0.1)
     allowed = found.compact.allowed

@@ -91,7 +91,7 @@ def ranges() -> list[float]:
     return [link.position.high, link.velocity.high, link.acceleration.high]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_result_of_before_signs_were_kept_is_measured_again_and_kept(tmp_path: Path) -> None:
     (path,) = shipped("tables").glob("machado-2r-4.7*.compact.json")
     document = json.loads(unsealed(path.read_text()))

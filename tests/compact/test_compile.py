@@ -52,7 +52,7 @@ def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, count, 40_000)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -70,7 +70,7 @@ def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
     assert again.widths == whole.widths
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_largest_error_is_held_on_states_that_were_not_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -91,7 +91,7 @@ def test_the_largest_error_is_held_on_states_that_were_not_seen(
     assert (worst.most > errors.max * 1.1).all()  # samples would not have told
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_more_effort_finds_no_more_nodes() -> None:
     torques = terms_of("machado-2r")
     quick, longer = (
@@ -167,7 +167,7 @@ def test_an_error_that_no_widths_reach_is_refused() -> None:
     assert floor == pytest.approx(np.sqrt((missed**2).mean() + 1 / 12), rel=0.15)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
     torques = terms_of("machado-2r")
     inputs = {"q": 8, "qd": 8, "qdd": 8}
@@ -193,7 +193,7 @@ def test_choices_are_written_and_read() -> None:
     assert str(again) == str(choice)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("seed", range(6))
 def test_random_arms_compile_within_their_budget(
     monkeypatch: pytest.MonkeyPatch, seed: int
@@ -207,7 +207,7 @@ def test_random_arms_compile_within_their_budget(
     assert not errors.wrapped
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_result_is_the_same_under_any_hash_seed() -> None:
     script = (
         "from boolcomp.problem.makers import inverse_dynamics_problem\n"
@@ -243,7 +243,7 @@ def test_a_large_robot_takes_no_more_perturbations_than_effort_allows() -> None:
     assert one._perturbations(5, 10**6) == 0  # noqa: SLF001
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_refining_that_does_not_end_is_given_up_after_counted_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -279,7 +279,7 @@ PINNED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", PINNED)
 def test_a_search_from_nothing_ends_where_it_did(
     monkeypatch: pytest.MonkeyPatch, name: str
@@ -301,7 +301,7 @@ def test_a_search_from_nothing_ends_where_it_did(
     assert hashlib.sha256(str(found.graph).encode()).hexdigest()[:12] == digest
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_outputs_that_are_constants_take_no_node_and_are_there_for_every_state() -> None:
     program = boolcomp.compile("scara", of="gravity", bits=6, effort=1, processes=1)
     assert len(program.network().nodes) == 0

@@ -163,7 +163,7 @@ def certified_program(tmp_path_factory: pytest.TempPathFactory, fewer: None) -> 
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_certificate_of_cones_holds(certified: Path) -> None:
     steps = list(check_program(read_program(certified)))
     assert all(step.holds for step in steps)
@@ -204,7 +204,7 @@ def test_other_cones_than_the_networks_do_not_hold(certified: Path, what: str) -
     assert not all(step.holds for step in check_program(changed))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_cones_are_kept_and_read_back_and_believed_of_nobody_else(tmp_path: Path) -> None:
     found = approximated(tmp_path, "cones", effort=0.5)
     results = result_store(torques(), found.compact.demand, tmp_path)

@@ -207,7 +207,7 @@ def test_every_target_is_searched_for_and_keeps_the_errors(target: Target, tmp_p
     assert abs(compact.predicted_cost / compact.nodes - 1) < 0.25
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_code_for_a_microcontroller_multiplies_and_discards_nothing(tmp_path: Path) -> None:
     compact = searched("mcu8", 6, tmp_path)
     nodes = compact.graph.nodes
@@ -220,7 +220,7 @@ def test_code_for_a_microcontroller_multiplies_and_discards_nothing(tmp_path: Pa
     assert costs_of(logic.demand).graph(logic.graph) < costs_of(logic.demand).graph(compact.graph)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_an_arm_for_a_microcontroller_is_compiled_and_says_so() -> None:
     program = boolcomp.compile(
         "machado-2r", bits=4, rms_error=0.6, target="mcu8", effort=0, processes=1

@@ -236,7 +236,7 @@ def test_compiled_logic_errs_by_no_more_than_is_demanded(name: str, tmp_path: Pa
     assert math.sqrt(float((error**2).mean())) < 0.52
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(expressions())
 def test_logic_of_random_expressions_errs_as_predicted(text: str) -> None:

@@ -190,7 +190,7 @@ def test_a_result_of_before_the_worst_was_sought_gets_it(tmp_path: Path) -> None
     assert path.read_text() == text
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_result_that_errs_otherwise_than_it_says_is_made_anew(tmp_path: Path) -> None:
     build(tmp_path)
     path, document = opened(tmp_path)
@@ -202,7 +202,7 @@ def test_a_result_that_errs_otherwise_than_it_says_is_made_anew(tmp_path: Path) 
     assert path.read_text() == text
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Path) -> None:
     made = build(tmp_path)
     path, document = opened(tmp_path)
@@ -225,7 +225,7 @@ def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Pat
                 assert other.find() is None
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_demanded_maximum_is_that_which_climbing_finds(tmp_path: Path) -> None:
     free = build(tmp_path)
     most = float(free.worst.most[0] + free.errors.max[0]) / 2  # no sample breaks it
@@ -265,7 +265,7 @@ def test_another_demand_or_robot_is_another_result(made: tuple[Built, Path]) -> 
     assert render(kept).count("\n") > built.nodes
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     heard: list[Progress] = []
     demand = Demand(bits=6, rms=(0.43, 0.58), effort=0.2)
@@ -295,7 +295,7 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     assert "fresh states" in str(built)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("objective", ["depth", "lut6"])
 def test_other_objectives_give_networks_of_the_same_torques(
     tmp_path: Path, objective: Objective

@@ -98,7 +98,7 @@ def _compiled(arm: Robot, folder: Path, **choices: Any) -> Any:
     return built_of(terms_of(arm), demand, store=folder, workers=ALONE, also_shipped=False)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("joints", "seed"), [(1, 1), (1, 2), (2, 3), (2, 4), (3, 6), (4, 8)])
 def test_random_arms_with_random_stops_err_by_what_was_demanded(
     joints: int, seed: int, tmp_path: Path
@@ -132,7 +132,7 @@ def test_random_arms_with_random_stops_err_by_what_was_demanded(
     assert (np.sqrt((error**2).mean(axis=0)) <= 0.6 * 1.02).all()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("low", [-math.pi, 0.0], ids=["about 0", "from 0"])
 def test_stops_cost_about_no_nodes(low: float, tmp_path: Path) -> None:
     # A search without effort scatters by a tenth, either way; benchmarks/stops.py has the figures.
@@ -145,7 +145,7 @@ def test_stops_cost_about_no_nodes(low: float, tmp_path: Path) -> None:
     assert nodes[1] <= 1.25 * nodes[0]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_beyond_the_stops_within_the_margin_the_logic_is_right(tmp_path: Path) -> None:
     arm = with_ranges("machado-2r", q1=(-1.0, 1.4), q2=(-2.5, 2.5))
     built = _compiled(arm, tmp_path, rms=(0.5, 0.6))

@@ -111,7 +111,7 @@ def test_the_pure_cosine_of_a_sum_is_one_where_no_word_is_about_zero() -> None:
     assert not [item for item in found if item[1] > 1]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_no_meaning_is_the_name_of_another_word() -> None:
     for arm in ARMS.values():
         made = case(arm, input_bits={"q": 7, "q1": 8, "qd": 8, "qdd": 8}, form=EXACT)

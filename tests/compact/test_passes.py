@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.synthesis.optimise import Step
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_passes_make_a_graphs_network_smaller_and_leave_what_it_computes(tmp_path: Path) -> None:
     arm = case("machado-2r", bits=4)
     graph = arm.graph(0.5)

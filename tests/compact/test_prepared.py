@@ -145,7 +145,7 @@ def test_a_table_too_wide_for_synthesis_is_made_by_decision_diagrams() -> None:
         from_truth_tables(never, widest=3)(3, columns)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_logic_with_prepared_factors_holds_what_is_demanded() -> None:
     problem = robot_problem(DRY, FRICTION)
     built = build(split(problem), CompactChoices(usual_demand(4, effort=0.0), workers=ALONE))

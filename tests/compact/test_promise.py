@@ -58,7 +58,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Built, Path]:
     return built("1.2lsb", store), store
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_promise_holds_at_the_corners_of_cells_and_is_found_again(
     kept: tuple[Built, Path], tmp_path: Path
 ) -> None:
@@ -89,7 +89,7 @@ def test_a_promise_holds_at_the_corners_of_cells_and_is_found_again(
     assert again.bounds == made.bounds
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_search_keeps_only_what_is_proved(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -188,7 +188,7 @@ def test_a_promise_beside_another_error_is_refused() -> None:
             demand("1lsb", 8, **other)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_word_length_that_keeps_an_error_is_found() -> None:
     terms = split(two_links())
     asked = demand("20Nm", input_bits={"words": 10})
@@ -202,7 +202,7 @@ def test_the_word_length_that_keeps_an_error_is_found() -> None:
         bits_for([terms], demand("0.0001Nm"))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_one_input_is_promised_as_well() -> None:
     program = bc.compile(
         lambda x: bc.sqrt(x + 1), inputs={"x": bc.word(0, 1, bits=8)}, outputs=["y"], name="root",

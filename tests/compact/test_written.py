@@ -126,7 +126,7 @@ def test_logic_of_a_random_function_is_its_word_graph_and_errs_as_demanded(seed:
     assert check(expression(random.Random(seed), 3), 0.8)  # noqa: S311 (no secrets)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_logic_of_many_random_functions_errs_as_demanded() -> None:
     found = [check(expression(random.Random(seed), 4), 0.8) for seed in range(100, 125)]  # noqa: S311 (no secrets)
     assert sum(found) >= USUALLY * len(found)
@@ -141,7 +141,7 @@ def test_logic_of_functions_that_jump_is_their_word_graph() -> None:
     assert any(found)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_errors_are_usually_predicted_before_anything_is_simulated() -> None:
     ratios = []
     for seed in range(200, 225):
@@ -153,7 +153,7 @@ def test_errors_are_usually_predicted_before_anything_is_simulated() -> None:
     assert sum(within) >= USUALLY * len(within), sorted(ratios)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_function_of_python_runs_as_logic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 1_000_000)
 

@@ -262,7 +262,7 @@ def test_an_engine_may_be_used_by_several_threads_at_a_time() -> None:
         assert all(same(job.result(), expected) for job in jobs)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_at_eight_bits_every_table_is_exact_and_engines_agree_on_a_million_samples() -> None:
     _, tables, program = stages(8)
     uses = {t.name: t for output in program.outputs for t in output.terms}
@@ -276,7 +276,7 @@ def test_at_eight_bits_every_table_is_exact_and_engines_agree_on_a_million_sampl
         assert same(found, expected)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_at_eight_bits_the_error_is_what_the_paper_arm_should_have() -> None:
     states = samples(400_000)
     _, _, program = stages(8)

@@ -41,7 +41,7 @@ def agree(program: Program, arrays: list[NDArray[Any]], *, coded: bool = False) 
     assert found.saturated_outputs == other.saturated_outputs
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("code", ["gray", "natural", "twos", "sign-magnitude"])
 def test_it_gives_the_bits_of_the_numpy_engine(code: CodeKind) -> None:
     program = stages(4, code)[2]

@@ -77,7 +77,7 @@ def test_an_angle_with_a_cell_at_zero_wraps_on_all_engines(kind: str) -> None:
     assert found.saturated_inputs == 0
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("code", SIGNED)
 def test_tables_of_signed_words_give_what_the_plan_says(code: CodeKind) -> None:
     plan, _, program = stages(4, code)

@@ -219,7 +219,7 @@ def test_leading_bits_of_an_angle_that_wraps_are_those_of_what_is_left() -> None
     agree(graph, 0, [None])
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 1 << 40))
 def test_it_gives_what_the_digits_of_any_graph_say(seed: int) -> None:

@@ -124,7 +124,7 @@ def test_missing_tools_are_named_and_skipped(
     assert "boolcomp[hardware]" in said["skipped"][0]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_generic_tables_are_our_own_mapping() -> None:
     found = mapped_area(arm("compact", 4), None, DEVICES["lut4"], 0)
     assert (found.cells.ff, found.stages) == (0, 0)
@@ -149,7 +149,7 @@ def test_a_frame_is_verilog_that_icarus_takes(tmp_path: Path, stages: int) -> No
 
 
 @needs_yosys
-@pytest.mark.slow
+@pytest.mark.check
 def test_yosys_leaves_our_tables_as_they_are() -> None:
     source = source_of(arm("compact", 4), None, "luts", 2, 4)
     found = area(source, DEVICES["ice40"], seeds=0)

@@ -54,7 +54,7 @@ def simulated(found: Sources, folder: Path) -> str:
     return ran.stdout
 
 
-@pytest.mark.parametrize("which", ["tiny", pytest.param("arm", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("which", ["tiny", pytest.param("arm", marks=pytest.mark.check)])
 def test_requests_over_the_uart_are_answered_with_the_outputs(tmp_path: Path, which: str) -> None:
     program = tiny() if which == "tiny" else arm("compact", 4)
     assert "PASS: 6 answers hold" in simulated(made(program), tmp_path)

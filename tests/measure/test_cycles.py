@@ -73,7 +73,7 @@ def test_a_turn_of_a_loop_takes_four_cycles(name: str, tmp_path: Path) -> None:
         assert more.instructions - few.instructions == 2 * 60000
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", EVERY)
 def test_every_board_finds_the_words_that_are_wrong(name: str, tmp_path: Path) -> None:
     design = words_design(Subject(kept("export-formats"), 0.0, states=20))

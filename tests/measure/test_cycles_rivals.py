@@ -181,7 +181,7 @@ def test_the_table_compares_with_the_first_design_of_a_target() -> None:
 
 
 @needs_gcc
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_command_prints_a_row_a_design(
     warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -219,7 +219,7 @@ def test_a_payload_is_searched_with_the_robot_that_carries_it() -> None:
     assert (wrong.most > find_worst(subject_of(program, problem_of(robot)), 20_000).most).all()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
     worst = find_worst(subject_of(bc.compile("machado-2r", 8), problem_of("machado-2r")))
     assert worst.evaluations >= 10**7

@@ -138,7 +138,7 @@ def by_algebra(robot: Robot, problem: Problem) -> Problem:
 
 # The panda takes half a minute and tells no more than the iiwa14 does.
 SHIPPED = [
-    pytest.param(name, marks=[pytest.mark.slow] if load_robot(name).joints > 5 else [])
+    pytest.param(name, marks=[pytest.mark.check] if load_robot(name).joints > 5 else [])
     for name in robot_names()
     if name != "panda"
 ]

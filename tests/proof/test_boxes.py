@@ -122,13 +122,13 @@ def test_in_boxes_words_values_and_errors_of_every_sum_are_enclosed() -> None:
     holds_in_boxes(shipped("machado-2r"), 2000)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["planar-3r", "puma560"])
 def test_so_they_are_of_larger_arms(name: str) -> None:
     holds_in_boxes(shipped(name), 500)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_so_they_are_with_stops_and_of_functions_that_are_no_waves(tmp_path: Path) -> None:
     limited = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9))
     holds_in_boxes(made(limited, tmp_path, 5), 2000)
@@ -186,7 +186,7 @@ def exhaustive(compact: Compact) -> tuple[Floats, Floats]:
     return high, low
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_of_three_angles_the_bound_is_near_the_worst_of_all_words_and_places(
     tmp_path: Path,
 ) -> None:
@@ -198,7 +198,7 @@ def test_of_three_angles_the_bound_is_near_the_worst_of_all_words_and_places(
         assert low[k] - NEAR <= float(bound.low) <= low[k]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_every_grade_is_as_tight_as_the_one_before_and_above_what_climbing_finds(
     tmp_path: Path,
 ) -> None:
@@ -220,7 +220,7 @@ def test_every_grade_is_as_tight_as_the_one_before_and_above_what_climbing_finds
     assert (np.array(before.steps) <= 1.5 * np.abs(worst).max(axis=1)).all()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_more_effort_gives_no_looser_bound_and_processes_do_not_change_it() -> None:
     said = explained(*shipped("machado-2r"))
     some = graded_bounds(said, "tight", 200)
@@ -229,7 +229,7 @@ def test_more_effort_gives_no_looser_bound_and_processes_do_not_change_it() -> N
         assert other.low <= one.low <= one.high <= other.high
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_table_or_a_constant_that_is_another_shows_in_the_bound_by_boxes() -> None:
     compact, ends = shipped("planar-3r")
     graph = compact.graph

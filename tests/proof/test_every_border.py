@@ -171,7 +171,7 @@ def test_of_inverse_kinematics_too_the_supremum_is_found() -> None:
     assert (worst.most >= ENOUGH * most).all(), (worst.most, most)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["sign", "root", "root times"])
 def test_compiled_functions_err_as_much_as_is_said(name: str) -> None:
     case = CASES[name]

@@ -16,7 +16,7 @@ DUST = 1e-6  # LSB: bounds are rounded up
 SHORT = 1e-3  # LSB: of what there is climbing misses no more
 
 
-@pytest.mark.slow  # at 4 bits: `benchmarks/exhaustive.py`
+@pytest.mark.check  # at 4 bits: `benchmarks/exhaustive.py`
 def test_at_five_bits_the_bound_is_the_worst_of_all_words_and_corners() -> None:
     compiled = compile_compact("machado-2r", CompactChoices(usual_demand(5), proof="tight"))
     bounds, program = compiled.built[0].bounds, compiled.program

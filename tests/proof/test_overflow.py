@@ -157,7 +157,7 @@ def elbow() -> Built:
     return compile_compact("elbow-3r", CompactChoices(demand)).built[0]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_all_heaps_of_the_elbow_are_proved_and_one_that_overflows_is_named() -> None:
     built = elbow()
     said = explained(built.compact, built.ends)

@@ -89,7 +89,7 @@ def test_so_they_are_of_larger_arms(name: str) -> None:
     holds_at_every_node(shipped(name), 20_000)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["stops", "curved"])
 def test_so_they_are_with_stops_and_of_functions_that_are_no_waves(
     name: str, tmp_path: Path

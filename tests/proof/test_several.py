@@ -120,7 +120,7 @@ def exhaustive(name: str, graph: WordGraph, step: float, parts: int = 1) -> tupl
     return high, low
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_bound_is_the_worst_of_all_words_and_corners_but_for_the_remainder(name: str) -> None:
     compact = made(name)
@@ -160,7 +160,7 @@ def mutants(graph: WordGraph, count: int) -> Iterator[WordGraph]:
                 yield WordGraph((*nodes, *graph.nodes[place + 1 :]), graph.scales, graph.results)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("name", "count"), [
     ("an angle that bends", 5), ("an input that bends", 5),
 ])  # fmt: skip

@@ -22,7 +22,7 @@ def run(log: Path, *options: str) -> int:
     )  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_bound_that_is_one_percent_too_small_is_found_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

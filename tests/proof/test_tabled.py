@@ -94,7 +94,7 @@ def bounds_of(name: str, bits: int) -> list[Bound]:
     return [proven(output) for output in plan_of(name, bits).outputs]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("finer", [1, 2])
 def test_no_word_of_the_2r_at_4_bits_errs_by_more_at_any_corner(finer: int) -> None:
     for bound, (high, low) in zip(bounds_of("machado-2r", 4), exhaustive(finer), strict=True):
@@ -114,7 +114,7 @@ def test_a_program_has_the_bounds_of_its_plan() -> None:
     assert program.bound == tuple(map(error_bound, plan.outputs))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("name", "bits", "ratio"), [("machado-2r", 6, 1.05), ("elbow-3r", 4, 1.25)]
 )
@@ -141,7 +141,7 @@ def test_what_climbing_finds_of_programs_is_within_their_bounds(rounding: str) -
     assert (most <= [error_bound(output) for output in plan.outputs]).all()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @settings(max_examples=12, deadline=None)
 @given(
     st.integers(0, 500), st.integers(1, 2), st.integers(4, 6), st.sampled_from(["gray", "natural"]),

@@ -89,7 +89,7 @@ def exhaustive(built: Built) -> tuple[Floats, Floats]:
     return high, low
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_at_four_bits_the_bound_is_the_worst_of_all_words_and_corners() -> None:
     built = built_of("machado-2r", 4)
     bounds = graded_bounds(explained(built.compact, built.ends), "tight")
@@ -103,8 +103,8 @@ def test_at_four_bits_the_bound_is_the_worst_of_all_words_and_corners() -> None:
 
 @pytest.mark.parametrize(("name", "bits", "most"), [
     ("machado-2r", 5, 1.01), ("machado-2r", 7, 1.01),
-    pytest.param("machado-2r", 8, 1.01, marks=pytest.mark.slow),
-    pytest.param("elbow-3r", 8, 1.05, marks=pytest.mark.slow),
+    pytest.param("machado-2r", 8, 1.01, marks=pytest.mark.check),
+    pytest.param("elbow-3r", 8, 1.05, marks=pytest.mark.check),
 ])  # fmt: skip
 def test_a_tight_bound_is_above_what_climbing_finds_and_below_the_plain_one(
     name: str, bits: int, most: float
@@ -136,7 +136,7 @@ def test_cells_of_more_angles_are_not_enumerated() -> None:
         Output(Forward(said), 0, EFFORT * 1_000_000)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_table_whose_entries_have_another_first_bit_shows_in_the_tight_bound() -> None:
     built = built_of("machado-2r", 7)
     graph = built.compact.graph

@@ -68,7 +68,7 @@ def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None
         assert row.lsb == (400, 200)[row.place - 1] / 2**bits
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_more_guard_bits_err_less_and_every_joint_keeps_its_terms(tmp_path: Path) -> None:
     samples = draw_samples(PROBLEM, 5000)
     question = Question(bits=(6,), extra=(0, 1, 2))
@@ -81,7 +81,7 @@ def test_more_guard_bits_err_less_and_every_joint_keeps_its_terms(tmp_path: Path
     assert all(row.products is None for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_products_are_counted_once_a_distinct_table(tmp_path: Path) -> None:
     samples = draw_samples(PROBLEM, 100)
     question = Question(bits=(4,), extra=(0,), recipe=Recipe("isop"))
@@ -91,7 +91,7 @@ def test_products_are_counted_once_a_distinct_table(tmp_path: Path) -> None:
     assert all(row.products and row.literals and row.seconds is not None for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_table_too_wide_to_minimise_has_an_error_and_a_reason(tmp_path: Path) -> None:
     samples = draw_samples(PROBLEM, 100)
     question = Question(bits=(12,), extra=(0,), recipe=Recipe("isop"), widest=18)
@@ -114,7 +114,7 @@ def test_a_reason_stands_in_the_rows_of_its_own_torque_alone(tmp_path: Path) -> 
         assert bool(row.note) == (widths[row.place] > question.widest)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_legend_of_the_picture_covers_no_curves() -> None:
     samples = draw_samples(PROBLEM, 50)
     plans = {bits: make_plan(TORQUES, Options(bits=bits)) for bits in (4, 5)}
@@ -194,7 +194,7 @@ def test_torques_have_no_bias_however_terms_repeat(splits: int) -> None:
         assert abs(row.total.mean) < 0.02 * row.lsb
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_errors_of_a_sliding_joint_are_in_newtons() -> None:
     robot = load_robot("stanford")
     rows = error_rows(

@@ -171,7 +171,7 @@ def test_a_page_says_first_what_was_asked_what_came_out_and_what_it_means(
     assert text == report_page(ASKED, pictured)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_what_is_done_lies_in_the_folder_when_a_report_is_interrupted(tmp_path: Path) -> None:
     written = Written(tmp_path, ASKED)
     with contextlib.suppress(KeyboardInterrupt), written.of(SAMPLES, None, (4, 5, 6)) as pictured:

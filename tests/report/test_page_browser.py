@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from browser import Window
 
-pytestmark = [pytest.mark.slow, needs_chromium]
+pytestmark = [pytest.mark.check, needs_chromium]
 
 
 @pytest.fixture(scope="module", name="page")

@@ -176,7 +176,7 @@ def compiled(request: pytest.FixtureRequest) -> tuple[Program, str]:
 
 
 @needs_node
-@pytest.mark.slow
+@pytest.mark.check
 def test_shipped_arms_on_a_page_give_the_words_of_evaluate(
     shipped: tuple[Program, str], tmp_path: Path
 ) -> None:
@@ -219,7 +219,7 @@ def rows_of(text: str) -> Words:
 
 
 @needs_node
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_paper_arm_on_a_page_gives_the_words_of_evaluate(
     paper: tuple[str, Words], tmp_path: Path
 ) -> None:

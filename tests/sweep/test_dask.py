@@ -69,7 +69,7 @@ def alone(path: Path, folder: Path) -> dict[str, bytes]:
     return contents(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_sweep_outlives_lost_workers_and_an_interrupted_client_and_gives_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,7 +126,7 @@ def test_a_killed_client_leaves_no_process_of_its_own_cluster(
         assert len(list(scratch.iterdir())) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_workers_on_this_machine_answer_in_order_and_a_deadly_call_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,7 +95,7 @@ def test_the_same_results_are_the_same_bytes(swept: tuple[Spec, State]) -> None:
 
 
 @needs_chromium
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_page_fits_a_phone_and_nothing_serious_is_found(
     window: Window, swept: tuple[Spec, State], tmp_path: Path
 ) -> None:

@@ -92,7 +92,7 @@ def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Pa
             parse_spec(document, folder=tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_cell_of_a_function_file_is_proved_certified_and_exported(tmp_path: Path) -> None:
     (tmp_path / "square.toml").write_text(FUNCTION)
     document = {"function_files": "square.toml", "proof": "tight", "certify": True, "effort": 0}

@@ -71,7 +71,7 @@ def until_done(folder: Path, count: int) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_two_processes_give_the_bytes_of_this_one(tmp_path: Path) -> None:
     path = spec(tmp_path, bits=[*BITS, REFUSED], functions=("gravity", "inertia"))
     swept(path, tmp_path / "one")
@@ -164,7 +164,7 @@ def test_failures_are_kept_apart_and_tried_again_only_if_asked(
     assert not list((tmp_path / "out" / "failed").iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_cell_that_kills_its_workers_fails_alone_and_is_tried_again(tmp_path: Path) -> None:
     path = spec(tmp_path, bits=[DEADLY, *BITS])
     state = swept(path, tmp_path / "out", "processes:2")
@@ -274,7 +274,7 @@ def test_processes_and_a_cluster_are_not_asked_for_together(
     assert "give one" in command.err
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_real_cells_have_the_same_bytes_from_one_process_and_from_two(tmp_path: Path) -> None:
     path = spec(tmp_path, bits=[4, 5])
     path.write_text(path.read_text() + 'exports = ["c", "program"]\n')

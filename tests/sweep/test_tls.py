@@ -44,7 +44,7 @@ def swept(
     )  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_over_tls_a_client_with_a_certificate_is_served_and_others_are_refused(
     tmp_path: Path,
 ) -> None:

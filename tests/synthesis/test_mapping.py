@@ -159,7 +159,7 @@ def test_a_table_of_seven_inputs_and_one_of_two_are_refused() -> None:
         parse_luts(rows)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @needs_abc
 def test_tables_are_chosen_by_their_deepest_stage() -> None:
     network = random_network(11, inputs=10, nodes=120, outputs=6)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @given(st.integers(0, 10**6), st.sampled_from(OBJECTIVES))
 @settings(max_examples=10)
 def test_what_comes_out_is_equivalent_and_no_worse(seed: int, objective: Objective) -> None:

@@ -140,7 +140,7 @@ def test_a_wrong_recipe_is_refused(arguments: dict[str, object], sentence: str) 
         SynthesisRecipe(**arguments)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_more_effort_is_no_larger() -> None:
     table = product(4)
     sizes = [

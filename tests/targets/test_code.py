@@ -124,7 +124,7 @@ def test_c_gives_the_words_of_the_logic_and_does_nothing_undefined(
 
 
 @needs("gcc")
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("robot", "bits"), SHIPPED)
 def test_shipped_arms_in_every_language_give_the_words_of_the_logic(
     robot: str, bits: int, tmp_path: Path
@@ -143,7 +143,7 @@ def test_shipped_arms_in_every_language_give_the_words_of_the_logic(
 
 
 @needs("gcc")
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_puma_in_c_gives_the_words_of_its_logic(tmp_path: Path) -> None:
     program = boolcomp.compile("puma560", bits=8)
     words = words_of(program, 100_000)

@@ -30,7 +30,7 @@ def test_blif_of_tables_is_proved_to_be_the_program(inputs: int) -> None:
     assert found.inputs[0] == "q1[5]"
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(("inputs", "stages"), [(4, 0), (6, 0), (4, 3)])
 def test_verilog_of_tables_is_read_back_as_the_program(inputs: int, stages: int) -> None:
     program = arm("compact", 4)

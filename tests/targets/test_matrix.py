@@ -32,7 +32,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_export_is_clean_and_equal(name: str) -> None:
     checks = list(matrix(PROGRAMS[name](), WORDS))

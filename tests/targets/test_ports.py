@@ -47,7 +47,7 @@ def test_what_a_word_stands_for_is_said_right(kind: CodeKind, tread: bool) -> No
         assert value == pytest.approx(float(code.decode(np.array([word]))[0]), abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("kind", "zero"), [("gray", "rise"), ("twos", "tread"), ("sign-magnitude", "tread")]
 )
@@ -67,7 +67,7 @@ def test_a_function_in_any_code_is_exported_as_it_is(
     assert checks[0].method == "all words"
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_an_output_may_be_called_like_the_flag_of_another() -> None:
     program = bc.compile(
         lambda x, y: {"z": x + y, "z_saturated": x - y},

@@ -77,7 +77,7 @@ def test_verilator_finds_the_wrong_word_among_many_and_no_other(name: str) -> No
     assert check.cases == 100_000
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_simulation_of_the_page_on_hardware_runs(warm_run: Callable[..., Result]) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "hardware.md").read_text()
     for line in re.findall(r"^\$ boolcomp (.*)$", page, re.MULTILINE):

@@ -51,7 +51,7 @@ def grid_height(term: Term, count: int) -> float:
     return float(np.abs(term.evaluate(values)).max())
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @settings(max_examples=10)
 @given(st.integers(0, 10_000))
 def test_no_grid_point_exceeds_the_amplitude(seed: int) -> None:

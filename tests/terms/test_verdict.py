@@ -145,7 +145,7 @@ def test_the_ranges_of_the_new_arms_suit_them(name: str) -> None:
     assert all(verdict.better is None for verdict in judge_outputs(problem_of(name)))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["machado-2r", "desk-3r"])
 def test_a_range_with_room_costs_compact_mode_no_bit(name: str) -> None:
     robot, verdicts = load_robot(name), judge_outputs(problem_of(name))

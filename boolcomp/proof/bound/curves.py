@@ -5,6 +5,7 @@ Each step of the calculation is enclosed by balls; what rises is known by its en
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
@@ -35,17 +36,32 @@ def curve_known(
         return Known(whole, whole, NONE, whole - whole)
     error, beside = source.error.total, source.error.total + source.inputs
     missed, passed, inputs, exact = [], [], [], []
+    ends = table.low, table.high
+    values = _values_of(table.function, table.unit, table.middle, table.factor, ends, table.angle)
+
+    def within(x: Enclosure) -> Enclosure:
+        if x not in values:
+            values[x] = curve_within(table, x)
+        return values[x]
+
     for word, said in zip(read.words.tolist(), found.values, strict=True):
         at = exactly(read.line.value(word))
-        here = curve_within(table, at)
-        moved = curve_within(table, at - error) if error != ZERO else here
-        near = curve_within(table, at - beside)
+        here = within(at)
+        moved = within(at - error) if error != ZERO else here
+        near = within(at - beside)
         missed.append(Enclosure(said, said + found.slack) - here)
         passed.append(here - moved if error != ZERO else ZERO)
         inputs.append(here - near if error == ZERO else moved - near)
         exact.append(moved)
     errors = Error(_all(missed), _all(passed))
     return Known(_all(exact), found.hull, errors, _all(inputs)).tightened()
+
+
+@lru_cache(maxsize=4)
+def _values_of(*curve: object) -> dict[Enclosure, Enclosure]:
+    """Return the enclosures of a curve found so far; several bounds of a search need the same."""
+    del curve
+    return {}
 
 
 def _all(found: list[Enclosure]) -> Enclosure:

@@ -46,7 +46,7 @@ def test_an_unknown_engine_is_refused() -> None:
         check_engine("lvm")
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_every_kind_is_checked_against_what_is_expected() -> None:
     run = run_really((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, EXPECTED, engine="numpy")
     assert [timing.kind for timing in run.timings] == list(KINDS)
@@ -58,7 +58,7 @@ def test_every_kind_is_checked_against_what_is_expected() -> None:
     assert all(timing.relative_error > 0.3 for timing in run.timings)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_kinds_take_turns_and_noise_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock is made wrong: what exchanges two values a sample is too quick."""
     order = []

@@ -67,7 +67,7 @@ def test_names_are_suggested_and_papers_keep_their_processors() -> None:
         make_assignment(graph, free(), 4, "zomaya")
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("scheduler", ["cp-misf", "dynamic", "best-fit"])
 def test_thousands_of_tasks_are_scheduled_in_seconds(scheduler: str) -> None:
     import time
@@ -79,7 +79,7 @@ def test_thousands_of_tasks_are_scheduled_in_seconds(scheduler: str) -> None:
     check_schedule(schedule, graph, linked())
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_cp_misf_is_within_a_tenth_of_optimal_on_most_random_graphs_and_improved_on_all() -> None:
     import random
 

@@ -85,7 +85,7 @@ def nothing_left() -> Iterator[None]:
 
 FAST = [("samples", "llvm"), ("terms", "numpy"), ("pipeline", "llvm")]
 SLOW = [("samples", "numpy"), ("terms", "llvm"), ("pipeline", "numpy")]
-ALL = [*FAST, *(pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW)]
+ALL = [*FAST, *(pytest.param(kind, marks=pytest.mark.check) for kind in SLOW)]
 
 
 @pytest.fixture(scope="module", params=ALL)
@@ -164,7 +164,7 @@ def test_workers_killed_in_the_middle_of_batches_are_replaced_and_nothing_is_los
     assert len(set(pool.processes)) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_workers_killed_at_any_moment_leave_no_chunk_undone(pool: ProcessPool) -> None:
     arrays = pool.arrays(200_003)  # in place: native workers draw the chunks by themselves
     for shared, own in zip(arrays, samples(200_003), strict=True):
@@ -276,7 +276,7 @@ def busy_script(shard: str) -> Iterator[tuple[subprocess.Popen[str], tuple[int, 
         script.communicate()
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("shard", "how"),
     [("samples", signal.SIGINT), ("terms", signal.SIGTERM), ("pipeline", signal.SIGKILL)],
@@ -296,7 +296,7 @@ def test_workers_end_when_their_parent_is_interrupted_terminated_or_killed(
         assert "resource_tracker" not in errors
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("shard", SHARDINGS)
 @pytest.mark.parametrize("processes", [1, 3, 5])
 def test_any_number_of_processes_gives_the_results_of_one(shard: Sharding, processes: int) -> None:

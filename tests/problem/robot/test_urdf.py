@@ -504,7 +504,7 @@ def test_commands_take_a_base_and_a_tip(run: Callable[..., Result], command: str
     assert run(command, "machado-2r", "--tip", "tool0", *more).code == 2
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("mode", ["compact", "paper"])
 def test_three_joints_of_a_urdf_compile_from_file_to_torques(
     run: Callable[..., Result], mode: str
