@@ -9,12 +9,12 @@ A mutant is one small change: a constant by one, a comparison, a sign or another
 break) or a dropped call (a statement that is nothing but a call). The sample is drawn by the hash
 of each mutant and a seed, in turn from these kinds, so it changes only where the code does.
 
-The tests of a room are the unit tests of files that import from it, themselves or through what
-tests share. Which of them run a line is recorded once for every file (coverage, a context a test)
-and kept in out/mutants/tests/ until the file or a module that it runs changes. A mutant's tests are
-those that run its line, cheapest files first, then the other tests of these files, as many as take
-BUDGET seconds. It is killed when one fails or all take LIMIT seconds of processor time. Outcomes
-are kept in out/mutants/ROOM.jsonl, so that an interrupted run goes on where it ended.
+The tests of a room are those of `make test` in files that import from it. Which of them run a line
+is recorded once for every file (coverage, a context a test) and kept in out/mutants/tests/ until
+the file or a module that it runs changes. A mutant's tests are those that run its line, cheapest
+files first, then the other tests of these files, as many as take BUDGET seconds. It is killed when
+one fails or all take LIMIT seconds of processor time. Outcomes are kept in out/mutants/ROOM.jsonl,
+so that an interrupted run goes on where it ended.
 
 mutants.json lists survivors by function and changed line, not by file: those that are equivalent,
 with the reason; those that a test kills since, with the test; those that are open. They run along
@@ -61,7 +61,7 @@ ROOMS = (
 )  # fmt: skip
 HEAVY = ("bitarray", "click", "coverage", "highspy", "hypothesis", "llvmlite.binding", "numba",
          "numpy", "pytest")  # fmt: skip
-UNIT = "not slow"  # the tests that mutants run
+UNIT = "not check"  # the tests that mutants run
 BUDGET, LIMIT = 10.0, 20  # seconds of processor time: of the recorded tests, and of a mutant
 INTERPRETED = 1.0  # such seconds a test may take where numba is off
 WAITING = 10  # times the limit, where a mutant sleeps or the machine is busy
@@ -264,8 +264,8 @@ def _changes(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             yield "operator", operand
         case ast.UnaryOp(ast.Not(), operand):
             yield "condition", operand
-        case ast.Call(function, args, keywords) if other := _other_function(function):
-            yield "choice", ast.Call(other, args, keywords)
+        case ast.Call(function, args, keywords) if swapped := _other_function(function):
+            yield "choice", ast.Call(swapped, args, keywords)
 
 
 def _other_function(function: ast.expr) -> ast.expr | None:
@@ -389,6 +389,11 @@ def imports_of(path: Path) -> set[str]:
             case ast.ImportFrom(str(module), aliases, 0):
                 names |= {module, *(f"{module}.{one.name}" for one in aliases)}
     return names
+
+
+def _with_packages(names: set[str]) -> set[str]:
+    """Return dotted names, and those of the packages that they are in."""
+    return {name.rsplit(".", k)[0] for name in names for k in range(name.count(".") + 1)}
 
 
 def modules_of(root: Path) -> list[str]:
@@ -586,36 +591,22 @@ class Runner:
         return digest("".join(text_of(p) for p in paths if not p.name.startswith("test_")))
 
     def test_files(self, room: str) -> list[str]:
-        """Return the test files that import from a room, themselves or through what tests share."""
-        asked = [f"{one.parent.name}.{room}".replace("/", ".") for one in _packages(self.root)]
-        paths = [path for path in self.imports if path.name.startswith("test_")]
-        return [str(p.relative_to(self.root)) for p in paths if self._reaches(p, asked, set())]
-
-    @cached_property
-    def imports(self) -> dict[Path, set[str]]:
-        """Return what files of tests import, as dotted names."""
-        return {path: imports_of(path) for path in sorted((self.root / "tests").rglob("*.py"))}
-
-    def _reaches(self, path: Path, asked: list[str], seen: set[Path]) -> bool:
-        seen.add(path)
-        names = self.imports[path]
-        if any(name == one or name.startswith(f"{one}.") for name in names for one in asked):
-            return True
-        shared = [
-            (self.root / "tests" / name.replace(".", "/")).with_suffix(".py") for name in names
+        """Return the test files that import from a room."""
+        asked = {f"{one.parent.name}.{room}".replace("/", ".") for one in _packages(self.root)}
+        return [
+            str(path.relative_to(self.root))
+            for path in sorted((self.root / "tests").rglob("test_*.py"))
+            if not asked.isdisjoint(_with_packages(imports_of(path)))
         ]
-        return any(
-            self._reaches(one, asked, seen)
-            for one in shared
-            if one in self.imports and one not in seen
-        )
 
     @cache  # noqa: B019 (one runner a process)
     def recorded(self, room: str, *, numba: bool) -> list[Tests]:
         """Return what a room's test files run, recorded where it is not known or has changed."""
         files = self.test_files(room)
         if not numba:
-            files = [one.file for one in self.recorded(room, numba=True) if self._loops(one)]
+            callers = self._callers_of_loops(room)
+            recorded = self.recorded(room, numba=True)
+            files = [one.file for one in recorded if not callers.isdisjoint(one.lines)]
         asked = [Recording(file, numba) for file in sorted(files)]
         kept = {one.file: self._kept(one) for one in asked}
         missing = [one for one in asked if kept[one.file] is None]
@@ -634,14 +625,10 @@ class Runner:
             )
         return [Tests(file, one["tests"], one["lines"]) for file, one in kept.items() if one]
 
-    def _loops(self, one: Tests) -> bool:
-        return not self.looping.isdisjoint(one.lines)
-
-    @cached_property
-    def looping(self) -> set[str]:
-        """Return the modules that import loops which numba compiles."""
-        looped = {m.file for room in ROOMS for m in mutants_of(self.root, room) if m.looped}
-        return {file for one in looped for file in self._importers(one)}
+    def _callers_of_loops(self, room: str) -> set[str]:
+        """Return the modules that import loops of a room which numba compiles."""
+        looped = {m.file for m in mutants_of(self.root, room) if m.looped}
+        return {file for one in looped for file in self._importers(one)} - looped
 
     def _record_file(self, one: Recording) -> Path:
         name = one.file.replace("/", "-") + ("" if one.numba else "-interpreted")
