@@ -31,7 +31,6 @@ from boolcomp.words.graph import (
     Scale,
     WordGraph,
 )
-from boolcomp.words.graphtext import parse_graph
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
@@ -225,27 +224,6 @@ def test_what_never_changes_has_no_wires() -> None:
     for pipeline in (1, 2):
         checks = words_read_back(program, None, pipeline)
         assert all(check.holds for check in checks)
-
-
-@pytest.mark.parametrize(
-    "heaps",
-    [
-        ("wrapping + w0>>3 << 0 + w1>>2 << 0 + 0", "heap + w2>>0 << 1 + w0>>1 << 2 + 1"),
-        ("wrapping + w0>>3 << 0 - w1>>2 << 0 + 1", "heap + w2>>0 << 1 + w0>>1 << 2 + 1"),
-        ("wrapping + w0>>3 * w1>>2 << 0 + w0>>2 << 0 + 1", "heap - w2>>0 << 0 + 3"),
-        ("wrapping - w0>>2 * w1>>2 << -1 - w1>>1 << 0 + 0", "heap + w2>>0 * w0>>0 << 0 + 3"),
-        ("wrapping - w0>>3 << 0 + 0", "heap + w2>>0 << 4 + 3"),
-        ("wrapping + w0>>3 << 0 + 1", "wrapping + w0>>3 * w1>>1 << 3 + w0>>0 << 1 + 3"),
-    ],
-)
-@pytest.mark.parametrize("pipeline", [0, 1])
-def test_sums_of_which_one_bit_changes_are_proved(heaps: tuple[str, str], pipeline: int) -> None:
-    one, other = heaps
-    lines = ["w0[4] = input a", "w1[3] = input b", f"w2[1] = {one}", f"w3[5] = {other}"]
-    graph = parse_graph("\n".join([*(f"{line} unit 2^0" for line in lines), "tau1[5] = w3 >> 0"]))
-    program = of_graph("bits", graph)
-    checks = words_read_back(program, None, pipeline)
-    assert all(check.holds for check in checks), checks
 
 
 def test_names_are_legal_and_no_word_of_the_language() -> None:
