@@ -9,7 +9,7 @@ A mutant is one small change: a constant by one, a comparison, a sign or another
 break) or a dropped call (a statement that is nothing but a call). The sample is drawn by the hash
 of each mutant and a seed, in turn from these kinds, so it changes only where the code does.
 
-The tests of a room are those of `make test` in files that import from it. Which of them run a line
+The tests of a room are those of `make unit` in files that import from it. Which of them run a line
 is recorded once for every file (coverage, a context a test) and kept in out/mutants/tests/ until
 the file or a module that it runs changes. A mutant's tests are those that run its line, cheapest
 files first, then the other tests of these files, as many as take BUDGET seconds. It is killed when
@@ -61,7 +61,7 @@ ROOMS = (
 )  # fmt: skip
 HEAVY = ("bitarray", "click", "coverage", "highspy", "hypothesis", "llvmlite.binding", "numba",
          "numpy", "pytest")  # fmt: skip
-UNIT = "not check"  # the tests that mutants run
+UNIT = "not slow and not check"  # the tests that mutants run: those of `make unit`
 BUDGET, LIMIT = 10.0, 20  # seconds of processor time: of the recorded tests, and of a mutant
 INTERPRETED = 1.0  # such seconds a test may take where numba is off
 WAITING = 10  # times the limit, where a mutant sleeps or the machine is busy
@@ -165,6 +165,8 @@ class Mutants(ast.NodeVisitor):
             case ast.Raise() | ast.JoinedStr() | ast.arg() | ast.Import() | ast.ImportFrom():
                 pass
             case ast.If(ast.Name("TYPE_CHECKING")):
+                pass
+            case ast.AnnAssign(annotation=ast.Name("TypeAlias")):
                 pass
             case ast.AnnAssign():
                 self._begin(node)

@@ -71,3 +71,7 @@ def test_an_arc_that_waves_of_the_angle_follow_is_not_named_by_those_of_its_doub
     angle = 0.4 + (np.arange(32) + 0.5) / 32
     values = np.rint(-10 * np.cos(angle) - 20 * np.sin(angle)) / 10
     assert wave_name(values, angle, "q", 0.1) == "-0.5cos(q)-sin(q)"
+
+
+def test_a_multiple_that_is_coarsely_rounded_is_not_called_a_far_square() -> None:
+    assert name_of(Lookup(2, 3, (0, 2, 4, 7, 9, 11, 14, 16), 5)) == "qd1, scaled"
