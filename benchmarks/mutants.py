@@ -9,7 +9,7 @@ A mutant is one small change: a constant by one, a comparison, a sign or another
 break) or a dropped call (a statement that is nothing but a call). The sample is drawn by the hash
 of each mutant and a seed, in turn from these kinds, so it changes only where the code does.
 
-The tests of a room are those of `make unit` in files that import from it. Which of them run a line
+The tests of a room are those of `make test` in files that import from it. Which of them run a line
 is recorded once for every file (coverage, a context a test) and kept in out/mutants/tests/ until
 the file or a module that it runs changes. A mutant's tests are those that run its line, cheapest
 files first, then the other tests of these files, as many as take BUDGET seconds. It is killed when
@@ -61,7 +61,7 @@ ROOMS = (
 )  # fmt: skip
 HEAVY = ("bitarray", "click", "coverage", "highspy", "hypothesis", "llvmlite.binding", "numba",
          "numpy", "pytest")  # fmt: skip
-UNIT = "not slow and not check"  # the tests that mutants run: those of `make unit`
+UNIT = "not check"  # the tests that mutants run: below a second
 BUDGET, LIMIT = 10.0, 20  # seconds of processor time: of the recorded tests, and of a mutant
 INTERPRETED = 1.0  # such seconds a test may take where numba is off
 WAITING = 10  # times the limit, where a mutant sleeps or the machine is busy
@@ -689,9 +689,12 @@ class Runner:
         paths = chain(*(one.parent.rglob("*.py") for one in _packages(self.root)))
         return sorted(str(p.relative_to(self.root)) for p in paths if module in imports_of(p))
 
-    def _digest(self, mutant: Mutant, files: Iterable[str]) -> str:
-        texts = [text_of(self.root / file) for file in (mutant.file, *sorted(files))]
-        return digest("".join(texts) + self.helpers)
+    def _digest(self, trial: Trial, killed_by: str) -> str:
+        """Return a digest of the changed file and the tests: of the killer's file, or of all."""
+        killer = killed_by.partition("::")[0] if "::" in killed_by else ""
+        files = [killer] if killer else sorted(trial.files)
+        texts = [text_of(self.root / file) for file in (trial.mutant.file, *files)]
+        return digest("".join([*texts, self.helpers, *(() if killer else trial.tests)]))
 
     def outcomes(self, room: str, mutants: list[Mutant]) -> Iterator[tuple[Mutant, Outcome]]:
         """Yield what becomes of mutants; outcomes are kept, and read where nothing changed."""
@@ -702,10 +705,7 @@ class Runner:
         for one in mutants:
             was = before.get(digest(str(vars(one.name))), {"killed by": "", "digest": ""})
             trial = self.trial(room, one, was["killed by"])
-            files = (
-                [was["killed by"].partition("::")[0]] if "::" in was["killed by"] else trial.files
-            )
-            if was["digest"] == self._digest(one, files):
+            if was["digest"] == self._digest(trial, was["killed by"]):
                 yield one, Outcome(was["killed by"], was["tests"], was["seconds"])
             elif not trial.tests:
                 yield one, Outcome("", 0, 0.0)
@@ -714,9 +714,8 @@ class Runner:
         with path.open("a") as file:
             for trial, code, took, written in self.children.run(jobs):
                 killed_by = _killer(code, written)
-                files = [killed_by.partition("::")[0]] if "::" in killed_by else trial.files
                 line = {
-                    "mutant": vars(trial.mutant.name), "digest": self._digest(trial.mutant, files),
+                    "mutant": vars(trial.mutant.name), "digest": self._digest(trial, killed_by),
                     "killed by": killed_by, "tests": len(trial.tests), "seconds": round(took, 2),
                 }  # fmt: skip
                 file.write(json.dumps(line) + "\n")
