@@ -171,3 +171,32 @@ def test_nodes_are_sums_of_what_their_lines_say() -> None:
         agree = sum(alike[i][k] << i - 1 + k - 1 for i in (1, 2, 3) for k in range(3) if i + k > 1)
         expected.append([4 * (table >> 1) + 2 * (7 - (angle >> 2)) + 3, agree + 1, differ])
     assert found.tolist() == expected
+
+
+def test_a_table_of_picked_bits_reads_runs_of_them_in_order() -> None:
+    entries = " ".join(str(5 * k % 16) for k in range(16))
+    lines = ["w0[6] = input q", f"w1[4] = table w0:6&35 {entries}", "w2[4] = heap + w1>>0 << 0 + 0"]
+    text = "\n".join([*(f"{line} unit 2^0" for line in lines), "tau1[4] = w2 >> 0"])
+    found = simulate(parse_graph(text), {"q": np.arange(64)})
+    index = [(q & 1) + (q >> 1 & 2) + (q >> 2 & 12) for q in range(64)]
+    assert found.words[:, 0].tolist() == [5 * k % 16 for k in index]
+    assert found.wrapped == ()
+
+
+def test_angles_are_sums_modulo_a_turn_and_never_overflow() -> None:
+    lines = [
+        "w0[3] = input q angle",
+        "w1[3] = angle + w0:3 << 1 + 3",
+        "w2[3] = heap + w1>>0 << 0 + 0",
+    ]
+    text = "\n".join([*(f"{line} unit 2^0" for line in lines), "tau1[3] = w2 >> 0"])
+    found = simulate(parse_graph(text), {"q": np.arange(8)})
+    assert found.words[:, 0].tolist() == [(2 * q + 3) % 8 for q in range(8)]
+    assert found.wrapped == ()
+
+
+def test_a_graph_without_inputs_is_one_sample_or_as_many_as_there_are() -> None:
+    graph = parse_graph("w0[4] = heap + 5 unit 2^0\ntau1[4] = w0 >> 0\ntau2[2] = w0 >> 0\n")
+    assert simulate(graph, {}).words.tolist() == [[5, 0]]
+    found = simulate(graph, {"q": np.arange(3)})
+    assert (found.words.tolist(), found.saturated) == ([[5, 0]] * 3, 3)
