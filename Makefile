@@ -21,7 +21,7 @@
 #   make bench-rivals                     logic beside the best arithmetic there is
 #   make bench-kill                       commands killed and interrupted at random moments
 #   make bench-certificates               what certificates take, and 1000 changes that must be found
-#   make mutants                          how many small faults the unit tests miss
+#   make mutants                          how many small faults the unit tests miss; ROOM=words: of a room
 #   make docs                             draw the pictures of the pages again, and make a site of them in out/site
 #   make bench-check                      ratios beside the committed ones; fails at 15 % loss
 #   make clean                            remove the environment and all caches here
@@ -155,7 +155,7 @@ bench-check: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/bench_check.py
 
 mutants: $(VENV)/loops.ready
-	@$(BIN)/python benchmarks/mutants.py
+	@nice $(BIN)/python benchmarks/mutants.py $(if $(ROOM),--room $(ROOM))
 
 bench-certificates: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/certificates.py

@@ -1,0 +1,40 @@
+"""Both ends of what sums of tables err by, beside what states in a fine grid err by."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from boolcomp.checker.folder import read_program
+from boolcomp.checker.tabled import Sums
+from boolcomp.paper.passes import PaperChoices
+from boolcomp.paper.plan import Options
+from boolcomp.pipeline import compile_paper
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GRAVITY = PaperChoices(Options(bits=4), evaluations=0, certify=True)
+
+
+@pytest.mark.slow
+def test_the_errors_that_are_confirmed_are_hardly_larger_either_way_than_those_found(
+    tmp_path: Path,
+) -> None:
+    program = compile_paper("machado-2r", GRAVITY, of="gravity").program
+    program.save(tmp_path / "a")
+    (load,) = read_program(tmp_path / "a").loads
+    sums = Sums(load)
+    q = np.stack(np.meshgrid(*[np.linspace(-np.pi, np.pi, 301)] * 2), axis=-1).reshape(-1, 2)
+    first, both = np.cos(q[:, 0]), np.cos(q[:, 0] + q[:, 1])
+    exact = np.stack([66.15 * first + 49 * both, 49 * both], axis=1)
+    wrong = (program(q) - exact) / [float(one.code.step) for one in sums.outputs]
+    for output, found in zip(sums.outputs, wrong.T, strict=True):
+        confirmed = sums.confirm(output, Fraction(0))
+        assert confirmed.low <= found.min() <= found.max() <= confirmed.high
+        assert confirmed.low > 1.15 * found.min()
+        assert confirmed.high < 1.15 * found.max()
+        assert all(low < 0 < high for low, high in confirmed.terms)

@@ -1,0 +1,202 @@
+"""Word graphs by their texts: what is refused, narrowed and simulated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from boolcomp.common.errors import DataError
+from boolcomp.words.graph import narrowed
+from boolcomp.words.graphtext import parse_graph
+from boolcomp.words.simulate import Resimulation, simulate
+
+SMALL = """w0[4] = input a angle unit 2^0
+w1[3] = input b unit 2^0
+w2[5] = angle + w0:3 << 1 - w1:2 << 0 + 5 unit 2^0
+w3[6] = table w0:3&5 9 17 33 60 unit 2^0
+w4[9] = heap + w3>>1 << 2 - w2>>2 << 1 + 3 unit 2^0 at 0.25
+w5[9] = wrapping + w0>>1 * w1>>0 << -1 + 1 unit 2^-3
+tau1[4] = w4 >> 2
+tau2[9] = w5 >> 0 tread
+"""
+
+
+def test_every_kind_of_line_is_read_and_written() -> None:
+    assert str(parse_graph(SMALL)) == SMALL
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("w0[4] =", "w0[0] =", "node 0: a width does not fit"),
+        ("w0:3 <<", "w0:5 <<", "node 2: a width does not fit"),
+        ("w0:3 <<", "w0:0 <<", "node 2: a width does not fit"),
+        ("w0:3&5 9 17 33 60", "w0:5&5 9 17 33 60", "node 3: a width does not fit"),
+        ("w0:3&5 9 17 33 60", "w0:3&9 9 17 33 60", "node 3: a width does not fit"),
+        ("w0:3&5 9 17 33 60", "w0:3&6 9 17 33 60", "node 3: a width does not fit"),
+        ("w0:3&5 9 17 33 60", "w0:3&5 9 17 33", "node 3: a width does not fit"),
+        ("w0:3&5 9 17 33 60", "w0:3 9 17 33 60", "node 3: a width does not fit"),
+        ("w0:3&5 9 17 33 60", "w0:3&5 9 17 33 64", "node 3: a width does not fit"),
+        ("w3>>1", "w3>>6", "node 4: a width does not fit"),
+        ("w0>>1 *", "w0>>4 *", "node 5: a width does not fit"),
+        ("* w1>>0", "* w1>>3", "node 5: a width does not fit"),
+        ("- w2>>2 << 1", "- w2>>2 << -1", "node 4: a width does not fit"),
+        ("+ w3>>1", "+ w4>>1", "node 4 reads a later node"),
+        ("+ w3>>1", "+ w5>>1", "node 4 reads a later node"),
+        ("w0>>1 * w1>>0", "w0>>1 * w7>>0", "node 5 reads a later node"),
+        ("w1[3] = input b", "w1[1] = input b", "node 2: a width does not fit"),
+        ("w3[6] = table w0:3&5 9 17 33 60", "w3[6] = input c", "inputs do not come first"),
+        ("= w4 >> 2", "= w3 >> 2", "a result is no part of a heap"),
+        ("= w4 >> 2", "= w4 >> 6", "a result is no part of a heap"),
+        ("tau1[4]", "tau1[0]", "a result is no part of a heap"),
+    ],
+)
+def test_a_graph_that_cannot_be_is_refused(old: str, new: str, said: str) -> None:
+    assert SMALL.count(old) == 1
+    with pytest.raises(DataError, match=f"^graph: {said}"):
+        parse_graph(SMALL.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("w4[9]", "w4[61]"),
+        ("+ w0:3 << 1 ", "+ w0:3 << 58 "),
+        ("<< -1 + 1", "<< -61 + 1"),
+        ("<< 0 + 5", f"<< 0 + {1 << 60}"),
+        ("unit 2^-3", "unit 2^-1001"),
+        ("at 0.25", "at nan"),
+        ("w2[5]", "w1[5]"),
+        ("tau2[9]", "tau1[9]"),
+        ("&5", "&0"),
+        ("wrapping", "angled"),
+        (" + 1 unit", " unit"),
+    ],
+)
+def test_a_line_that_no_graph_has_is_named(old: str, new: str) -> None:
+    (line,) = (k for k, text in enumerate(SMALL.splitlines(), 1) if old in text)
+    with pytest.raises(DataError, match=f"^graph:{line}: .* is no line of a word graph"):
+        parse_graph(SMALL.replace(old, new))
+
+
+def test_lines_at_the_limits_are_read() -> None:
+    for old, new in (("w4[9]", "w4[60]"), ("w0:3 << 1", "w0:3 << 57"), ("^-3", "^-1000")):
+        assert parse_graph(SMALL.replace(old, new))
+
+
+def test_narrowing_takes_the_low_bits_that_no_node_reads() -> None:
+    words = """w0[4] = input a unit 2^0
+w1[3] = input b unit 2^1
+w2[4] = input c unit 2^0
+w3[2] = table w1:2 3 1 2 0 unit 2^0
+w4[9] = heap + w0>>1 << 2 - w2>>2 * w0>>2 << 0 + 3 unit 2^0
+tau1[9] = w4 >> 0
+"""
+    assert (
+        str(narrowed(parse_graph(words)))
+        == """w0[3] = input a unit 2^1
+w1[2] = input b unit 2^2
+w2[2] = input c unit 2^2
+w3[2] = table w1:2 3 1 2 0 unit 2^0
+w4[9] = heap + w0>>0 << 2 - w2>>0 * w0>>1 << 0 + 3 unit 2^0
+tau1[9] = w4 >> 0
+"""
+    )
+
+
+def test_a_heaps_columns_are_listed() -> None:
+    graph = parse_graph(SMALL)
+    assert graph.columns(4) == (
+        "0: 1\n1: ~w2.2 1\n2: w3.1 ~w2.3\n3: w3.2 ~w2.4\n4: w3.3\n5: w3.4\n6: w3.5\n7:\n8:\n"
+    )
+    assert graph.columns(5).splitlines()[:3] == ["0: w0.1*w1.1 w0.2*w1.0 1",
+                                                 "1: w0.1*w1.2 w0.2*w1.1 w0.3*w1.0",
+                                                 "2: w0.2*w1.2 w0.3*w1.1"]  # fmt: skip
+    with pytest.raises(TypeError, match="word 3 is no heap"):
+        graph.columns(3)
+
+
+SHIFTED = """w0[3] = input q unit 2^0
+w1[3] = table w0:3 {} unit 2^0
+w2[5] = heap + w0>>0 << 0 + w1>>0 << 1 + 0 unit 2^0
+tau1[5] = w2 >> 0
+"""
+
+
+def test_a_word_is_calculated_again_where_one_of_its_two_words_has_changed() -> None:
+    words = {"q": np.arange(8)}
+    again = Resimulation(words)
+
+    for entries in ("0 1 2 3 4 5 6 7", "7 6 5 4 3 2 1 0"):
+        found = again.simulate(parse_graph(SHIFTED.format(entries)))
+        table = np.array(entries.split(), dtype=int)
+        assert found.words[:, 0].tolist() == (words["q"] + 2 * table).tolist()
+
+
+@pytest.mark.parametrize(("kind", "wrapped"), [("heap", (1,)), ("wrapping", ())])
+def test_a_sum_that_leaves_its_word_is_told_unless_it_may_wrap(
+    kind: str, wrapped: tuple[int, ...]
+) -> None:
+    lines = ["w0[3] = input q unit 2^0", f"w1[3] = {kind} + w0>>0 << 0 + 3 unit 2^0"]
+    found = simulate(parse_graph("\n".join([*lines, "tau1[3] = w1 >> 0\n"])), {"q": np.arange(8)})
+    assert found.words[:, 0].tolist() == [3, 4, 5, 6, 7, 0, 1, 2]
+    assert (found.wrapped, found.saturated) == (wrapped, 0)
+
+
+def test_saturated_outputs_are_those_that_their_word_cannot_say() -> None:
+    lines = ["w0[4] = input q unit 2^0", "w1[5] = heap + w0>>0 << 1 + 1 unit 2^0"]
+    found = simulate(parse_graph("\n".join([*lines, "tau1[3] = w1 >> 1\n"])), {"q": np.arange(16)})
+    assert found.words[:, 0].tolist() == [0] * 5 + [1, 2, 3, 4, 5, 6] + [7] * 5
+    assert found.saturated == 8
+
+
+def test_nodes_are_sums_of_what_their_lines_say() -> None:
+    lines = [
+        "w0[4] = input a unit 2^0", "w1[3] = input b unit 2^0",
+        "w2[5] = angle + w0:3 << 1 - w1:2 << 0 + 5 unit 2^0",
+        "w3[6] = table w0:3&5 9 17 33 60 unit 2^0",
+        "w4[9] = heap + w3>>1 << 2 - w2>>2 << 1 + 3 unit 2^0",
+        "w5[9] = heap + w0>>1 * w1>>0 << -1 + 1 unit 2^0",
+        "w6[9] = heap - w1>>0 * w0>>0 << 2 + 0 unit 2^0",
+        *(f"tau{k}[9] = w{k + 3} >> 0" for k in (1, 2, 3)),
+    ]  # fmt: skip
+    a, b = (grid.ravel() for grid in np.meshgrid(np.arange(16), np.arange(8)))
+    found = simulate(parse_graph("\n".join([*lines, ""])), {"a": a, "b": b}).words
+    expected = []
+    for x, y in zip(a.tolist(), b.tolist(), strict=True):
+        angle = (2 * (x >> 1) + (3 - (y >> 1)) + 5) % 32
+        table = (9, 17, 33, 60)[2 * (x >> 3) + (x >> 1 & 1)]
+        alike = [[x >> i & 1 == y >> k & 1 for k in range(3)] for i in range(4)]
+        differ = sum((not alike[i][k]) << 2 + i + k for i in range(4) for k in range(3))
+        agree = sum(alike[i][k] << i - 1 + k - 1 for i in (1, 2, 3) for k in range(3) if i + k > 1)
+        expected.append([4 * (table >> 1) + 2 * (7 - (angle >> 2)) + 3, agree + 1, differ])
+    assert found.tolist() == expected
+
+
+def test_a_table_of_picked_bits_reads_runs_of_them_in_order() -> None:
+    entries = " ".join(str(5 * k % 16) for k in range(16))
+    lines = ["w0[6] = input q", f"w1[4] = table w0:6&35 {entries}", "w2[4] = heap + w1>>0 << 0 + 0"]
+    text = "\n".join([*(f"{line} unit 2^0" for line in lines), "tau1[4] = w2 >> 0"])
+    found = simulate(parse_graph(text), {"q": np.arange(64)})
+    index = [(q & 1) + (q >> 1 & 2) + (q >> 2 & 12) for q in range(64)]
+    assert found.words[:, 0].tolist() == [5 * k % 16 for k in index]
+    assert found.wrapped == ()
+
+
+def test_angles_are_sums_modulo_a_turn_and_never_overflow() -> None:
+    lines = [
+        "w0[3] = input q angle",
+        "w1[3] = angle + w0:3 << 1 + 3",
+        "w2[3] = heap + w1>>0 << 0 + 0",
+    ]
+    text = "\n".join([*(f"{line} unit 2^0" for line in lines), "tau1[3] = w2 >> 0"])
+    found = simulate(parse_graph(text), {"q": np.arange(8)})
+    assert found.words[:, 0].tolist() == [(2 * q + 3) % 8 for q in range(8)]
+    assert found.wrapped == ()
+
+
+def test_a_graph_without_inputs_is_one_sample_or_as_many_as_there_are() -> None:
+    graph = parse_graph("w0[4] = heap + 5 unit 2^0\ntau1[4] = w0 >> 0\ntau2[2] = w0 >> 0\n")
+    assert simulate(graph, {}).words.tolist() == [[5, 0]]
+    found = simulate(graph, {"q": np.arange(3)})
+    assert (found.words.tolist(), found.saturated) == ([[5, 0]] * 3, 3)
