@@ -79,7 +79,7 @@ def test_a_file_is_followed_through_its_places_smoothly(tmp_path: Path) -> None:
 def test_a_file_without_times_that_rise_to_an_end_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "way.csv"
     path.write_text(text)
-    with pytest.raises((DataError, UsageError), match="times that rise|can be simulated"):
+    with pytest.raises((DataError, UsageError), match=r"times that rise|can be simulated"):
         trajectory_of(load_robot("machado-2r"), str(path), 1.0, RATE)
 
 
