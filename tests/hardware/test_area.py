@@ -11,8 +11,8 @@ from targets.exported import arm, tiny
 
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.measure.hardware import tools
-from boolcomp.measure.hardware.area import area, mapped_area
-from boolcomp.measure.hardware.devices import device
+from boolcomp.measure.hardware.area import area, cell_kinds, clock_of, longest, mapped_area
+from boolcomp.measure.hardware.devices import Cells, counted, device
 from boolcomp.measure.hardware.sources import framed, source_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,46 @@ if TYPE_CHECKING:
     from conftest import Result
 
 needs_yosys = pytest.mark.skipif(tools.find("yosys") is None, reason="Yosys is not installed")
+
+
+# As Yosys 0.70 printed them for a pipelined arm on the iCE40, shortened.
+STAT = json.dumps({
+    "creator": "Yosys 0.70", "modules": {},
+    "design": {
+        "num_wires": 30, "num_cells": 999,
+        "num_cells_by_type": {
+            "$scopeinfo": 7, "SB_CARRY": 40, "SB_DFF": 8, "SB_DFFE": 399, "SB_LUT4": 537,
+            "SB_MAC16": 3, "SB_RAM40_4K": 2,
+        },
+    },
+})  # fmt: skip
+LTP = """
+10. Executing LTP pass (find longest path).
+
+Longest topological path in machado_2r (length=25):
+    0: \\q1 [7]
+    1: \\n4 (via n4_t.cell_)
+"""
+REPORT = json.dumps({
+    "fmax": {
+        "clock$SB_IO_IN_$glb_clk": {"achieved": 199.8, "constraint": 250.0},
+        "other": {"achieved": 210.5, "constraint": 250.0},
+    },
+})  # fmt: skip
+
+
+def test_what_tools_print_is_read() -> None:
+    assert counted(cell_kinds(STAT), device("ice40")) == Cells(537, 40, 3, 2, 407)
+    xilinx = {"LUT1": 1, "LUT2": 2, "LUT6": 3, "INV": 4, "CARRY4": 5, "DSP48E1": 6, "FDRE": 7}
+    assert counted(xilinx, device("xilinx7")) == Cells(10, 5, 6, 0, 7)
+    lattice = {"LUT4": 1, "CCU2C": 2, "MULT18X18D": 3, "TRELLIS_FF": 4, "$scopeinfo": 9}
+    assert counted(lattice, device("ecp5")) == Cells(1, 2, 3, 0, 4)
+    assert longest(LTP) == 25
+    assert clock_of(REPORT) == 199.8  # the slowest
+    for read, text in ((cell_kinds, "{}"), (cell_kinds, "no JSON"), (longest, "nothing"),
+                       (clock_of, '{"fmax": {}}'), (clock_of, '{"fmax": {"a": {}}}')):  # fmt: skip
+        with pytest.raises(DataError):
+            read(text)
 
 
 def test_an_unknown_target_is_named_with_the_nearest() -> None:

@@ -79,6 +79,7 @@ def test_the_command_prints_a_row_a_design(
     assert [row["design"] for row in rows] == [
         "words", "float, Newton-Euler", "fixed point, Newton-Euler", "fixed point by hand",
     ]  # fmt: skip
+    assert all(0.2 < rms < 0.6 for row in rows[2:] for rms in row["rms"])
     keys = {"target", "design", "cycles", "instructions", "ns", "flash", "ram", "rms", "option",
             "wrong", "skipped"}  # fmt: skip
     assert all(set(row) == keys and row["wrong"] == 0 and row["ns"] > 0 for row in rows)
