@@ -6,14 +6,14 @@ from boolcomp.common.pages import (
     Axis,
     Beside,
     Chart,
+    ChartRow,
     Choice,
     Column,
     Drawing,
     Fact,
-    Figure,
+    KeyFigure,
     Markup,
     Page,
-    Row,
     Section,
     Table,
     Text,
@@ -32,13 +32,13 @@ def charts() -> tuple[Chart, ...]:
     """Return a chart of every kind."""
     series = Axis("series", "series", names=True)
     kind = Axis("kind", "", names=True)
-    errors: list[Row] = [
+    errors: list[ChartRow] = [
         {"bits": b, "error": factor * 2.0**-b, "series": name, "kind": what}
         for name, share in (("compact", 1.0), ("paper, m + 1", 1.5))
         for what, factor in (("rms", share), ("worst found", 4 * share))
         for b in BITS
     ]
-    points: list[Row] = [
+    points: list[ChartRow] = [
         {"nodes": 300 * k, "rms": 0.5**k, "front": k % 2, "name": f"<p{k}>", "series": "abc"[k % 3]}
         for k in range(1, 9)
     ]
@@ -46,7 +46,7 @@ def charts() -> tuple[Chart, ...]:
     cells = [
         {"q1": x / 2, "q2": y / 2, "error": x * y / 16} for x in range(-5, 6) for y in range(-5, 6)
     ]
-    words: list[Row] = [{"word": f"w{k}", "nodes": 3 * k + 1, "kind": "sum"} for k in range(5)]
+    words: list[ChartRow] = [{"word": f"w{k}", "nodes": 3 * k + 1, "kind": "sum"} for k in range(5)]
     bits, rms = Axis("bits", "bits", values=BITS), Axis("error", "error, N·m", log=True)
     named = (Axis("name", "name", names=True),)
     q1, q2, error = Axis("q1", "q1, rad"), Axis("q2", "q2, rad"), Axis("error", "error, LSB")
@@ -83,7 +83,7 @@ def sample_page() -> Page:
     return Page(
         "A page of & for <tests>",
         asked=(Fact("command", "boolcomp report machado-2r", copied=True), Fact("robot", "2R")),
-        found=(Figure("559", "nodes", "counted"), Figure("3.64 LSB", "bound", "proved")),
+        found=(KeyFigure("559", "nodes", "counted"), KeyFigure("3.64 LSB", "bound", "proved")),
         meaning=(Text("No state errs more."), Text("sampled on 10 states", kind="note")),
         sections=(
             Section("Errors", (Beside((first, third)), second)),

@@ -31,7 +31,7 @@ from boolcomp.program.family import with_loads
 from boolcomp.program.library import between, choose
 from boolcomp.program.parts import CodedOutput, Load
 from boolcomp.program.programfile import load_program
-from boolcomp.targets import MOST_LOADS, export
+from boolcomp.targets import MOST_LOADS, export_texts
 from boolcomp.terms.load import per_kilogram
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def test_a_part_of_a_library_is_exported_and_too_many_loads_are_a_sentence(
         loads=tuple(replace(made.loads[0], payload=float(k)) for k in range(MOST_LOADS + 1)),
     )
     with pytest.raises(UsageError, match=r"33 loads in one design are about \d+ nodes.*--load, su"):
-        export(many, "blif")
+        export_texts(many, "blif")
 
 
 # Words so short that all states are looked at: processes know nothing of shorter searches.

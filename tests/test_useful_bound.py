@@ -22,7 +22,7 @@ from boolcomp.measure.report.measure import documents, draw_samples
 from boolcomp.measure.report.programs import program_rows
 from boolcomp.measure.report.tabulate import cells
 from boolcomp.measure.show.model import _output
-from boolcomp.measure.show.workbench import _row
+from boolcomp.measure.show.workbench import _output_row
 from boolcomp.program.parts import NOT_PROVED, NOT_USEFUL, bound_note
 from boolcomp.program.programfile import load_program
 from boolcomp.targets.ports import _errors
@@ -77,8 +77,8 @@ def test_reports_and_pages_say_so() -> None:
     assert [NOT_USEFUL in row for row in cells(rows)] == [True, False]
     assert [row[-1] for row in proofs_table(rows, ()).rows] == [NOT_USEFUL, None]
     assert _output(program.outputs[0])["bound"] is None
-    assert NOT_USEFUL in _row(0, program.outputs[0], 0.0, None)
-    assert NOT_USEFUL not in _row(1, program.outputs[1], 0.0, None)
+    assert NOT_USEFUL in _output_row(0, program.outputs[0], 0.0, None)
+    assert NOT_USEFUL not in _output_row(1, program.outputs[1], 0.0, None)
 
 
 def test_other_stages_take_no_such_bound_for_one() -> None:

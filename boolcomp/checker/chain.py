@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 NO_CERTIFICATE = "there is none: compile with --certify"
 LINKS = {
-    "origin": origin.check,
-    "sketch": sketch.check,
+    "origin": origin.check_origin,
+    "sketch": sketch.check_sketch,
     "graph": graph.check,
-    "cones": cones.check,
-    "first": first.check,
+    "cones": cones.check_cones,
+    "first": first.check_first,
     "lemmas": lemmas.check,
     "bound": bound.check,
 }
-TABLED = {"origin": origin.check, "terms": tabled.check}  # of paper mode, which has no graph
+TABLED = {"origin": origin.check_origin, "terms": tabled.check}  # of paper mode, which has no graph
 
 
 def check_program(program: ProgramFiles, asked: Asked | None = None) -> Iterator[Step]:

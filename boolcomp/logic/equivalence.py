@@ -18,9 +18,9 @@ from boolcomp.logic.network import CONSTANTS, Builder, Network, copied
 from boolcomp.twolevel.clock import Clock
 
 if TYPE_CHECKING:
+    from boolcomp.logic.simulation import Words
     from boolcomp.logic.truthtable import TruthTable
 
-    Words = simulation.Words
 
 Answer = Literal["equivalent", "different", "unknown"]
 MOST_EXHAUSTIVE = 20

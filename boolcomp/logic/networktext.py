@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LONGEST_LINE = 200  # characters of a node: three times what any takes
-_HEAD = re.compile(r"network (\d{1,7}) inputs (\d{1,7}) outputs (\d{1,8}) nodes")
+_NETWORK_HEAD = re.compile(r"network (\d{1,7}) inputs (\d{1,7}) outputs (\d{1,8}) nodes")
 _SIGNAL = re.compile(r"[in](?:0|[1-9]\d{0,8})")
 _TABLE = re.compile(r"0x([0-9A-F]{2})\(([^()]*)\)")
 
@@ -51,7 +51,7 @@ def _pattern(lut: int) -> Callable[..., str]:
 
 def parse_network(text: str, where: str = "network") -> Network:
     """Read what `render_network` wrote; a `DataError` names the line that is wrong."""
-    head = _HEAD.fullmatch(text[:LONGEST_LINE].partition("\n")[0])
+    head = _NETWORK_HEAD.fullmatch(text[:LONGEST_LINE].partition("\n")[0])
     if head is None:
         raise DataError(f"{where}:1: a network begins 'network N inputs N outputs N nodes'")
     inputs, outputs, count = (int(number) for number in head.groups())

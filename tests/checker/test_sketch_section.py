@@ -31,12 +31,12 @@ SMALL = 1e-6  # of a step: 11 digits of coefficients
 
 def verdict(load: LoadFiles) -> list[bool | None]:
     """Return whether the robot's and the sketch's steps hold."""
-    return [step.holds for step in (*origin.check(load), *sketch.check(load))]
+    return [step.holds for step in (*origin.check_origin(load), *sketch.check_sketch(load))]
 
 
 def note(load: LoadFiles) -> str:
     """Return all that is said of steps that do not hold."""
-    steps = (*origin.check(load), *sketch.check(load))
+    steps = (*origin.check_origin(load), *sketch.check_sketch(load))
     return " ".join(step.note for step in steps if step.holds is not True)
 
 
@@ -189,7 +189,7 @@ def test_what_is_wrong_in_an_origin_is_said(old: str, new: str, said: str) -> No
 
 def test_what_is_not_covered_does_not_hold_and_says_why() -> None:
     load, _ = sketched(robot_problem(load_robot("machado-2r"), "control"))
-    steps = [*origin.check(load), *sketch.check(load)]
+    steps = [*origin.check_origin(load), *sketch.check_sketch(load)]
     assert [(one.method, one.holds) for one in steps] == [("not checked", None)] * 2
     assert all("no function that the checker knows" in one.note for one in steps)
 

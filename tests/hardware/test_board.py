@@ -20,7 +20,7 @@ from boolcomp.targets import Options
 from boolcomp.targets.board import sizes_of
 from boolcomp.targets.gates import gates_of
 from boolcomp.targets.ports import design_of
-from boolcomp.targets.verilog import SYNTAX
+from boolcomp.targets.verilog import VERILOG_SYNTAX
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ def test_a_core_with_another_table_fails_its_bench(tmp_path: Path) -> None:
 
 
 def test_requests_and_answers_are_whole_bytes() -> None:
-    sizes = sizes_of(gates_of(design_of(tiny()), SYNTAX, 1))
+    sizes = sizes_of(gates_of(design_of(tiny()), VERILOG_SYNTAX, 1))
     assert (sizes.given, sizes.request, sizes.made, sizes.answer) == (5, 1, 3, 1)
 
 

@@ -89,7 +89,7 @@ def test_fixed_point_is_the_same_on_8_bits_whose_products_are_assembly(tmp_path:
     assert design.rms is not None
     assert all(0.28 < rms < most for rms, most in zip(design.rms, (0.43, 0.58), strict=True))
     assert "times(" in design.files["fixed_torques.c"]
-    assert avr.measure(design, tmp_path, 60.0, "-O2").wrong == 0
+    assert avr.measure_avr(design, tmp_path, 60.0, "-O2").wrong == 0
     problem = two_link().problem
     assert problem is not None
     states = np.hstack(problem.draw(100_000, 14))[:30]

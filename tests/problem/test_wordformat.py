@@ -13,7 +13,7 @@ from boolcomp.common.text import parse_number
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.wordformat import (
     CODE_KINDS,
-    USUAL,
+    USUAL_FORMAT,
     ZEROS,
     WordFormat,
     formats,
@@ -51,7 +51,7 @@ def test_what_a_format_leaves_open_another_says(one: WordFormat, other: WordForm
     for key in ("code", "bits", "range", "zero"):
         first, second = getattr(one, key), getattr(other, key)
         assert getattr(both, key) == (second if first is None else first)
-    assert one.over(USUAL) == USUAL.over(one) == one
+    assert one.over(USUAL_FORMAT) == USUAL_FORMAT.over(one) == one
 
 
 @pytest.mark.parametrize(

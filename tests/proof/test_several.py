@@ -141,7 +141,7 @@ def test_the_bound_is_the_worst_of_all_words_and_corners_but_for_the_remainder(n
 def test_so_it_is_by_tables_alone_though_not_as_closely(
     name: str, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(states, "LARGEST", 0)
+    monkeypatch.setattr(states, "LARGEST_KEPT", 0)
     compact = made(name)
     (bound,) = graded_bounds(explained(compact, Ends()), "tight").outputs
     high, low = exhaustive(name, compact.graph, bound.step)

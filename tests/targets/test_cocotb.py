@@ -14,7 +14,7 @@ from exports import kept
 from targets.exported import family, tiny
 
 from boolcomp.common.errors import UsageError
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def failed(files: Files, folder: Path) -> int:
 @pytest.mark.parametrize("pipeline", [0, 3])
 def test_a_test_in_cocotb_passes_and_a_wrong_module_fails(tmp_path: Path, pipeline: int) -> None:
     files = dict(
-        export(kept("export-pid"), "verilog", None, Options("words", pipeline, cocotb=True))
+        export_texts(kept("export-pid"), "verilog", None, Options("words", pipeline, cocotb=True))
     )
     assert failed(files, tmp_path) == 0
     name = next(iter(files))
@@ -48,11 +48,11 @@ def test_a_test_in_cocotb_passes_and_a_wrong_module_fails(tmp_path: Path, pipeli
 
 def test_a_test_in_cocotb_is_a_python_text_with_one_wrong_vector() -> None:
     for pipeline in (0, 2):
-        files = export(family(), "verilog", None, Options(pipeline=pipeline, cocotb=True))
+        files = export_texts(family(), "verilog", None, Options(pipeline=pipeline, cocotb=True))
         text = str(files["test_tiny_arm.py"])
         compile(text, "test", "exec")
         assert 'INPUTS = ("a", "b", "c", "load",)' in text
         assert "wrong on purpose" in text
         assert text.count("valid_in") == (1 if pipeline else 0)
     with pytest.raises(UsageError, match=r"no test in cocotb for VHDL-93: leave out --cocotb"):
-        export(tiny(), "vhdl", None, Options(cocotb=True))
+        export_texts(tiny(), "vhdl", None, Options(cocotb=True))

@@ -29,7 +29,7 @@ from targets.exported import tiny
 import boolcomp
 from boolcomp.common.errors import UsageError
 from boolcomp.logic.network import Builder
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
@@ -73,7 +73,7 @@ def test_python_gives_the_words_of_the_logic(name: str) -> None:
     program = kept(name)
     words = words_of(program, 2000)
     assert np.array_equal(
-        run_python(only(export(program, "python")), words), expected(program, words)
+        run_python(only(export_texts(program, "python")), words), expected(program, words)
     )
 
 
@@ -81,7 +81,7 @@ def test_python_gives_the_words_of_the_logic(name: str) -> None:
 def test_python_by_bits_gives_the_words_of_the_logic(name: str) -> None:
     program = kept(name)
     words = words_of(program, 1000)
-    text = only(export(program, "python", options=GATES))
+    text = only(export_texts(program, "python", options=GATES))
     assert np.array_equal(run_python(text, words), expected(program, words))
 
 
@@ -90,11 +90,11 @@ def test_an_output_at_rest_is_zero_in_every_language(tmp_path: Path) -> None:
     words = zeroed(program, words_of(program, 2000))
     wanted = expected(program, words)
     assert not np.array_equal(wanted, expected(kept("export-formats"), words))
-    assert np.array_equal(run_python(only(export(program, "python")), words), wanted)
+    assert np.array_equal(run_python(only(export_texts(program, "python")), words), wanted)
     if shutil.which("gcc"):
-        assert np.array_equal(run_c(export(program, "c"), words, tmp_path), wanted)
+        assert np.array_equal(run_c(export_texts(program, "c"), words, tmp_path), wanted)
     if shutil.which("node"):
-        text = only(export(program, "javascript"))
+        text = only(export_texts(program, "javascript"))
         assert np.array_equal(run_javascript(text, words, tmp_path), wanted)
 
 
@@ -104,7 +104,7 @@ def test_programs_of_paper_mode_are_written_bit_by_bit(code: Any) -> None:
     program = stages(4, code)[2]
     words = words_of(program, 500)
     assert np.array_equal(
-        run_python(only(export(program, "python")), words), expected(program, words)
+        run_python(only(export_texts(program, "python")), words), expected(program, words)
     )
 
 
@@ -117,7 +117,7 @@ def test_c_gives_the_words_of_the_logic_and_does_nothing_undefined(
     program = kept(name)
     words = words_of(program, 100_000)
     wanted = expected(program, words)
-    files = export(program, "c")
+    files = export_texts(program, "c")
     assert np.array_equal(run_c(files, words, tmp_path, "gcc", "-O2"), wanted)
     sanitized = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover")
     assert np.array_equal(run_c(files, words, tmp_path, "gcc", *sanitized), wanted)
@@ -132,13 +132,13 @@ def test_shipped_arms_in_every_language_give_the_words_of_the_logic(
     program = boolcomp.compile(robot, bits=bits)
     words = words_of(program, 100_000)
     wanted = expected(program, words)
-    assert np.array_equal(run_c(export(program, "c"), words, tmp_path), wanted)
-    assert np.array_equal(run_sliced(export(program, "c-sliced"), words, tmp_path), wanted)
+    assert np.array_equal(run_c(export_texts(program, "c"), words, tmp_path), wanted)
+    assert np.array_equal(run_sliced(export_texts(program, "c-sliced"), words, tmp_path), wanted)
     few = [*range(2000), *range(100_000, len(words))]
-    text = only(export(program, "python"))
+    text = only(export_texts(program, "python"))
     assert np.array_equal(run_python(text, words[few]), wanted[few])
     if shutil.which("node"):
-        text = only(export(program, "javascript"))
+        text = only(export_texts(program, "javascript"))
         assert np.array_equal(run_javascript(text, words[few], tmp_path), wanted[few])
 
 
@@ -147,7 +147,7 @@ def test_shipped_arms_in_every_language_give_the_words_of_the_logic(
 def test_the_puma_in_c_gives_the_words_of_its_logic(tmp_path: Path) -> None:
     program = boolcomp.compile("puma560", bits=8)
     words = words_of(program, 100_000)
-    files = export(program, "c")
+    files = export_texts(program, "c")
     assert np.array_equal(run_c(files, words, tmp_path), expected(program, words))
 
 
@@ -157,7 +157,7 @@ def test_the_puma_in_c_gives_the_words_of_its_logic(tmp_path: Path) -> None:
 def test_clang_has_nothing_to_say_of_c(name: str, tmp_path: Path) -> None:
     program = kept(name)
     words = words_of(program, 1000)
-    found = run_c(export(program, "c"), words, tmp_path, "clang")
+    found = run_c(export_texts(program, "c"), words, tmp_path, "clang")
     assert np.array_equal(found, expected(program, words))
 
 
@@ -170,7 +170,7 @@ def test_bit_sliced_c_gives_the_words_of_the_logic(flags: list[str], tmp_path: P
         pytest.skip(f"this machine has no {feature}")
     program = kept("export-formats")
     words = words_of(program, 5001)
-    found = run_sliced(export(program, "c-sliced"), words, tmp_path, *flags)
+    found = run_sliced(export_texts(program, "c-sliced"), words, tmp_path, *flags)
     assert np.array_equal(found, expected(program, words))
 
 
@@ -179,7 +179,7 @@ def test_bit_sliced_c_gives_the_words_of_the_logic(flags: list[str], tmp_path: P
 def test_bit_sliced_c_of_constants_is_without_warnings(tmp_path: Path) -> None:
     program = replace(tiny(), networks=(Builder(4).build([2, 0, 0]),))
     words = words_of(program, 100)
-    found = run_sliced(export(program, "c-sliced"), words, tmp_path)
+    found = run_sliced(export_texts(program, "c-sliced"), words, tmp_path)
     assert np.array_equal(found, expected(program, words))
 
 
@@ -197,7 +197,7 @@ def test_javascript_gives_the_words_of_the_logic(name: str, tmp_path: Path) -> N
     program = kept(name)
     words = words_of(program, 5000)
     for options in (Options(), GATES):
-        text = only(export(program, "javascript", options=options))
+        text = only(export_texts(program, "javascript", options=options))
         assert np.array_equal(run_javascript(text, words, tmp_path), expected(program, words))
 
 
@@ -207,7 +207,7 @@ def test_javascript_gives_the_words_of_the_logic(name: str, tmp_path: Path) -> N
 def test_c_is_right_where_an_int_has_16_bits(name: str, tmp_path: Path) -> None:
     program = kept(name)
     words = words_of(program, 60)[:200]
-    wrong, _ = run_avr(export(program, "c"), words, expected(program, words), tmp_path)
+    wrong, _ = run_avr(export_texts(program, "c"), words, expected(program, words), tmp_path)
     assert wrong == 0
 
 
@@ -217,7 +217,7 @@ def test_the_arm_of_the_paper_runs_on_an_8_bit_machine(tmp_path: Path) -> None:
     program = boolcomp.compile("machado-2r", bits=8)
     words = words_of(program, 100)[:300]
     found = expected(program, words)
-    wrong, cycles = run_avr(export(program, "c"), words, found, tmp_path)
+    wrong, cycles = run_avr(export_texts(program, "c"), words, found, tmp_path)
     assert (wrong, cycles < 390) == (0, True)
 
 
@@ -226,7 +226,7 @@ def test_the_arm_of_the_paper_runs_on_an_8_bit_machine(tmp_path: Path) -> None:
 def test_a_mutated_export_is_caught(change: str, tmp_path: Path) -> None:
     program = kept("export-formats")
     words = words_of(program, 3000)
-    files = export(program, "c")
+    files = export_texts(program, "c")
     (source,) = (name for name in files if name.endswith(".c"))
     old, new = {
         "table": ("    0, 0, 1, 1, 3,", "    0, 0, 1, 2, 3,"),
@@ -243,28 +243,28 @@ def test_words_beyond_their_bits_are_cut_off_and_read_nothing_else() -> None:
     program = kept("export-formats")
     words = words_of(program, 300)
     bits = np.array([word.code.bits for word in program.inputs])
-    text = only(export(program, "python"))
+    text = only(export_texts(program, "python"))
     far = run_python(text, words + (np.arange(len(words))[:, None] << bits))
     assert np.array_equal(far, run_python(text, words))
 
 
 @pytest.mark.parametrize("target", ["c", "c-sliced", "python", "javascript"])
 def test_the_same_program_gives_the_same_bytes(target: str) -> None:
-    assert export(kept("export-pid"), target) == export(kept("export-pid"), target)
+    assert export_texts(kept("export-pid"), target) == export_texts(kept("export-pid"), target)
 
 
 @pytest.mark.parametrize("target", ["c", "c-sliced", "python", "javascript"])
 def test_a_family_is_written_a_load_a_file(target: str) -> None:
     family = kept("export-loads")
-    names = set(export(family, target))
+    names = set(export_texts(family, target))
     assert {name.split("_kg")[0] for name in names} == {"machado_2r_0", "machado_2r_2"}
-    assert len(export(family, target, 2.0)) == len(names) // 2
+    assert len(export_texts(family, target, 2.0)) == len(names) // 2
 
 
 def test_every_load_gives_its_own_words() -> None:
     family = kept("export-loads")
     words = words_of(family, 500)
-    texts = export(family, "python")
+    texts = export_texts(family, "python")
     for load in family.payloads:
         text = texts[f"machado_2r_{load:g}_kg.py"]
         assert np.array_equal(run_python(str(text), words), expected(family, words, load))
@@ -273,12 +273,12 @@ def test_every_load_gives_its_own_words() -> None:
 def test_words_of_a_program_without_a_graph_are_refused() -> None:
     for target, options in (("c", Options()), ("python", Options("words"))):
         with pytest.raises(UsageError, match="has no word graph to write"):
-            export(stages(4)[2], target, options=options)
+            export_texts(stages(4)[2], target, options=options)
 
 
 def test_c_has_one_level() -> None:
     with pytest.raises(UsageError, match="C99 is written as words"):
-        export(kept("export-pid"), "c", options=GATES)
+        export_texts(kept("export-pid"), "c", options=GATES)
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "microcontroller.md"
@@ -295,7 +295,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "microcontroller.md"
 )
 def test_the_main_program_of_the_page_builds(compiler: list[str], tmp_path: Path) -> None:
     (text,) = re.findall(r"^```c main.c\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    files = export(boolcomp.compile("machado-2r", bits=8), "c")
+    files = export_texts(boolcomp.compile("machado-2r", bits=8), "c")
     for name, content in {**files, "main.c": text}.items():
         (tmp_path / name).write_text(str(content))
     sources = [str(tmp_path / "main.c"), str(tmp_path / "machado_2r.c")]
@@ -321,7 +321,7 @@ int main(void)
 @needs("gcc")
 def test_helpers_make_the_words_of_counts_and_drive_units_of_words(tmp_path: Path) -> None:
     program = kept("export-formats")
-    files = export(program, "c")
+    files = export_texts(program, "c")
     for name, content in files.items():
         (tmp_path / name).write_text(str(content))
     first, counts = -5001, 10007

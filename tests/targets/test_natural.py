@@ -12,7 +12,7 @@ from exports import expected, run_avr, run_c, words_of
 from targets.exported import of_graph
 
 from boolcomp.measure.verification.checks import own_checks
-from boolcomp.targets import export
+from boolcomp.targets import export_texts
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -82,7 +82,7 @@ def test_signed_products_and_loose_sums_give_the_words_of_the_graph(
 ) -> None:
     program = of_code(some_graph(seed, 5 + 2 * (seed % 4)))
     words = words_of(program, 2000)
-    files = export(program, "c")
+    files = export_texts(program, "c")
     assert any("int8_t)" in str(text) or "int16_t)" in str(text) for text in files.values())
     wanted = expected(program, words)
     for flags in (("-O2",), ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover")):
@@ -95,7 +95,7 @@ def test_signed_products_and_loose_sums_give_the_words_of_the_graph(
 def test_they_do_so_where_an_int_has_16_bits(seed: int, tmp_path: Path) -> None:
     program = of_code(some_graph(seed, 5 + 2 * (seed % 4)))
     words = words_of(program, 60)[:200]
-    wrong, _ = run_avr(export(program, "c"), words, expected(program, words), tmp_path)
+    wrong, _ = run_avr(export_texts(program, "c"), words, expected(program, words), tmp_path)
     assert wrong == 0
 
 
@@ -105,7 +105,7 @@ def test_a_product_in_a_sum_is_one_multiplication_and_a_sum_begins_at_a_byte() -
         Heap((PartialProducts(0, 0, 1, 0, 0, negative=False),), 64, 15),
     )  # fmt: skip
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 7, 8),))
-    text = str(export(of_code(graph), "c")["some.c"])
+    text = str(export_texts(of_code(graph), "c")["some.c"])
     body = text[text.index("{\n    unsigned saturated") :]
     assert body.count(" * ") == 1
     assert "(int8_t)(unsigned)x_signed * (int8_t)(unsigned)y_signed" in body

@@ -12,7 +12,7 @@ from boolcomp.logic import aiger, blif, luts
 from boolcomp.logic.equivalence import equivalent, evaluate
 from boolcomp.logic.netlist import Netlist
 from boolcomp.logic.network import CONSTANTS, Builder
-from boolcomp.targets import Options, export, writer
+from boolcomp.targets import Options, export_texts, writer
 from boolcomp.targets.netlists import netlist_of
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.cubes import unpack
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def content(program: Program, target: str) -> str | bytes:
-    (found,) = export(program, target).values()
+    (found,) = export_texts(program, target).values()
     return found
 
 
@@ -69,9 +69,9 @@ def test_the_arm_comes_back_from_every_netlist(mode: str, bits: int) -> None:
     data = content(program, "aiger")
     assert isinstance(text, str)
     assert isinstance(data, bytes)
-    assert aiger.parse(text.encode()) == aiger.parse(data)
-    assert aiger.parse(data).inputs == wanted.inputs
-    assert equivalent(aiger.parse(data).network, wanted.network).holds
+    assert aiger.parse_aiger(text.encode()) == aiger.parse_aiger(data)
+    assert aiger.parse_aiger(data).inputs == wanted.inputs
+    assert equivalent(aiger.parse_aiger(data).network, wanted.network).holds
 
 
 def test_a_pla_of_a_tiny_program_has_its_outputs() -> None:
@@ -92,11 +92,11 @@ def test_a_pla_of_a_tiny_program_has_its_outputs() -> None:
 
 def test_paper_mode_has_a_pla_a_term_and_compact_mode_none() -> None:
     program = arm("paper", 4)
-    files = export(program, "pla")
+    files = export_texts(program, "pla")
     names = [term.name for output in program.outputs for term in output.terms]
     assert sorted(files) == sorted(f"{name}.pla" for name in names)
     with pytest.raises(UsageError, match="logic many levels: a PLA has two; at most 16 bits"):
-        export(arm("compact", 4), "pla")
+        export_texts(arm("compact", 4), "pla")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_a_target_cannot_do_is_a_sentence(
     target: str, options: Options, sentence: str
 ) -> None:
     with pytest.raises(UsageError, match=sentence):
-        export(tiny(), target, None, options)
+        export_texts(tiny(), target, None, options)
 
 
 def test_a_target_that_is_none_gets_the_nearest() -> None:

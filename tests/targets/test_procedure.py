@@ -15,7 +15,7 @@ from exports import C_FLAGS, build, expected, kept, run_c, run_javascript, run_p
 from targets.exported import of_graph
 
 from boolcomp.common.errors import UsageError
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.expressions import Moved, Name, Number, Padded, low, moved
 from boolcomp.targets.infix import JavaScript, Python
 from boolcomp.targets.procedure import Table, procedure_of
@@ -138,12 +138,12 @@ def test_words_of_more_than_32_bits_are_right_where_they_are_not_refused(tmp_pat
     program = wide()
     words = words_of(program, 3000)
     wanted = expected(program, words)
-    (text,) = export(program, "python").values()
+    (text,) = export_texts(program, "python").values()
     assert np.array_equal(run_python(str(text), words), wanted)
     if shutil.which("gcc"):
-        assert np.array_equal(run_c(export(program, "c"), words, tmp_path), wanted)
+        assert np.array_equal(run_c(export_texts(program, "c"), words, tmp_path), wanted)
     with pytest.raises(UsageError, match="bits: JavaScript has"):
-        export(program, "javascript")
+        export_texts(program, "javascript")
 
 
 GOLDEN = """\
@@ -164,7 +164,7 @@ unsigned tiny(const tiny_inputs *given, tiny_outputs *made)
 
 
 def test_a_tiny_graph_is_written_like_this_in_c() -> None:
-    files = export(tiny(), "c")
+    files = export_texts(tiny(), "c")
     assert sorted(files) == ["tiny.c", "tiny.h"]
     text = str(files["tiny.c"])
     assert text[text.index("unsigned tiny(") :] == GOLDEN.replace("@", " /* f(x) */")
@@ -172,7 +172,7 @@ def test_a_tiny_graph_is_written_like_this_in_c() -> None:
 
 
 def test_a_tiny_graph_is_written_like_this_in_python() -> None:
-    text = str(export(tiny(), "python")["tiny.py"])
+    text = str(export_texts(tiny(), "python")["tiny.py"])
     assert text[text.index("def tiny") :].splitlines()[2:] == [
         "    saturated = 0",
         "    x_word = x & 7",
@@ -191,7 +191,7 @@ def test_a_tiny_graph_is_written_like_this_in_python() -> None:
 )
 def test_names_are_legal_and_differ_in_every_language(target: str, names: tuple[str, str]) -> None:
     for program in (tiny(names, "switch"), tiny(names, '9 arms */ """')):
-        files = export(program, target)
+        files = export_texts(program, target)
         assert all(name[:1].isalpha() and name.isascii() for name in files)
         for text in files.values():
             assert str(text).isascii()
@@ -212,14 +212,14 @@ def test_words_keep_their_names_in_code(tmp_path: Path, names: tuple[str, str]) 
     words = words_of(program, 50)
     wanted = expected(program, words)
     for level in ("words", "gates"):
-        (text,) = map(str, export(program, "python", options=Options(level)).values())
+        (text,) = map(str, export_texts(program, "python", options=Options(level)).values())
         assert f"def z({names[0]}, {names[1]}):" in text
         assert np.array_equal(run_python(text, words), wanted)
-        (text,) = map(str, export(program, "javascript", options=Options(level)).values())
+        (text,) = map(str, export_texts(program, "javascript", options=Options(level)).values())
         assert f"function z({names[0]}, {names[1]})" in text
         if shutil.which("node"):
             assert np.array_equal(run_javascript(text, words, tmp_path), wanted)
-    files = export(program, "c")
+    files = export_texts(program, "c")
     fields = re.findall(r"^    uint16_t (\w+);", str(files["z.h"]), re.MULTILINE)
     assert fields == [*names, "z"]
     if shutil.which("gcc"):
@@ -229,7 +229,9 @@ def test_words_keep_their_names_in_code(tmp_path: Path, names: tuple[str, str]) 
 @pytest.mark.parametrize("target", ["verilog", "vhdl"])
 @pytest.mark.parametrize("level", ["words", "gates"])
 def test_words_keep_their_names_in_hardware(target: str, level: Any) -> None:
-    (text,) = map(str, export(tiny(("i", "left"), "z"), target, options=Options(level)).values())
+    (text,) = map(
+        str, export_texts(tiny(("i", "left"), "z"), target, options=Options(level)).values()
+    )
     ports = re.findall(r"(?:input|output) wire (?:\[.*\] )?(\w+)|(\w+) *: (?:in|out) ", text)
     assert ["".join(port) for port in ports] == ["i", "left", "z"]
 
@@ -243,12 +245,12 @@ FORCED = {
 @pytest.mark.parametrize("target", FORCED)
 def test_a_name_that_a_language_forbids_is_listed_at_the_head(target: str) -> None:
     word = FORCED[target]
-    files = export(tiny(("x", word)), target)
+    files = export_texts(tiny(("x", word)), target)
     (text,) = [str(text) for name, text in files.items() if name != "tiny.c"]
     line = f"called {word}_2 here: {word}, which the language does not allow"
     assert text.count(line) == 1
     assert len(text.partition(line)[0].splitlines()) < 10
-    assert not any("here:" in str(text) for text in export(tiny(), target).values())
+    assert not any("here:" in str(text) for text in export_texts(tiny(), target).values())
 
 
 def _parses(files: Mapping[str, object]) -> None:

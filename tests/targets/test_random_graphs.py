@@ -16,7 +16,7 @@ from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.sketch.build import Form
 from boolcomp.problem.interval import Interval
 from boolcomp.program.program import program_of_network
-from boolcomp.targets import export
+from boolcomp.targets import export_texts
 from boolcomp.targets.tablesums import with_tables_added
 from boolcomp.words.simulate import simulate
 
@@ -45,7 +45,7 @@ def test_the_graph_of_a_random_arm_is_written_as_it_is_simulated(
     words = {n.name: rng.integers(0, 1 << n.bits, SAMPLES) for n in graph.inputs}
     wanted = simulate(graph, words)
     columns = np.stack([words[x.name] for x in program.inputs], axis=1)
-    (text,) = export(program, "python").values()
+    (text,) = export_texts(program, "python").values()
     found = run_python(str(text), columns)
     assert np.array_equal(found[:, :-1], wanted.words)
     flags = sum(found[:, -1] >> k & 1 for k in range(len(results)))
@@ -54,4 +54,4 @@ def test_the_graph_of_a_random_arm_is_written_as_it_is_simulated(
     assert len(said) == len(added.nodes)
     assert np.array_equal(simulate(added, words).words, wanted.words)
     if shutil.which("gcc"):
-        assert np.array_equal(run_c(export(program, "c"), columns, tmp_path), found)
+        assert np.array_equal(run_c(export_texts(program, "c"), columns, tmp_path), found)

@@ -13,7 +13,7 @@ import pytest
 from exports import C_MAIN, build, expected, kept, words_of
 
 import boolcomp
-from boolcomp.targets import export
+from boolcomp.targets import export_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,7 @@ def run_included(
 def test_one_header_is_all_that_is_needed(kind: str, language: str, tmp_path: Path) -> None:
     program = kept(kind)
     words = words_of(program, 500)
-    ((file, text),) = export(program, "c-header").items()
+    ((file, text),) = export_texts(program, "c-header").items()
     (tmp_path / file).write_text(str(text))
     found = run_included(str(text), file.removesuffix(".h"), words, tmp_path, language)
     assert np.array_equal(found, expected(program, words))
@@ -63,8 +63,8 @@ def test_one_header_is_all_that_is_needed(kind: str, language: str, tmp_path: Pa
 @pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_headers_of_several_programs_stand_side_by_side(language: str, tmp_path: Path) -> None:
-    loads = export(kept("export-loads"), "c-header")
-    files = {**loads, **export(kept("export-formats"), "c-header")}
+    loads = export_texts(kept("export-loads"), "c-header")
+    files = {**loads, **export_texts(kept("export-formats"), "c-header")}
     assert len(files) == len(loads) + 1 >= 3
     for file, text in files.items():
         (tmp_path / file).write_text(str(text))
@@ -74,7 +74,7 @@ def test_headers_of_several_programs_stand_side_by_side(language: str, tmp_path:
 
 
 def test_names_of_tables_and_macros_begin_with_the_programs_own() -> None:
-    for file, text in export(kept("export-loads"), "c-header").items():
+    for file, text in export_texts(kept("export-loads"), "c-header").items():
         name = file.removesuffix(".h")
         tables = re.findall(r"^static const \w+ (\w+)\[", str(text), re.MULTILINE)
         macros = re.findall(r"^#define (\w+)", str(text), re.MULTILINE)
@@ -94,7 +94,7 @@ def test_the_sketch_of_the_page_builds_with_its_header_alone(
     (text,) = re.findall(
         r"^```cpp sketch.ino\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL
     )
-    for file, content in export(boolcomp.compile("machado-2r", bits=8), "c-header").items():
+    for file, content in export_texts(boolcomp.compile("machado-2r", bits=8), "c-header").items():
         (tmp_path / file).write_text(str(content))
     (tmp_path / "sketch.cpp").write_text(BOARD + text)  # what the Arduino core says of a board
     files = ["-c", "-o", str(tmp_path / "sketch.o"), str(tmp_path / "sketch.cpp")]

@@ -13,7 +13,7 @@ from boolcomp.logic import luts
 from boolcomp.logic.equivalence import equivalent, evaluate
 from boolcomp.measure.verification.checks import compared
 from boolcomp.measure.verification.gatetext import read_gates
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.formulas import Spelling
 from boolcomp.targets.netlists import netlist_of
 from boolcomp.targets.reserved import VERILOG
@@ -61,7 +61,7 @@ endmodule
 
 
 def text(program: Program, pipeline: int = 0) -> str:
-    (content,) = export(program, "verilog", None, Options(pipeline=pipeline)).values()
+    (content,) = export_texts(program, "verilog", None, Options(pipeline=pipeline)).values()
     assert isinstance(content, str)
     return content
 

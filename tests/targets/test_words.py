@@ -20,7 +20,7 @@ from boolcomp.measure.verification.wordchecks import words_compared, words_read_
 from boolcomp.measure.verification.wordtext import read_words
 from boolcomp.measure.verification.wordvalues import Polynomials, simulated
 from boolcomp.problem.interval import Interval
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.words.graph import (
     Bits,
     Heap,
@@ -89,7 +89,7 @@ def two_words() -> Program:
 
 
 def text(program: Program, pipeline: int = 0, target: str = "verilog") -> str:
-    (content,) = export(program, target, None, Options("words", pipeline)).values()
+    (content,) = export_texts(program, target, None, Options("words", pipeline)).values()
     return str(content)
 
 

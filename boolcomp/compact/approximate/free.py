@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.compact.approximate.judge import JUDGED, JUDGED_SEED, WINDOW, WINDOW_SEED, drawn
-from boolcomp.compact.approximate.row_kernels import Words
+from boolcomp.compact.approximate.row_kernels import WordRows
 from boolcomp.compact.approximate.search_kernels import Asked
 from boolcomp.compact.approximate.searching import BLOCK, Searching, row_planes
 from boolcomp.compact.errors.measure import clipped, network_errors
@@ -174,7 +174,7 @@ def _hard(start: Start) -> States:
     return found
 
 
-def output_words(graph: WordGraph) -> Words:
+def output_words(graph: WordGraph) -> WordRows:
     """Return which of a network's outputs are the bits of words, and how far these may move."""
     results, most = graph.results, max(result.bits for result in graph.results)
     bits, flags, place = np.full((len(results), most), -1, np.int64), [], 0
@@ -182,7 +182,7 @@ def output_words(graph: WordGraph) -> Words:
         bits[k, : result.bits] = np.arange(place, place + result.bits)
         place += result.bits + 1
         flags.append(place - 1)
-    return Words(bits, np.array(flags, np.int64), np.full(len(results), FURTHEST))
+    return WordRows(bits, np.array(flags, np.int64), np.full(len(results), FURTHEST))
 
 
 def input_rows(graph: WordGraph, states: States) -> NDArray[np.uint64]:

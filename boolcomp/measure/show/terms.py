@@ -96,11 +96,11 @@ def cubes_of(network: Network, tables: NDArray[np.uint8]) -> tuple[tuple[str, st
             owners[cube] = owners.get(cube, 0) | 1 << output
     if len(owners) > MOST_CUBES:
         return None
-    rows = tuple(sorted(_row(network, *cube, owner) for cube, owner in owners.items()))
+    rows = tuple(sorted(_term_row(network, *cube, owner) for cube, owner in owners.items()))
     return rows if np.array_equal(_rasterised(rows, network), tables) else None
 
 
-def _row(network: Network, ones: int, zeros: int, owner: int) -> tuple[str, str]:
+def _term_row(network: Network, ones: int, zeros: int, owner: int) -> tuple[str, str]:
     letters = (
         "1" if ones >> k & 1 else "0" if zeros >> k & 1 else "-" for k in range(network.inputs)
     )

@@ -114,7 +114,7 @@ def _by_equation(
 def recursive_lagrangian() -> tuple[Count, ...]:
     """Return Zalzala and Morris's tables 1 and 2, and their critical path for six links."""
     robot = reference()
-    found = counted(robot, partial(lagrangian.torques, rows=True))
+    found = counted(robot, partial(lagrangian.lagrangian_torques, rows=True))
     rows = []
     for phase, start in ((_PHASE_ONE, 1), (_PHASE_TWO, robot.joints)):
         for job, counts in phase.items():
@@ -139,7 +139,7 @@ def distributed_lagrangian(robot: Robot) -> Operations:
     inwards a row of D and one of c on one processor. Printed: (65n-7)/(53n-11), 383/307 for six.
     The additions agree because ours has no changes of sign: table 1's total would give one more.
     """
-    found = counted(without_rotors(robot), partial(lagrangian.torques, rows=True))
+    found = counted(without_rotors(robot), partial(lagrangian.lagrangian_torques, rows=True))
     cost = {name: only(ours) for name, (ours, _) in found.items()}
     last = robot.joints
     total = Operations()

@@ -51,39 +51,41 @@ _SCHAEFER = "Schäfer and Schiehlen 1992"
 
 METHODS: dict[str, Method] = {
     "newton-euler": Method(
-        "general Newton-Euler", _ZOMAYA, zomaya.general, zomaya.tasks, literal=True
+        "general Newton-Euler", _ZOMAYA, zomaya.general, zomaya.zomaya_tasks, literal=True
     ),
     "semi-customised": Method(
-        "semi-customised Newton-Euler", _ZOMAYA, zomaya.semi_customised, zomaya.tasks, literal=True
+        "semi-customised Newton-Euler", _ZOMAYA, zomaya.semi_customised, zomaya.zomaya_tasks,
+        literal=True,
     ),
     "customised": Method(
         "Newton-Euler customised by folding constants", _ZOMAYA, zomaya.semi_customised,
-        zomaya.tasks,
+        zomaya.zomaya_tasks,
     ),
     "regrouped": Method(
         "customised Newton-Euler with regrouped parameters", "Khalil and Kleinfinger 1987",
         regrouped.torques, regrouped.tasks, general=True,
     ),
     "lagrangian": Method(
-        "recursive Lagrangian in ten plus six jobs", _ZALZALA, lagrangian.torques,
-        lagrangian.tasks, literal=True,
+        "recursive Lagrangian in ten plus six jobs", _ZALZALA, lagrangian.lagrangian_torques,
+        lagrangian.lagrangian_tasks, literal=True,
     ),
     "lagrangian-rows": Method(
         "recursive Lagrangian, D and c by rows", _ZALZALA,
-        partial(lagrangian.torques, rows=True), partial(lagrangian.tasks, rows=True), literal=True,
+        partial(lagrangian.lagrangian_torques, rows=True),
+        partial(lagrangian.lagrangian_tasks, rows=True), literal=True,
     ),
     "zeng-19": Method(
-        "Newton-Euler in 19 tasks a link", _ZENG, zeng.torques, zeng.tasks, literal=True
+        "Newton-Euler in 19 tasks a link", _ZENG, zeng.zeng_torques, zeng.zeng_tasks, literal=True
     ),
     "zeng-10": Method(
         "Newton-Euler in 10 tasks a link", _ZENG,
-        partial(zeng.torques, name=zeng.ten_name), partial(zeng.tasks, name=zeng.ten_name),
-        literal=True, dummies=True,
+        partial(zeng.zeng_torques, name=zeng.ten_name),
+        partial(zeng.zeng_tasks, name=zeng.ten_name), literal=True, dummies=True,
     ),
     "zeng-52": Method(
         "Newton-Euler in 10 tasks a link, the third split (version 5)", _ZENG,
-        partial(zeng.torques, name=zeng.split_name, split=True),
-        partial(zeng.tasks, name=zeng.split_name), literal=True, dummies=True,
+        partial(zeng.zeng_torques, name=zeng.split_name, split=True),
+        partial(zeng.zeng_tasks, name=zeng.split_name), literal=True, dummies=True,
     ),
     "symbolic": Method(
         "symbolic equations of motion", _SCHAEFER, symbolic.torques, symbolic.tasks

@@ -245,14 +245,14 @@ def _outputs(
         dust = VISIBLE * max(abs(low), abs(high))
         reached = " .. ".join(short(x if abs(x) > dust else 0.0, 4) for x in (low, high))
         if word.range is None:
-            notes.append(f"{name} reaches {reached}: its range is {_ends(span)}")
+            notes.append(f"{name} reaches {reached}: its range is {_range_text(span)}")
         elif span.single:
             raise UsageError(f"{written.name}: the range of {name} is a single value")
         elif low < span.low - CONSTANT * span.width or high > span.high + CONSTANT * span.width:
-            notes.append(f"{name} reaches {reached}, beyond its range {_ends(span)}")
+            notes.append(f"{name} reaches {reached}, beyond its range {_range_text(span)}")
         elif (spare := math.floor(math.log2(span.width / (high - low)))) > 0:
             bits = f"{spare} bit{'s' * (spare > 1)}"
-            notes.append(f"{name} reaches {reached}: the range {_ends(span)} wastes {bits}")
+            notes.append(f"{name} reaches {reached}: the range {_range_text(span)} wastes {bits}")
         stem = f"{name}_" if name[-1].isdigit() else name
         outputs.append(Output(name, name, span, word.unit, stem=stem))
     return tuple(outputs), notes
@@ -269,7 +269,7 @@ def _round_range(low: float, high: float) -> Interval:
     return Interval(0.0 if low >= -slack else -size, 0.0 if high <= slack else size)
 
 
-def _ends(span: Interval) -> str:
+def _range_text(span: Interval) -> str:
     return f"{short(span.low)} .. {short(span.high)}"
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.int64]
 
-LARGEST = 1 << 24  # of monomials at all states and corners, which are kept
+LARGEST_KEPT = 1 << 24  # of monomials at all states and corners, which are kept
 
 
 class States:
@@ -39,7 +39,7 @@ class States:
         lines = [grouping.cells(name) for name in names]
         self.count = math.prod(len(words) for _, words in lines)
         self.size = self.count * len(poly) << len(names)
-        if self.size > LARGEST:
+        if self.size > LARGEST_KEPT:
             raise NotPlainError
         axes = np.meshgrid(*(words for _, words in lines), indexing="ij")
         columns = [axis.reshape(-1) for axis in axes]

@@ -7,7 +7,7 @@ import pytest
 from boolcomp.parallel.schedule import zengtables
 from boolcomp.parallel.schedule.encore import Contended, Encore
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.paper_zeng import findings
+from boolcomp.parallel.schedule.paper_zeng import zeng_findings
 from boolcomp.problem.dynamics.operations import Operations
 
 MACHINE = Encore(operation=1.0, record=4.0, around=3.0, queue=2.0, lock=1.0)
@@ -49,7 +49,7 @@ def test_all_tasks_are_done_once_after_what_they_need() -> None:
 
 
 def test_what_was_measured_on_several_processors_is_predicted_to_a_fifth() -> None:
-    rows = [x for x in findings() if x.note == "predicted" and x.figure.startswith("version")]
+    rows = [x for x in zeng_findings() if x.note == "predicted" and x.figure.startswith("version")]
     versions = [x for x in rows if not x.figure.startswith("version 5")]
     assert max(abs(x.residual) for x in versions) < 0.2
     assert sum(abs(x.residual) for x in versions) / len(versions) < 0.06
