@@ -61,9 +61,9 @@ def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
             out,
             _ISOP_BUDGET,
         )
-        if status == kernels.DONE:
+        if status == kernels.ISOP_DONE:
             break
-        if status == kernels.MORE_ROOM:
+        if status == kernels.ISOP_MORE_ROOM:
             value, free, out = (np.concatenate([a, np.zeros_like(a)]) for a in (value, free, out))
         elif clock.over:
             return None

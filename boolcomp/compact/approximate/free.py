@@ -49,7 +49,7 @@ SIGMAS = 2.0  # of a mean square at the window, beside what is allowed
 SIGMAS_OTHERS = 0.7  # at the others
 FURTHEST = 6.0  # steps: how far a word may move at a state
 EXTREMES, EXTREME_SEED = 8192, 0xE0
-ALONE, TOGETHER = 16, 10  # signals looked at in place of a node
+FREE_ALONE, FREE_TOGETHER = 16, 10  # signals looked at in place of a node
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +134,8 @@ def with_free_changes(
         weight[:, : window.counted] = worth[:, None] / window.counted
         warmth = WARMTH * (1 - turn / TURNS)
         searching.run(
-            off, weight, Asked(visits, start.network.depth, warmth, ALONE, TOGETHER), state,
+            off, weight,
+            Asked(visits, start.network.depth, warmth, FREE_ALONE, FREE_TOGETHER), state,
             left=left * worth, some=_some(rng, window),
             mirror=follower.mirror(searching) if follower else None,
         )  # fmt: skip

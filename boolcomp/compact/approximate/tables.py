@@ -40,7 +40,7 @@ PRICES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)  # nodes that all that is left to spen
 ENTRY_LEAST_LEFT = 0.002  # steps²: what is left of an output counts as no less
 ENTRY_TURNS, ENTRY_VISITS = 3, 10  # of searches, and how often each looks at a node
 ENTRY_WARMTH = 0.02  # nodes that a change may lose: it leads elsewhere
-ALONE, TOGETHER = 40, 10  # signals looked at in place of a node
+ENTRY_ALONE, ENTRY_TOGETHER = 40, 10  # signals looked at in place of a node
 UNSEEN = 0.1  # of an entry's mean price: that of one that no state reads, at least
 ENTRY_FURTHEST = 4.0  # steps of an output: how far an entry may move it
 
@@ -134,7 +134,9 @@ def _changed(place: int, core: Core, network: Network, prices: Prices, worth: Fl
     before, state = swept.costs(off(), weight[None]).sum(), np.array([1], np.uint64)
     for _ in range(ENTRY_TURNS):
         visits = ENTRY_VISITS * len(swept.network.nodes)
-        asked = Asked(visits, network.depth, ENTRY_WARMTH, ALONE, TOGETHER, complete=True)
+        asked = Asked(
+            visits, network.depth, ENTRY_WARMTH, ENTRY_ALONE, ENTRY_TOGETHER, complete=True
+        )
         swept.run(off(), weight[None], asked, state)
     after = swept.costs(off(), weight[None]).sum()
     gain = len(network.nodes) - len(swept.network.nodes) + before - after

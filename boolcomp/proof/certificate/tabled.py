@@ -128,9 +128,11 @@ def _term_text(term: Term) -> str:
 
 def _outward(low: Fraction, high: Fraction) -> tuple[str, str]:
     """Return both ends as decimals, the first rounded down and the second up."""
-    return _decimal(low * 10**CLAIM_DIGITS // 1), _decimal(-(-high * 10**CLAIM_DIGITS // 1))
+    return _claim_decimal(low * 10**CLAIM_DIGITS // 1), _claim_decimal(
+        -(-high * 10**CLAIM_DIGITS // 1)
+    )
 
 
-def _decimal(units: int) -> str:
+def _claim_decimal(units: int) -> str:
     whole, part = divmod(abs(units), 10**CLAIM_DIGITS)
     return f"{'-' * (units < 0)}{whole}.{part:0{CLAIM_DIGITS}d}"
