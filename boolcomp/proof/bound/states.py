@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,7 +56,7 @@ class States:
         ]
         self.corners = [
             [_monomial(powers, dict(zip(names, at, strict=True))) for powers in poly]
-            for at in product(*ends)
+            for at in itertools.product(*ends)
         ]
         self.tiny = sum(
             (2 * len(waves) + 1) * int(max(np.abs(at[k]).max() for at in self.corners))
