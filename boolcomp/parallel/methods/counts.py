@@ -79,7 +79,7 @@ def counted(robot: Robot, torques: Physics) -> dict[str, tuple[Operations, int]]
 
 def newton_euler() -> tuple[Count, ...]:
     """Return Zomaya and Morris's table 2, of one link and in all."""
-    return _by_equation("newton-euler", zomaya.general, GENERAL)
+    return _by_equation("newton-euler", zomaya.general_torques, GENERAL)
 
 
 def semi_customised(*, dense: bool) -> tuple[Count, ...]:
@@ -89,7 +89,7 @@ def semi_customised(*, dense: bool) -> tuple[Count, ...]:
     (5), (10) and (12), which are ω, N and n.
     """
     name = f"semi-customised, {'full' if dense else 'diagonal'} tensors"
-    torques = partial(zomaya.semi_customised, dense=dense)
+    torques = partial(zomaya.semi_customised_torques, dense=dense)
     rows = _by_equation(name, torques, CUSTOMISED if dense else DIAGONAL)
     if dense:
         return rows

@@ -12,7 +12,7 @@ from boolcomp.parallel.methods.boolean import boolean_tasks
 from boolcomp.parallel.methods.lagrangian import lagrangian_tasks, lagrangian_torques
 from boolcomp.parallel.methods.recording import Recorded, record, recorded
 from boolcomp.parallel.methods.zeng import split_name, ten_name, zeng_tasks, zeng_torques
-from boolcomp.parallel.methods.zomaya import general, semi_customised, zomaya_tasks
+from boolcomp.parallel.methods.zomaya import general_torques, semi_customised_torques, zomaya_tasks
 from boolcomp.problem.dynamics import regrouped
 from boolcomp.problem.expressions.tape import Tape
 
@@ -54,14 +54,14 @@ _SCHAEFER = "Schäfer and Schiehlen 1992"
 
 METHODS: dict[str, Method] = {
     "newton-euler": Method(
-        "general Newton-Euler", _ZOMAYA, general, zomaya_tasks, literal=True
+        "general Newton-Euler", _ZOMAYA, general_torques, zomaya_tasks, literal=True
     ),
     "semi-customised": Method(
-        "semi-customised Newton-Euler", _ZOMAYA, semi_customised, zomaya_tasks,
+        "semi-customised Newton-Euler", _ZOMAYA, semi_customised_torques, zomaya_tasks,
         literal=True,
     ),
     "customised": Method(
-        "Newton-Euler customised by folding constants", _ZOMAYA, semi_customised,
+        "Newton-Euler customised by folding constants", _ZOMAYA, semi_customised_torques,
         zomaya_tasks,
     ),
     "regrouped": Method(

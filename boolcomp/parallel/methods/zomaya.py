@@ -67,7 +67,7 @@ def zomaya_tasks(robot: Robot) -> tuple[str, ...]:
     return (*prepared, *(f"{name}/{i}" for i in numbers for name in EQUATIONS))
 
 
-def general(
+def general_torques(
     robot: Robot,
     algebra: Algebra,
     q: Sequence[Element],
@@ -174,7 +174,7 @@ def _back(
     return torques[::-1]
 
 
-def semi_customised(
+def semi_customised_torques(
     robot: Robot,
     algebra: Algebra,
     q: Sequence[Element],

@@ -50,6 +50,6 @@ def test_full_tensors_are_kept_where_there_are_some() -> None:
     robot = random_robot(1, joints=3)
     for dense in (None, True):
         program = record(
-            robot, lambda *a, d=dense: zomaya.semi_customised(*a, dense=d), Tape(fold=False)
+            robot, lambda *a, d=dense: zomaya.semi_customised_torques(*a, dense=d), Tape(fold=False)
         )
         assert error(robot, program, random_states(robot, 4)) < 1e-12

@@ -7,7 +7,7 @@ import pytest
 
 from boolcomp.common.errors import UsageError
 from boolcomp.parallel.methods.recording import record
-from boolcomp.parallel.methods.zomaya import semi_customised
+from boolcomp.parallel.methods.zomaya import semi_customised_torques
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 from boolcomp.problem.expressions.tape import Tape
@@ -70,7 +70,7 @@ def test_a_node_that_uses_a_later_one_is_refused() -> None:
 
 def test_live_order_computes_the_same_with_no_more_kept() -> None:
     robot = load_robot("machado-2r")
-    program = record(robot, semi_customised, Tape())
+    program = record(robot, semi_customised_torques, Tape())
     other = program.live_order()
     columns = list(np.random.default_rng(0).normal(size=(6, 5)))
     for left, right in zip(program.evaluate(columns), other.evaluate(columns), strict=True):
