@@ -87,10 +87,10 @@ def _parse_signal(name: str, inputs: int) -> int | None:
     return CONSTANTS + int(name[1:]) if int(name[1:]) < inputs else None
 
 
-def _parse_node(formula: str, inputs: int) -> Node | None:
+def _parse_node(text: str, inputs: int) -> Node | None:
     """Return the node of a formula; operands must be written in rising order."""
-    table = _TABLE.fullmatch(formula)
-    names = table[2].split(", ") if table else _SIGNAL.findall(formula)
+    table = _TABLE.fullmatch(text)
+    names = table[2].split(", ") if table else _SIGNAL.findall(text)
     signals = {name: _parse_signal(name, inputs) for name in names}
     if not 1 <= len(names) <= 3 or len(signals) != len(names) or None in signals.values():
         return None
@@ -100,6 +100,6 @@ def _parse_node(formula: str, inputs: int) -> Node | None:
         in_order = operands == tuple(signals.values())
         return Node(int(table[1], 16), operands) if known and in_order else None
     letter = {signal: "abc"[k] for k, signal in enumerate(operands)}
-    pattern = _SIGNAL.sub(lambda match: letter[signals[match[0]] or 0], formula)
+    pattern = _SIGNAL.sub(lambda match: letter[signals[match[0]] or 0], text)
     lut = luts.tables_by_formula().get(pattern)
     return None if lut is None else Node(lut, operands)
