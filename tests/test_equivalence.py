@@ -151,7 +151,7 @@ def test_planes_of_words_and_of_integers_agree(network: Network) -> None:
     for start, planes in simulation.chunks(network.inputs):
         assert start == 0
         for words, plane in zip(
-            simulation.run(wide, planes), simulation.truth_planes(network), strict=True
+            simulation.simulate_network(wide, planes), simulation.truth_planes(network), strict=True
         ):
             assert int(words[0]) & simulation.ones(min(6, network.inputs)) == plane & (
                 simulation.ones(min(6, network.inputs))

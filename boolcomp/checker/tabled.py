@@ -209,7 +209,7 @@ def read_bounds(section: Section) -> dict[str, tuple[Fraction, Fraction]]:
     return found
 
 
-def check(load: LoadFiles) -> Iterator[Step]:
+def check_tabled(load: LoadFiles) -> Iterator[Step]:
     """Yield what is checked of a load's terms and bounds."""
     claimed = read_bounds(load.section("bound"))
     beside: dict[str, Fraction] = {}

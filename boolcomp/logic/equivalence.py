@@ -154,7 +154,9 @@ def _by_chunks(a: Network, b: Network) -> Comparison:
 def _first_difference(a: Network, b: Network, planes: list[Words]) -> tuple[int, ...] | None:
     """Return the first of these input words at which an output differs."""
     wrong = np.zeros_like(planes[0])
-    for x, y in zip(simulation.run(a, planes), simulation.run(b, planes), strict=True):
+    for x, y in zip(
+        simulation.simulate_network(a, planes), simulation.simulate_network(b, planes), strict=True
+    ):
         wrong |= x ^ y
     words = np.flatnonzero(wrong)
     if not len(words):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from small_programs import stages
 
-from boolcomp.commands.bench import numbers
+from boolcomp.commands.bench import bounded_numbers
 from boolcomp.common.errors import UsageError
 from boolcomp.measure.bench import build
 
@@ -66,8 +66,8 @@ def test_what_is_no_program_is_said(run: Callable[..., Result]) -> None:
 @pytest.mark.parametrize("text", ["0", "a", "1.5", "1e9", "", "inf", "nan"])
 def test_batches_are_whole_numbers(text: str) -> None:
     with pytest.raises(UsageError, match="whole numbers"):
-        numbers("--batches", text, 10**8)
+        bounded_numbers("--batches", text, 10**8)
 
 
 def test_batches_are_read_once_each_and_rising() -> None:
-    assert numbers("--batches", "1e6,1,64,1", 10**8) == (1, 64, 10**6)
+    assert bounded_numbers("--batches", "1e6,1,64,1", 10**8) == (1, 64, 10**6)

@@ -6,7 +6,7 @@ import numpy as np
 from samples import problem_of
 
 from boolcomp.measure.bench.states import draw_states
-from boolcomp.measure.bench.term_tables import SUM, TermTables, gather_c, scalar_c, term_tables
+from boolcomp.measure.bench.term_tables import SUM, TermTables, gather_c, term_tables, term_tables_c
 from boolcomp.problem.robot import load_robot
 
 
@@ -35,7 +35,7 @@ def test_gravity_of_both_links_reads_the_sum_of_the_words() -> None:
     made = term_tables(load_robot("machado-2r"), 8)
     assert isinstance(made, TermTables)
     assert any((columns[0][0],) == SUM for columns in made.words)
-    assert "b0[i] + b1[i]" in scalar_c(made)
+    assert "b0[i] + b1[i]" in term_tables_c(made)
     assert gather_c(made).count("i32gather") == len(made.tables)
 
 

@@ -38,8 +38,8 @@ def test_a_certified_bound_is_that_of_the_sketch_and_what_the_sketch_errs_by(
 def test_a_sketch_that_errs_more_than_the_program_says_is_told() -> None:
     load = shipped()
     assert beside_asked(load, "tau2") < 1e-9
-    assert all(step.holds for step in bound.check(load))
+    assert all(step.holds for step in bound.check_bound(load))
     changed = with_line(load, "origin", "alpha = 0", "alpha = 0.005")
     assert 0.0001 < beside_asked(changed, "tau2") < 2**-6
-    notes = [step.note for step in bound.check(changed) if not step.holds]
+    notes = [step.note for step in bound.check_bound(changed) if not step.holds]
     assert any("tau2: program.json says" in note for note in notes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.checker.bound import check, read_bounds
+from boolcomp.checker.bound import check_bound, read_bounds
 from boolcomp.checker.chain import check_program
 from boolcomp.checker.container import Section, parse
 from boolcomp.checker.folder import LoadFiles, read_program
@@ -49,7 +49,7 @@ def with_bounds(text: str) -> LoadFiles:
 
 @pytest.mark.slow
 def test_what_a_certificate_claims_is_confirmed() -> None:
-    steps = list(check(load()))
+    steps = list(check_bound(load()))
     assert [one.name for one in steps] == ["no overflow", "error of tau1", "error of tau2"]
     assert all(one.holds for one in steps), steps
     assert all(one.cases > 0 for one in steps)
@@ -64,7 +64,7 @@ def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_
     (sections,) = parse(made.program.certificate).loads
     assert [line.split()[1] for line in sections["bound"].lines] == ["plain", "plain"]
     said: dict[str, Any] = {"outputs": [{"bound": one} for one in made.program.bound]}
-    steps = list(check(LoadFiles(0, {}, said, made.program.loads[0].graph, None, sections)))
+    steps = list(check_bound(LoadFiles(0, {}, said, made.program.loads[0].graph, None, sections)))
     assert all(one.holds for one in steps), steps
 
 
@@ -73,12 +73,12 @@ def test_of_a_claim_that_is_too_small_both_figures_are_said() -> None:
     first, second = load().sections["bound"].lines
     name, grade, low, high, *groups = first.split()
     less = " ".join([name, grade, low, f"{float(high) * 0.99:.6f}", *groups])
-    steps = {one.name: one for one in check(with_bounds(f"{less}\n{second}\n"))}
+    steps = {one.name: one for one in check_bound(with_bounds(f"{less}\n{second}\n"))}
     assert steps["error of tau1"].holds is False
     assert "is claimed, and 2." in steps["error of tau1"].note
     assert steps["error of tau2"].holds
     plain = f"{name} plain -2.0 2.0\n{second}\n"
-    steps = {one.name: one for one in check(with_bounds(plain))}
+    steps = {one.name: one for one in check_bound(with_bounds(plain))}
     assert steps["error of tau1"].holds is False
     assert "-2.0000 .. 2.0000 claimed" in steps["error of tau1"].note
 
@@ -86,7 +86,7 @@ def test_of_a_claim_that_is_too_small_both_figures_are_said() -> None:
 @pytest.mark.slow
 def test_a_program_that_says_less_than_its_certificate_is_found_out() -> None:
     lines = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\n"
-    steps = list(check(with_bounds(lines)))
+    steps = list(check_bound(with_bounds(lines)))
     assert steps[0].holds
     assert [one.holds for one in steps[1:]] == [False, False]
     assert "program.json says" in steps[1].note
@@ -95,7 +95,7 @@ def test_a_program_that_says_less_than_its_certificate_is_found_out() -> None:
 @pytest.mark.slow
 def test_a_program_with_a_bound_and_words_that_may_overflow_is_found_out() -> None:
     lines = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\nwhile w7\n"
-    steps = list(check(with_bounds(lines)))
+    steps = list(check_bound(with_bounds(lines)))
     assert (steps[0].holds, steps[0].conditional) == (None, True)
     assert steps[0].note == "while w7 do not overflow, which is not shown"
     assert steps[1].holds is False
@@ -103,7 +103,7 @@ def test_a_program_with_a_bound_and_words_that_may_overflow_is_found_out() -> No
 
 @pytest.mark.slow
 def test_outputs_that_are_others_are_refused() -> None:
-    step, *_ = check(with_bounds("tau1 plain -9.0 9.0\n"))
+    step, *_ = check_bound(with_bounds("tau1 plain -9.0 9.0\n"))
     assert step.holds is False
     assert "other outputs" in step.note
 

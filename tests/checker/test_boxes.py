@@ -9,7 +9,7 @@ import pytest
 from shippedarms import built_of
 
 from boolcomp.checker.errors.boxes import Boxes
-from boolcomp.checker.errors.many import ByWord, Many, fixed, number
+from boolcomp.checker.errors.many import ByWord, Many, fixed, many_of
 from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.spans import ONE, Span
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
@@ -39,7 +39,7 @@ def test_products_and_multiples_of_many_hold_those_of_all_that_they_hold(seed: i
             assert all(
                 int(high) >= k * (1 << 17) for high, k in zip(found.high, pairs, strict=True)
             )
-    near = number(factor)
+    near = many_of(factor)
     assert int(near.low) <= factor * Fraction(2) ** near.scale <= int(near.high)
 
 

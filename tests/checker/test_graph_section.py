@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def notes(load: LoadFiles) -> str:
     """Return what is said of steps that do not hold."""
-    return " ".join(step.note for step in graph.check(load) if step.holds is not True)
+    return " ".join(step.note for step in graph.check_graph(load) if step.holds is not True)
 
 
 def with_head(load: LoadFiles, change: Any) -> LoadFiles:
@@ -34,7 +34,7 @@ def with_head(load: LoadFiles, change: Any) -> LoadFiles:
                                    pytest.param("puma560", marks=pytest.mark.slow)])  # fmt: skip
 def test_the_map_of_what_ships_holds(robot: str) -> None:
     assert notes(shipped(robot)) == ""
-    assert [step.holds for step in graph.check(shipped(robot))] == [True, True]
+    assert [step.holds for step in graph.check_graph(shipped(robot))] == [True, True]
 
 
 @pytest.mark.slow

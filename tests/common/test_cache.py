@@ -106,7 +106,7 @@ def test_a_file_that_is_changed_between_look_and_read_is_looked_at_as_it_is_read
 
 
 def test_a_cut_library_is_compiled_again_and_a_foreign_one_never_loaded(cache: Path) -> None:
-    from boolcomp.measure.bench.build import Unit, compiled, compiler, function
+    from boolcomp.measure.bench.build import Unit, compiled_library, compiler, function
 
     by = compiler("gcc") or compiler("clang")
     if by is None:
@@ -114,7 +114,7 @@ def test_a_cut_library_is_compiled_again_and_a_foreign_one_never_loaded(cache: P
     import ctypes
 
     unit = Unit("int answer(void) { return 42; }", flags=("-O1",))
-    compiled(by, unit)
+    compiled_library(by, unit)
     (path,) = caches.user_cache("rivals").iterdir()
     whole = path.read_bytes()
     foreign = "void __attribute__((constructor)) x(void) { __builtin_trap(); } int answer = 1;"
@@ -125,7 +125,7 @@ def test_a_cut_library_is_compiled_again_and_a_foreign_one_never_loaded(cache: P
             subprocess.run(made, check=True)
         else:
             path.write_bytes(content)
-        assert function(compiled(by, unit), "answer", ctypes.c_int)() == 42
+        assert function(compiled_library(by, unit), "answer", ctypes.c_int)() == 42
         assert path.read_bytes() == whole
 
 

@@ -25,7 +25,7 @@ from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound import states
 from boolcomp.proof.bound.envelope_kernels import add_product
 from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.leaves import NEVER, Worst, by_remainder
+from boolcomp.proof.bound.leaves import NEVER, WorstLeaf, by_remainder
 from boolcomp.proof.bound.plain import Forward, plain_bounds
 from boolcomp.proof.bound.sweep import Sweep, ancestors
 from boolcomp.proof.bound.tight import Output
@@ -225,7 +225,7 @@ def test_at_all_states_of_a_cell_errors_are_the_largest_of_all_corners(
 
 def test_the_worst_cells_are_lowered_by_just_what_is_said_and_the_others_kept() -> None:
     errors = np.random.default_rng(3).integers(0, 1000, 300)
-    worst = Worst(100)
+    worst = WorstLeaf(100)
     for start in range(0, 300, 50):
         worst.offer(errors[start : start + 50], start, (0,))
     assert worst.largest == errors.max()

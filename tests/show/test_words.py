@@ -10,7 +10,7 @@ from exports import kept
 
 from boolcomp.measure.show.arm import arm_steps, view_of
 from boolcomp.measure.show.effects import effects_of
-from boolcomp.measure.show.trajectory import FULL, trajectory_of
+from boolcomp.measure.show.trajectory import FULL, shown_trajectory
 from boolcomp.problem.robot import load_robot
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
 
@@ -59,7 +59,7 @@ def test_budgets_add_up_to_about_what_was_measured() -> None:
 
 
 def test_speeds_and_accelerations_are_the_derivatives_of_positions() -> None:
-    trajectory = trajectory_of(JOINTS, RANGES)
+    trajectory = shown_trajectory(JOINTS, RANGES)
     count = 20_000
     states = trajectory.states(count)
     step = trajectory.period / count
@@ -70,7 +70,7 @@ def test_speeds_and_accelerations_are_the_derivatives_of_positions() -> None:
 
 
 def test_a_trajectory_stays_within_ranges_and_uses_them() -> None:
-    states = trajectory_of(JOINTS, RANGES).states(5000)
+    states = shown_trajectory(JOINTS, RANGES).states(5000)
     names = [name for _, members in JOINTS for name in members]
     for name, column in zip(names, states.T, strict=True):
         low, high = RANGES[name]
@@ -81,7 +81,7 @@ def test_a_trajectory_stays_within_ranges_and_uses_them() -> None:
 
 
 def test_inputs_of_no_joint_go_through_their_ranges() -> None:
-    states = trajectory_of([("x", ("x",)), ("y", ("y",))], {"x": (0.0, 4.0), "y": (-1.0, 1.0)})
+    states = shown_trajectory([("x", ("x",)), ("y", ("y",))], {"x": (0.0, 4.0), "y": (-1.0, 1.0)})
     column = states.states(1000)[:, 0]
     assert column.min() == pytest.approx(0.2, abs=1e-3)
     assert column.max() == pytest.approx(3.8, abs=1e-3)

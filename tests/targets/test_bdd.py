@@ -15,7 +15,7 @@ from targets.exported import AWKWARD, arm, family, tiny
 
 import boolcomp
 from boolcomp.common.errors import UsageError
-from boolcomp.diagrams.processor import run as simulated
+from boolcomp.diagrams.processor import run_image as simulated
 from boolcomp.targets import Options, export_texts
 from boolcomp.targets.bdd_verilog import OWN
 from boolcomp.targets.walks import image_of

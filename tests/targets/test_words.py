@@ -18,7 +18,7 @@ from boolcomp.common.errors import UsageError
 from boolcomp.compact.sketch.build import Form
 from boolcomp.measure.verification.wordchecks import words_compared, words_read_back
 from boolcomp.measure.verification.wordtext import read_words
-from boolcomp.measure.verification.wordvalues import Polynomials, simulated
+from boolcomp.measure.verification.wordvalues import Polynomials, simulated_module
 from boolcomp.problem.interval import Interval
 from boolcomp.targets import Options, export_texts
 from boolcomp.words.graph import (
@@ -254,7 +254,7 @@ def test_polynomials_are_what_simulation_says() -> None:
         value = sum(
             factor for monomial, factor in found.items() if all(bits[bit] for bit in monomial)
         )
-        assert value % 64 == simulated(module, given, "y_sum")[0]
+        assert value % 64 == simulated_module(module, given, "y_sum")[0]
         assert value <= most
 
 

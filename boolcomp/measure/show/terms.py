@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.logic.network import CONSTANTS
-from boolcomp.logic.simulation import chunks, run
+from boolcomp.logic.simulation import chunks, simulate_network
 from boolcomp.measure.show.maps import MOST
 from boolcomp.measure.show.quine import minimised
 
@@ -76,7 +76,7 @@ def tables_of(network: Network) -> NDArray[np.uint8]:
     """Return a network's truth tables, (outputs, minterms)."""
     parts = []
     for _, planes in chunks(network.inputs):
-        words = np.stack(run(network, planes)).astype("<u8")
+        words = np.stack(simulate_network(network, planes)).astype("<u8")
         parts.append(np.unpackbits(words.view(np.uint8), axis=1, bitorder="little"))
     return np.concatenate(parts, axis=1)[:, : 1 << network.inputs]
 

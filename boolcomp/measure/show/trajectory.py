@@ -51,7 +51,7 @@ class Trajectory:
         return np.stack(columns, axis=1)
 
 
-def trajectory_of(
+def shown_trajectory(
     groups: Sequence[tuple[str, Sequence[str]]], ranges: Mapping[str, tuple[float, float]]
 ) -> Trajectory:
     """Return a trajectory through the ranges of inputs, which come in groups by name."""

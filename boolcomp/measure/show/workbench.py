@@ -16,7 +16,7 @@ from boolcomp.measure.show import curves
 from boolcomp.measure.show.arm import HEIGHT, WIDTH, arm_steps, arm_values, still, view_of
 from boolcomp.measure.show.model import exact_function, model_values
 from boolcomp.measure.show.scripts import straight_function
-from boolcomp.measure.show.trajectory import trajectory_of
+from boolcomp.measure.show.trajectory import shown_trajectory
 from boolcomp.program.parts import NOT_USEFUL
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def bench_of(subject: Subject) -> Bench:
     exact, why = exact_function(subject)
     groups = [(group.name, group.members) for group in subject.program.groups]
     ranges = {one["name"]: (one["low"], one["high"]) for one in values["inputs"]}
-    trajectory = trajectory_of(groups, ranges)
+    trajectory = shown_trajectory(groups, ranges)
     start = _start(subject, trajectory)
     known = not why
     values |= {

@@ -17,7 +17,7 @@ from boolcomp.common.errors import BoolcompError
 from boolcomp.measure.verification.checks import STAGES, Check
 from boolcomp.measure.verification.wordproof import GraphProof, NotProvedError
 from boolcomp.measure.verification.wordtext import read_words
-from boolcomp.measure.verification.wordvalues import simulated
+from boolcomp.measure.verification.wordvalues import simulated_module
 from boolcomp.targets import Options, export_texts
 from boolcomp.targets.gates import gates_of
 from boolcomp.targets.ports import design_of
@@ -99,7 +99,7 @@ def _against_engine(program: Program, load: float | None, module: Described, nam
     wrong = np.zeros(len(found.given), np.bool_)
     for pin, column in wanted.items():
         if pin in module.made:
-            wrong |= simulated(module, given, pin) != column
+            wrong |= simulated_module(module, given, pin) != column
     holds = wanted.keys() <= module.made.keys() and np.flatnonzero(wrong).tolist() == [found.wrong]
     note = "one of them wrong on purpose, and found so" if holds else "they differ"
     return Check(name, "random words", COUNT, time.perf_counter() - start, holds, note)

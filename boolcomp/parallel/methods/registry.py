@@ -94,7 +94,7 @@ METHODS: dict[str, Method] = {
         "symbolic equations of motion", _SCHAEFER, symbolic.torques, symbolic.tasks
     ),
     "symbolic-forward": Method(
-        "symbolic equations of motion, solved by Cholesky", _SCHAEFER, control.forward,
+        "symbolic equations of motion, solved by Cholesky", _SCHAEFER, control.forward_program,
         symbolic.forward_tasks, whole=True,
     ),
     "symbolic-cycle": Method(

@@ -64,7 +64,7 @@ class Written:
             outputs=outputs,
             groups=tuple(Group(name, (name,)) for name in self.inputs),
             returned=group,
-            reference=partial(evaluated, steps),
+            reference=partial(evaluated_steps, steps),
             form=partial(_wave_form, steps, inputs) if wave_like else partial(_itself, steps),
             recorded=steps,
             widths=tuple((name, word.bits) for name, word in bits.items() if word.bits is not None),
@@ -110,7 +110,7 @@ def check_names(inputs: Iterable[str], outputs: Iterable[str], whose: str) -> No
             seen.add(one)
 
 
-def evaluated(steps: Straight, *arrays: Floats) -> Floats:
+def evaluated_steps(steps: Straight, *arrays: Floats) -> Floats:
     """Return the outputs of steps, (samples, outputs), at an array (samples, 1) for each input."""
     with np.errstate(all="ignore"):  # what is not finite is told by who asks
         columns = steps.evaluate([np.asarray(array)[:, 0] for array in arrays])
@@ -259,7 +259,7 @@ def _outputs(
 
 
 def _at_states(steps: Straight, states: Floats) -> Floats:
-    return evaluated(steps, *(states[:, [k]] for k in range(states.shape[1])))
+    return evaluated_steps(steps, *(states[:, [k]] for k in range(states.shape[1])))
 
 
 def _round_range(low: float, high: float) -> Interval:

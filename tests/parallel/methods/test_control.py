@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.parallel.methods.control import Gains, cycle, forward
+from boolcomp.parallel.methods.control import Gains, cycle, forward_program
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot import load_robot
@@ -28,7 +28,7 @@ def test_forward_dynamics_undo_inverse_dynamics() -> None:
     robot = load_robot("planar-3r")
     q, qd, qdd = np.random.default_rng(3).uniform(-1.0, 1.0, size=(3, 3, 6))
     torques = inverse_dynamics(robot, q.T, qd.T, qdd.T).T
-    program = forward(robot, Tape())
+    program = forward_program(robot, Tape())
     assert program.inputs == tuple(f"{name}{i}" for name in ("q", "qd", "u") for i in (1, 2, 3))
     found = np.stack(program.evaluate([c for x in (q, qd, torques) for c in x]))
     assert np.allclose(found, qdd, rtol=1e-10, atol=1e-10)

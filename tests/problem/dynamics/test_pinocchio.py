@@ -11,7 +11,7 @@ from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states
 
 from boolcomp.problem.dynamics import gravity_torques, inertia_matrix, inverse_dynamics
-from boolcomp.problem.dynamics.batch import evaluated
+from boolcomp.problem.dynamics.batch import evaluated_states
 from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.robot import load_robot, robot_names
 
@@ -75,14 +75,14 @@ def test_the_tip_of_a_tree_is_that_of_its_last_joint(seed: int) -> None:
     q = random_states(robot, 1, seed)[0]
     pin.forwardKinematics(model, data, q[0])
     tip = data.oMi[6] * after_joint(robot.links[-1]) * placed(robot.tool)
-    pose = evaluated(forward_kinematics, robot, q)[0]
+    pose = evaluated_states(forward_kinematics, robot, q)[0]
     assert np.allclose(pose[:3], tip.translation, rtol=0, atol=1e-12)
     assert np.allclose(pose[3:].reshape(3, 3), tip.rotation, rtol=0, atol=1e-12)
     place = after_joint(robot.links[-1]) * placed(robot.tool)
     frame = model.addFrame(pin.Frame("tip", 6, place, pin.OP_FRAME))
     data, world = model.createData(), pin.LOCAL_WORLD_ALIGNED
     slopes = pin.computeFrameJacobian(model, data, q[0], frame, world)
-    ours = evaluated(jacobian, robot, q)[0].reshape(6, 6)
+    ours = evaluated_states(jacobian, robot, q)[0].reshape(6, 6)
     assert np.allclose(ours, slopes, rtol=0, atol=1e-12)
 
 

@@ -19,7 +19,7 @@ from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot import Robot, load_robot, parse_robot
 from boolcomp.problem.sources import load_source, problem_of
 from boolcomp.problem.written.functionfile import parse_function
-from boolcomp.problem.written.making import evaluated
+from boolcomp.problem.written.making import evaluated_steps
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
@@ -304,4 +304,4 @@ def test_no_place_of_a_step_is_part_of_what_is_compiled() -> None:
     steps = split(parse_function(with_output("sqrt(y)"), "f.toml")).steps
     assert steps is not None
     assert steps.tasks == ("",)
-    assert evaluated(steps, *(np.ones((1, 1)),) * 3).tolist() == [[1.0]]
+    assert evaluated_steps(steps, *(np.ones((1, 1)),) * 3).tolist() == [[1.0]]
