@@ -28,7 +28,7 @@ from two_link_verilog import FILE, LSB, NAMES, Judge
 import boolcomp
 from boolcomp.common.text import table
 from boolcomp.logic.blif import read_netlist
-from boolcomp.logic.simulation import run
+from boolcomp.logic.simulation import simulate_network
 from boolcomp.logic.synthesis.mapping import mapped
 from boolcomp.measure.hardware import tools
 from boolcomp.measure.hardware.area import Area, area
@@ -129,7 +129,7 @@ def _words(netlist: Netlist, network: Network, judge: Judge) -> NDArray[np.int64
         bits[:STATES] = judge.words[name] >> int(bit) & 1
         planes.append(np.packbits(bits, bitorder="little").view(np.uint64))
     words = np.zeros((STATES, 2), np.int64)
-    for port, plane in zip(netlist.outputs, run(network, planes), strict=True):
+    for port, plane in zip(netlist.outputs, simulate_network(network, planes), strict=True):
         name, bit = port.rstrip("]").split("[")
         ones = np.unpackbits(plane.view(np.uint8), bitorder="little")[:STATES]
         words[:, int(name[-1]) - 1] |= ones.astype(np.int64) << int(bit)

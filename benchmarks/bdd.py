@@ -23,7 +23,7 @@ from boolcomp.diagrams.diagram import diagram_of
 from boolcomp.diagrams.forest import Forest
 from boolcomp.diagrams.image import Image, Input, Walk
 from boolcomp.diagrams.layout import Leaf, laid_out
-from boolcomp.diagrams.processor import run
+from boolcomp.diagrams.processor import run_image
 from boolcomp.diagrams.tables import words_of
 from boolcomp.engines.planes import lower
 from boolcomp.paper.plan import Options
@@ -138,7 +138,7 @@ def checked(program: Program, image: Image) -> None:
     made = program.evaluate_words(*arrays, engine="numpy").words
     total = 0
     for k, row in enumerate(np.stack(list(words.values()), axis=1).tolist()):
-        ran = run(image, row)
+        ran = run_image(image, row)
         total += ran.cycles
         if ran.words != tuple(made[k].tolist()):
             raise SystemExit(f"the processor delivers {ran.words}, the program {made[k]}")

@@ -36,7 +36,7 @@ from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.parallel.sharding.pool import ProcessPool, Sharding
 from boolcomp.problem.robot import robot_names
 from boolcomp.program.programfile import load_program
-from boolcomp.targets import WRITERS, Options, Target, export
+from boolcomp.targets import WRITERS, Options, Target, export_texts
 from boolcomp.terms import split
 from boolcomp.twolevel import pla
 
@@ -283,7 +283,7 @@ def exports(bench: Bench) -> None:
                 if not bench.wants(title):
                     continue
                 try:
-                    files = export(made, target, None, options)
+                    files = export_texts(made, target, None, options)
                 except BoolcompError as error:
                     bench.keep(title, **{"": f"{error}\n"})
                 else:

@@ -26,7 +26,7 @@ import boolcomp as bc
 from boolcomp.common.text import table
 from boolcomp.engines.wordwise import WordEngine
 from boolcomp.measure.bench import straight
-from boolcomp.measure.bench.build import FAST, Unit, compiled, compiler, function, source
+from boolcomp.measure.bench.build import FAST, Unit, compiled_library, compiler, function, source
 from boolcomp.measure.bench.rivals import wave_error
 from boolcomp.measure.bench.tasks import address_of
 from boolcomp.measure.bench.two_link import TwoLink, header, two_link
@@ -62,7 +62,7 @@ class Loops:
         by = compiler("gcc") or compiler("clang")
         if by is None:
             sys.exit("no C compiler: gcc or clang is needed")
-        library = compiled(by, Unit(source("single_loop.c"), flags=("-O2",)))
+        library = compiled_library(by, Unit(source("single_loop.c"), flags=("-O2",)))
         pointer, whole = ctypes.c_void_p, ctypes.c_int64
         arguments = (pointer, pointer, pointer, whole, whole, whole)
         self.apart = function(library, "apart", ctypes.c_double, *arguments)
@@ -114,7 +114,7 @@ def rivals(program: Program) -> tuple[list[Rival], Callable[[], None]]:
     floats: list[Rival] = []
     for by in filter(None, map(compiler, ("gcc", "clang"))):
         name, unit = float_unit(robot, program.bits)
-        address = address_of(function(compiled(by, unit), "rival", None))
+        address = address_of(function(compiled_library(by, unit), "rival", None))
         made = np.zeros((SAMPLES, outputs), np.float32)
         floats.append(Rival(f"{name} ({by.name})", address, columns.astype(np.float32), made))
 

@@ -273,7 +273,9 @@ def certified(program: Program, made: list[Built]) -> tuple[Program, list[Built]
 
     confirmed = with_confirmed_bounds(program, made)
     program = with_asked_bounds(program, confirmed)
-    program = with_confirmed_changes(program, origin.section(Known(confirmed[0], program, 0)))
+    program = with_confirmed_changes(
+        program, origin.origin_section(Known(confirmed[0], program, 0))
+    )
     _refuse_broken(program, confirmed)
     return replace(program, certificate=certificate(program, confirmed)), confirmed
 

@@ -18,7 +18,7 @@ from boolcomp.common.errors import UsageError
 from boolcomp.measure.verification.checks import Check, read_back
 from boolcomp.measure.verification.tools import SIMULATIONS, simulated
 from boolcomp.measure.verification.wordchecks import word_checks
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.netlists import netlist_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def matrix(program: Program, count: int) -> Iterator[Check]:
                 yield Check(name, one.name, note=f"{one.tool} is not installed", skipped=True)
                 continue
             options = Options(one.level, one.pipeline, one.bench)
-            yield simulated(name, one, export(program, one.target, None, options), SECONDS)
+            yield simulated(name, one, export_texts(program, one.target, None, options), SECONDS)
     yield from code_checks(program, count)
 
 
@@ -61,14 +61,15 @@ def code_checks(program: Program, count: int) -> Iterator[Check]:
     for compiler in ("gcc", "clang"):
         if graphs:
             yield _run("c", compiler, words, made, lambda w, f, c=compiler: run_c(  # type: ignore[misc]  # mypy cannot infer a lambda with a default
-                export(program, "c", load), w, f, c))  # fmt: skip
+                export_texts(program, "c", load), w, f, c))  # fmt: skip
     yield _run("c-sliced", "gcc", words, made,
-               lambda w, f: run_sliced(dict(export(program, "c-sliced", load)), w, f))  # fmt: skip
-    text = next(iter(export(program, "python", load, Options(level)).values()))
+               lambda w, f: run_sliced(
+                   dict(export_texts(program, "c-sliced", load)), w, f))  # fmt: skip
+    text = next(iter(export_texts(program, "python", load, Options(level)).values()))
     yield _run(
         f"python {level}", "", words[:few], made[:few], lambda w, _: run_python(str(text), w)
     )
-    script = next(iter(export(program, "javascript", load, Options(level)).values()))
+    script = next(iter(export_texts(program, "javascript", load, Options(level)).values()))
     yield _run(f"javascript {level}", "node", words[:few], made[:few],
                lambda w, f: run_javascript(str(script), w, f))  # fmt: skip
     yield _pla(program, load)
@@ -89,7 +90,7 @@ def _pla(program: Program, load: float) -> Check:
     """Compare all rows of a PLA with the logic; a program of too many input bits has none."""
     bits = [word.code.bits for word in program.inputs]
     try:
-        files = export(program, "pla", load)
+        files = export_texts(program, "pla", load)
     except UsageError as error:
         return Check("pla", "all words", note=str(error), skipped=True)
     if len(files) > 1 or sum(bits) > WIDEST_PLA:

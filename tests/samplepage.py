@@ -12,13 +12,13 @@ def charts() -> tuple[pages.Chart, ...]:
     """Return a chart of every kind."""
     series = pages.Axis("series", "series", names=True)
     kind = pages.Axis("kind", "", names=True)
-    errors: list[pages.Row] = [
+    errors: list[pages.ChartRow] = [
         {"bits": b, "error": factor * 2.0**-b, "series": name, "kind": what}
         for name, share in (("compact", 1.0), ("paper, m + 1", 1.5))
         for what, factor in (("rms", share), ("worst found", 4 * share))
         for b in BITS
     ]
-    points: list[pages.Row] = [
+    points: list[pages.ChartRow] = [
         {"nodes": 300 * k, "rms": 0.5**k, "front": k % 2, "name": f"<p{k}>", "series": "abc"[k % 3]}
         for k in range(1, 9)
     ]
@@ -26,7 +26,7 @@ def charts() -> tuple[pages.Chart, ...]:
     cells = [
         {"q1": x / 2, "q2": y / 2, "error": x * y / 16} for x in range(-5, 6) for y in range(-5, 6)
     ]
-    words: list[pages.Row] = [
+    words: list[pages.ChartRow] = [
         {"word": f"w{k}", "nodes": 3 * k + 1, "kind": "sum"} for k in range(5)
     ]
     bits, rms = pages.Axis("bits", "bits", values=BITS), pages.Axis("error", "error, N·m", log=True)
@@ -93,8 +93,8 @@ def sample_page() -> pages.Page:
             pages.Fact("robot", "2R"),
         ),
         found=(
-            pages.Figure("559", "nodes", "counted"),
-            pages.Figure("3.64 LSB", "bound", "proved"),
+            pages.KeyFigure("559", "nodes", "counted"),
+            pages.KeyFigure("3.64 LSB", "bound", "proved"),
         ),
         meaning=(
             pages.Text("No state errs more."),

@@ -25,7 +25,7 @@ from boolcomp.problem.sources import problem_of
 from boolcomp.program.family import with_loads
 from boolcomp.program.library import between, choose
 from boolcomp.program.parts import CodedOutput, Load
-from boolcomp.targets import MOST_LOADS, export
+from boolcomp.targets import MOST_LOADS, export_texts
 from boolcomp.terms.load import per_kilogram
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def test_a_part_of_a_library_is_exported_and_too_many_loads_are_a_sentence(
     with pytest.raises(
         bc.UsageError, match=r"33 loads in one design are about \d+ nodes.*--load, su"
     ):
-        export(many, "blif")
+        export_texts(many, "blif")
 
 
 @pytest.mark.check

@@ -9,7 +9,7 @@ from targets.exported import tiny
 from boolcomp.commands.said import error_table
 from boolcomp.common.text import mass_text
 from boolcomp.program.family import family_of
-from boolcomp.targets import export
+from boolcomp.targets import export_texts
 
 MASS = 3 * 0.6  # 1.7999999999999998
 
@@ -17,8 +17,8 @@ MASS = 3 * 0.6  # 1.7999999999999998
 def test_masses_are_short_wherever_a_program_is_shown() -> None:
     program = family_of([tiny(), tiny(payload=MASS)])
     shown = [repr(program), str(program), program._repr_html_(), str(program.chosen(MASS))]
-    shown += map(str, export(program, "verilog").values())
-    shown += map(str, export(tiny(payload=MASS), "verilog").values())
+    shown += map(str, export_texts(program, "verilog").values())
+    shown += map(str, export_texts(tiny(payload=MASS), "verilog").values())
     assert all("1.8" in text for text in shown[:5])
     assert not any("1.79" in text for text in shown)
     assert f"  payload {mass_text(MASS)} kg" in str(program).splitlines()

@@ -20,7 +20,7 @@ from boolcomp.commands.compact import _bound, _proved
 from boolcomp.commands.sweep import _most
 from boolcomp.measure.control.variants import program_variant
 from boolcomp.program.parts import NOT_PROVED, NOT_USEFUL, bound_note
-from boolcomp.targets import export
+from boolcomp.targets import export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +67,7 @@ def test_commands_exports_and_pages_say_that_there_is_none(
         Path("p.html").read_text(), Path("r/report.txt").read_text(), wide()._repr_html_(),
     ):  # fmt: skip
         assert NOT_USEFUL in text
-    verilog = "\n".join(map(str, export(wide(), "verilog").values()))
+    verilog = "\n".join(map(str, export_texts(wide(), "verilog").values()))
     assert "proved" in verilog.split("tau2", 1)[1]
     assert f"{wide().bound[0]:.4g}" not in verilog
     assert _most(rows, "bound") == NOT_USEFUL

@@ -36,7 +36,7 @@ from boolcomp.parallel.sharding.runners import (
     BAD,
     BLOCK,
     CLIPPED,
-    GROUP,
+    LANE_GROUP,
     OUTSIDE,
     Slot,
     Work,
@@ -102,8 +102,8 @@ class Share:
 
 def _aligned(size: int) -> NDArray[np.uint8]:
     """Return so many bytes that begin at a cache line."""
-    room = np.empty(size + GROUP, np.uint8)
-    start = -room.ctypes.data % GROUP
+    room = np.empty(size + LANE_GROUP, np.uint8)
+    start = -room.ctypes.data % LANE_GROUP
     return room[start : start + size]
 
 
@@ -153,7 +153,7 @@ def joined(job: Job, task: Task, count: int, *others: list[NDArray[np.uint8]]) -
 
 def _at_a_line(planes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return planes that came over the network where native code can take them."""
-    if planes.ctypes.data % GROUP == 0:
+    if planes.ctypes.data % LANE_GROUP == 0:
         return planes
     room = _aligned(planes.size)
     room[:] = planes

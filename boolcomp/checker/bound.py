@@ -73,7 +73,7 @@ def read_bounds(section: Section) -> Bounds:
     return Bounds(tuple(outputs), unproved)
 
 
-def check(load: LoadFiles) -> Iterator[Step]:
+def check_bound(load: LoadFiles) -> Iterator[Step]:
     """Yield what is checked of a load's section: words that fit, and every output's error."""
     bounds = read_bounds(load.section("bound"))
     words = " ".join(f"w{k}" for k in bounds.unproved)

@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 
 NO_CERTIFICATE = "there is none: compile with --certify"
 LINKS = {
-    "origin": origin.check,
-    "sketch": sketch.check,
-    "graph": graph.check,
-    "cones": cones.check,
-    "first": first.check,
-    "lemmas": lemmas.check,
-    "bound": bound.check,
+    "origin": origin.check_origin,
+    "sketch": sketch.check_sketch,
+    "graph": graph.check_graph,
+    "cones": cones.check_cones,
+    "first": first.check_first,
+    "lemmas": lemmas.check_lemmas,
+    "bound": bound.check_bound,
 }
-TABLED = {"origin": origin.check, "terms": tabled.check}  # of paper mode, which has no graph
+TABLED = {
+    "origin": origin.check_origin,
+    "terms": tabled.check_tabled,
+}  # of paper mode, which has no graph
 
 
 def check_program(program: ProgramFiles, asked: Asked | None = None) -> Iterator[Step]:
@@ -38,7 +41,7 @@ def check_program(program: ProgramFiles, asked: Asked | None = None) -> Iterator
     if program.certificate is None:
         yield Step("certificate", "none", note=NO_CERTIFICATE)
         return
-    yield from _guarded("claim", claim.check(program))
+    yield from _guarded("claim", claim.check_claim(program))
     if asked is not None:
         for load in program.loads:
             yield from _guarded("file", check_same(load, asked))

@@ -111,7 +111,7 @@ def _require(holds: object, what: str) -> None:
         raise DoesNotHoldError(f"claim: {what}")
 
 
-def check(program: ProgramFiles) -> Iterator[Step]:
+def check_claim(program: ProgramFiles) -> Iterator[Step]:
     """Yield what is checked of the claim; a certificate of format 1 has none."""
     document, certificate = program.document, program.certificate
     claim = None if certificate is None else certificate.claim

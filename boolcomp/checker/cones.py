@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 WIDEST = 16  # signals of which all values are looked at
 
 
-def check(load: LoadFiles) -> Iterator[Step]:
+def check_cones(load: LoadFiles) -> Iterator[Step]:
     """Yield whether cones stand in sums that do not wrap, and what they move them by."""
-    yield checked("cones: bits of sums", "all values of what they read", lambda: _found(load))
+    yield checked("cones: bits of sums", "all values of what they read", lambda: _cones_found(load))
 
 
-def _found(load: LoadFiles) -> Found:
+def _cones_found(load: LoadFiles) -> Found:
     if load.graph is None:
         raise DoesNotHoldError("cones: the program has no word graph")
     count = len(cones_of(load.sections))

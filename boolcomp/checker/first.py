@@ -240,12 +240,12 @@ def _odd(words: NDArray[np.int64]) -> NDArray[np.int64]:
     return (np.bitwise_count(words) & 1).astype(np.int64)
 
 
-def check(load: LoadFiles) -> Iterator[Step]:
+def check_first(load: LoadFiles) -> Iterator[Step]:
     """Yield whether the graph's network can be made as the section says."""
-    yield checked("first: graph to network", "by rule", lambda: _found(load))
+    yield checked("first: graph to network", "by rule", lambda: _first_found(load))
 
 
-def _found(load: LoadFiles) -> Found:
+def _first_found(load: LoadFiles) -> Found:
     first = first_network(load)
     return Found(
         first.entries + first.adders,

@@ -26,7 +26,7 @@ SLACK = Fraction(1, 1 << 40)  # of a step: doubles of program.json are rounded
 TURN_ERROR = 1e-9  # rad: such a word is a turn, or a part of one
 
 
-def check(load: LoadFiles) -> Iterator[Step]:
+def check_graph(load: LoadFiles) -> Iterator[Step]:
     """Yield what is checked of a load's section."""
     yield checked("sketch to graph", "map of nodes: words read what nodes read", lambda: _map(load))
     yield checked("words", "cells and codes beside program.json", lambda: _words(load))

@@ -35,7 +35,7 @@ SAMPLES = 4096  # random words that look for a counterexample
 _LEMMA = re.compile(r"(\d{1,8}) = (~?)(\d{1,8}) (over|by)((?: \d{1,8})*)(?:: ([-\d ,/]*))?")
 
 
-def check(load: LoadFiles) -> Iterator[Step]:
+def check_lemmas(load: LoadFiles) -> Iterator[Step]:
     """Yield whether the final network is the first one."""
     yield checked("lemmas: first to final network", "truth tables, LRAT", lambda: _found(load))
 

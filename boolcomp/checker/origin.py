@@ -94,22 +94,22 @@ def read_origin(section: Section) -> Origin:
         try:
             if kind == "input":
                 one = _input(line)
-                _require(one.name not in inputs)
+                _require_line(one.name not in inputs)
                 inputs[one.name] = one
             elif kind == "|":
                 robot.append(rest)
             elif kind == "payload":
-                _require(row == 1 and not math.isinf(float(rest)) and float(rest) >= 0)
+                _require_line(row == 1 and not math.isinf(float(rest)) and float(rest) >= 0)
                 payload = float(rest)
             elif kind == "step":
                 steps.append(operation(rest.split(" "), len(inputs) + len(steps)))
             elif kind == "output":
                 name, place = rest.split(" ")
-                _require(name not in outputs)
+                _require_line(name not in outputs)
                 outputs[name] = int(place)
-                _require(0 <= int(place) < len(inputs) + len(steps))
+                _require_line(0 <= int(place) < len(inputs) + len(steps))
             else:
-                _require(kind == "function" and not row)
+                _require_line(kind == "function" and not row)
                 function = rest
         except (ValueError, AttributeError) as error:
             where = section.where(row)
@@ -118,7 +118,7 @@ def read_origin(section: Section) -> Origin:
     return Origin(function, payload, "\n".join(robot), tuple(steps), tuple(outputs.items()), found)
 
 
-def _require(holds: bool) -> None:  # noqa: FBT001 (what is checked)
+def _require_line(holds: bool) -> None:  # noqa: FBT001 (what is checked)
     if not holds:
         raise ValueError("no line of an origin")
 
@@ -162,7 +162,7 @@ def function_of(section: Section) -> tuple[Functions, dict[str, Sum]]:
     return space, values_of(origin, space)
 
 
-def check(load: LoadFiles) -> Iterator[Step]:
+def check_origin(load: LoadFiles) -> Iterator[Step]:
     """Yield what is checked of a load's section: robot to sums of waves, ranges of inputs."""
     section = load.section("origin")
     name, method = "robot to waves", "Lagrange's equations in balls, a second time"

@@ -46,7 +46,7 @@ def check_same(load: LoadFiles, asked: Asked) -> Iterator[Step]:
     def same() -> Found:
         origin = read_origin(load.section("origin"))
         exact = [one.name for one in origin.inputs if one.word and one.word.exact]
-        _require(not exact, f"{exact} lie in the middles of cells alone")
+        _require_same(not exact, f"{exact} lie in the middles of cells alone")
         if not origin.function:
             return _same_function(load, origin, asked)
         if origin.payload is None:
@@ -59,7 +59,7 @@ def check_same(load: LoadFiles, asked: Asked) -> Iterator[Step]:
         yield Step(name, method, note=str(error))
 
 
-def _require(holds: object, what: str) -> None:
+def _require_same(holds: object, what: str) -> None:
     if not holds:
         raise DoesNotHoldError(f"another one than that of the file: {what}")
 
@@ -73,19 +73,19 @@ def _same_robot(origin: Origin, asked: Asked) -> Found:
     mine = document_of(origin.robot)
     _snap(theirs)
     pairs = list(zip(mine["joint"], theirs["joint"], strict=False))
-    _require(mine["name"] == theirs["name"], f"it is {shown(mine['name'])}")
-    _require(len(mine["joint"]) == len(theirs["joint"]), f"it has {len(mine['joint'])} joints")
+    _require_same(mine["name"] == theirs["name"], f"it is {shown(mine['name'])}")
+    _require_same(len(mine["joint"]) == len(theirs["joint"]), f"it has {len(mine['joint'])} joints")
     for k, (one, other) in enumerate(pairs, 1):
-        _require(one["type"] == other["type"], f"joint {k} is {one['type']}")
+        _require_same(one["type"] == other["type"], f"joint {k} is {one['type']}")
         for kind in (*RANGES.values(), "torque"):
             ends = ends_of(one, kind)
-            _require(ends == ends_of(other, kind), f"{kind}_range of joint {k} is {ends}")
+            _require_same(ends == ends_of(other, kind), f"{kind}_range of joint {k} is {ends}")
     with precise():
         turns = [(f"q{k}", one["type"] == "revolute") for k, one in enumerate(mine["joint"], 1)]
         space = Space([Variable(q, turn, -1.0, 1.0) for q, turn in turns])
         parts = [_parts(robot_of(document, space)) for document in (mine, theirs)]
         for what, values in parts[0].items():
-            _require(_alike(values, parts[1][what], space), f"{what} differs")
+            _require_same(_alike(values, parts[1][what], space), f"{what} differs")
     return Found(len(parts[0]), f"{len(pairs)} joints, their ranges and stops")
 
 
@@ -138,22 +138,22 @@ def _same_function(load: LoadFiles, origin: Origin, asked: Asked) -> Found:
         file = parse_toml(asked.text, f"{asked.where}: it is no function that can be read")
         given = {name: input_of(table) for name, table in file["inputs"].items()}
         units = {name: table.get("unit", "") for name, table in file["outputs"].items()}
-        _require(file["name"] == document["name"], f"it is {shown(document['name'])}")
+        _require_same(file["name"] == document["name"], f"it is {shown(document['name'])}")
         inputs = {one.name: (one.low, one.high, one.angle) for one in origin.inputs}
-        _require(list(inputs) == list(given), f"its inputs are {list(inputs)}")
+        _require_same(list(inputs) == list(given), f"its inputs are {list(inputs)}")
         for name, ends in inputs.items():
-            _require(ends == given[name][:3], f"{name} lies in {ends[0]} .. {ends[1]}")
+            _require_same(ends == given[name][:3], f"{name} lies in {ends[0]} .. {ends[1]}")
         said = {one["name"]: one["unit"] for one in document["inputs"]}
         for name, unit in said.items():
-            _require(unit == given[name][3], f"the unit of {name} is {shown(unit)}")
+            _require_same(unit == given[name][3], f"the unit of {name} is {shown(unit)}")
         said = {one["name"]: one["unit"] for one in load.said["outputs"]}
-        _require(list(said) == list(units), f"its outputs are {list(said)}")
-        _require(said == units, f"the units of its outputs are {said}")
+        _require_same(list(said) == list(units), f"its outputs are {list(said)}")
+        _require_same(said == units, f"the units of its outputs are {said}")
         with precise():
             space = space_of(origin)
             mine, theirs = values_of(origin, space), outputs_of(file, space)
             for name, value in mine.items():
-                _require(_alike([value], [theirs[name]], space), f"{name} is another function")
+                _require_same(_alike([value], [theirs[name]], space), f"{name} is another function")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(f"{asked.where}: it is no function that can be read ({error!r})") from error
     return Found(len(inputs) + len(said), "inputs in order, units, outputs")

@@ -202,7 +202,7 @@ def _refuse(name: str, beside: Sum, space: Space, most: arb) -> None:
     )
 
 
-def check(load: LoadFiles) -> Iterator[Step]:
+def check_sketch(load: LoadFiles) -> Iterator[Step]:
     """Yield what is checked of a load's section."""
     origin, section = load.section("origin"), load.section("sketch")
     name, method = "waves to sketch", "expansion, coefficients compared in balls"

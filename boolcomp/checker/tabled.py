@@ -29,7 +29,7 @@ from boolcomp.checker.tabledcells import (
     largest,
 )
 from boolcomp.checker.tabledsum import TIE, Tables, inputs_of, outputs_of, places
-from boolcomp.checker.tabledterms import differences, read_terms
+from boolcomp.checker.tabledterms import read_terms, sum_differences
 from boolcomp.common.errors import DataError, shown
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def read_bounds(section: Section) -> dict[str, tuple[Fraction, Fraction]]:
     return found
 
 
-def check(load: LoadFiles) -> Iterator[Step]:
+def check_tabled(load: LoadFiles) -> Iterator[Step]:
     """Yield what is checked of a load's terms and bounds."""
     claimed = read_bounds(load.section("bound"))
     beside: dict[str, Fraction] = {}
@@ -226,7 +226,7 @@ def check(load: LoadFiles) -> Iterator[Step]:
     def same() -> Found:
         one = sums[0]
         steps = {output.name: output.code.step for output in one.outputs}
-        beside.update(differences(load.section("origin"), one.terms, steps))
+        beside.update(sum_differences(load.section("origin"), one.terms, steps))
         listed = ", ".join(f"{name} {float(x):.2g}" for name, x in beside.items())
         return Found(
             sum(len(t.parts) for t in one.terms), f"they differ by at most, in LSB: {listed}"

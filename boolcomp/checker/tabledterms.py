@@ -131,7 +131,7 @@ def _sum(part: Part, space: Space) -> Sum:
     return found
 
 
-def differences(
+def sum_differences(
     origin: Section, terms: Sequence[Term], steps: Mapping[str, Fraction]
 ) -> dict[str, Fraction]:
     """Return by how many steps outputs may differ from the sums of their terms."""

@@ -82,7 +82,7 @@ def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> N
             "worker_seconds": found.seconds._asdict(), "sent": found.sent, "errors": compared,
         })  # fmt: skip
         return
-    lines = [_counted(found, seconds, program.plural, program.places)]
+    lines = [_count_line(found, seconds, program.plural, program.places)]
     lines += [
         f"{one.name}: rms error {short(one.rms, 4)} LSB, at most {short(one.largest, 4)} LSB of "
         "these states"
@@ -95,7 +95,7 @@ def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> N
         click.echo(line, err=True)
 
 
-def _counted(found: Batches, seconds: float, plural: str, places: str) -> str:
+def _count_line(found: Batches, seconds: float, plural: str, places: str) -> str:
     inputs, outputs, beyond = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
     saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
     stops = f"; beyond the {places}' stops: {beyond} inputs" if beyond else ""

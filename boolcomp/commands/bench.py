@@ -59,8 +59,8 @@ def command(
     from boolcomp.measure.bench.bench import make_bench
     from boolcomp.problem.robot import load_robot
 
-    sizes = numbers("--batches", batches, MOST_BATCH)
-    threads = numbers("--cores", cores, 1024)
+    sizes = bounded_numbers("--batches", batches, MOST_BATCH)
+    threads = bounded_numbers("--cores", cores, 1024)
     if not 0 < seconds <= 3600:
         raise UsageError(f"--seconds {seconds:g}: more than 0, at most 3600")
     if output is not None:
@@ -85,7 +85,7 @@ def command(
         raise DataError(f"results are not within what they promise: {listing(bench.wrong)}")
 
 
-def numbers(option: str, text: str, most: int) -> tuple[int, ...]:
+def bounded_numbers(option: str, text: str, most: int) -> tuple[int, ...]:
     """Read whole numbers from 1 on, as `1,4096,1e6`; each once, rising."""
     found = set()
     for part in text.split(","):

@@ -68,9 +68,11 @@ def compile_words(
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json({**_document(compiled, output), **described(compiled.program, robot, of)})
+        print_json(
+            {**_compact_document(compiled, output), **described(compiled.program, robot, of)}
+        )
     else:
-        _print(compiled, output)
+        _print_compact(compiled, output)
     say_whence(compiled.built)
 
 
@@ -96,7 +98,7 @@ def say_whence(built: Sequence[Built]) -> None:
         click.echo(f"the result may be larger than it need be: {abc.MISSING.note}", err=True)
 
 
-def _print(compiled: CompactCompilation, output: Path | None) -> None:
+def _print_compact(compiled: CompactCompilation, output: Path | None) -> None:
     if len(compiled.built) > MOST_CHARTS:
         click.echo(_library(compiled))
         click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
@@ -104,7 +106,7 @@ def _print(compiled: CompactCompilation, output: Path | None) -> None:
     for mass, built in zip(compiled.program.payloads, compiled.built, strict=True):
         if len(compiled.built) > 1:
             click.echo(f"payload {mass:g} kg")
-        click.echo(_chart(built))
+        click.echo(_compact_chart(built))
         click.echo("\n".join([_sentence(built), *_ends(compiled.program, mass, built)]))
         outputs = compiled.program.load(mass).outputs
         click.echo(error_table(outputs, _called(built), steps=False))
@@ -207,7 +209,7 @@ def _words(graph: WordGraph, outputs: Sequence[Output], spans: Mapping[str, Inte
     return table(["word", "bits", "meaning, but for a factor"], rows, left=(0, 2))
 
 
-def _chart(built: Built) -> str:
+def _compact_chart(built: Built) -> str:
     compact = built.compact
     header = [
         _called(built), "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted",
@@ -266,7 +268,7 @@ def _sentence(built: Built) -> str:
             f"\n{', '.join(wider)}: one bit more, for {problem.plural} beyond the range, or near "
             "its ends"
         )
-    if (kept := _kept(compact)) and not compact.demand.saturate:
+    if (kept := _saturating_outputs(compact)) and not compact.demand.saturate:
         text += (
             f"\n{', '.join(kept)}: no bit more than was said, so that {problem.plural} beyond the "
             "range, or near its ends, saturate"
@@ -275,7 +277,7 @@ def _sentence(built: Built) -> str:
     return "\n".join([text, *unread(built.dropped, asked), *unchanging(problem)])
 
 
-def _kept(compact: Compact) -> list[str]:
+def _saturating_outputs(compact: Compact) -> list[str]:
     """Return the outputs whose words are narrower than the sums that they are cut from."""
     graph = compact.graph
     return [
@@ -389,7 +391,7 @@ def _bound(built: Built, place: int) -> dict[str, Any]:
     }
 
 
-def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, Any]:
+def _compact_document(compiled: CompactCompilation, output: Path | None) -> dict[str, Any]:
     first = compiled.built[0]
     demand = first.compact.demand
     return {

@@ -146,9 +146,9 @@ def _compile_paper(
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json({**_document(compiled, output), **described(compiled.program, robot, of)})
+        print_json({**_paper_document(compiled, output), **described(compiled.program, robot, of)})
     else:
-        _print(compiled, masses, output)
+        _print_paper(compiled, masses, output)
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
     if any(tables.values()):
         click.echo(
@@ -158,7 +158,7 @@ def _compile_paper(
         )
 
 
-def _print(compiled: PaperCompilation, masses: Sequence[float], output: Path | None) -> None:
+def _print_paper(compiled: PaperCompilation, masses: Sequence[float], output: Path | None) -> None:
     from boolcomp.paper.known import EVALUATIONS, SAMPLES
 
     program = compiled.program
@@ -166,7 +166,7 @@ def _print(compiled: PaperCompilation, masses: Sequence[float], output: Path | N
     for load, covers in zip(program.loads, compiled.covers, strict=True):
         if len(compiled.covers) > 1:
             click.echo(f"payload {load.payload:g} kg")
-        click.echo(_chart(covers))
+        click.echo(_paper_chart(covers))
         click.echo(error_table(load.outputs, what, steps=True))
     nodes = [len(program.network(mass).nodes) for mass in masses]
     click.echo(f"{', '.join(map(str, nodes))} nodes of at most three inputs, adders included")
@@ -174,12 +174,16 @@ def _print(compiled: PaperCompilation, masses: Sequence[float], output: Path | N
         f"rms and sampled max are of {SAMPLES} random states, the worst was searched with about "
         f"{EVALUATIONS} evaluations; the bound is proved"
     )
-    for sentence in [*_kept(compiled), *_beyond(compiled), *unchanging(compiled.plans[0].problem)]:
+    for sentence in [
+        *_promise_kept(compiled),
+        *_beyond(compiled),
+        *unchanging(compiled.plans[0].problem),
+    ]:
         click.echo(sentence)
     click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
 
 
-def _kept(compiled: PaperCompilation) -> list[str]:
+def _promise_kept(compiled: PaperCompilation) -> list[str]:
     """Return a sentence of what was promised, and is proved."""
     if all(allowed is None for allowed in compiled.promised):
         return []
@@ -208,7 +212,7 @@ def _beyond(compiled: PaperCompilation) -> list[str]:
     ]
 
 
-def _chart(covers: Sequence[TermCover]) -> str:
+def _paper_chart(covers: Sequence[TermCover]) -> str:
     header = [
         "term", "inputs", "outputs", "products", "literals", "shared", "proved", "at least",
         "by", "from", "same as",
@@ -238,7 +242,7 @@ def _same_as(term: TermCover, covers: Sequence[TermCover]) -> str:
     return next(c.entry.plan.term.name for c in covers if c.entry.table == term.entry.table)
 
 
-def _document(compiled: PaperCompilation, output: Path | None) -> dict[str, Any]:
+def _paper_document(compiled: PaperCompilation, output: Path | None) -> dict[str, Any]:
     plan = compiled.plans[0]
     options = plan.options
     networks = [compiled.program.network(mass) for mass in compiled.program.payloads]

@@ -52,7 +52,7 @@ def command(
     from boolcomp.common.choices import masses
     from boolcomp.program.family import with_loads
     from boolcomp.program.programfile import load_program
-    from boolcomp.targets import MOST_STAGES, Options, export, writer
+    from boolcomp.targets import MOST_STAGES, Options, export_texts, writer
     from boolcomp.targets.writing import checked_level, write_files
 
     writer(target)
@@ -65,7 +65,7 @@ def command(
     if len(loads) > 1:
         loaded = with_loads(loaded, loads)
     options = Options(level, pipeline, test_bench, luts, cocotb)
-    files = export(loaded, target, loads[0] if len(loads) == 1 else None, options)
+    files = export_texts(loaded, target, loads[0] if len(loads) == 1 else None, options)
     if output == STANDARD:
         _printed(files)
         return

@@ -62,7 +62,7 @@ def _read(path: Path) -> Netlist:
 
     if path.suffix == ".blif":
         return blif.read_netlist(read_text(path, MOST_BYTES), str(path))
-    return aiger.parse(read_bytes(path, MOST_BYTES), str(path))
+    return aiger.parse_aiger(read_bytes(path, MOST_BYTES), str(path))
 
 
 def _write(netlist: Netlist, path: Path) -> None:

@@ -152,11 +152,11 @@ def forget(address: str) -> None:
 
 
 def _system(address: str) -> Any:
-    return _made(address, os.getpid())
+    return _file_system(address, os.getpid())
 
 
 @lru_cache(maxsize=16)
-def _made(address: str, _: int) -> Any:
+def _file_system(address: str, _: int) -> Any:
     """Return the file system of an address, one a process: its threads do not outlive a fork."""
     from fsspec.core import url_to_fs  # noqa: PLC0415 (an extra)
 

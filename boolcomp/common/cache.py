@@ -49,14 +49,14 @@ def user_cache(folder: str) -> Path:
     """
     root = _root()
     if root is None:
-        return _made(_fallback("there is no home folder") / folder)
+        return _made_folder(_fallback("there is no home folder") / folder)
     for path in (root, root / folder):
         with contextlib.suppress(OSError):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(OSError):
             if not is_ours(path.stat()):
                 why = f"{path} belongs to another user, or others may write to it"
-                return _made(_fallback(f"{why} (chmod go-w would do)") / folder)
+                return _made_folder(_fallback(f"{why} (chmod go-w would do)") / folder)
     return root / folder
 
 
@@ -217,7 +217,7 @@ def _root() -> Path | None:
     return home / "boolcomp"
 
 
-def _made(path: Path) -> Path:
+def _made_folder(path: Path) -> Path:
     with contextlib.suppress(OSError):
         path.mkdir(mode=0o700, exist_ok=True)
     return path

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from boolcomp.terms import Terms
 
 SCREEN, REFINE, ANNEALED = 1.5, 1.5, 2.5  # the last is what annealing takes beside its effort
-TABLES, PASSES, QUICK = (0.6, 0.0003), (0.4, 0.013), (0.3, 0.0011)  # at least, and for each node
+TABLE_WORK, PASS_WORK, QUICK_WORK = (
+    (0.6, 0.0003),
+    (0.4, 0.013),
+    (0.3, 0.0011),
+)  # at least, and for each node
 STATES, ENTRIES, PLAIN = (0.5, 0.002), (0.5, 0.0015), (0.1, 0.0015)  # likewise
 EVALUATED, OF_INPUT, OF_NODE = 0.5e-6, 0.13e-6, 0.2e-9  # an evaluation: at least, and for each
 CELL, BOX = 2.5e-6, 2e-8  # of bounds
@@ -45,7 +49,7 @@ def expected(demand: Demand, counts: Counts | None = None) -> dict[str, float]:
     Without counts it is that of a small arm.
     """
     known = counts or Counts(600, 6, demand.evaluations(EVALUATIONS), 0, 0)
-    nodes, passes = known.nodes, _of(PASSES if demand.effort else QUICK, known.nodes)
+    nodes, passes = known.nodes, _of(PASS_WORK if demand.effort else QUICK_WORK, known.nodes)
     each = max(EVALUATED, OF_INPUT * known.inputs + OF_NODE * nodes)
     bounds = _of(PLAIN, nodes) + CELL * known.cells + BOX * known.boxes
     after = {
@@ -55,7 +59,7 @@ def expected(demand: Demand, counts: Counts | None = None) -> dict[str, float]:
     work = {
         "screen": SCREEN, "refine": REFINE,
         "improve": ANNEALED + demand.effort if demand.effort else 0.0,
-        "tables": _of(TABLES, nodes), "passes": 0.0 if demand.of_words else passes,
+        "tables": _of(TABLE_WORK, nodes), "passes": 0.0 if demand.of_words else passes,
     }  # fmt: skip
     if not measures_late(demand):
         work |= after

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TRIED = 20  # inputs: larger tables are made in one first order only, which takes long enough
 
 
-class Node(NamedTuple):
+class DiagramNode(NamedTuple):
     """A test of an input, and the nodes that follow on a 0 and on a 1."""
 
     input: int
@@ -40,7 +40,7 @@ class Diagram:
 
     inputs: int
     order: tuple[int, ...]
-    tests: tuple[Node, ...]
+    tests: tuple[DiagramNode, ...]
     leaves: tuple[int, ...]
 
     @property
@@ -106,18 +106,18 @@ def diagram_of(words: NDArray[np.int64], inputs: int, spans: Sequence[int] = ())
 def reduced(levels: Levels) -> Diagram:
     """Return the diagram of levels, without the tests that decide nothing."""
     below = ~np.arange(len(levels.leaves))
-    found: list[Node] = []  # last levels first
+    found: list[DiagramNode] = []  # last levels first
     for one, pairs in zip(reversed(levels.order), reversed(levels.pairs), strict=True):
         targets = below[pairs]
         below = targets[:, 0].copy()
         for k in np.flatnonzero(targets[:, 0] != targets[:, 1]).tolist():
             below[k] = len(found)
-            found.append(Node(one, *targets[k].tolist()))
+            found.append(DiagramNode(one, *targets[k].tolist()))
     last = len(found) - 1
 
     def turned(node: int) -> int:
         return node if node < 0 else last - node
 
-    tests = tuple(Node(t.input, turned(t.zero), turned(t.one)) for t in reversed(found))
+    tests = tuple(DiagramNode(t.input, turned(t.zero), turned(t.one)) for t in reversed(found))
     order = tuple(levels.order)
     return Diagram(len(order), order, tests, tuple(levels.leaves.tolist()))

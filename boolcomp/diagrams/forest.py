@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.diagrams.diagram import Node
+from boolcomp.diagrams.diagram import DiagramNode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +19,9 @@ class Forest:
     """
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
+        self.nodes: list[DiagramNode] = []
         self.leaves: list[int] = []
-        self._nodes: dict[Node, int] = {}
+        self._nodes: dict[DiagramNode, int] = {}
         self._leaves: dict[int, int] = {}
 
     def add(self, diagram: Diagram, bits: Sequence[int]) -> int:
@@ -34,7 +34,7 @@ class Forest:
 
         for k in reversed(range(len(places))):
             test = diagram.tests[k]
-            made = Node(bits[test.input], place(test.zero), place(test.one))
+            made = DiagramNode(bits[test.input], place(test.zero), place(test.one))
             places[k] = self._nodes.setdefault(made, len(self.nodes))
             if places[k] == len(self.nodes):
                 self.nodes.append(made)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.diagrams.diagram import Node
+    from boolcomp.diagrams.diagram import DiagramNode
     from boolcomp.diagrams.forest import Forest
 
 
@@ -76,7 +76,7 @@ def laid_out(forest: Forest, roots: Sequence[int], always: int) -> Layout:
     return Layout(tuple(made), tuple(places[root] for root in roots))
 
 
-def _spare(node: Node) -> int | None:
+def _spare(node: DiagramNode) -> int | None:
     """Return the leaf that stands behind a test that nothing follows, if it leads to one."""
     return next((one for one in (node.zero, node.one) if one < 0), None)
 
@@ -94,7 +94,7 @@ def visits(forest: Forest, roots: Sequence[int]) -> list[float]:
     return found
 
 
-def followers(nodes: Sequence[Node], weights: Sequence[float]) -> dict[int, int]:
+def followers(nodes: Sequence[DiagramNode], weights: Sequence[float]) -> dict[int, int]:
     """Return by test the node behind it, for as many tests as can be.
 
     Of all such matchings it is the one that takes the fewest jumps on the mean: tests that would

@@ -22,7 +22,7 @@ class Run(NamedTuple):
     cycles: int
 
 
-def run(image: Image, words: Sequence[int], load: int = 0) -> Run:
+def run_image(image: Image, words: Sequence[int], load: int = 0) -> Run:
     """Return what the processor makes of a word for every input.
 
     In the first cycle it takes the words in and fetches an instruction; then every cycle is one.

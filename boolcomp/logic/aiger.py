@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from boolcomp.logic.network import Network
 
-_HEAD = re.compile(rb"(aag|aig)((?: \d{1,9}){5,9})")
+_AIGER_HEAD = re.compile(rb"(aag|aig)((?: \d{1,9}){5,9})")
 _SYMBOL = re.compile(r"([ilobcjf])(\d{1,9}) (.+)")
 _LONGEST = 200  # bytes of a line with numbers
 
@@ -115,7 +115,7 @@ def _symbols(netlist: Netlist, comments: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def parse(data: bytes, where: str = "AIGER") -> Netlist:
+def parse_aiger(data: bytes, where: str = "AIGER") -> Netlist:
     """Read AIGER of either kind; a `DataError` says where a file is wrong."""
     return _Reader(data, where).netlist()
 
@@ -152,7 +152,7 @@ class _Reader:
         return found
 
     def netlist(self) -> Netlist:
-        head = _HEAD.fullmatch(self.data[:_LONGEST].partition(b"\n")[0].rstrip(b"\r"))
+        head = _AIGER_HEAD.fullmatch(self.data[:_LONGEST].partition(b"\n")[0].rstrip(b"\r"))
         self.line()
         if head is None:
             self.fail("AIGER begins 'aag M I L O A' or 'aig M I L O A', five numbers")

@@ -110,7 +110,7 @@ def _cover(lut: int, operands: int) -> str:
     return "\n".join(f"{row:0{operands}b} 1" for row in rows)
 
 
-def parse(text: str, where: str = "BLIF") -> Network:
+def parse_blif(text: str, where: str = "BLIF") -> Network:
     """Read a network node for node; a `DataError` says where a file is wrong."""
     _, inputs, outputs, names = read_names(text, where, MOST_FAN_IN)
     signals: dict[str, int] = {name: CONSTANTS + k for k, name in enumerate(inputs)}

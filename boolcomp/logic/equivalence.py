@@ -18,9 +18,9 @@ from boolcomp.logic.network import CONSTANTS, Builder, Network, copied
 from boolcomp.twolevel.clock import Clock
 
 if TYPE_CHECKING:
+    from boolcomp.logic.simulation import Words
     from boolcomp.logic.truthtable import TruthTable
 
-    Words = simulation.Words
 
 Answer = Literal["equivalent", "different", "unknown"]
 MOST_EXHAUSTIVE = 20
@@ -154,7 +154,9 @@ def _by_chunks(a: Network, b: Network) -> Comparison:
 def _first_difference(a: Network, b: Network, planes: list[Words]) -> tuple[int, ...] | None:
     """Return the first of these input words at which an output differs."""
     wrong = np.zeros_like(planes[0])
-    for x, y in zip(simulation.run(a, planes), simulation.run(b, planes), strict=True):
+    for x, y in zip(
+        simulation.simulate_network(a, planes), simulation.simulate_network(b, planes), strict=True
+    ):
         wrong |= x ^ y
     words = np.flatnonzero(wrong)
     if not len(words):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LONGEST_LINE = 200  # characters of a node: three times what any takes
-_HEAD = re.compile(r"network (\d{1,7}) inputs (\d{1,7}) outputs (\d{1,8}) nodes")
+_NETWORK_HEAD = re.compile(r"network (\d{1,7}) inputs (\d{1,7}) outputs (\d{1,8}) nodes")
 _SIGNAL = re.compile(r"[in](?:0|[1-9]\d{0,8})")
 _TABLE = re.compile(r"0x([0-9A-F]{2})\(([^()]*)\)")
 
@@ -51,7 +51,7 @@ def _pattern(lut: int) -> Callable[..., str]:
 
 def parse_network(text: str, where: str = "network") -> Network:
     """Read what `render_network` wrote; a `DataError` names the line that is wrong."""
-    head = _HEAD.fullmatch(text[:LONGEST_LINE].partition("\n")[0])
+    head = _NETWORK_HEAD.fullmatch(text[:LONGEST_LINE].partition("\n")[0])
     if head is None:
         raise DataError(f"{where}:1: a network begins 'network N inputs N outputs N nodes'")
     inputs, outputs, count = (int(number) for number in head.groups())
@@ -87,10 +87,10 @@ def _parse_signal(name: str, inputs: int) -> int | None:
     return CONSTANTS + int(name[1:]) if int(name[1:]) < inputs else None
 
 
-def _parse_node(formula: str, inputs: int) -> Node | None:
+def _parse_node(text: str, inputs: int) -> Node | None:
     """Return the node of a formula; operands must be written in rising order."""
-    table = _TABLE.fullmatch(formula)
-    names = table[2].split(", ") if table else _SIGNAL.findall(formula)
+    table = _TABLE.fullmatch(text)
+    names = table[2].split(", ") if table else _SIGNAL.findall(text)
     signals = {name: _parse_signal(name, inputs) for name in names}
     if not 1 <= len(names) <= 3 or len(signals) != len(names) or None in signals.values():
         return None
@@ -100,6 +100,6 @@ def _parse_node(formula: str, inputs: int) -> Node | None:
         in_order = operands == tuple(signals.values())
         return Node(int(table[1], 16), operands) if known and in_order else None
     letter = {signal: "abc"[k] for k, signal in enumerate(operands)}
-    pattern = _SIGNAL.sub(lambda match: letter[signals[match[0]] or 0], formula)
+    pattern = _SIGNAL.sub(lambda match: letter[signals[match[0]] or 0], text)
     lut = luts.tables_by_formula().get(pattern)
     return None if lut is None else Node(lut, operands)

@@ -108,7 +108,7 @@ def random_planes(inputs: int, words: int, seed: int) -> list[Words]:
     return list(made)
 
 
-def run(network: Network, planes: list[Words]) -> tuple[Words, ...]:
+def simulate_network(network: Network, planes: list[Words]) -> tuple[Words, ...]:
     """Return the planes of all outputs from those of all inputs (at least one)."""
     outputs: tuple[Words, ...] = network.fold(Planes(np.full_like(planes[0], _WORD)), planes)
     return outputs

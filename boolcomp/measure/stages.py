@@ -9,12 +9,12 @@ import numpy as np
 
 from boolcomp.common.pages import (
     Axis,
+    ChartRow,
     Column,
     Fact,
-    Figure,
+    KeyFigure,
     Markup,
     Page,
-    Row,
     Section,
     Table,
     Text,
@@ -80,7 +80,7 @@ def terms_page(terms: Terms, command: str) -> str:
     if not sections:
         sections = [Section("Steps", (Markup(f"<pre>{html.escape(str(terms.steps))}</pre>"),))]
     count = sum(map(len, terms.outputs))
-    found = (Figure(str(count), "terms", f"form: {terms.form}"),)
+    found = (KeyFigure(str(count), "terms", f"form: {terms.form}"),)
     text = Text("Each term is tabulated and minimised by itself, and integer addition joins them.")
     return page_text(
         Page(f"Terms of {problem.name}", _asked(problem, command), found, (text,), tuple(sections))
@@ -95,8 +95,8 @@ def plan_page(plan: Plan, command: str) -> str:
     terms = list(plan.terms)
     bits = sum(_table_bits(term.input_bits, term.code.bits) for term in terms)
     found = (
-        Figure(str(len(terms)), "terms", "after splitting"),
-        Figure(f"{bits:.4g}", "table bits", "before minimisation"),
+        KeyFigure(str(len(terms)), "terms", "after splitting"),
+        KeyFigure(f"{bits:.4g}", "table bits", "before minimisation"),
     )
     means = Text(
         f"Words of {options.bits} bits in {options.code} code. A term's range is its output's, "
@@ -114,8 +114,8 @@ def tables_page(entries: Sequence[TermTable], problem: Problem, command: str) ->
     maps = [_shown(entry, names) for entry, names in shown.values()]
     body = "".join(draw(k, one, opened=k == 0, live=False) for k, one in enumerate(maps))
     found = (
-        Figure(str(len(entries)), "tables"),
-        Figure(str(len(maps)), "that differ", "equal ones are minimised once"),
+        KeyFigure(str(len(entries)), "tables"),
+        KeyFigure(str(len(maps)), "that differ", "equal ones are minimised once"),
     )
     means = Text("A map is dark where a bit is 1. Neighbours differ in one input bit (Gray order).")
     sections = (Section("Maps", (Markup(body),)),)
@@ -132,7 +132,7 @@ def _asked(problem: Problem, command: str) -> tuple[Fact, ...]:
 
 def _bars(rows: Sequence[tuple[str, float]], what: str, unit: str) -> Chart:
     axis = Axis("height", f"{what}, {unit}" if unit else what)
-    named: list[Row] = [{"term": name, "height": value} for name, value in rows]
+    named: list[ChartRow] = [{"term": name, "height": value} for name, value in rows]
     return bars(named, Axis("term", "term", names=True), axis, title=f"{what} of every term")
 
 

@@ -45,7 +45,7 @@ def composed(plan: TermPlan, table: TruthTable) -> TruthTable:
     """Return the table of all that the words of a term's inputs say, and not of what it reads."""
     if plan.whole:
         return table
-    row, turned = _rows(plan)
+    row, turned = _rows_of_words(plan)
     columns, free = (
         [_bits(one)[row] for one in several] for several in (table.columns, table.free)
     )
@@ -54,7 +54,7 @@ def composed(plan: TermPlan, table: TruthTable) -> TruthTable:
     return TruthTable(inputs, *(tuple(map(_column, several)) for several in (columns, free)))
 
 
-def _rows(plan: TermPlan) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _rows_of_words(plan: TermPlan) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the row of the table for all words of inputs, and where the value's sign is turned."""
     cells = {}
     for axis, word in enumerate(plan.read):

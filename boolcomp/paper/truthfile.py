@@ -53,7 +53,7 @@ def render_table(entry: TermTable) -> str:
     keys = f".i {table.inputs}\n.o {table.outputs}\n" + "".join(
         f".{key} {' '.join(names)}\n" for key, names in labels if names
     )
-    return f"{head}{keys}.p {1 << table.inputs}\n{_rows(table)}.e\n"
+    return f"{head}{keys}.p {1 << table.inputs}\n{_rows_text(table)}.e\n"
 
 
 def _beyond_code(variable: Input) -> str:
@@ -62,7 +62,7 @@ def _beyond_code(variable: Input) -> str:
     return turns if variable.word == variable.reach else f"{turns}, within {variable.reach}"
 
 
-def _rows(table: TruthTable) -> str:
+def _rows_text(table: TruthTable) -> str:
     """Return all rows as text, made as one block of bytes."""
     count = 1 << table.inputs
     rows = np.empty((count, table.inputs + table.outputs + 2), dtype=np.uint8)

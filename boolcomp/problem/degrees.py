@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Group, Problem
 
-MOST = 2 * TURN  # rad: no joint is told to go further, unless its own range is larger
+LARGEST_ANGLE = 2 * TURN  # rad: no joint is told to go further, unless its own range is larger
 MANY = 0.01  # of the samples beyond stops
 SLACK = 1e-6  # of a stop, or of a radian: values on a stop are rounded to either side
 ASKED = "are the angles in degrees?"
@@ -119,6 +119,8 @@ class Angles:
 
 def _column(place: int, stops: Interval | None) -> _Column:
     if stops is None:
-        return _Column(place, MOST, -math.inf, math.inf)
+        return _Column(place, LARGEST_ANGLE, -math.inf, math.inf)
     slack = SLACK * max(1.0, stops.magnitude)
-    return _Column(place, max(MOST, stops.magnitude), stops.low - slack, stops.high + slack)
+    return _Column(
+        place, max(LARGEST_ANGLE, stops.magnitude), stops.low - slack, stops.high + slack
+    )

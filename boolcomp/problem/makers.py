@@ -14,7 +14,7 @@ from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.problem import Input, Output, PartHint, Problem, SumHint, numbered
 from boolcomp.problem.robot.frames import axis_before, own_axis
 from boolcomp.problem.span import Span
-from boolcomp.problem.wordformat import USUAL
+from boolcomp.problem.wordformat import USUAL_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -129,7 +129,7 @@ def input_of(
     span: Span | None = None,
     *,
     angle: bool = False,
-    asked: WordFormat = USUAL,
+    asked: WordFormat = USUAL_FORMAT,
 ) -> Input:
     """Return an input within these bounds; `span` is what its word covers, where that is more."""
     own = span or Span(where, where)

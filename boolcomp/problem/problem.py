@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.problem.span import all_around
-from boolcomp.problem.wordformat import USUAL as USUAL_FORMAT
+from boolcomp.problem.wordformat import USUAL_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

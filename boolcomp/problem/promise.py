@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EXAMPLE = "such as 1lsb or 0.5Nm, one for all or one each: 1lsb,0.8lsb, or tau1=1lsb"
 LSB, ABSOLUTE = "lsb", "abs"
 HALF = 0.5  # of a step: rounding alone
-MOST = 1e6
+LARGEST_PROMISE = 1e6
 _PART = re.compile(r"(?:([^=]+)=)?\s*([0-9.]+(?:e[-+]?[0-9]+)?)\s*(\S.*)?", re.IGNORECASE)
 
 Promised: TypeAlias = str | Iterable[str] | Mapping[str, str]
@@ -157,9 +157,10 @@ def _part(name: str, text: str) -> Allowed:
         amount = float(found[2]) if found else math.nan
     except ValueError:
         amount = math.nan
-    if found is None or not 0 < amount <= MOST:
+    if found is None or not 0 < amount <= LARGEST_PROMISE:
         raise UsageError(
-            f"{name} {shown(text)}: no amount above 0, at most {MOST:g}, with a unit: {EXAMPLE}"
+            f"{name} {shown(text)}: no amount above 0, at most {LARGEST_PROMISE:g}, with a unit: "
+            f"{EXAMPLE}"
         )
     if not found[3]:
         raise UsageError(f"{name} {shown(text)}: LSB, or what? Give a unit: {EXAMPLE}")

@@ -16,7 +16,7 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.dynamics.algebra import Folding
-from boolcomp.problem.dynamics.batch import evaluated
+from boolcomp.problem.dynamics.batch import evaluated_states
 from boolcomp.problem.dynamics.functions import Columns
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.extremes import MARGIN, extremes
@@ -186,7 +186,7 @@ def _by_waves(
     count = len(outputs)
     if not names or function.prepared is None:
         return _Made(
-            partial(evaluated, text, robot),
+            partial(evaluated_states, text, robot),
             lambda kept, _: partial(_spectra, function.text, robot, groups, kept),
         )
     prepared = function.prepared.text
@@ -208,7 +208,7 @@ def _with_prepared(
 ) -> Floats:
     """Return exact outputs, or some; of all come the factors that are prepared behind them."""
     factors = _columns(prepared(robot, Columns(), *(list(x.T) for x in arrays)), len(arrays[0]))
-    values = evaluated(text, robot, *arrays, factors, kept=kept)
+    values = evaluated_states(text, robot, *arrays, factors, kept=kept)
     return values if kept is not None else np.concatenate([values[:, :count], factors], axis=1)
 
 

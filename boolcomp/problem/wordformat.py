@@ -46,7 +46,7 @@ class WordFormat:
         return WordFormat(*(other if own is None else own for own, other in pairs))
 
     def __bool__(self) -> bool:
-        return self != USUAL
+        return self != USUAL_FORMAT
 
     def __str__(self) -> str:
         ends = self.range and f"{self.range.low!r}..{self.range.high!r}"
@@ -54,7 +54,7 @@ class WordFormat:
         return ":".join(part for part in parts if part)
 
 
-USUAL = WordFormat()
+USUAL_FORMAT = WordFormat()
 Formats: TypeAlias = str | Iterable[str] | Mapping[str, str | WordFormat]
 
 

@@ -31,7 +31,7 @@ def html_of(program: Program) -> str:
     return (
         f"<div><b>{escape(program.name)}</b>: {escape(f'{head}; {size}')}"
         f"{_table(INPUTS, [_input(word) for word in program.inputs])}"
-        f"{_table(OUTPUTS, [_output(k, program) for k in range(len(program.outputs))])}"
+        f"{_table(OUTPUTS, [_output_cells(k, program) for k in range(len(program.outputs))])}"
         f"<div>{NOTE}</div></div>"
     )
 
@@ -48,7 +48,7 @@ def _input(word: CodedInput) -> list[str]:
     return [word.name, str(code.range), word.unit or "–", str(code.bits), kind]
 
 
-def _output(place: int, program: Program) -> list[str]:
+def _output_cells(place: int, program: Program) -> list[str]:
     """Return the cells of an output; errors are the largest of all loads."""
     bound = program.bound[place]
     output = replace(program.outputs[place], bound=bound)

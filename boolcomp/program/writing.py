@@ -158,7 +158,7 @@ def _code(code: Code) -> dict[str, Any]:
 
 
 def _load(load: Load) -> dict[str, Any]:
-    outputs = [_output(output) for output in load.outputs]
+    outputs = [_output_document(output) for output in load.outputs]
     section: dict[str, Any] = {"payload": load.payload, "outputs": outputs}
     if load.joint is None:
         return section
@@ -170,7 +170,7 @@ def _words(words: Sequence[Slice]) -> list[list[int]]:
     return [[word.input, word.bits, word.dropped] for word in words]
 
 
-def _output(output: CodedOutput) -> dict[str, Any]:
+def _output_document(output: CodedOutput) -> dict[str, Any]:
     return {
         "name": output.name,
         "symbol": output.symbol,

@@ -28,7 +28,7 @@ from boolcomp.problem.promise import promise_of
 from boolcomp.problem.robot import parse_robot
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound.result import EFFORT
-from boolcomp.targets import export
+from boolcomp.targets import export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -191,7 +191,7 @@ def compute(cell: Cell, asked_by: list[str], store: Place | None = None) -> Outc
     try:
         choices = replace(cell.choices, store=store)
         compiled = compile_compact(cell.source, choices, cell.payloads, cell.function or USUAL)
-        files = _exports(compiled.program, cell.settings.exports)
+        files = _exported_files(compiled.program, cell.settings.exports)
     except BoolcompError as error:
         return Outcome(why=str(error))
     except Exception as error:  # noqa: BLE001 (one cell is not to end thousands)
@@ -214,7 +214,7 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _exports(program: Program, targets: tuple[str, ...]) -> dict[str, bytes]:
+def _exported_files(program: Program, targets: tuple[str, ...]) -> dict[str, bytes]:
     """Return exported files by target and name, sorted."""
     files: dict[str, bytes] = {}
     for target in targets:
@@ -226,7 +226,7 @@ def _exports(program: Program, targets: tuple[str, ...]) -> dict[str, bytes]:
                     if path.is_file():
                         files[f"{PROGRAM}/{path.relative_to(saved).as_posix()}"] = path.read_bytes()
             continue
-        for name, content in export(program, target).items():
+        for name, content in export_texts(program, target).items():
             data = content if isinstance(content, bytes) else content.encode()
             files[f"{target}/{name}"] = data
     return dict(sorted(files.items()))

@@ -12,7 +12,7 @@ from boolcomp.common.pages import (
     Choice,
     Column,
     Fact,
-    Figure,
+    KeyFigure,
     Page,
     Section,
     Table,
@@ -26,7 +26,7 @@ from boolcomp.sweep.spec import family
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.common.pages import Parts, Row
+    from boolcomp.common.pages import ChartRow, Parts
     from boolcomp.sweep.cell import Cell
     from boolcomp.sweep.folder import Document
     from boolcomp.sweep.run import State
@@ -75,7 +75,7 @@ def page(spec: Spec, state: State) -> str:
     return page_text(
         Page(
             f"Sweep: {spec.name}",
-            asked=tuple(_asked(spec)),
+            asked=tuple(_spec_facts(spec)),
             found=tuple(_found(spec, state, points)),
             meaning=(
                 Text("Every cell is a program that was compiled, and measured on its own. An error "
@@ -89,7 +89,7 @@ def page(spec: Spec, state: State) -> str:
     )  # fmt: skip
 
 
-def _asked(spec: Spec) -> Iterable[Fact]:
+def _spec_facts(spec: Spec) -> Iterable[Fact]:
     """Yield what cells differ in, and what is the same for all."""
     cells = spec.cells
     axes: dict[str, list[str]] = {
@@ -112,19 +112,19 @@ def _asked(spec: Spec) -> Iterable[Fact]:
     yield Fact("effort", f"{cells[0].settings.effort:g}")
 
 
-def _found(spec: Spec, state: State, points: Sequence[_Point]) -> Iterable[Figure]:
+def _found(spec: Spec, state: State, points: Sequence[_Point]) -> Iterable[KeyFigure]:
     failed = f"{len(state.failed)} failed" if state.failed else ""
-    yield Figure(f"{len(points)} of {len(spec.cells)}", "cells are done", failed)
+    yield KeyFigure(f"{len(points)} of {len(spec.cells)}", "cells are done", failed)
     proved = [one for one in points if one.shares["bound"] is not None]
     if not proved:
         return
     within = [one for one in proved if (one.errors["bound"] or 0) <= 1]
     if within:
         least = min(within, key=lambda one: one.nodes)
-        yield Figure(f"{least.nodes} nodes", f"the fewest within 1 LSB: {least.cell}", "proved")
+        yield KeyFigure(f"{least.nodes} nodes", f"the fewest within 1 LSB: {least.cell}", "proved")
     best = min(proved, key=lambda one: one.shares["bound"] or 0)
     share = f"{best.shares['bound']:.2g} %"
-    yield Figure(share, f"of the range, the smallest bound: {best.cell}", "proved")
+    yield KeyFigure(share, f"of the range, the smallest bound: {best.cell}", "proved")
 
 
 def _point(cell: Cell, result: Document) -> _Point:
@@ -161,11 +161,11 @@ def _choice(points: Sequence[_Point], drawn: Any) -> Choice:
 def _against_bits(points: Sequence[_Point]) -> Parts:
     """Return nodes, and errors of every kind that is known, against bits."""
     at = Axis("bits", "bits", values=tuple(sorted({one.cell.bits for one in points})))
-    nodes: list[Row] = [
+    nodes: list[ChartRow] = [
         {"bits": one.cell.bits, "nodes": one.nodes, "series": one.series, "depth": one.depth}
         for one in points
     ]
-    errors: list[Row] = [
+    errors: list[ChartRow] = [
         {"bits": one.cell.bits, "error": one.errors[kind], "kind": title, "series": one.series}
         for kind, title in KINDS.items()
         for one in points
@@ -192,7 +192,7 @@ def _fronts(points: Sequence[_Point]) -> Parts:
     for kind, title in (("bound", "proven bound"), ("rms", "rms error")):
         known = [one for one in points if one.shares[kind] is not None]
         best = front([(one.nodes, one.shares[kind] or 0.0) for one in known])
-        rows: list[Row] = [
+        rows: list[ChartRow] = [
             {"nodes": one.nodes, "error": one.shares[kind], "series": one.series,
              "bits": one.cell.bits, "front": int(k in best)}
             for k, one in enumerate(known)

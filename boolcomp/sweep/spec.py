@@ -197,7 +197,7 @@ def _error(key: str, given: Any) -> str:
     return ",".join(map(str, promise.parts)) if promise else ""
 
 
-def _exports(key: str, given: Any) -> tuple[str, ...]:
+def _targets_given(key: str, given: Any) -> tuple[str, ...]:
     known = [*WRITERS, PROGRAM]
     names = tuple(given) if isinstance(given, list) else (given,)
     for name in names:
@@ -230,7 +230,7 @@ _SHARED: dict[str, Callable[[str, Any], Any]] = {
     "proof": _text,
     "proof_effort": _whole,
     "certify": flag,
-    "exports": _exports,
+    "exports": _targets_given,
 }
 
 

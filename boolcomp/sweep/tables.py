@@ -34,14 +34,14 @@ def rows(spec: Spec, state: State) -> list[dict[str, Any]]:
     found = []
     for place in sorted(state.done):
         cell, result = spec.cells[place], state.done[place]
-        own = {**_asked(cell), **{key: result[key] for key in ("nodes", "lut6", "depth")}}
+        own = {**_cell_columns(cell), **{key: result[key] for key in ("nodes", "lut6", "depth")}}
         for one in result["outputs"]:
             named = {"bound_note": None, **one, "output": one["name"], "output_bits": one["bits"]}
             found.append({**own, **{key: named[key] for key in OF_OUTPUT}})
     return found
 
 
-def _asked(cell: Cell) -> dict[str, Any]:
+def _cell_columns(cell: Cell) -> dict[str, Any]:
     return {
         "robot": cell.label,
         "function": cell.function,
@@ -59,7 +59,7 @@ def _asked(cell: Cell) -> dict[str, Any]:
 def failures(spec: Spec, state: State) -> list[dict[str, Any]]:
     """Return the cells that failed, and why."""
     return [
-        {**_asked(spec.cells[place]), "why": state.failed[place].why}
+        {**_cell_columns(spec.cells[place]), "why": state.failed[place].why}
         for place in sorted(state.failed)
     ]
 

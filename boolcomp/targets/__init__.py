@@ -1,7 +1,7 @@
 """Programs as files for other tools: one module a target, all over the same fold.
 
-A target's module has `export(program, load, options)`, which returns the texts (or bytes) of its
-files by name. `load` is one of the program's payloads, or None: all of them.
+A target's function takes `(program, load, options)` and returns the texts (or bytes) of its files
+by name. `load` is one of the program's payloads, or None: all of them.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a program can be exported to: a module of this room, and the options that it knows."""
+    """What a program can be exported to: the function that writes it, and the options it knows."""
 
-    module: str
+    writer: str  # module:function
     ending: str
     about: str
     levels: tuple[Level, ...] = ("gates",)
@@ -67,14 +67,15 @@ class Target:
             raise UsageError(f"look-up tables have {known} inputs, not {options.luts}")
         if options.cocotb and not self.cocotb:
             raise UsageError(f"there is no test in cocotb for {self.about}: leave out --cocotb")
-        module = importlib.import_module(f"boolcomp.targets.{self.module}")
-        files: Files = module.export(program, load, options)
+        module, _, function = self.writer.partition(":")
+        write = getattr(importlib.import_module(module), function)
+        files: Files = write(program, load, options)
         return files
 
 
 WRITERS = {
     "verilog": Target(
-        "verilog",
+        "boolcomp.targets.verilog:export_verilog",
         ".v",
         "Verilog-2005",
         LEVELS,
@@ -83,21 +84,37 @@ WRITERS = {
         mapped=True,
         cocotb=True,
     ),
-    "vhdl": Target("vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True),
-    "blif": Target("blif", ".blif", "BLIF", mapped=True),
-    "aiger": Target("aiger", ".aig", "AIGER"),
-    "aiger-ascii": Target("aiger_ascii", ".aag", "AIGER as text"),
-    "pla": Target("pla", ".pla", "PLA"),
-    "c": Target("c_words", ".c", "C99", ("words",)),
-    "c-header": Target("c_single", ".h", "C99 in one header", ("words",)),
-    "c-sliced": Target("c_sliced", ".c", "bit-sliced C99"),
-    "bdd": Target("bdd", ".bdd", "a processor's program as text", ("words",)),
-    "bdd-binary": Target("bdd_binary", ".bin", "a processor's memory", ("words",)),
-    "bdd-verilog": Target(
-        "bdd_verilog", ".v", "a processor that tests bits", ("words",), benched=True
+    "vhdl": Target(
+        "boolcomp.targets.vhdl:export_vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True
     ),
-    "python": Target("python", ".py", "Python", ("words", "gates")),
-    "javascript": Target("javascript", ".mjs", "JavaScript", ("words", "gates")),
+    "blif": Target("boolcomp.targets.blif:export_blif", ".blif", "BLIF", mapped=True),
+    "aiger": Target("boolcomp.targets.aiger:export_aiger", ".aig", "AIGER"),
+    "aiger-ascii": Target(
+        "boolcomp.targets.aiger_ascii:export_aiger_ascii", ".aag", "AIGER as text"
+    ),
+    "pla": Target("boolcomp.targets.pla:export_pla", ".pla", "PLA"),
+    "c": Target("boolcomp.targets.c_words:export_c", ".c", "C99", ("words",)),
+    "c-header": Target(
+        "boolcomp.targets.c_single:export_c_header", ".h", "C99 in one header", ("words",)
+    ),
+    "c-sliced": Target("boolcomp.targets.c_sliced:export_c_sliced", ".c", "bit-sliced C99"),
+    "bdd": Target(
+        "boolcomp.targets.bdd:export_bdd", ".bdd", "a processor's program as text", ("words",)
+    ),
+    "bdd-binary": Target(
+        "boolcomp.targets.bdd_binary:export_bdd_binary", ".bin", "a processor's memory", ("words",)
+    ),
+    "bdd-verilog": Target(
+        "boolcomp.targets.bdd_verilog:export_bdd_verilog",
+        ".v",
+        "a processor that tests bits",
+        ("words",),
+        benched=True,
+    ),
+    "python": Target("boolcomp.targets.python:export_python", ".py", "Python", ("words", "gates")),
+    "javascript": Target(
+        "boolcomp.targets.javascript:export_javascript", ".mjs", "JavaScript", ("words", "gates")
+    ),
 }
 
 
@@ -107,7 +124,7 @@ def writer(name: str) -> Target:
     return WRITERS[name]
 
 
-def export(
+def export_texts(
     program: Program, target: str, load: float | None = None, options: Options | None = None
 ) -> Files:
     """Return the files of a program for a target by name; all loads where none is named."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from boolcomp.targets import Files, Options
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_aiger(program: Program, load: float | None, options: Options) -> Files:
     """Return a program as binary AIGER."""
     del options
     netlist, comments = netlist_of(program, load)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from boolcomp.targets import Files, Options
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_aiger_ascii(program: Program, load: float | None, options: Options) -> Files:
     """Return a program as AIGER text."""
     del options
     netlist, comments = netlist_of(program, load)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from boolcomp.targets.ports import Design
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_bdd(program: Program, load: float | None, options: Options) -> Files:
     """Return the program's instructions, what they read and what becomes of their words."""
     del options
     image = image_of(program, load)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from boolcomp.targets import Files, Options
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_bdd_binary(program: Program, load: float | None, options: Options) -> Files:
     """Return the instructions of a program; where walks begin, its text says."""
     del options
     name = Names(()).new(program.name, "boolcomp")

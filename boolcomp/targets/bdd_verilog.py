@@ -15,7 +15,7 @@ from boolcomp.targets.gates import Pin
 from boolcomp.targets.names import Names, escapes
 from boolcomp.targets.ports import design_of
 from boolcomp.targets.reserved import VERILOG
-from boolcomp.targets.verilog import width
+from boolcomp.targets.verilog import pin_range
 from boolcomp.targets.walks import image_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Naming(NamedTuple):
     sums: tuple[str, ...]
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_bdd_verilog(program: Program, load: float | None, options: Options) -> Files:
     """Return a program's processor, and its test bench where one is wanted."""
     image, design = image_of(program, load), design_of(program, load)
     named = _naming(image, design)
@@ -90,9 +90,9 @@ def render(image: Image, design: Design, named: Naming) -> str:
 
 def _ports(named: Naming) -> Iterator[str]:
     yield from ("input wire clock", "input wire start")
-    yield from (f"input wire {width(pin)}{pin.name}" for pin in named.inputs)
+    yield from (f"input wire {pin_range(pin)}{pin.name}" for pin in named.inputs)
     yield from ("output reg busy", "output reg done")
-    yield from (f"output wire {width(pin)}{pin.name}" for pin in named.outputs)
+    yield from (f"output wire {pin_range(pin)}{pin.name}" for pin in named.outputs)
 
 
 def _pairs(named: Naming) -> Iterator[tuple[str, str | None]]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from boolcomp.targets import Files, Options
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_blif(program: Program, load: float | None, options: Options) -> Files:
     """Return a program as BLIF."""
     netlist, comments = netlist_of(program, load)
     logic, notes = mapping_of(design_of(program, load), options)

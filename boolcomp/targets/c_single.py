@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from boolcomp.targets import Files, Options
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
+def export_c_header(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
     """Return a header of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):

@@ -29,7 +29,7 @@ WIDEST = 16  # bits of a sample's word
 MACROS = {"not": "NOT", "and": "AND", "or": "OR", "xor": "XOR"}
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
+def export_c_sliced(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
     """Return source, header and nodes of a program's logic, of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):

@@ -63,7 +63,7 @@ READING = """\
 """
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
+def export_c(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
     """Return a C file and a header of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):

@@ -27,7 +27,7 @@ Kind = Literal["and", "or", "xor"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-class Operation(NamedTuple):
+class TreeOperation(NamedTuple):
     """Two trees put together."""
 
     kind: Kind
@@ -35,7 +35,7 @@ class Operation(NamedTuple):
     right: Tree
 
 
-Tree = Leaf | Operation
+Tree = Leaf | TreeOperation
 
 
 class Spelling(NamedTuple):
@@ -80,7 +80,7 @@ def _trees() -> dict[int, Tree]:
                 for kind, made in zip(KINDS, (x & y, x | y, x ^ y), strict=True):
                     fresh = made not in found and 0 < made < luts.ALL
                     if fresh and signs < inverted.get(made, 1 << 9):
-                        new[made] = Operation(kind, found[x], found[y])
+                        new[made] = TreeOperation(kind, found[x], found[y])
                         inverted[made] = signs
         found |= new
         by_size.append(list(new))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from boolcomp.targets import Files, Options
 
 TYPES = {8: "Uint8Array", 16: "Uint16Array", 32: "Uint32Array", 64: "Float64Array"}
-AGREEMENT = """\
+JAVASCRIPT_AGREEMENT = """\
 // The sum of 2^(i+j) over all digits i of a and j of b that are equal.
 function agreement(a, b, mostA, mostB) {
   return a * b + (mostA - a) * (mostB - b);
@@ -30,17 +30,17 @@ function agreement(a, b, mostA, mostB) {
 OWN = ("agreement", "mosta", "mostb", *(kind.lower() for kind in TYPES.values()))
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_javascript(program: Program, load: float | None, options: Options) -> Files:
     """Return a module of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
         gates = options.level == "gates" or (options.level is None and one.graph is None)
-        write = _bits if gates else _words
+        write = _javascript_bits if gates else _javascript_words
         files[f"{name}.mjs"] = write(program, one, name)
     return files
 
 
-def _words(program: Program, load: Load, name: str) -> str:
+def _javascript_words(program: Program, load: Load, name: str) -> str:
     reserved = [*JAVASCRIPT_WORDS, *OWN]
     keywords = [*JAVASCRIPT_KEYWORDS, *TYPES.values()]
     procedure = procedure_of(program, load, reserved, keywords=keywords)
@@ -55,7 +55,7 @@ def _words(program: Program, load: Load, name: str) -> str:
             for first in range(0, len(table.entries), ENTRIES)
         ]
         lines.append("]);")
-    lines += ["", AGREEMENT]
+    lines += ["", JAVASCRIPT_AGREEMENT]
     body = [f"let {flags} = 0;"]
     for step in procedure.steps:
         about = f" // {step.said}" if step.said else ""
@@ -70,7 +70,7 @@ def _words(program: Program, load: Load, name: str) -> str:
     return _module(program, load, name, called=called, flags=flags, above=lines, body=body)
 
 
-def _bits(program: Program, load: Load, name: str) -> str:
+def _javascript_bits(program: Program, load: Load, name: str) -> str:
     called = word_names(program, JAVASCRIPT_KEYWORDS)
     given = {called[word.name]: word.code.bits for word in program.inputs}
     made = {called[output.name]: output.code.bits for output in load.outputs}

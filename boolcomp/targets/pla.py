@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_INPUTS = 16
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_pla(program: Program, load: float | None, options: Options) -> Files:
     """Return a program's outputs as one PLA, or those of its terms."""
     del options
     netlist, comments = netlist_of(program, load)

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from boolcomp.targets import Files, Options
 
 ENTRIES = 16
-AGREEMENT = '''\
+PYTHON_AGREEMENT = '''\
 def agreement(a, b, most_a, most_b):
     """Return the sum of 2^(i+j) over all digits i of a and j of b that are equal."""
     return a * b + (most_a - a) * (most_b - b)
 '''
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_python(program: Program, load: float | None, options: Options) -> Files:
     """Return a module of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
         if options.level == "gates" or (options.level is None and one.graph is None):
-            files[f"{name}.py"] = _bits(program, one, name)
+            files[f"{name}.py"] = _python_bits(program, one, name)
         else:
-            files[f"{name}.py"] = _words(program, one, name)
+            files[f"{name}.py"] = _python_words(program, one, name)
     return files
 
 
@@ -56,7 +56,7 @@ def _head(program: Program, load: Load, how: str, escaped: list[str]) -> list[st
     return [f'"""{title}: outputs from words, {how}', "", *said, '"""', ""]
 
 
-def _words(program: Program, load: Load, name: str) -> str:
+def _python_words(program: Program, load: Load, name: str) -> str:
     reserved = [*PYTHON_WORDS, "agreement"]
     procedure = procedure_of(program, load, reserved, keywords=PYTHON_KEYWORDS)
     flags = procedure.free("saturated")
@@ -68,7 +68,7 @@ def _words(program: Program, load: Load, name: str) -> str:
             row = table.entries[first : first + ENTRIES]
             lines.append("    " + ", ".join(map(str, row)) + ",")
         lines += [")"]
-    lines += ["", "", AGREEMENT, ""]
+    lines += ["", "", PYTHON_AGREEMENT, ""]
     parameters = ", ".join(given.parameter for given in procedure.inputs)
     results = ", ".join(made.result for made in procedure.outputs)
     lines += [
@@ -88,7 +88,7 @@ def _words(program: Program, load: Load, name: str) -> str:
     return "\n".join([*lines, f"    return {results}, {flags}", ""])
 
 
-def _bits(program: Program, load: Load, name: str) -> str:
+def _python_bits(program: Program, load: Load, name: str) -> str:
     called = word_names(program, PYTHON_KEYWORDS)
     given = {called[word.name]: word.code.bits for word in program.inputs}
     made = {called[output.name]: output.code.bits for output in load.outputs}

@@ -105,7 +105,7 @@ class _Maker:
         index = self.leading(node.source, self.graph.nodes[node.source].bits - node.read)
         index = joined(piece for k in node.picked for piece in cut(index, k, 1))
         index, entries = _changing(index, node.entries)
-        index, entries = _read(index, entries)
+        index, entries = _entries_read(index, entries)
         if not index:
             word = joined([Fixed(entries[0], node.bits)])
             return Meant(word, word)
@@ -189,7 +189,7 @@ def _chosen(index: Word, mask: int) -> tuple[Wires, ...]:
     )
 
 
-def _read(index: Word, entries: tuple[int, ...]) -> tuple[Word, tuple[int, ...]]:
+def _entries_read(index: Word, entries: tuple[int, ...]) -> tuple[Word, tuple[int, ...]]:
     """Return an index without bits that make no difference, and the entries that are left."""
     for k in reversed(range(width(index))):
         low = [e for row, e in enumerate(entries) if not row >> k & 1]

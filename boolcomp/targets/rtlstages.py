@@ -72,7 +72,7 @@ def staged(
         return lambda wire: replace(wire, name=known.get((wire.name, stage), wire.name))
 
     moved = tuple(
-        replace(signal, operation=_read(signal.operation, at(stage)))
+        replace(signal, operation=_delayed_operation(signal.operation, at(stage)))
         for signal, stage in zip(signals, stages, strict=True)
     )
     ends = tuple(_word(word, at(count)) for word in drives)
@@ -218,7 +218,7 @@ def _word(word: Word, at: Callable[[Wires], Wires]) -> Word:
     return tuple(at(piece) if isinstance(piece, Wires) else piece for piece in word)
 
 
-def _read(operation: Operation, at: Callable[[Wires], Wires]) -> Operation:
+def _delayed_operation(operation: Operation, at: Callable[[Wires], Wires]) -> Operation:
     """Return an operation that reads other signals."""
     if isinstance(operation, Sum):
         addends = tuple(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import HeapPart, Node
 
 MORE = 1024  # bytes that a look-up less may take
-WIDEST = 16  # bits of an entry
+WIDEST_ENTRY = 16  # bits of an entry
 
 
 def with_tables_added(graph: WordGraph, meanings: Sequence[str]) -> tuple[WordGraph, list[str]]:
@@ -118,7 +118,7 @@ def _added(graph: WordGraph, parts: Sequence[Bits]) -> tuple[Lookup | None, int,
             entry = table.entries[k >> (read - table.read)] >> row.drop
             total[k] += (entry ^ flip) << (row.column - column)
     bits = max(1, max(total).bit_length())
-    if bits > WIDEST:
+    if bits > WIDEST_ENTRY:
         return None, column, 0
     first = parts[0]
     lsb = graph.scales[first.node].lsb + first.drop - first.column + column

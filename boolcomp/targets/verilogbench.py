@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from boolcomp.targets.gates import Framed, Pin
 
 
-def bench(program: Program, load: float | None, gates: Framed) -> str:
+def verilog_bench(program: Program, load: float | None, gates: Framed) -> str:
     """Return the text of a bench; it prints a line that begins with PASS, or with FAIL."""
     found = vectors(program, load, gates)
     count, ins, outs = len(found.given), len(found.given[0]), len(found.wanted[0])
@@ -30,12 +30,12 @@ def bench(program: Program, load: float | None, gates: Framed) -> str:
         "    integer caught;",
     ]
     lines += _clock() if gates.stages else []
-    lines.append(f"    {gates.module} dut ({', '.join(_connections(gates, ins, outs))});")
+    lines.append(f"    {gates.module} dut ({', '.join(_verilog_connections(gates, ins, outs))});")
     lines += ["    initial begin", "        differ = 0;", "        caught = 0;"]
     for k, (given, wanted) in enumerate(zip(found.given, found.wanted, strict=True)):
         lines.append(f"        given[{k}] = {ins}'b{given};")
         lines.append(f"        wanted[{k}] = {outs}'b{wanted};")
-    lines += _clocked_loop(gates, count) if gates.stages else _loop(count)
+    lines += _verilog_clocked_loop(gates, count) if gates.stages else _verilog_loop(count)
     expected = f"caught == 1 && differ == {found.wrong}"
     lines += [
         f"        if ({expected})",
@@ -48,7 +48,7 @@ def bench(program: Program, load: float | None, gates: Framed) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _connections(gates: Framed, ins: int, outs: int) -> Iterator[str]:
+def _verilog_connections(gates: Framed, ins: int, outs: int) -> Iterator[str]:
     if gates.stages:
         for name in ("clock", "enable", "valid_in", "valid_out"):
             yield f".{name}({name})"
@@ -77,7 +77,7 @@ def _clock() -> list[str]:
     ]
 
 
-def _loop(count: int) -> list[str]:
+def _verilog_loop(count: int) -> list[str]:
     return [
         f"        for (place = 0; place < {count}; place = place + 1) begin",
         "            inputs = given[place];",
@@ -90,7 +90,7 @@ def _loop(count: int) -> list[str]:
     ]
 
 
-def _clocked_loop(gates: Framed, count: int) -> list[str]:
+def _verilog_clocked_loop(gates: Framed, count: int) -> list[str]:
     """Return a loop that stalls every fifth clock, and counts what comes out as valid."""
     clocks = 2 * (count + gates.stages) + 10
     return [

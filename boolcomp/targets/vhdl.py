@@ -9,7 +9,7 @@ from boolcomp.targets.gates import Gates, Syntax, gates_of, header
 from boolcomp.targets.ports import design_of
 from boolcomp.targets.reserved import VHDL
 from boolcomp.targets.rtlmodule import words_of
-from boolcomp.targets.vhdlbench import bench
+from boolcomp.targets.vhdlbench import vhdl_bench
 from boolcomp.targets.vhdlwords import VhdlWords
 from boolcomp.targets.wordnotes import READING, with_words
 
@@ -22,43 +22,43 @@ if TYPE_CHECKING:
     from boolcomp.targets.ports import Design
     from boolcomp.targets.rtl import Words
 
-SYNTAX = Syntax(VHDL, "{}({})", ("'0'", "'1'"))
-SPELLING = Spelling({"and": " and ", "or": " or ", "xor": " xor "}, "(not {})")
+VHDL_SYNTAX = Syntax(VHDL, "{}({})", ("'0'", "'1'"))
+VHDL_SPELLING = Spelling({"and": " and ", "or": " or ", "xor": " xor "}, "(not {})")
 LIBRARIES = ["library ieee;", "use ieee.std_logic_1164.all;"]
 
 
-def export(program: Program, load: float | None, options: Options) -> Files:
+def export_vhdl(program: Program, load: float | None, options: Options) -> Files:
     """Return a program's entity, and its test bench where one is wanted."""
     design = design_of(program, load)
     if options.level == "words":
-        return _words(program, load, design, options)
-    gates = gates_of(design, SYNTAX, options.pipeline)
-    files: Files = {f"{gates.module}.vhd": render(design, gates)}
+        return _vhdl_words(program, load, design, options)
+    gates = gates_of(design, VHDL_SYNTAX, options.pipeline)
+    files: Files = {f"{gates.module}.vhd": render_vhdl(design, gates)}
     if options.test_bench:
-        files[f"{gates.module}_tb.vhd"] = bench(program, load, gates)
+        files[f"{gates.module}_tb.vhd"] = vhdl_bench(program, load, gates)
     return files
 
 
-def _words(program: Program, load: float | None, design: Design, options: Options) -> Files:
-    words = words_of(program, load, design, SYNTAX, options.pipeline)
-    files: Files = {f"{words.module}.vhd": render_words(design, words)}
+def _vhdl_words(program: Program, load: float | None, design: Design, options: Options) -> Files:
+    words = words_of(program, load, design, VHDL_SYNTAX, options.pipeline)
+    files: Files = {f"{words.module}.vhd": render_vhdl_words(design, words)}
     if options.test_bench:
-        files[f"{words.module}_tb.vhd"] = bench(program, load, words)
+        files[f"{words.module}_tb.vhd"] = vhdl_bench(program, load, words)
     return files
 
 
-def render_words(design: Design, words: Words) -> str:
+def render_vhdl_words(design: Design, words: Words) -> str:
     """Return the text of an entity and its architecture of words."""
     printer = VhdlWords(words)
     lines = [f"-- {line}" for line in [*header(with_words(design), words), READING]]
     lines += [*LIBRARIES, "use ieee.numeric_std.all;", *_entity(words)]
     lines += [f"architecture words of {words.module} is", *printer.declarations()]
     lines += [*_valid(words), "begin", *printer.body()]
-    lines += _clocked(words.stages, printer.held()) if words.stages else []
+    lines += _vhdl_registers(words.stages, printer.held()) if words.stages else []
     return "\n".join([*lines, *printer.ends(), "end words;"]) + "\n"
 
 
-def render(design: Design, gates: Gates) -> str:
+def render_vhdl(design: Design, gates: Gates) -> str:
     """Return the text of an entity and its architecture."""
     lines = [f"-- {line}" for line in header(design, gates)]
     lines += [*LIBRARIES, *_entity(gates), f"architecture gates of {gates.module} is"]
@@ -66,9 +66,10 @@ def render(design: Design, gates: Gates) -> str:
     lines += [f"    signal {name} : std_logic;" for name, _ in gates.registers]
     lines += [*_valid(gates), "begin"]
     lines += [
-        f"    {name} <= {SPELLING.write(lut, operands)};" for name, lut, operands in gates.lines
+        f"    {name} <= {VHDL_SPELLING.write(lut, operands)};"
+        for name, lut, operands in gates.lines
     ]
-    lines += _clocked(gates.stages, gates.registers) if gates.stages else []
+    lines += _vhdl_registers(gates.stages, gates.registers) if gates.stages else []
     for pin, drives in zip(gates.outputs, gates.drives, strict=True):
         lines.append(f"    {pin.name} <= {' & '.join(drives)};")
     return "\n".join([*lines, "end gates;"]) + "\n"
@@ -77,7 +78,7 @@ def render(design: Design, gates: Gates) -> str:
 def _entity(gates: Framed) -> Iterator[str]:
     yield f"entity {gates.module} is"
     yield "    port ("
-    yield ";\n".join(f"        {port}" for port in _ports(gates))
+    yield ";\n".join(f"        {port}" for port in _vhdl_ports(gates))
     yield "    );"
     yield f"end {gates.module};"
 
@@ -88,7 +89,7 @@ def _valid(gates: Framed) -> Iterator[str]:
         yield f"    signal valid : std_logic_vector({high} downto 0) := (others => '0');"
 
 
-def _ports(gates: Framed) -> Iterator[str]:
+def _vhdl_ports(gates: Framed) -> Iterator[str]:
     if gates.stages:
         for name in ("clock", "enable", "valid_in"):
             yield f"{name} : in std_logic"
@@ -105,7 +106,7 @@ def subtype(pin: Pin) -> str:
     return "std_logic" if bits == 1 else f"std_logic_vector({bits - 1} downto 0)"
 
 
-def _clocked(stages: int, registers: Iterable[tuple[str, str]]) -> list[str]:
+def _vhdl_registers(stages: int, registers: Iterable[tuple[str, str]]) -> list[str]:
     return [
         "    process (clock)",
         "    begin",

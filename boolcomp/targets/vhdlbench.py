@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from boolcomp.targets.gates import Framed, Pin
 
 
-def bench(program: Program, load: float | None, gates: Framed) -> str:
+def vhdl_bench(program: Program, load: float | None, gates: Framed) -> str:
     """Return the text of a bench; it reports PASS, or fails with severity failure."""
     found = vectors(program, load, gates)
     count, ins, outs = len(found.given), len(found.given[0]), len(found.wanted[0])
@@ -38,10 +38,10 @@ def bench(program: Program, load: float | None, gates: Framed) -> str:
             "    signal valid_out : std_logic;",
         ]
     lines += ["begin", f"    dut : entity work.{gates.module} port map ("]
-    lines += [",\n".join(f"        {one}" for one in _connections(gates, ins, outs)), "    );"]
+    lines += [",\n".join(f"        {one}" for one in _vhdl_connections(gates, ins, outs)), "    );"]
     lines += ["    process", "        variable caught, seen, place : integer := 0;"]
     lines += ["        variable differ : integer := -1;", "    begin"]
-    lines += _clocked_loop(gates, count) if gates.stages else _loop(count)
+    lines += _vhdl_clocked_loop(gates, count) if gates.stages else _vhdl_loop(count)
     lines += [
         f"        if caught = 1 and differ = {found.wrong} then",
         f'            report "PASS: {count - 1} vectors hold, the wrong one differs";',
@@ -62,7 +62,7 @@ def _table(head: str, rows: tuple[str, ...]) -> Iterator[str]:
     yield "    );"
 
 
-def _connections(gates: Framed, ins: int, outs: int) -> Iterator[str]:
+def _vhdl_connections(gates: Framed, ins: int, outs: int) -> Iterator[str]:
     if gates.stages:
         for name in ("clock", "enable", "valid_in", "valid_out"):
             yield f"{name} => {name}"
@@ -77,7 +77,7 @@ def _bundle(pins: tuple[Pin, ...], name: str, place: int) -> Iterator[str]:
         yield f"{pin.name} => {name}({span})"
 
 
-def _loop(count: int) -> list[str]:
+def _vhdl_loop(count: int) -> list[str]:
     return [
         f"        for k in 0 to {count - 1} loop",
         "            inputs <= given(k);",
@@ -90,7 +90,7 @@ def _loop(count: int) -> list[str]:
     ]
 
 
-def _clocked_loop(gates: Framed, count: int) -> list[str]:
+def _vhdl_clocked_loop(gates: Framed, count: int) -> list[str]:
     """Return a loop that stalls every fifth clock, and counts what comes out as valid."""
     return [
         f"        for k in 1 to {2 * (count + gates.stages) + 10} loop",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from boolcomp.common.errors import UsageError, listing, require_name, spelled
 from boolcomp.common.files import is_file, is_stream, outputs
 from boolcomp.targets import LEVELS, WRITERS, Options, writer
-from boolcomp.targets import export as texts_of
+from boolcomp.targets import export_texts as texts_of
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program

@@ -49,7 +49,7 @@ LOOKS = 10**7
 FRESH = 40
 """Points that join the rows at once, at least; or an eighth of what are rows already."""
 
-STEPS = 20_000
+GATHER_STEPS = 20_000
 """Steps of local search for a block that is not solved to the end."""
 
 
@@ -170,7 +170,7 @@ def sketched(block: CoverMatrix, end: float) -> Solution:
     if bound < len(best):
         value, _, best = lagrangian(matrix, best, end)
         search = LocalSearch(matrix, best, max(bound, -(-value // UNIT)))
-        search.run(STEPS, end)
+        search.run(GATHER_STEPS, end)
         best, bound = search.best, min(len(search.best), max(bound, -(-value // UNIT)))
     return Solution(columns[best].astype(np.int64), bound, bound, len(best))
 

@@ -151,7 +151,7 @@ class _Work:
             order = self.random.permutation(self.count)
         wild = 0.5 if number else 0.0
         self._run(
-            lambda at: kernels.sweep(
+            lambda at: kernels.sweep_lists(
                 s, self.walk, order.astype(np.int64), at, self.inputs, self.outputs, wild,
                 self.conflict, _BUDGET, _LIMIT, self.within,
             ),
@@ -177,7 +177,7 @@ class _Work:
         """Drop outputs and literals that the products do not need."""
         order = np.arange(self.count)
         self._run(
-            lambda at: kernels.thin(
+            lambda at: kernels.thin_lists(
                 self.lists, self.walk, order, at, self.inputs, self.conflict, _BUDGET, _LIMIT,
                 self.within,
             ),

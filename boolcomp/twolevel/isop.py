@@ -23,7 +23,7 @@ from boolcomp.twolevel.dense import Dense, IndexCubes, from_index, points_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BUDGET = 1 << 20  # words of work between two looks at the clock: a millisecond or two
+_ISOP_BUDGET = 1 << 20  # words of work between two looks at the clock: a millisecond or two
 
 
 def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
@@ -47,11 +47,23 @@ def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
     out = np.zeros((1024, words_for(outputs)), np.uint64)
     while True:
         status = kernels.isop(
-            inputs, outputs, lower, upper, done, at, stage, path, state, value, free, out, _BUDGET
+            inputs,
+            outputs,
+            lower,
+            upper,
+            done,
+            at,
+            stage,
+            path,
+            state,
+            value,
+            free,
+            out,
+            _ISOP_BUDGET,
         )
-        if status == kernels.DONE:
+        if status == kernels.ISOP_DONE:
             break
-        if status == kernels.MORE_ROOM:
+        if status == kernels.ISOP_MORE_ROOM:
             value, free, out = (np.concatenate([a, np.zeros_like(a)]) for a in (value, free, out))
         elif clock.over:
             return None

@@ -14,7 +14,7 @@ from boolcomp.twolevel.dense_kernels import ALL, LOW_BITS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DONE, MORE_ROOM, PAUSED = 0, 1, 2
+ISOP_DONE, ISOP_MORE_ROOM, ISOP_PAUSED = 0, 1, 2
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -171,10 +171,10 @@ def isop(
         got = _view(done, at, k, outputs)
         budget -= got.size
         if budget < 0:
-            return PAUSED
+            return ISOP_PAUSED
         if stage[k] == 0:
             if state[1] == len(value):
-                return MORE_ROOM
+                return ISOP_MORE_ROOM
             got[:] = 0
             needed, others = _constant_outputs(low, up, full)
             if needed:
@@ -201,4 +201,4 @@ def isop(
         path[2 * k + 3] = path[2 * k + 1] | (1 << b if side == 2 else 0)
         stage[k], stage[k + 1] = side + 1, 0
         state[0] = k + 1
-    return DONE
+    return ISOP_DONE

@@ -150,7 +150,7 @@ def _pull(s: Lists, c: int, blocked: NDArray[np.uint64], gain: NDArray[np.float6
 
 
 @njit(cache=True, nogil=True)
-def _best(
+def _best_literal(
     s: Lists, c: int, blocked: NDArray[np.uint64], gain: NDArray[np.float64], wild: float
 ) -> tuple[int, float]:
     """Return the literal of highest gain (blurred by `wild`) that may go, -1 if none may."""
@@ -184,7 +184,7 @@ def grow(
         _blockers(s, c, conflict, blocked, outputs_blocked)
         gain[:] = 0
         _pull(s, c, blocked, gain)
-        best, best_gain = _best(s, c, blocked, gain, wild)
+        best, best_gain = _best_literal(s, c, blocked, gain, wild)
         # Outputs come before inputs that swallow nothing: they shut no way that still leads on.
         if best_gain < 1e-3:
             for j in range(outputs):
@@ -251,7 +251,7 @@ def grow_within(
         gain[:] = 0
         _pull(s, c, blocked, gain)
         w.state[3] += s.fixed[0]
-        best, _ = _best(s, c, blocked, gain, wild)
+        best, _ = _best_literal(s, c, blocked, gain, wild)
         if best < 0:
             break
         status = _may_grow(s, w, c, best, inputs, budget)
@@ -297,7 +297,7 @@ def _grown(
 
 
 @njit(cache=True, nogil=True)
-def sweep(
+def sweep_lists(
     s: Lists,
     w: Walk,
     order: NDArray[np.int64],
@@ -354,7 +354,7 @@ def shrink_all(
 
 
 @njit(cache=True, nogil=True)
-def thin(
+def thin_lists(
     s: Lists,
     w: Walk,
     order: NDArray[np.int64],

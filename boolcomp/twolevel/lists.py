@@ -13,7 +13,7 @@ from boolcomp.twolevel.cubes import Cubes, pack, unpack, words_for
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BUDGET = 1 << 22  # cubes looked at between two looks at the clock: some ten milliseconds
+_LIST_BUDGET = 1 << 22  # cubes looked at between two looks at the clock: some ten milliseconds
 _MOST_MEMBERS = 1 << 27
 _MOST_WORDS = 1 << 23  # 64 MB
 
@@ -56,7 +56,7 @@ def first_uncovered(
         return None
     clock = clock or Clock()
     walk = buffers(cubes.inputs, 8 * len(cubes) + 64)
-    at, budget = np.zeros(1, np.int64), _BUDGET
+    at, budget = np.zeros(1, np.int64), _LIST_BUDGET
     while True:
         before = at[0]
         status = kernels.cover_all(
@@ -82,7 +82,7 @@ def uncovered_parts(
     walk.members[: len(cubes)] = np.arange(len(cubes))
     walk.start[1:] = len(cubes)
     while True:
-        status = kernels.explore(cubes.zero, cubes.one, walk, kernels.COLLECT, _BUDGET)
+        status = kernels.explore(cubes.zero, cubes.one, walk, kernels.COLLECT, _LIST_BUDGET)
         if status == kernels.DONE:
             return walk.leaves[: walk.state[1]]
         if status == kernels.MORE_ROOM:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-CHOSEN, UNMET, STEPS, WORK = 0, 1, 2, 3
+CHOSEN, UNMET, STEPS, WORK_DONE = 0, 1, 2, 3
 
 
 class Choice(NamedTuple):
@@ -70,10 +70,10 @@ def add(m: Choice, c: int) -> None:
                 m.stirred[d] = True
                 if d != c:
                     m.score[d] -= m.weight[r]
-            m.sizes[WORK] += m.row_start[r + 1] - m.row_start[r]
+            m.sizes[WORK_DONE] += m.row_start[r + 1] - m.row_start[r]
         elif m.met[r] == 2:
             m.score[m.owner[r] ^ c] += m.weight[r]
-    m.sizes[WORK] += m.column_start[c + 1] - m.column_start[c]
+    m.sizes[WORK_DONE] += m.column_start[c + 1] - m.column_start[c]
 
 
 @njit(cache=True, nogil=True)
@@ -99,11 +99,11 @@ def drop(m: Choice, c: int) -> None:
                 m.stirred[d] = True
                 if d != c:
                     m.score[d] += m.weight[r]
-            m.sizes[WORK] += m.row_start[r + 1] - m.row_start[r]
+            m.sizes[WORK_DONE] += m.row_start[r + 1] - m.row_start[r]
         elif m.met[r] == 1:
             m.score[m.owner[r]] -= m.weight[r]
     m.stirred[c] = False
-    m.sizes[WORK] += m.column_start[c + 1] - m.column_start[c]
+    m.sizes[WORK_DONE] += m.column_start[c + 1] - m.column_start[c]
 
 
 @njit(cache=True, nogil=True)
@@ -119,7 +119,7 @@ def _cheapest(m: Choice, forbidden: int) -> int:
         )
         if c != forbidden and better:
             best = c
-    m.sizes[WORK] += m.sizes[CHOSEN] // 4
+    m.sizes[WORK_DONE] += m.sizes[CHOSEN] // 4
     return int(best)
 
 
@@ -170,14 +170,14 @@ def improve(
     Returns the size of the smallest, kept in `best`; a call resumes where the last one ended.
     None smaller than `lower`, at least 1, is looked for.
     """
-    end, last = m.sizes[WORK] + budget, m.sizes[STEPS] + steps
-    while m.sizes[WORK] < end and m.sizes[STEPS] < last:
+    end, last = m.sizes[WORK_DONE] + budget, m.sizes[STEPS] + steps
+    while m.sizes[WORK_DONE] < end and m.sizes[STEPS] < last:
         while m.sizes[UNMET] == 0:
             if m.sizes[CHOSEN] < size:
                 size = m.sizes[CHOSEN]
                 best[:size] = m.chosen[:size]
             if size <= lower:
-                m.sizes[WORK] = end
+                m.sizes[WORK_DONE] = end
                 return size
             drop(m, _cheapest(m, -1))
         m.sizes[STEPS] += 1
@@ -197,5 +197,5 @@ def improve(
             m.weight[r] += 1
             for q in range(m.row_start[r], m.row_start[r + 1]):
                 m.score[m.row_columns[q]] += 1
-            m.sizes[WORK] += m.row_start[r + 1] - m.row_start[r]
+            m.sizes[WORK_DONE] += m.row_start[r + 1] - m.row_start[r]
     return size

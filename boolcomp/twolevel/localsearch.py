@@ -49,7 +49,7 @@ class LocalSearch:
     @property
     def work(self) -> int:
         """Entries of the matrix looked at so far."""
-        return int(self._choice.sizes[kernels.WORK])
+        return int(self._choice.sizes[kernels.WORK_DONE])
 
     def improve(self, work: int, steps: int = sys.maxsize >> 1) -> None:
         """Search for that much work, or so many steps where they end first."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from boolcomp.twolevel.covering import CoverMatrix
     from boolcomp.twolevel.cubes import Cubes
 
-STEPS = 30_000
+POOLED_STEPS = 30_000
 """Steps of local search for a block."""
 
 ROUNDS = 40
@@ -90,6 +90,6 @@ def _chosen(matrix: CoverMatrix, end: float) -> NDArray[np.int64]:
     parts = [essential]
     for block in core.blocks():
         search = LocalSearch(block, greedy_columns(block), independent(block))
-        search.run(STEPS, end)
+        search.run(POOLED_STEPS, end)
         parts.append(search.best)
     return np.concatenate(parts)

@@ -38,7 +38,7 @@ def parse_graph(text: str, where: str = "graph") -> WordGraph:
     nodes: list[Node] = []
     scales: list[Scale] = []
     results: list[OutputWord] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for count, line in enumerate(text.splitlines(), 1):
         try:
             if result := _RESULT.fullmatch(line):
                 _check(int(result[1]) == len(results) + 1)
@@ -51,7 +51,7 @@ def parse_graph(text: str, where: str = "graph") -> WordGraph:
             else:
                 _check(holds=False)
         except ValueError as error:  # also of a number that is none, or has too many digits
-            sentence = f"{where}:{number}: {line[:60]!r} is no line of a word graph"
+            sentence = f"{where}:{count}: {line[:60]!r} is no line of a word graph"
             raise DataError(sentence) from error
     try:
         return WordGraph(tuple(nodes), tuple(scales), tuple(results))

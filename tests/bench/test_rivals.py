@@ -72,6 +72,6 @@ def test_a_loaded_rival_leaves_numbers_of_this_process_alone(name: str) -> None:
     found = build.compiler(name)
     if found is None:
         pytest.skip(f"no {name}")
-    build.compiled(found, build.Unit("double three(void) { return 3.0; }"))
+    build.compiled_library(found, build.Unit("double three(void) { return 3.0; }"))
     smallest = np.nextafter(0.0, 1.0)
     assert smallest * np.float64(1.0) > 0.0, "subnormal numbers count as zero"

@@ -15,7 +15,7 @@ from synthesis.networks import random_network
 
 from boolcomp.checker import origin
 from boolcomp.checker.errors.many import ByWord, Many, fixed
-from boolcomp.checker.errors.many import number as near_number
+from boolcomp.checker.errors.many import many_of as near_number
 from boolcomp.checker.functions.curves import Functions
 from boolcomp.checker.functions.robot import read_robot
 from boolcomp.checker.functions.waves import Space, Sum, Variable, number, precise

@@ -37,12 +37,12 @@ def load() -> LoadFiles:
 def of_bounds(text: str) -> dict[str, Step]:
     """Return the steps of the same program with other lines in the section."""
     other = replace(load(), sections={**load().sections, "bound": section(text)})
-    return {one.name: one for one in bound.check(other)}
+    return {one.name: one for one in bound.check_bound(other)}
 
 
 @pytest.mark.check
 def test_what_a_certificate_claims_is_confirmed() -> None:
-    found = list(bound.check(load()))
+    found = list(bound.check_bound(load()))
     assert [one.name for one in found] == ["no overflow", "error of tau1", "error of tau2"]
     assert all(one.holds and one.cases > 0 for one in found), found
 
@@ -53,7 +53,7 @@ def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_
     choices = CompactChoices(demand, proof="plain", certify=True)
     found = load_of(compile_compact("machado-2r", choices, of="gravity").program)
     assert [line.split()[1] for line in found.sections["bound"].lines] == ["plain", "plain"]
-    assert all(one.holds for one in bound.check(found))
+    assert all(one.holds for one in bound.check_bound(found))
 
 
 @pytest.mark.slow
@@ -139,9 +139,9 @@ def test_a_certified_bound_is_that_of_the_sketch_and_what_the_sketch_errs_by(
 @pytest.mark.slow
 def test_a_sketch_that_errs_more_than_the_program_says_is_refused() -> None:
     exact = shipped()
-    assert all(step.holds for step in bound.check(exact))
+    assert all(step.holds for step in bound.check_bound(exact))
     changed = with_line(exact, "origin", "alpha = 0", "alpha = 0.005")
     most = max(x.steps for x in differences(*(changed.section(x) for x in ("origin", "sketch"))))
     assert 0.0001 < most < 2**-6
-    notes = [step.note for step in bound.check(changed) if not step.holds]
+    notes = [step.note for step in bound.check_bound(changed) if not step.holds]
     assert any("tau2: program.json says" in note for note in notes)

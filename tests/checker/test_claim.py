@@ -71,7 +71,7 @@ def family(loaded: tuple[float, ...], more: tuple[float, ...] = (), **other: Any
 
 
 def wrong(program: ProgramFiles) -> dict[str, str]:
-    return {one.name: one.note for one in claim.check(program) if not one.holds}
+    return {one.name: one.note for one in claim.check_claim(program) if not one.holds}
 
 
 @pytest.fixture

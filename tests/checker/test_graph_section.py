@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def notes(load: LoadFiles) -> str:
     """Return what is said of steps that do not hold."""
-    return " ".join(step.note for step in graph.check(load) if step.holds is not True)
+    return " ".join(step.note for step in graph.check_graph(load) if step.holds is not True)
 
 
 def with_head(load: LoadFiles, change: Any) -> LoadFiles:
@@ -32,7 +32,7 @@ def with_head(load: LoadFiles, change: Any) -> LoadFiles:
 
 def test_the_map_of_what_ships_holds() -> None:
     assert notes(shipped()) == ""
-    assert [step.holds for step in graph.check(shipped())] == [True, True]
+    assert [step.holds for step in graph.check_graph(shipped())] == [True, True]
 
 
 @pytest.mark.slow

@@ -32,12 +32,12 @@ SMALL = 1e-6  # of a step: 11 digits of coefficients
 
 def verdict(load: LoadFiles) -> list[bool | None]:
     """Return whether the robot's and the sketch's steps hold."""
-    return [step.holds for step in (*origin.check(load), *sketch.check(load))]
+    return [step.holds for step in (*origin.check_origin(load), *sketch.check_sketch(load))]
 
 
 def note(load: LoadFiles) -> str:
     """Return all that is said of steps that do not hold."""
-    steps = (*origin.check(load), *sketch.check(load))
+    steps = (*origin.check_origin(load), *sketch.check_sketch(load))
     return " ".join(step.note for step in steps if step.holds is not True)
 
 
@@ -193,7 +193,7 @@ def test_a_wrong_origin_or_sketch_is_refused(where: str, old: str, new: str, sai
 
 def test_a_function_that_the_checker_does_not_know_is_not_checked() -> None:
     load = sketched(robot_problem(load_robot("machado-2r"), "control"))
-    steps = [*origin.check(load), *sketch.check(load)]
+    steps = [*origin.check_origin(load), *sketch.check_sketch(load)]
     assert [(one.method, one.holds) for one in steps] == [("not checked", None)] * 2
     assert all("control is no function that the checker knows" in one.note for one in steps)
 

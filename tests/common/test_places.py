@@ -237,8 +237,8 @@ def test_a_bucket_or_a_server_that_is_not_there_is_a_sentence(
         place_of(s3.replace("lab/results", "none/x")).check()
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     fsspec.filesystem("s3").clear_instance_cache()  # as in another process
-    buckets._made.cache_clear()  # noqa: SLF001
+    buckets._file_system.cache_clear()  # noqa: SLF001
     with pytest.raises(DataError, match="Could not connect"):
         place_of("s3://gone/x").check()
     fsspec.filesystem("s3").clear_instance_cache()
-    buckets._made.cache_clear()  # noqa: SLF001
+    buckets._file_system.cache_clear()  # noqa: SLF001

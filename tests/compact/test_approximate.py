@@ -32,7 +32,7 @@ from boolcomp.compact.approximate.move_kernels import (
 )
 from boolcomp.compact.approximate.prices import Pricing, cores_of, with_entries
 from boolcomp.compact.approximate.results import approximated as smaller_by
-from boolcomp.compact.approximate.row_kernels import FORBIDDEN, Rows, Words, extra
+from boolcomp.compact.approximate.row_kernels import FORBIDDEN, Rows, WordRows, extra
 from boolcomp.compact.approximate.search_kernels import Asked
 from boolcomp.compact.approximate.searching import Searching, arrays_of, room, row_planes
 from boolcomp.compact.demand import Demand, usual_demand
@@ -132,7 +132,7 @@ def every_row(inputs: int) -> NDArray[np.uint64]:
     return np.stack([row_planes(index >> (inputs - 1 - k) & 1) for k in range(inputs)])
 
 
-WORDS = Words(np.arange(4)[None], np.array([4]), np.array([1e9]))
+WORDS = WordRows(np.arange(4)[None], np.array([4]), np.array([1e9]))
 SUMS = ((np.arange(64) >> 3) + (np.arange(64) & 7))[None]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boolcomp.diagrams import diagram as diagrams
-from boolcomp.diagrams.diagram import Diagram, Node, diagram_of
+from boolcomp.diagrams.diagram import Diagram, DiagramNode, diagram_of
 from boolcomp.diagrams.forest import Forest
 from boolcomp.diagrams.levels import Levels
 
@@ -97,7 +97,7 @@ def test_sifting_finds_the_pairs_of_an_order_that_is_bad_by_far() -> None:
 
 
 def test_a_diagram_that_is_not_its_table_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = Diagram(1, (0,), (Node(0, ~1, ~0),), (3, 4))
+    wrong = Diagram(1, (0,), (DiagramNode(0, ~1, ~0),), (3, 4))
     monkeypatch.setattr(diagrams, "reduced", lambda _: wrong)
     with pytest.raises(AssertionError, match="not its table"):
         diagram_of(np.array([3, 4]), 1)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boolcomp.diagrams.diagram import Node, diagram_of
+from boolcomp.diagrams.diagram import DiagramNode, diagram_of
 from boolcomp.diagrams.forest import Forest
 from boolcomp.diagrams.layout import Branch, Leaf, followers, laid_out
 
@@ -54,7 +54,13 @@ def test_no_layout_has_fewer_instructions(words: list[list[int]]) -> None:
 
 def test_the_test_that_is_made_most_often_does_not_jump() -> None:
     # Two tests want the same node behind them and have no leaf; one is made twice as often.
-    nodes = [Node(0, ~0, ~1), Node(0, ~1, ~2), Node(1, 0, 1), Node(1, 1, 0), Node(2, 0, 1)]
+    nodes = [
+        DiagramNode(0, ~0, ~1),
+        DiagramNode(0, ~1, ~2),
+        DiagramNode(1, 0, 1),
+        DiagramNode(1, 1, 0),
+        DiagramNode(2, 0, 1),
+    ]
     for weights in ([1.0, 1.0, 4.0, 2.0, 1.0], [1.0, 1.0, 1.0, 2.0, 4.0]):
         after = followers(nodes, weights)
         jumping = [k for k in (2, 3, 4) if k not in after]

@@ -12,7 +12,7 @@ import pytest
 from small_programs import stages
 from targets.exported import family, tiny
 
-from boolcomp.diagrams.processor import run
+from boolcomp.diagrams.processor import run_image
 from boolcomp.targets.walks import image_of
 
 if TYPE_CHECKING:
@@ -97,14 +97,14 @@ def test_the_processor_delivers_the_words_of_the_numpy_engine(code: CodeKind) ->
     image = image_of(program)
     words = random_words(program, 300)
     for row, made in zip(words, wanted(program, words, 0.0), strict=True):
-        assert run(image, row.tolist()).words == tuple(made.tolist())
+        assert run_image(image, row.tolist()).words == tuple(made.tolist())
 
 
 def test_the_text_alone_gives_the_words_and_the_cycles() -> None:
     program = arm(4)
     image = image_of(program)
     for row in random_words(program, 100).tolist():
-        ran, found = interpreted(str(image), row), run(image, row)
+        ran, found = interpreted(str(image), row), run_image(image, row)
         codes = [output.code for output in program.outputs]
         words = [int(code.word(cell)) for code, cell in zip(codes, ran.cells, strict=True)]
         assert words == list(found.words)
@@ -118,7 +118,7 @@ def test_every_load_has_walks_of_its_own_and_shares_what_is_equal() -> None:
     for load, one in enumerate(program.loads):
         made = wanted(program, every, one.payload)
         for row, word in zip(every.tolist(), made[:, 0].tolist(), strict=True):
-            assert run(image, row, load).words == (word,)
+            assert run_image(image, row, load).words == (word,)
             assert interpreted(str(image), row, load).cells[0] >> 1 == word
     alone = [image_of(program, payload) for payload in program.payloads]
     assert image.walks[1].entry == image.walks[2].entry  # the second and third are one function
@@ -129,11 +129,11 @@ def test_cycles_are_means_over_all_words_and_none_exceeds_the_worst() -> None:
     program = tiny()
     image = image_of(program)
     every = itertools.product(range(4), range(2), range(4))
-    cycles = [run(image, row).cycles for row in every]
+    cycles = [run_image(image, row).cycles for row in every]
     assert Fraction(image.mean_cycles()) == Fraction(sum(cycles), len(cycles))
     assert image.worst_cycles() == max(cycles)
     larger = image_of(arm(4))
-    drawn = [run(larger, row).cycles for row in random_words(arm(4), 400).tolist()]
+    drawn = [run_image(larger, row).cycles for row in random_words(arm(4), 400).tolist()]
     assert max(drawn) <= larger.worst_cycles()
     assert np.mean(drawn) == pytest.approx(larger.mean_cycles(), abs=0.3)
 

@@ -28,7 +28,7 @@ from boolcomp.proof.bound.checked import claim_of, met_with_checker
 from boolcomp.proof.bound.enclosure import Enclosure, about, between, exactly, of_ball
 from boolcomp.proof.bound.envelope_kernels import add_product
 from boolcomp.proof.bound.known import line_of
-from boolcomp.proof.bound.leaves import NEVER, Worst, by_remainder
+from boolcomp.proof.bound.leaves import NEVER, WorstLeaf, by_remainder
 from boolcomp.proof.bound.meaning import GivenWord, Total, TurnSum
 from boolcomp.proof.bound.plain import Forward, pieces_of, plain_bounds
 from boolcomp.proof.bound.result import EFFORT
@@ -307,7 +307,7 @@ def test_a_product_is_the_worst_between_both_ends_of_its_error() -> None:
 
 def test_only_the_worst_cells_are_lowered() -> None:
     errors = np.random.default_rng(3).integers(0, 1000, 300)
-    worst = Worst(100)
+    worst = WorstLeaf(100)
     for start in range(0, 300, 50):
         worst.offer(errors[start : start + 50], start, (0,))
     assert worst.largest == errors.max()

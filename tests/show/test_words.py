@@ -10,7 +10,7 @@ from exports import kept
 
 from boolcomp.measure.show.arm import arm_steps
 from boolcomp.measure.show.effects import effects_of
-from boolcomp.measure.show.trajectory import trajectory_of
+from boolcomp.measure.show.trajectory import shown_trajectory
 from boolcomp.problem.robot import load_robot
 from boolcomp.words.graph import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 
@@ -48,7 +48,7 @@ def test_budgets_add_up_to_about_what_was_measured() -> None:
 
 
 def test_speeds_and_accelerations_are_the_derivatives_of_positions() -> None:
-    trajectory = trajectory_of(JOINTS, RANGES)
+    trajectory = shown_trajectory(JOINTS, RANGES)
     count = 20_000
     states = trajectory.states(count)
     step = trajectory.period / count

@@ -135,4 +135,4 @@ def test_every_script_runs_and_writes_nodes_of_three_inputs(name: str) -> None:
     commands = ["read_blif a.blif", *SCRIPTS[name], "write_blif b.blif"]
     outcome = abc.run(abc.find(), commands, {"a.blif": blif.render(network)}, ["b.blif"])
     assert outcome.note == ""
-    assert len(blif.parse(outcome.files["b.blif"]).outputs) == 6
+    assert len(blif.parse_blif(outcome.files["b.blif"]).outputs) == 6

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def as_gates(network: Network) -> Network:
     inputs = tuple(f"i{k}" for k in range(network.inputs))
     outputs = tuple(f"o{k}" for k in range(len(network.outputs)))
-    return aiger.parse(aiger.render_binary(Netlist("n", inputs, outputs, network))).network
+    return aiger.parse_aiger(aiger.render_binary(Netlist("n", inputs, outputs, network))).network
 
 
 @given(networks)

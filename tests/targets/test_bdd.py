@@ -15,8 +15,8 @@ from targets.exported import AWKWARD, arm, family, tiny
 
 import boolcomp
 from boolcomp.common.errors import UsageError
-from boolcomp.diagrams.processor import run as simulated
-from boolcomp.targets import Options, export
+from boolcomp.diagrams.processor import run_image as simulated
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.bdd_verilog import OWN
 from boolcomp.targets.walks import image_of
 
@@ -43,7 +43,7 @@ def built(program: Program, folder: Path, change: Callable[[str], str] = str) ->
     """Return what the bench of a program's processor prints, its text changed."""
     if shutil.which("iverilog") is None:
         pytest.skip("iverilog is not installed")
-    files = export(program, "bdd-verilog", None, Options(test_bench=True))
+    files = export_texts(program, "bdd-verilog", None, Options(test_bench=True))
     names = list(files)
     for name, text in files.items():
         (folder / name).write_text(change(str(text)) if name == names[0] else str(text))
@@ -98,7 +98,7 @@ def test_a_bit_of_the_memory_that_is_wrong_fails_the_bench(name: str, tmp_path: 
 def test_verilator_warns_of_nothing(name: str, tmp_path: Path) -> None:
     if shutil.which("verilator") is None:
         pytest.skip("verilator is not installed")
-    ((file, text),) = export(PROGRAMS[name](), "bdd-verilog").items()
+    ((file, text),) = export_texts(PROGRAMS[name](), "bdd-verilog").items()
     (tmp_path / file).write_text(str(text))
     lint = ["verilator", "--lint-only", "-Wall", file]
     done = subprocess.run(lint, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -106,7 +106,7 @@ def test_verilator_warns_of_nothing(name: str, tmp_path: Path) -> None:
 
 
 def test_no_name_of_a_user_is_one_that_the_module_uses() -> None:
-    ((_, text),) = export(tiny(("memory", "walk", "done")), "bdd-verilog").items()
+    ((_, text),) = export_texts(tiny(("memory", "walk", "done")), "bdd-verilog").items()
     found = re.findall(
         r"^    (?:(in|out)put )?(?:wire|reg) (?:\[\d+:0\] )?(\w+)", str(text), re.MULTILINE
     )
@@ -138,6 +138,6 @@ def test_a_compact_program_of_many_bits_is_refused_with_a_sentence() -> None:
     program = arm("compact", 6)
     for target in ("bdd", "bdd-binary", "bdd-verilog"):
         with pytest.raises(UsageError, match=r"reads (2[3-9]|3\d) bits at once: .*--mode paper"):
-            export(program, target)
+            export_texts(program, target)
     with pytest.raises(UsageError, match="engine 'bdd' walks tables of at most 22 bits"):
         program.engine(name="bdd")

@@ -12,7 +12,7 @@ from boolcomp.targets.wires import Fixed, Wires, joined
 
 
 def test_empty_pieces_do_not_keep_neighbours_apart() -> None:
-    pieces = [
+    pieces: list[Wires | Fixed] = [
         Fixed(0, 0),
         Wires("a", 0, 2),
         Fixed(0, 0),

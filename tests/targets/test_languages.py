@@ -32,7 +32,7 @@ from wordgraphs import interpreted, random_graph
 import boolcomp
 from boolcomp.common.errors import UsageError
 from boolcomp.logic.network import Builder
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.words.graph import (
     Bits,
     Heap,
@@ -61,7 +61,7 @@ def needs(*tools: str) -> pytest.MarkDecorator:
 
 
 def only(program: Program, target: str, options: Options | None = None) -> str:
-    (text,) = export(program, target, options=options or Options()).values()
+    (text,) = export_texts(program, target, options=options or Options()).values()
     return str(text)
 
 
@@ -136,14 +136,14 @@ def test_code_gives_what_the_digits_of_a_graph_say(
 
     check(run_python(only(program, "python"), words))
     if shutil.which("gcc"):
-        check(run_c(export(program, "c"), words, tmp_path, "gcc", *SANITIZED))
+        check(run_c(export_texts(program, "c"), words, tmp_path, "gcc", *SANITIZED))
     if shutil.which("node") and given != "sums of 40 bits":
         check(run_javascript(only(program, "javascript"), words, tmp_path))
 
 
 def test_words_that_javascript_cannot_hold_are_refused() -> None:
     with pytest.raises(UsageError, match="bits: JavaScript has"):
-        export(of_graph("wide", SPECIAL["sums of 40 bits"]), "javascript")
+        export_texts(of_graph("wide", SPECIAL["sums of 40 bits"]), "javascript")
 
 
 def test_tables_of_one_word_that_are_only_added_become_one() -> None:
@@ -152,7 +152,7 @@ def test_tables_of_one_word_that_are_only_added_become_one() -> None:
     assert isinstance(heap, Heap)
     multiplied = replace(heap, parts=(*heap.parts, product(3, 1)))
     other = replace(graph, nodes=(*graph.nodes[:-1], multiplied))
-    texts = [str(export(of_graph("some", x), "c")["some.c"]) for x in (graph, other)]
+    texts = [str(export_texts(of_graph("some", x), "c")["some.c"]) for x in (graph, other)]
     assert [len(re.findall(r"^static const .*TABLE", text, re.MULTILINE)) for text in texts] == [
         1, 2
     ]  # fmt: skip
@@ -162,7 +162,7 @@ def test_a_product_in_a_sum_is_one_multiplication_and_a_sum_begins_at_a_byte() -
     graph = graph_of(
         word("x", 7), word("y", 7), Heap((product(0, 1),), 64, 15), results=(OutputWord(2, 7, 8),)
     )
-    text = str(export(replace(of_graph("some", graph), demand=MCU), "c")["some.c"])
+    text = str(export_texts(replace(of_graph("some", graph), demand=MCU), "c")["some.c"])
     body = text[text.index("{\n    unsigned saturated") :]
     assert body.count(" * ") == 1
     assert "(int8_t)(unsigned)x_signed * (int8_t)(unsigned)y_signed" in body
@@ -221,7 +221,7 @@ def test_bit_sliced_c_gives_the_words_of_the_logic(flags: list[str], tmp_path: P
         replace(tiny(), networks=(Builder(4).build([2, 0, 0]),)),
     ):
         words = words_of(program, 5001)
-        found = run_sliced(export(program, "c-sliced"), words, tmp_path, *flags)
+        found = run_sliced(export_texts(program, "c-sliced"), words, tmp_path, *flags)
         assert np.array_equal(found, expected(program, words))
 
 
@@ -231,7 +231,7 @@ def test_c_is_right_where_an_int_has_16_bits(tmp_path: Path) -> None:
     graph = random_graph(1)
     for program in (kept(KEPT[0]), kept(KEPT[1]), replace(of_graph("some", graph), demand=MCU)):
         words = words_of(program, 60)[:200]
-        wrong, _ = run_avr(export(program, "c"), words, expected(program, words), tmp_path)
+        wrong, _ = run_avr(export_texts(program, "c"), words, expected(program, words), tmp_path)
         assert wrong == 0
 
 
@@ -240,7 +240,7 @@ def test_c_is_right_where_an_int_has_16_bits(tmp_path: Path) -> None:
 def test_the_paper_arm_takes_less_than_390_cycles_of_an_8_bit_machine(tmp_path: Path) -> None:
     program = boolcomp.compile("machado-2r", bits=8)
     words = words_of(program, 100)[:300]
-    wrong, cycles = run_avr(export(program, "c"), words, expected(program, words), tmp_path)
+    wrong, cycles = run_avr(export_texts(program, "c"), words, expected(program, words), tmp_path)
     assert (wrong, cycles < 390) == (0, True)
 
 
@@ -256,22 +256,22 @@ def test_bits_beyond_those_of_a_word_are_cut_off() -> None:
 def test_every_load_is_a_file_of_its_own_words() -> None:
     family = kept("export-loads")
     words = words_of(family, 500)
-    texts = export(family, "python")
+    texts = export_texts(family, "python")
     for load in family.payloads:
         text = texts[f"machado_2r_{load:g}_kg.py"]
         assert np.array_equal(run_python(str(text), words), expected(family, words, load))
     for target in ("c", "c-sliced", "javascript"):
-        names = set(export(family, target))
+        names = set(export_texts(family, target))
         assert {name.split("_kg")[0] for name in names} == {"machado_2r_0", "machado_2r_2"}
-        assert len(export(family, target, 2.0)) == len(names) // 2
+        assert len(export_texts(family, target, 2.0)) == len(names) // 2
 
 
 def test_levels_that_are_not_there_are_refused() -> None:
     for target, options in (("c", Options()), ("python", Options("words"))):
         with pytest.raises(UsageError, match="has no word graph to write"):
-            export(stages(4)[2], target, options=options)
+            export_texts(stages(4)[2], target, options=options)
     with pytest.raises(UsageError, match="C99 is written as words"):
-        export(kept("export-pid"), "c", options=GATES)
+        export_texts(kept("export-pid"), "c", options=GATES)
 
 
 def parses(files: dict[str, Any], folder: Path) -> None:
@@ -293,7 +293,7 @@ def test_names_are_legal_and_differ_in_every_language(
     for program in (small(names, "switch"), small(names, '9 arms */ """')):
         words = words_of(program, 50)
         for target in ("c", "c-sliced", "python", "javascript"):
-            files = export(program, target)
+            files = export_texts(program, target)
             assert all(name[:1].isalpha() and name.isascii() for name in files)
             assert all(str(text).isascii() for text in files.values())
             if target in ("c", "c-sliced") and shutil.which("gcc"):
@@ -317,7 +317,7 @@ def test_words_keep_their_names(tmp_path: Path, names: tuple[str, str]) -> None:
         assert f"function z({names[0]}, {names[1]})" in text
         if shutil.which("node"):
             assert np.array_equal(run_javascript(text, words, tmp_path), wanted)
-    files = export(program, "c")
+    files = export_texts(program, "c")
     fields = re.findall(r"^    uint16_t (\w+);", str(files["z.h"]), re.MULTILINE)
     assert fields == [*names, "z"]
     if shutil.which("gcc"):
@@ -332,12 +332,12 @@ FORCED = {
 
 @pytest.mark.parametrize("target", FORCED)
 def test_a_name_that_a_language_forbids_is_listed_at_the_head(target: str) -> None:
-    files = export(small(("x", FORCED[target])), target)
+    files = export_texts(small(("x", FORCED[target])), target)
     (text,) = [str(text) for name, text in files.items() if name != "small.c"]
     line = f"called {FORCED[target]}_2 here: {FORCED[target]}, which the language does not allow"
     assert text.count(line) == 1
     assert len(text.partition(line)[0].splitlines()) < 10
-    assert not any("here:" in str(text) for text in export(small(), target).values())
+    assert not any("here:" in str(text) for text in export_texts(small(), target).values())
 
 
 STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1"]
@@ -352,7 +352,8 @@ def test_headers_of_several_programs_stand_side_by_side_and_are_all_that_is_need
 ) -> None:
     program = kept("export-formats")
     words = words_of(program, 500)
-    headers = {**export(kept("export-loads"), "c-header"), **export(program, "c-header")}
+    loads = export_texts(kept("export-loads"), "c-header")
+    headers = {**loads, **export_texts(program, "c-header")}
     for file, text in headers.items():
         (tmp_path / file).write_text(str(text))
     fields = re.findall(r"^    uint\d+_t (\w+);", str(headers["machado_2r.h"]), re.MULTILINE)
@@ -371,7 +372,7 @@ def test_headers_of_several_programs_stand_side_by_side_and_are_all_that_is_need
 
 
 def test_names_of_tables_and_macros_of_headers_begin_with_the_programs_own() -> None:
-    for file, text in export(kept("export-loads"), "c-header").items():
+    for file, text in export_texts(kept("export-loads"), "c-header").items():
         name = file.removesuffix(".h")
         tables = re.findall(r"^static const \w+ (\w+)\[", str(text), re.MULTILINE)
         macros = re.findall(r"^#define (\w+)", str(text), re.MULTILINE)
@@ -406,7 +407,7 @@ def test_the_programs_of_the_page_on_microcontrollers_build(
         pytest.skip(f"not installed: {compiler[0]}")
     block = r"```c main.c" if kind == "c" else r"```cpp sketch.ino"
     (text,) = re.findall(rf"^{block}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    for name, content in export(boolcomp.compile("machado-2r", bits=8), kind).items():
+    for name, content in export_texts(boolcomp.compile("machado-2r", bits=8), kind).items():
         (tmp_path / name).write_text(str(content))
     out = ["-o", str(tmp_path / "run")]
     if kind == "c":
@@ -437,7 +438,7 @@ int main(void)
 @needs("gcc")
 def test_helpers_make_the_words_of_counts_and_drive_units_of_words(tmp_path: Path) -> None:
     program = kept("export-formats")
-    files = export(program, "c")
+    files = export_texts(program, "c")
     for name, content in files.items():
         (tmp_path / name).write_text(str(content))
     first, counts = -5001, 10007

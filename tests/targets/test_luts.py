@@ -13,7 +13,7 @@ from boolcomp.logic import blif
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.measure.verification.gatetext import read_gates
 from boolcomp.measure.verification.tools import SIMULATIONS, simulated
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.ports import design_of
 
 
@@ -21,7 +21,7 @@ from boolcomp.targets.ports import design_of
 @pytest.mark.parametrize("inputs", [4, 6])
 def test_blif_of_tables_is_proved_to_be_the_program(inputs: int) -> None:
     program = arm("compact", 4)
-    (text,) = export(program, "blif", None, Options(luts=inputs)).values()
+    (text,) = export_texts(program, "blif", None, Options(luts=inputs)).values()
     assert isinstance(text, str)
     found = blif.read_netlist(text)
     assert equivalent(found.network, design_of(program).network).holds
@@ -35,13 +35,13 @@ def test_blif_of_tables_is_proved_to_be_the_program(inputs: int) -> None:
 def test_verilog_of_tables_is_read_back_as_the_program(inputs: int, stages: int) -> None:
     program = arm("compact", 4)
     options = Options(luts=inputs, pipeline=stages)
-    (text,) = export(program, "verilog", None, options).values()
+    (text,) = export_texts(program, "verilog", None, options).values()
     assert equivalent(read_gates(str(text)).network, design_of(program).network).holds
-    assert export(program, "verilog", None, options) == {"machado_2r.v": text}
+    assert export_texts(program, "verilog", None, options) == {"machado_2r.v": text}
 
 
 def test_a_wrong_entry_of_a_table_is_seen_by_the_reader() -> None:
-    (text,) = export(tiny(), "verilog", None, Options(luts=4)).values()
+    (text,) = export_texts(tiny(), "verilog", None, Options(luts=4)).values()
     entries = re.search(r"#\(16'h(\w+)\)", str(text))
     assert entries is not None
     wrong = f"{int(entries[1], 16) ^ 1:04x}"
@@ -56,6 +56,6 @@ def test_a_wrong_entry_of_a_table_is_seen_by_the_reader() -> None:
 def test_simulators_take_tables_without_a_warning(tool: Any, inputs: int) -> None:
     if shutil.which(tool.tool) is None:
         pytest.skip(f"{tool.tool} is not installed")
-    files = export(tiny(), "verilog", None, Options(luts=inputs, test_bench=tool.bench))
+    files = export_texts(tiny(), "verilog", None, Options(luts=inputs, test_bench=tool.bench))
     check = simulated("tables", tool, files, 60.0)
     assert check.holds, check.note

@@ -12,7 +12,7 @@ from targets.exported import arm, planar
 
 from boolcomp.measure.verification.checks import compared
 from boolcomp.measure.verification.wordchecks import words_compared
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.netlists import netlist_of
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ def test_every_export_is_clean_and_equal(name: str) -> None:
 def test_mutants_of_exports_are_caught() -> None:
     program = kept("export-pid")
     wanted, _ = netlist_of(program, None)
-    ((file, gates),) = export(program, "blif").items()
+    ((file, gates),) = export_texts(program, "blif").items()
     lines = str(gates).split("\n")
     covers = [k for k, line in enumerate(lines) if re.fullmatch("[01-]{2,3} 1", line)]
     for k in covers[:: len(covers) // 4]:
         mutant = [*lines]
         mutant[k] = mutant[k].replace("1", "0", 1) if mutant[k][0] == "1" else "1" + mutant[k][1:]
         assert not compared("mutant", file, "\n".join(mutant), wanted, 60).holds
-    ((file, text),) = export(program, "verilog", None, Options("words")).items()
+    ((file, text),) = export_texts(program, "verilog", None, Options("words")).items()
     for change in (
         (r"\+ (\d+)'d(\d+);", r"+ \1'd0;"),
         (r"\{1'b0, ", "{1'b1, "),
@@ -63,7 +63,7 @@ def test_mutants_of_exports_are_caught() -> None:
         assert wrong != text
         assert not all(check.holds for check in words_compared(program, None, file, wrong))
     words = words_of(program, WORDS)
-    source = str(next(iter(export(program, "python").values())))
+    source = str(next(iter(export_texts(program, "python").values())))
     wrong = source.replace(">> 2  # i_next cell", ">> 3  # i_next cell")
     assert wrong != source
     assert (run_python(wrong, words) != expected(program, words)).any()

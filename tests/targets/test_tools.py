@@ -13,7 +13,7 @@ from targets.exported import AWKWARD, arm, family, tiny
 
 from boolcomp.measure.verification.tools import SIMULATIONS, simulated, tool_checks
 from boolcomp.measure.verification.verilated import verilated
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 @pytest.mark.parametrize("name", ["awkward", "family"])  # others: `test_matrix.py`
 def test_a_simulator_agrees_and_warns_of_nothing(name: str, one: Any) -> None:
     program = PROGRAMS[name]()
-    files = export(program, one.target, None, Options("gates", one.pipeline, one.bench))
+    files = export_texts(program, one.target, None, Options("gates", one.pipeline, one.bench))
     check = simulated("it", needed(one), files, 120)
     assert check.holds, check.note
 
@@ -50,7 +50,7 @@ def test_a_simulator_agrees_and_warns_of_nothing(name: str, one: Any) -> None:
 @pytest.mark.parametrize("one", [one for one in OF_GATES if one.bench],
                          ids=lambda one: f"{one.tool}-{one.pipeline}")  # fmt: skip
 def test_a_bench_fails_where_the_logic_is_wrong(one: Any) -> None:
-    files = dict(export(tiny(), one.target, None, Options("gates", one.pipeline, one.bench)))
+    files = dict(export_texts(tiny(), one.target, None, Options("gates", one.pipeline, one.bench)))
     name = next(iter(files))
     files[name] = str(files[name]).replace(" ^ a[0]", " | a[0]").replace(" xor a(0)", " or a(0)")
     check = simulated("it", needed(one), files, 120)

@@ -15,7 +15,7 @@ from boolcomp.logic.equivalence import equivalent, evaluate
 from boolcomp.logic.network import Builder
 from boolcomp.measure.verification.checks import compared
 from boolcomp.measure.verification.gatetext import read_gates
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.netlists import netlist_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def text(program: Program, pipeline: int = 0) -> str:
-    (content,) = export(program, "verilog", None, Options(pipeline=pipeline)).values()
+    (content,) = export_texts(program, "verilog", None, Options(pipeline=pipeline)).values()
     assert isinstance(content, str)
     return content
 

@@ -13,7 +13,7 @@ from wordgraphs import random_graph
 
 from boolcomp.measure.verification.wordchecks import words_compared, words_read_back
 from boolcomp.measure.verification.wordtext import read_words
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.words.graph import (
     Bits,
     Heap,
@@ -45,7 +45,7 @@ def two_words() -> Program:
 
 
 def text(program: Program, pipeline: int = 0, target: str = "verilog") -> str:
-    (content,) = export(program, target, None, Options("words", pipeline)).values()
+    (content,) = export_texts(program, target, None, Options("words", pipeline)).values()
     return str(content)
 
 

@@ -133,7 +133,7 @@ def read_sketch(section: Section) -> Sketch:
                 nodes.append(_node(kind, [one.split() for one in rest.split("|")], nodes))
             else:
                 results.append(Result(name, *_read("rrs", text.split(), nodes)))
-                _require(results[-1].step > 0 and _sum(nodes[results[-1].node]))
+                _require_node(results[-1].step > 0 and _sum(nodes[results[-1].node]))
         except (AttributeError, ValueError, KeyError, IndexError, OverflowError) as error:
             raise DataError(
                 f"{section.where(row)}: {shown(line)} is no line of a sketch"
@@ -152,23 +152,23 @@ def _sum(node: Node) -> bool:
     return isinstance(node, Total) and not node.turning
 
 
-def _require(holds: bool) -> None:  # noqa: FBT001 (what is checked)
+def _require_node(holds: bool) -> None:  # noqa: FBT001 (what is checked)
     if not holds:
         raise ValueError("no line of a sketch")
 
 
 def _read(kinds: str, words: Sequence[str], nodes: Sequence[Node]) -> tuple[Any, ...]:
     """Read words: i a small whole number, r a real one, e an end, s a node, a an angle's."""
-    _require(len(kinds) == len(words))
+    _require_node(len(kinds) == len(words))
     found: list[Any] = []
     for kind, word in zip(kinds, words, strict=True):
         if kind in "sa":
             found.append(int(_NODE.fullmatch(word)[1]))  # type: ignore[index]  # (caught)
-            _require(is_angle(nodes[found[-1]]) == (kind == "a"))
+            _require_node(is_angle(nodes[found[-1]]) == (kind == "a"))
         else:
             found.append(int(word) if kind == "i" else float(word))
-            _require(not math.isnan(found[-1]) and (kind == "e" or math.isfinite(found[-1])))
-            _require(kind != "i" or abs(found[-1]) <= MOST)
+            _require_node(not math.isnan(found[-1]) and (kind == "e" or math.isfinite(found[-1])))
+            _require_node(kind != "i" or abs(found[-1]) <= MOST)
     return tuple(found)
 
 
@@ -180,24 +180,24 @@ def _node(kind: str, listed: list[list[str]], nodes: Sequence[Node]) -> Node:
         return tuple(_read(kinds, one, nodes) for one in items)
 
     if kind == "input":
-        _require(head[1:] in ([], ["angle"]) and not items)
+        _require_node(head[1:] in ([], ["angle"]) and not items)
         return Given(head[0], len(head) > 1)
     if kind == "turns":
-        _require(not head)
+        _require_node(not head)
         return Turns(read("ia"))
     if kind == "waves":
         (source,) = _read("a", head, nodes)
         found = Waves(source, read("irr"))
-        _require(all(k >= 0 for k, _, _ in found.parts))
+        _require_node(all(k >= 0 for k, _, _ in found.parts))
         return found
     if kind == "powers":
-        _require(len(items) <= MOST)
+        _require_node(len(items) <= MOST)
         (source,) = _read("s", head, nodes)
         return Powers(source, tuple(c for (c,) in read("r")))
     if kind == "curve":
         angle = head[-1] == "angle"
         numbers = _read("arrree" if angle else "srrree", head[: len(head) - angle], nodes)
-        _require(numbers[1] != 0 and numbers[4] <= numbers[5] and bool(items))
+        _require_node(numbers[1] != 0 and numbers[4] <= numbers[5] and bool(items))
         source, unit, middle, factor, low, high = numbers
         return Curve(
             source,
@@ -209,10 +209,10 @@ def _node(kind: str, listed: list[list[str]], nodes: Sequence[Node]) -> Node:
             angle,
             tuple(operation(one, k) for k, one in enumerate(items)),
         )
-    _require(kind in ("sum", "turning"))
+    _require_node(kind in ("sum", "turning"))
     *turning, constant = _read("ir" if kind == "turning" else "r", head, nodes)
     addends = [_read("rs" if len(one) == 2 else "rss", one, nodes) for one in items]
-    _require(not turning or turning[0] > 0)
+    _require_node(not turning or turning[0] > 0)
     return Total(constant, tuple((factor, tuple(read)) for factor, *read in addends), *turning)
 
 
@@ -223,5 +223,5 @@ def operation(words: list[str], before: int) -> Operation:
         (value,) = _read("r", words, ())
         return Operation("constant", (), value)
     operands = tuple(map(int, listed))
-    _require(len(operands) == _ARITY[kind] and all(0 <= k < before for k in operands))
+    _require_node(len(operands) == _ARITY[kind] and all(0 <= k < before for k in operands))
     return Operation(kind, operands)

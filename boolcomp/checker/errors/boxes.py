@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from boolcomp.checker.claims.nodes import Given, Total, Turns
-from boolcomp.checker.errors.many import ByWord, Many, fixed, number, scale_of
+from boolcomp.checker.errors.many import ByWord, Many, fixed, many_of, scale_of
 from boolcomp.checker.errors.parts import added
 from boolcomp.checker.errors.plain import about_zero, integers, product_of, row_of
 from boolcomp.checker.spans import Span, between, exactly
@@ -154,7 +154,7 @@ class Boxes:
                 by_word = self._by_word(seen, seen.near.times(factor), scale)
                 return lambda ranges, _: by_word(ranges)
             return lambda ranges, found: one[0](ranges, found).times(factor, scale)
-        times = number(factor)
+        times = many_of(factor)
 
         def step(ranges: Ranges, found: Known) -> Many:
             product = one[0](ranges, found) * one[1](ranges, found)

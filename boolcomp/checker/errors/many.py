@@ -53,7 +53,7 @@ class Many:
 
     def times(self, factor: Fraction, scale: int) -> Many:
         """Return a multiple by a number of at most 31 bits, or one near it, in other units."""
-        return (self * number(factor)).to(scale)
+        return (self * many_of(factor)).to(scale)
 
     def meet(self, other: Many) -> Many:
         """Return what both hold; of what rounding alone makes empty, one of both."""
@@ -61,7 +61,7 @@ class Many:
         return Many(low, np.maximum(low, high), self.scale)
 
 
-def number(value: Fraction) -> Many:
+def many_of(value: Fraction) -> Many:
     """Return a number to 31 bits."""
     scale = BITS - size_of(abs(value))
     units = value * Fraction(2) ** scale

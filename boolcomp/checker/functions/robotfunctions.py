@@ -117,7 +117,7 @@ def _frames(robot: Robot) -> tuple[list[Rows], Rows]:
     return befores, product(afters[-1], robot.tool)
 
 
-def _pose(robot: Robot, _: Space) -> dict[str, Sum]:
+def _tip_pose(robot: Robot, _: Space) -> dict[str, Sum]:
     tip = _frames(robot)[1]
     found = {f"p{axis}": row[3] for axis, row in zip("xyz", tip, strict=True)}
     return found | {f"r{i + 1}{j + 1}": tip[i][j] for i in range(3) for j in range(3)}
@@ -147,6 +147,6 @@ FUNCTIONS: dict[str, Callable[[Robot, Space], dict[str, Sum]]] = {
     "computed-torque": _computed_torque,
     "pd-gravity": _pd_gravity,
     "derivatives": _slopes,
-    "forward-kinematics": _pose,
+    "forward-kinematics": _tip_pose,
     "jacobian": _jacobian,
 }

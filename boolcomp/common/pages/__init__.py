@@ -3,8 +3,17 @@
 `page_text` makes the text of a `Page`. Its parts are values; the same values are the same bytes.
 """
 
-from boolcomp.common.pages.charts import Axis, Chart, Row, bars, heat, histogram, lines, scatter
-from boolcomp.common.pages.page import Fact, Figure, Page, Section, page_text
+from boolcomp.common.pages.charts import (
+    Axis,
+    Chart,
+    ChartRow,
+    bars,
+    heat,
+    histogram,
+    lines,
+    scatter,
+)
+from boolcomp.common.pages.page import Fact, KeyFigure, Page, Section, page_text
 from boolcomp.common.pages.parts import Beside, Choice, Drawing, Markup, Parts, Text
 from boolcomp.common.pages.tables import Column, Table
 from boolcomp.common.pages.vega import require_charts
@@ -13,15 +22,15 @@ __all__ = [
     "Axis",
     "Beside",
     "Chart",
+    "ChartRow",
     "Choice",
     "Column",
     "Drawing",
     "Fact",
-    "Figure",
+    "KeyFigure",
     "Markup",
     "Page",
     "Parts",
-    "Row",
     "Section",
     "Table",
     "Text",

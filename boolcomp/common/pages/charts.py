@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from boolcomp.common.pages.parts import Pen
 
-Row = Mapping[str, Cell]
+ChartRow = Mapping[str, Cell]
 LISTED = 150  # rows of a chart that stand as a table below it as well
 WIDE = 520  # of the picture that stands still; the live one is as wide as its place
 HIGH = 260
@@ -111,9 +111,9 @@ class Chart:
         return replace(self, still=False)
 
     @property
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[ChartRow]:
         """What is drawn."""
-        values: Sequence[Row] = self.spec["data"]["values"]
+        values: Sequence[ChartRow] = self.spec["data"]["values"]
         return values
 
     def markup(self, pen: Pen) -> str:
@@ -143,7 +143,7 @@ class Chart:
 
 
 def lines(
-    rows: Sequence[Row],
+    rows: Sequence[ChartRow],
     x: Axis,
     y: Axis,
     *,
@@ -182,7 +182,7 @@ def lines(
 
 
 def scatter(
-    rows: Sequence[Row],
+    rows: Sequence[ChartRow],
     x: Axis,
     y: Axis,
     *,
@@ -215,7 +215,7 @@ def scatter(
 
 
 def histogram(
-    rows: Sequence[Row],
+    rows: Sequence[ChartRow],
     x: Axis,
     upto: str,
     y: Axis,
@@ -236,7 +236,7 @@ def histogram(
 
 
 def heat(
-    rows: Sequence[Row],
+    rows: Sequence[ChartRow],
     x: Axis,
     y: Axis,
     value: Axis,
@@ -274,7 +274,7 @@ def heat(
 
 
 def bars(
-    rows: Sequence[Row],
+    rows: Sequence[ChartRow],
     names: Axis,
     y: Axis,
     *,
@@ -297,7 +297,7 @@ def bars(
 
 
 def _chart(
-    rows: Sequence[Row],
+    rows: Sequence[ChartRow],
     mark: Spec,
     places: tuple[Axis, Axis],
     more: Spec,
@@ -349,15 +349,15 @@ def _with_room(chart: Chart, x: Axis, y: Axis) -> Chart:
     return chart
 
 
-def _values(rows: Sequence[Row], axis: Axis) -> set[Cell]:
+def _values(rows: Sequence[ChartRow], axis: Axis) -> set[Cell]:
     return {row[axis.field] for row in rows if row.get(axis.field) is not None}
 
 
-def _coloured(rows: Sequence[Row], axis: Axis) -> Spec:
+def _coloured(rows: Sequence[ChartRow], axis: Axis) -> Spec:
     return {**axis.kind(), **_legend(rows, axis, [colour(name) for name in SERIES])}
 
 
-def _legend(rows: Sequence[Row], axis: Axis, given: Sequence[Any]) -> Spec:
+def _legend(rows: Sequence[ChartRow], axis: Axis, given: Sequence[Any]) -> Spec:
     """Return what values of a field look like, in the order of rows, and a legend for phones."""
     there = list(dict.fromkeys(row.get(axis.field) for row in rows))
     values = [*axis.order, *(value for value in there if value not in axis.order)]

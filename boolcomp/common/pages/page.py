@@ -23,7 +23,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class KeyFigure:
     """One number that matters, with what it is of, and of which kind: sampled, searched, proved."""
 
     value: str
@@ -50,7 +50,7 @@ class Page:
 
     title: str
     asked: tuple[Fact, ...] = ()
-    found: tuple[Figure, ...] = ()
+    found: tuple[KeyFigure, ...] = ()
     meaning: Parts = ()
     sections: tuple[Section, ...] = ()
     script: str = ""
@@ -108,7 +108,7 @@ def _fact(fact: Fact) -> str:
     return f'<code class="copied">{text}</code>' if fact.copied else text
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: KeyFigure) -> str:
     note = f"<small>{html.escape(figure.note)}</small>" if figure.note else ""
     return f"<li><b>{html.escape(figure.value)}</b><span>{html.escape(figure.of)}</span>{note}</li>"
 

@@ -116,7 +116,7 @@ class Follower:
         place = np.full(len(searching.now), -1, np.int64)
         flipped = np.zeros(len(place), np.uint8)
         for s, plane in enumerate(searching.now):
-            key, inverse = _key(plane)
+            key, inverse = _plane_key(plane)
             found = places.get(key)
             if found is not None:
                 place[s], flipped[s] = found[0], found[1] ^ inverse
@@ -158,13 +158,13 @@ def _places(planes: Bits, written: NDArray[np.uint8]) -> dict[bytes, tuple[int, 
     """Return the signals by their values, those that may change before others that are alike."""
     found: dict[bytes, tuple[int, int]] = {}
     for s, plane in enumerate(planes):
-        key, inverse = _key(plane)
+        key, inverse = _plane_key(plane)
         known = found.get(key)
         if known is None or (written[s] and not written[known[0]]):
             found[key] = s, inverse
     return found
 
 
-def _key(plane: Bits) -> tuple[bytes, int]:
+def _plane_key(plane: Bits) -> tuple[bytes, int]:
     inverse = int(plane[0] & ONE)
     return (~plane if inverse else plane).tobytes(), inverse

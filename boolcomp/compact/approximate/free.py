@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.compact.approximate.judge import JUDGED, JUDGED_SEED, WINDOW, WINDOW_SEED, drawn
-from boolcomp.compact.approximate.row_kernels import Words
+from boolcomp.compact.approximate.row_kernels import WordRows
 from boolcomp.compact.approximate.search_kernels import Asked
 from boolcomp.compact.approximate.searching import BLOCK, Searching, row_planes
 from boolcomp.compact.errors.measure import clipped, network_errors
@@ -49,7 +49,7 @@ SIGMAS = 2.0  # of a mean square at the window, beside what is allowed
 SIGMAS_OTHERS = 0.7  # at the others
 FURTHEST = 6.0  # steps: how far a word may move at a state
 EXTREMES, EXTREME_SEED = 8192, 0xE0
-ALONE, TOGETHER = 16, 10  # signals looked at in place of a node
+FREE_ALONE, FREE_TOGETHER = 16, 10  # signals looked at in place of a node
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +134,8 @@ def with_free_changes(
         weight[:, : window.counted] = worth[:, None] / window.counted
         warmth = WARMTH * (1 - turn / TURNS)
         searching.run(
-            off, weight, Asked(visits, start.network.depth, warmth, ALONE, TOGETHER), state,
+            off, weight,
+            Asked(visits, start.network.depth, warmth, FREE_ALONE, FREE_TOGETHER), state,
             left=left * worth, some=_some(rng, window),
             mirror=follower.mirror(searching) if follower else None,
         )  # fmt: skip
@@ -174,7 +175,7 @@ def _hard(start: Start) -> States:
     return found
 
 
-def output_words(graph: WordGraph) -> Words:
+def output_words(graph: WordGraph) -> WordRows:
     """Return which of a network's outputs are the bits of words, and how far these may move."""
     results, most = graph.results, max(result.bits for result in graph.results)
     bits, flags, place = np.full((len(results), most), -1, np.int64), [], 0
@@ -182,7 +183,7 @@ def output_words(graph: WordGraph) -> Words:
         bits[k, : result.bits] = np.arange(place, place + result.bits)
         place += result.bits + 1
         flags.append(place - 1)
-    return Words(bits, np.array(flags, np.int64), np.full(len(results), FURTHEST))
+    return WordRows(bits, np.array(flags, np.int64), np.full(len(results), FURTHEST))
 
 
 def input_rows(graph: WordGraph, states: States) -> NDArray[np.uint64]:

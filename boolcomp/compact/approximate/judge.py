@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WINDOW, JUDGED = 1 << 15, 1 << 18  # states that price changes, and others that judge them
 WINDOW_SEED, JUDGED_SEED = 0xA990, 0x70D6E
-SIGMAS = 1.5  # of a mean square: how surely it holds
+JUDGE_SIGMAS = 1.5  # of a mean square: how surely it holds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class Judge:
         """Return what errors at the other states leave; None where they do not hold for sure."""
         squares = self.counted(errors) ** 2
         spread = squares.std(axis=0) / math.sqrt(len(squares))
-        left = self.allowed - squares.mean(axis=0) - SIGMAS * spread
+        left = self.allowed - squares.mean(axis=0) - JUDGE_SIGMAS * spread
         return np.asarray(left) if (left >= 0).all() else None
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FORBIDDEN = 1e12  # the cost of what must not be
 
 
-class Words(NamedTuple):
+class WordRows(NamedTuple):
     """Which outputs are the bits of words, most significant first, padded with -1.
 
     `flags` are outputs that must not change; no word may be farther than `most` from its `home`.

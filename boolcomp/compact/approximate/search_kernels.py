@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.approximate.kernels import Nodes, Planes
-    from boolcomp.compact.approximate.row_kernels import Rows, Words
+    from boolcomp.compact.approximate.row_kernels import Rows, WordRows
 
 LEAST = 1e-7  # nodes that a change must gain, unless it is drawn
 
@@ -49,7 +49,7 @@ class Net(NamedTuple):
     """A network that changes, and which of its outputs are words."""
 
     nodes: Nodes
-    words: Words
+    words: WordRows
 
 
 class Looked(NamedTuple):

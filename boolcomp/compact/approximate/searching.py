@@ -22,7 +22,7 @@ from boolcomp.logic.network import CONSTANTS, Builder
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact.approximate.row_kernels import Words
+    from boolcomp.compact.approximate.row_kernels import WordRows
     from boolcomp.logic.network import Network
 
     Bits = NDArray[np.uint64]
@@ -44,7 +44,7 @@ class Breadth:
 class Searching:
     """A network that changes, at rows: the inputs there, what words should be, what errors cost."""
 
-    def __init__(self, network: Network, inputs: Bits, words: Words, home: Whole) -> None:
+    def __init__(self, network: Network, inputs: Bits, words: WordRows, home: Whole) -> None:
         self.inputs, self.words, self.home = inputs, words, home
         self.take(network)
 

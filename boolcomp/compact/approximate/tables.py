@@ -16,7 +16,7 @@ import numpy as np
 
 from boolcomp.compact.approximate.judge import Judge
 from boolcomp.compact.approximate.prices import Pricing, cores_of, with_entries
-from boolcomp.compact.approximate.row_kernels import Words
+from boolcomp.compact.approximate.row_kernels import WordRows
 from boolcomp.compact.approximate.search_kernels import Asked
 from boolcomp.compact.approximate.searching import Searching, row_planes
 from boolcomp.compact.graph.tables import columns_of
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 Known: TypeAlias = "dict[tuple[int, Columns], Network]"
 PRICES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)  # nodes that all that is left to spend must gain
-LEAST_LEFT = 0.002  # steps²: what is left of an output counts as no less
-TURNS, VISITS = 3, 10  # of searches, and how often each looks at a node
-WARMTH = 0.02  # nodes that a change may lose: it leads elsewhere
-ALONE, TOGETHER = 40, 10  # signals looked at in place of a node
+ENTRY_LEAST_LEFT = 0.002  # steps²: what is left of an output counts as no less
+ENTRY_TURNS, ENTRY_VISITS = 3, 10  # of searches, and how often each looks at a node
+ENTRY_WARMTH = 0.02  # nodes that a change may lose: it leads elsewhere
+ENTRY_ALONE, ENTRY_TOGETHER = 40, 10  # signals looked at in place of a node
 UNSEEN = 0.1  # of an entry's mean price: that of one that no state reads, at least
-FURTHEST = 4.0  # steps of an output: how far an entry may move it
+ENTRY_FURTHEST = 4.0  # steps of an output: how far an entry may move it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,7 @@ def with_cheaper_tables(
     nets = logic_of(cores_of(graph), known, synthesise)
     first = sum(len(net.nodes) for net in nets)
     for turn, price in enumerate(PRICES):
-        worth = price / np.maximum(left, LEAST_LEFT)
+        worth = price / np.maximum(left, ENTRY_LEAST_LEFT)
         cores = cores_of(graph)
         nets = logic_of(cores, known, synthesise)
         pricing = Pricing(graph, judge.window, judge.errors(graph))
@@ -91,7 +91,7 @@ def with_cheaper_tables(
             if now is not None:
                 graph, left = tried, now
                 for one in changes:
-                    known[_key(cores[one.core], one.entries.tolist())] = one.network
+                    known[_core_key(cores[one.core], one.entries.tolist())] = one.network
                 nets = logic_of(cores_of(graph), known, synthesise)
                 break
             changes = changes[: len(changes) // 2]
@@ -106,13 +106,13 @@ def logic_of(cores: Sequence[Core], known: Known, synthesise: Synthesiser) -> li
     With other entries a table may fold once more, or another way round: its core is another then.
     """
     for one in cores:
-        key = _key(one, one.entries)
+        key = _core_key(one, one.entries)
         if key not in known:
             known[key] = synthesise(*key)
-    return [known[_key(one, one.entries)] for one in cores]
+    return [known[_core_key(one, one.entries)] for one in cores]
 
 
-def _key(core: Core, entries: Sequence[int]) -> tuple[int, Columns]:
+def _core_key(core: Core, entries: Sequence[int]) -> tuple[int, Columns]:
     return core.inputs, columns_of(tuple(entries), core.bits)
 
 
@@ -121,9 +121,9 @@ def _changed(place: int, core: Core, network: Network, prices: Prices, worth: Fl
     square, linear = worth @ prices.square, worth @ prices.linear
     weight = np.maximum(square, UNSEEN * square.mean() + 1e-12)
     home = np.asarray(core.entries, np.int64)
-    most = max(1.0, FURTHEST / max(float(prices.reach.max()), 1e-9) // 1)
+    most = max(1.0, ENTRY_FURTHEST / max(float(prices.reach.max()), 1e-9) // 1)
     bits = np.arange(core.bits)[None, ::-1].copy()
-    words = Words(bits, np.zeros(0, np.int64), np.array([most]))
+    words = WordRows(bits, np.zeros(0, np.int64), np.array([most]))
     index = np.arange(len(home))
     planes = np.stack([row_planes(index >> k & 1) for k in range(core.inputs)])
     swept, beside = Searching(network, planes, words, home[None]), linear / (2 * weight)
@@ -132,9 +132,11 @@ def _changed(place: int, core: Core, network: Network, prices: Prices, worth: Fl
         return np.asarray(swept.word - home + beside)
 
     before, state = swept.costs(off(), weight[None]).sum(), np.array([1], np.uint64)
-    for _ in range(TURNS):
-        visits = VISITS * len(swept.network.nodes)
-        asked = Asked(visits, network.depth, WARMTH, ALONE, TOGETHER, complete=True)
+    for _ in range(ENTRY_TURNS):
+        visits = ENTRY_VISITS * len(swept.network.nodes)
+        asked = Asked(
+            visits, network.depth, ENTRY_WARMTH, ENTRY_ALONE, ENTRY_TOGETHER, complete=True
+        )
         swept.run(off(), weight[None], asked, state)
     after = swept.costs(off(), weight[None]).sum()
     gain = len(network.nodes) - len(swept.network.nodes) + before - after

@@ -95,7 +95,7 @@ def screen(goal: Sketched) -> Screened:
     """Choose the most promising forms by the model of the worst."""
     task = SteeredTask(goal.terms, goal.demand, _steered_for(_promised(goal.terms, goal.demand)))
     jobs = [(task, form) for form in goal.sketches]
-    found = goal.ledger.candidates("screen", steered.screen, jobs)
+    found = goal.ledger.candidates("screen", steered.screen_form, jobs)
     held = [choice for choice in found if choice.nodes < math.inf]
     if not held:  # by the model; a tight bound may say otherwise
         held = found[:1]
@@ -114,13 +114,13 @@ def refine(screened: Screened) -> Steering:
     promised = _promised(goal.terms, goal.demand)
     task = SteeredTask(goal.terms, goal.demand, _steered_for(promised))
     jobs = [(task, start) for start in screened.candidates]
-    first = min(goal.ledger.candidates("refine 0", steered.refine, jobs), key=rank)
+    first = min(goal.ledger.candidates("refine 0", steered.refine_steered, jobs), key=rank)
     state = _proved(Steering(goal, first, task.most), "refine 0")
     for turn in range(1, TURNS if goal.demand.effort else QUICK_TURNS):
         if not state.room:
             break
         jobs = [(state.task, state.last)]
-        (found,) = goal.ledger.candidates(f"refine {turn}", steered.refine, jobs)
+        (found,) = goal.ledger.candidates(f"refine {turn}", steered.refine_steered, jobs)
         state = _proved(replace(state, last=found), f"refine {turn}")
     return state
 
@@ -132,7 +132,9 @@ def improve(state: Steering) -> Refined:
     for chunk in range(CHUNKS if goal.demand.effort else 0):
         start = state.best or state.last
         jobs = [(state.task, start, chunk * ANNEALERS + k, units) for k in range(ANNEALERS)]
-        found = min(goal.ledger.candidates(f"improve {chunk}", steered.improve, jobs), key=rank)
+        found = min(
+            goal.ledger.candidates(f"improve {chunk}", steered.improve_steered, jobs), key=rank
+        )
         if state.best is None or found.nodes < state.best.nodes:
             state = _proved(replace(state, last=found), f"improve {chunk}")
     if state.best is None:

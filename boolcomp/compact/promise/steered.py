@@ -97,7 +97,7 @@ def _steered(one: _Form) -> Steered:
     return Steered(one.terms, one.demand, one.form)
 
 
-def screen(task: SteeredTask, form: int) -> Candidate:
+def screen_form(task: SteeredTask, form: int) -> Candidate:
     """Choose a form's widths by the model alone."""
     search = task.search(form)
     widths, prices = choose_widths(search.model, task.most)
@@ -106,12 +106,12 @@ def screen(task: SteeredTask, form: int) -> Candidate:
     return Candidate(form, widths, prices, np.zeros(len(task.most)), 0, nodes)
 
 
-def refine(task: SteeredTask, start: Candidate) -> Candidate:
+def refine_steered(task: SteeredTask, start: Candidate) -> Candidate:
     """Build, bound, and correct what the model is allowed; return the smallest that holds."""
     return task.search(start.form).refine(start, task.most)
 
 
-def improve(task: SteeredTask, start: Candidate, turn: int, units: float) -> Candidate:
+def improve_steered(task: SteeredTask, start: Candidate, turn: int, units: float) -> Candidate:
     """Refine, and let changes of widths lower the built nodes while plain bounds hold."""
     search = task.search(start.form)
     again = search.refine(start, task.most)

@@ -28,12 +28,12 @@ WARMTH = 0.05  # of the first cost: the temperature at first
 DEAR = 1.0  # what errors that are larger by themselves cost, of the first cost
 SPLITTING = 0.04  # of moves split a curve anew
 
-Judge: TypeAlias = Callable[["Moved"], tuple[float, float]]
+MoveJudge: TypeAlias = Callable[["Moved"], tuple[float, float]]
 """Builds and simulates widths: the cost, and by what factor errors are larger than allowed."""
 
 
 def explore(
-    sketch: Sketch, start: Widths, judge: Judge, trials: int, rng: Random
+    sketch: Sketch, start: Widths, judge: MoveJudge, trials: int, rng: Random
 ) -> tuple[Moved, float]:
     """Return the cheapest widths found that hold, and what they cost."""
     sums = sorted({v.node for v in start if v.role is Role.CUT})

@@ -69,7 +69,7 @@ class MeanSquare:
         return part.lost
 
 
-class Worst:
+class WorstNorm:
     """The largest errors there can be, added up."""
 
     def size(self, derivatives: Floats) -> Floats:
@@ -97,4 +97,4 @@ class Worst:
         return part.most_lost
 
 
-MEAN_SQUARE, WORST = MeanSquare(), Worst()
+MEAN_SQUARE, WORST = MeanSquare(), WorstNorm()

@@ -47,10 +47,10 @@ class _Move:
     noise: Floats
 
 
-Judge: TypeAlias = Callable[[dict[WidthVariable, int]], Trial]
+WidthJudge: TypeAlias = Callable[[dict[WidthVariable, int]], Trial]
 
 
-def polish(descent: Descent, allowed: Floats, judge: Judge, trials: int) -> tuple[Trial, int]:
+def polish(descent: Descent, allowed: Floats, judge: WidthJudge, trials: int) -> tuple[Trial, int]:
     """Move widths, one or two at a time, while built nodes fall and measured errors hold.
 
     `descent.widths` must hold; they are changed to the best found. At most `trials` are built;
@@ -75,7 +75,7 @@ def polish(descent: Descent, allowed: Floats, judge: Judge, trials: int) -> tupl
 
 
 def anneal(
-    descent: Descent, best: Trial, prices: Floats, judge: Judge, trials: int, rng: Random
+    descent: Descent, best: Trial, prices: Floats, judge: WidthJudge, trials: int, rng: Random
 ) -> Trial:
     """Perturb widths, let the model settle around them, and keep what turns out to be no larger.
 

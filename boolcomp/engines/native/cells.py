@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.codes import TIE
-from boolcomp.engines.native.transpose import MOST_BITS
+from boolcomp.engines.native.transpose import MOST_TRANSPOSED
 
 if TYPE_CHECKING:
     from boolcomp.codes import Code
@@ -40,7 +40,7 @@ def fine(code: Code) -> tuple[float, float] | None:
     most; and the cell itself is that of three rounded operations, 1/8 at most.
     """
     step, low = Fraction(code.step), Fraction(code.low)
-    if code.bits > MOST_BITS or not 1e-30 < code.step < 1e30:
+    if code.bits > MOST_TRANSPOSED or not 1e-30 < code.step < 1e30:
         return None
     if _reach(code) / code.step > FARTHEST:
         return None

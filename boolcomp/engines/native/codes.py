@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Planes = NDArray[np.uint8]
 
-_ARGUMENTS = (
+_CODE_ARGUMENTS = (
     *(ctypes.c_void_p,) * 2, *(ctypes.c_int64,) * 2, *(ctypes.c_void_p,) * 4,
 )  # fmt: skip
 _LOOP = """\
@@ -74,16 +74,16 @@ exit:
   ret void
 }
 """
-_READ = "@read(ptr %in, i64 %rb, ptr %rt)"
-_WRITE = "@write(ptr %wt, ptr %out, i64 %wb, ptr %mask, ptr %count)"
+_READ_CODES = "@read(ptr %in, i64 %rb, ptr %rt)"
+_WRITE_CODES = "@write(ptr %wt, ptr %out, i64 %wb, ptr %mask, ptr %count)"
 _FETCH = "@fetch_WAY(ptr %in, i64 %rb, ptr %rt)"
 _SEND = "@send_WAY(ptr %wt, ptr %out, i64 %wb)"
-_RUN = "call void %logic(ptr %tile, i64 %n)"
+_RUN_LOGIC = "call void %logic(ptr %tile, i64 %n)"
 _LOOPS = {
-    "codes": (_READ, _RUN, _WRITE),
-    "planes": (_FETCH.replace("WAY", "in"), _RUN, _SEND.replace("WAY", "out")),
-    "to_planes": (_READ, "", _SEND.replace("WAY", "in")),
-    "from_planes": (_FETCH.replace("WAY", "out"), "", _WRITE),
+    "codes": (_READ_CODES, _RUN_LOGIC, _WRITE_CODES),
+    "planes": (_FETCH.replace("WAY", "in"), _RUN_LOGIC, _SEND.replace("WAY", "out")),
+    "to_planes": (_READ_CODES, "", _SEND.replace("WAY", "in")),
+    "from_planes": (_FETCH.replace("WAY", "out"), "", _WRITE_CODES),
 }
 
 
@@ -153,7 +153,7 @@ class CodeRunner:
         text = codes_module(engine.pieces, engine.layout, engine.blocks, affine=self.affine)
         self._code = machine.NativeCode(text, engine.machine, near=True)
         self._loops: dict[str, Callable[..., None]] = {
-            name: self._code.function(name, *_ARGUMENTS) for name in _LOOPS
+            name: self._code.function(name, *_CODE_ARGUMENTS) for name in _LOOPS
         }
         self.inputs = [code_type(port.code.bits) for port in engine.wiring.ports]
         self.outputs = [code_type(result.code.bits) for result in engine.wiring.results]

@@ -101,7 +101,7 @@ class ArrayCoder:
         self.machine = machine
         self.codes = {part.port.column: part.port.code for part, _ in columns}
         most = max(code.bits for code in self.codes.values())
-        self.size = 4 if most > transpose.MOST_BITS else transpose.code_bytes(most)
+        self.size = 4 if most > transpose.MOST_TRANSPOSED else transpose.code_bytes(most)
         self.kind, self.lanes = f"i{8 * self.size}", VECTOR // self.size
 
     def functions(self) -> list[str]:

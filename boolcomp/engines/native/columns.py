@@ -28,7 +28,7 @@ class PortPart:
     @property
     def wide(self) -> bool:
         """Whether it is part of a wider word."""
-        return self.port.code.bits > transpose.MOST_BITS
+        return self.port.code.bits > transpose.MOST_TRANSPOSED
 
 
 def parts_of(ports: Sequence[Port], sample: Sample) -> list[PortPart]:
@@ -39,11 +39,11 @@ def parts_of(ports: Sequence[Port], sample: Sample) -> list[PortPart]:
         if code.bits > MOST_BITS:
             raise UsageError(f"an input word of {code.bits} bits is more than {MOST_BITS}")
         natural = replace(code, kind="natural")
-        above = code.bits - transpose.MOST_BITS
+        above = code.bits - transpose.MOST_TRANSPOSED
         if above > 0:
-            low = replace(natural, bits=transpose.MOST_BITS)
+            low = replace(natural, bits=transpose.MOST_TRANSPOSED)
             high = replace(natural, bits=above)
-            parts.append(PortPart(port, replace(port, code=high), transpose.MOST_BITS))
+            parts.append(PortPart(port, replace(port, code=high), transpose.MOST_TRANSPOSED))
             parts.append(PortPart(port, replace(port, code=low, first=port.first + above), 0))
         else:  # what comes as a word is cut as it is; the transposition makes Gray ones of cells
             parts.append(

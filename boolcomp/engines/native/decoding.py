@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Result
 
-LANES = 16  # numbers written at a time
+WRITTEN_LANES = 16  # numbers written at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ def write_functions(
     counts = []
     for result in results:
         natural = replace(result.code, kind="natural")
-        above = natural.bits - transpose.MOST_BITS
+        above = natural.bits - transpose.MOST_TRANSPOSED
         halves = [replace(result, code=natural)]
         if above > 0:
-            low = replace(natural, bits=transpose.MOST_BITS)
+            low = replace(natural, bits=transpose.MOST_TRANSPOSED)
             halves = [
                 replace(result, code=replace(natural, bits=above)),
                 replace(result, code=low, first=result.first + above),
@@ -119,7 +119,7 @@ def decode_function(columns: Sequence[CodeColumn], real: Sample) -> str:
     out = LlvmLines()
     count = len(columns)
     most = max(column.code.bits for column in columns)
-    size = 4 if most > transpose.MOST_BITS else transpose.code_bytes(most)
+    size = 4 if most > transpose.MOST_TRANSPOSED else transpose.code_bytes(most)
     lanes, kind = VECTOR // size, f"i{8 * size}"
     cells = [x for column in columns for x in _cells(out, column, size)]
     for v in range(count * size):
@@ -130,12 +130,12 @@ def decode_function(columns: Sequence[CodeColumn], real: Sample) -> str:
         row = out.gathered(cells, lanes, kind, places)
         codes = [columns[k % count].code for k in range(v * lanes, (v + 1) * lanes)]
         word = _worded(out, row, codes, kind)
-        for first in range(0, lanes, LANES):
+        for first in range(0, lanes, WRITTEN_LANES):
             at = v * lanes + first
-            here = codes[first : first + LANES]
+            here = codes[first : first + WRITTEN_LANES]
             cell = _widened(out, row, lanes, kind, first)
             coded = cell if word == row else _widened(out, word, lanes, kind, first)
-            out.store(f"<{LANES} x i32>", coded, "%words", at * BYTES["i32"])
+            out.store(f"<{WRITTEN_LANES} x i32>", coded, "%words", at * BYTES["i32"])
             _store_centres(out, cell, here, real, at)
     head = "define internal void @decode(ptr %codes, i64 %group, ptr %values, ptr %words) #0 {"
     return "\n".join([head, *out.lines, "ret void", "}"])
@@ -144,8 +144,8 @@ def decode_function(columns: Sequence[CodeColumn], real: Sample) -> str:
 def _cells(out: LlvmLines, column: CodeColumn, size: int) -> list[str]:
     """Return the cells of 64 samples as vectors of numbers of so many bytes."""
     lanes, bits = VECTOR // size, column.code.bits
-    above = max(0, bits - transpose.MOST_BITS)
-    widths = [above, transpose.MOST_BITS] if above else [bits]
+    above = max(0, bits - transpose.MOST_TRANSPOSED)
+    widths = [above, transpose.MOST_TRANSPOSED] if above else [bits]
     found = []
     for turn in range(size):
         total = ""
@@ -181,9 +181,13 @@ def _worded(out: LlvmLines, row: str, codes: Sequence[Code], kind: str) -> str:
 
 def _widened(out: LlvmLines, row: str, lanes: int, kind: str, first: int) -> str:
     """Return sixteen numbers of a row with 32 bits each."""
-    if lanes > LANES:
-        row = out.gathered([row], lanes, kind, [(0, first + k) for k in range(LANES)])
-    return row if kind == "i32" else out.emit(f"zext <{LANES} x {kind}> {row} to <{LANES} x i32>")
+    if lanes > WRITTEN_LANES:
+        row = out.gathered([row], lanes, kind, [(0, first + k) for k in range(WRITTEN_LANES)])
+    return (
+        row
+        if kind == "i32"
+        else out.emit(f"zext <{WRITTEN_LANES} x {kind}> {row} to <{WRITTEN_LANES} x i32>")
+    )
 
 
 def _store_centres(
@@ -192,14 +196,16 @@ def _store_centres(
     """Store the values at the centres of sixteen cells."""
     short = all(is_short(code, real) for code in codes)
     kind: Sample = real if short else "double"
-    lanes = LANES if kind == "float" else 8
+    lanes = WRITTEN_LANES if kind == "float" else 8
     vector = f"<{lanes} x {kind}>"
     convert = "sitofp" if max(code.bits for code in codes) < 32 else "uitofp"
-    for first in range(0, LANES, lanes):
+    for first in range(0, WRITTEN_LANES, lanes):
         here = codes[first : first + lanes]
         some = cells
-        if lanes < LANES:
-            some = out.gathered([cells], LANES, "i32", [(0, first + k) for k in range(lanes)])
+        if lanes < WRITTEN_LANES:
+            some = out.gathered(
+                [cells], WRITTEN_LANES, "i32", [(0, first + k) for k in range(lanes)]
+            )
         value = out.emit(f"{convert} <{lanes} x i32> {some} to {vector}")
         step = vector_of(kind, [code.step for code in here])
         bases = [float(code.centre(0)) if short else code.centred[1] for code in here]
@@ -216,7 +222,7 @@ def _store_centres(
 
 def is_short(code: Code, real: Sample) -> bool:
     """Tell whether cell * step + the first cell's centre, in the results' type, gives all."""
-    if code.bits > transpose.MOST_BITS:
+    if code.bits > transpose.MOST_TRANSPOSED:
         return False
     kind = np.dtype(np.float32 if real == "float" else np.float64)
     exact = np.array([code.step, float(code.centre(0))])

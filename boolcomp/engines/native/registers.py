@@ -30,7 +30,7 @@ STORE_PLACES = 1.0  # three-source operations that a store displaces (measured o
 COPIED = 3  # cycles by which that balance may be off, to spare a copy of what is overwritten
 CLEAN = 40  # steps by which a value that need not be stored may be used earlier and yet make room
 REREAD = 30  # a value is rather read from memory again unless others wait so many times as long
-_PLAIN = {luts.AND2: ("and", False), luts.OR2: ("or", False), luts.XOR2: ("xor", False),
+_PLAIN_GATES = {luts.AND2: ("and", False), luts.OR2: ("or", False), luts.XOR2: ("xor", False),
           0x0C: ("andn", False), 0x30: ("andn", True)}  # fmt: skip
 
 
@@ -93,9 +93,9 @@ Step = ReadMemory | WriteMemory | Copy | Ternary | Plain | Fill
 @cache
 def plain(lut: int) -> tuple[str, bool, bool]:
     """Return a table over two inputs as an operation; whether to swap them; whether to invert."""
-    if lut in _PLAIN:
-        return (*_PLAIN[lut], False)
-    return (*_PLAIN[lut ^ luts.ALL], True)
+    if lut in _PLAIN_GATES:
+        return (*_PLAIN_GATES[lut], False)
+    return (*_PLAIN_GATES[lut ^ luts.ALL], True)
 
 
 @cache

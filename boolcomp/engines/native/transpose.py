@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Port, Result
 
-MOST_BITS = 16
+MOST_TRANSPOSED = 16
 BYTES = 64  # of a vector
 W = "<64 x i16>"
 
@@ -67,8 +67,8 @@ def uses_affine(layout: Layout, machine: Processor) -> bool:
 
 def code_bytes(bits: int) -> int:
     """Return the bytes of a code of so many bits."""
-    if bits > MOST_BITS:
-        raise UsageError(f"words of {bits} bits are more than the {MOST_BITS} of a code")
+    if bits > MOST_TRANSPOSED:
+        raise UsageError(f"words of {bits} bits are more than the {MOST_TRANSPOSED} of a code")
     return 1 if bits <= 8 else 2
 
 

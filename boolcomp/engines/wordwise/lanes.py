@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.wordwise.tables import Tables
     from boolcomp.engines.wordwise.values import Straightened
 
-MOST_BITS = transpose.MOST_BITS
+MOST_BITS = transpose.MOST_TRANSPOSED
 _MARK = "<64 x i1>"
 _LOOP = """\
 define void @NAME(ARGUMENTS) #0 {

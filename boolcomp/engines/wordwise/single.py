@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.wordwise.tables import Loads
     from boolcomp.engines.wordwise.values import Straightened
 
-OUTSIDE, BAD, CLIPPED, BEYOND = range(4)
+SEEN_OUTSIDE, SEEN_BAD, SEEN_CLIPPED, SEEN_BEYOND = range(4)
 COUNT_BITS = 16
 DECLARATIONS = [
     "declare double @llvm.floor.f64(double)",
@@ -62,13 +62,13 @@ def real(value: float) -> str:
 def cell_lines(out: SingleLines, value: str, code: Code, first: int) -> str:
     """Return the cell of a double less its middle; count what is wrong with it."""
     nothing = out.emit(f"fsub double {value}, {value}")
-    out.count(out.emit(f"fcmp uno double {nothing}, {nothing}"), BAD)
+    out.count(out.emit(f"fcmp uno double {nothing}, {nothing}"), SEEN_BAD)
     scaled = out.emit(f"fsub double {value}, {real(code.low)}")
     scaled = out.emit(f"fdiv double {scaled}, {real(code.step)}")
     top = real(float(code.cells))
     if code.wraps:
         size = out.emit(f"call double @llvm.fabs.f64(double {value})")
-        out.count(out.emit(f"fcmp ogt double {size}, {real(farthest(code))}"), BAD)
+        out.count(out.emit(f"fcmp ogt double {size}, {real(farthest(code))}"), SEEN_BAD)
         turns = out.emit(f"fdiv double {scaled}, {top}")
         turns = out.emit(f"call double @llvm.floor.f64(double {turns})")
         whole = out.emit(f"fmul double {turns}, {top}")
@@ -76,7 +76,7 @@ def cell_lines(out: SingleLines, value: str, code: Code, first: int) -> str:
     else:
         under = out.emit(f"fcmp olt double {scaled}, {real(-TIE)}")
         over = out.emit(f"fcmp ogt double {scaled}, {real(code.most + TIE)}")
-        out.count(out.emit(f"or i1 {under}, {over}"), OUTSIDE)
+        out.count(out.emit(f"or i1 {under}, {over}"), SEEN_OUTSIDE)
     above = out.emit(f"fcmp ogt double {scaled}, {real(0.0)}")  # false for NaN
     scaled = out.emit(f"select i1 {above}, double {scaled}, double {real(0.0)}")
     below = out.emit(f"fcmp olt double {scaled}, {top}")
@@ -119,7 +119,7 @@ def made_lines(
         if made.rests:
             moves = out.emit(f"xor i1 {emission.inside(made.rests)}, 1")
             mark = out.emit(f"and i1 {mark}, {moves}")
-        out.count(mark, CLIPPED)
+        out.count(mark, SEEN_CLIPPED)
     return found
 
 
@@ -188,13 +188,13 @@ def state_function(wiring: Wiring, code: Straightened, tables: Loads) -> str:
         if column not in read:
             value = out.load("double", "%given", 8 * column)
             nothing = out.emit(f"fsub double {value}, {value}")
-            out.count(out.emit(f"fcmp uno double {nothing}, {nothing}"), BAD)
+            out.count(out.emit(f"fcmp uno double {nothing}, {nothing}"), SEEN_BAD)
     for stop in wiring.stops:
         value = out.load("double", "%given", 8 * columns[stop.name])
         slack = SLACK * max(1.0, stop.range.magnitude)
         under = out.emit(f"fcmp olt double {value}, {real(stop.range.low - slack)}")
         over = out.emit(f"fcmp ogt double {value}, {real(stop.range.high + slack)}")
-        out.count(out.emit(f"or i1 {under}, {over}"), BEYOND)
+        out.count(out.emit(f"or i1 {under}, {over}"), SEEN_BEYOND)
     made = made_lines(out, code, tables, cells)
     _stored(out, wiring.results, made, "double", coded=True)
     head = "define i64 @state(ptr %given, ptr %values, ptr %words) #1 {"
@@ -223,7 +223,7 @@ def samples_function(wiring: Wiring, sample: Sample, real_kind: str) -> str:
         place = out.emit(f"mul i64 %s, {bytes_ * len(wiring.results)}")
         rows.append(out.emit(f"getelementptr i8, ptr %{name}, i64 {place}"))
     found = out.emit(f"call i64 @sample({', '.join(f'ptr {row}' for row in rows)})")
-    for counter in (OUTSIDE, BAD, CLIPPED):
+    for counter in (SEEN_OUTSIDE, SEEN_BAD, SEEN_CLIPPED):
         shifted = out.emit(f"lshr i64 {found}, {COUNT_BITS * counter}")
         out.add_to(counter, out.emit(f"and i64 {shifted}, {(1 << COUNT_BITS) - 1}"))
     arrays = "".join(f"ptr %a{k}, " for k in range(len(wiring.groups)))

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.engines.batch import Evaluation
-from boolcomp.engines.wordwise.single import BAD, BEYOND, CLIPPED, COUNT_BITS, OUTSIDE
+from boolcomp.engines.wordwise.single import (
+    COUNT_BITS,
+    SEEN_BAD,
+    SEEN_BEYOND,
+    SEEN_CLIPPED,
+    SEEN_OUTSIDE,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,9 +78,9 @@ class States:
         found = None
         if not counts:
             found = Evaluation(room.values.copy(), room.words.copy(), 0, 0)
-        elif not counts >> COUNT_BITS * BAD & _MASK:
+        elif not counts >> COUNT_BITS * SEEN_BAD & _MASK:
             outside, clipped, beyond = (
-                counts >> COUNT_BITS * k & _MASK for k in (OUTSIDE, CLIPPED, BEYOND)
+                counts >> COUNT_BITS * k & _MASK for k in (SEEN_OUTSIDE, SEEN_CLIPPED, SEEN_BEYOND)
             )
             found = Evaluation(room.values.copy(), room.words.copy(), outside, clipped, beyond)
         self._rooms.append(room)

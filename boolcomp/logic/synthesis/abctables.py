@@ -82,7 +82,7 @@ def read(text: str | None, like: Network) -> Network | None:
     if text is None:
         return None
     try:
-        network = blif.clean(blif.parse(text))
+        network = blif.clean(blif.parse_blif(text))
     except DataError:
         return None
     same = (network.inputs, len(network.outputs)) == (like.inputs, len(like.outputs))

@@ -39,7 +39,7 @@ _WINDOWS = (48, 100)  # nodes in a window of the SAT solver, run by run
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class MappedTables:
     """A network's tables, by what they were found, and what went wrong on the way."""
 
     luts: LutNetwork
@@ -55,7 +55,7 @@ def mapped(
     stages: int = 1,
     *,
     quick: bool = False,
-) -> Mapping:
+) -> MappedTables:
     """Return look-up tables of at most so many inputs that are proved to be the network.
 
     The goal "area" is few tables; "depth" few tables among those whose deepest of so many stages
@@ -64,13 +64,13 @@ def mapped(
     """
     if not LEAST_INPUTS <= inputs <= MOST_INPUTS:
         raise UsageError(f"tables have {LEAST_INPUTS} to {MOST_INPUTS} inputs, not {inputs}")
-    own = Mapping(cone_luts(network, inputs), CONES)
+    own = MappedTables(cone_luts(network, inputs), CONES)
     if not network.nodes:
         return own
     best, note = own, ""
     tool = abc.find()
     if tool is None:
-        return Mapping(own.luts, own.method, abc.MISSING.note)
+        return MappedTables(own.luts, own.method, abc.MISSING.note)
     given = {"a.blif": blif.render(network)}
     candidates = [own]
     for start in _STARTS[goal]:
@@ -81,9 +81,9 @@ def mapped(
     candidates.sort(key=lambda one: _cost(one.luts, goal, stages))  # stable: the first of equals
     for best in candidates:
         if best is own:
-            return Mapping(best.luts, best.method, note)
+            return MappedTables(best.luts, best.method, note)
         if _proved(tool, network, best.luts, deadline):
-            return Mapping(best.luts, best.method, note)
+            return MappedTables(best.luts, best.method, note)
         note = "what ABC made was not taken: it is not proved to be the network"
     return own
 
@@ -129,7 +129,7 @@ def _script(
     return commands, files
 
 
-def _read(outcome: abc.Outcome, network: Network) -> Iterator[Mapping]:
+def _read(outcome: abc.Outcome, network: Network) -> Iterator[MappedTables]:
     """Yield what ABC wrote as far as it can be read; the last file may be cut off."""
     for file, text in reversed(list(outcome.files.items())):
         try:
@@ -137,7 +137,7 @@ def _read(outcome: abc.Outcome, network: Network) -> Iterator[Mapping]:
         except BoolcompError:
             continue
         if (luts.inputs, len(luts.outputs)) == (network.inputs, len(network.outputs)):
-            yield Mapping(luts, ABC)
+            yield MappedTables(luts, ABC)
 
 
 def _cost(luts: LutNetwork, goal: Goal, stages: int) -> tuple[int, int]:

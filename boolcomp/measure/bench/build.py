@@ -87,7 +87,7 @@ class Unit:
     libraries: tuple[str, ...] = ()
 
 
-def compiled(by: Compiler, unit: Unit) -> ctypes.CDLL:
+def compiled_library(by: Compiler, unit: Unit) -> ctypes.CDLL:
     """Return the loaded shared object; a `DataError` with the compiler's words where it fails."""
     cpu, flags = processor()
     common = source("rival.h")

@@ -67,7 +67,7 @@ def run(
             ready.append(found)
     for case in cases:
         progress(f"batch {case.batch}, cores {case.cores}")
-        rows += _case(ready, states, case, seconds)
+        rows += _timed_case(ready, states, case, seconds)
     even = break_evens(rows)
     return [replace(row, break_even=even.get((row.rival, row.kind))) for row in rows]
 
@@ -119,7 +119,7 @@ class _Running:
     rounds: int = ROUNDS
 
 
-def _case(
+def _timed_case(
     ready: Sequence[Checked], states: BenchStates, case: Case, seconds: float
 ) -> list[Timing]:
     running: list[_Running] = []

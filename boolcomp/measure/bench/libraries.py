@@ -101,7 +101,7 @@ def _casadi(robot: Robot) -> Make:
             sine, cosine, sign = (staticmethod(f) for f in (casadi.sin, casadi.cos, casadi.sign))
 
         n = robot.joints
-        symbols = [casadi.SX.sym(name, n) for name in straight.KINDS]
+        symbols = [casadi.SX.sym(name, n) for name in straight.STATE_ARRAYS]
         state = [[x[k] for k in range(n)] for x in symbols]
         torques = newton_euler(robot, Folding(Symbols()), *state)
         one = casadi.Function("torques", symbols, [casadi.cse(casadi.vertcat(*torques))])

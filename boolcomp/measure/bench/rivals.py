@@ -6,7 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.measure.bench import straight, term_tables
-from boolcomp.measure.bench.build import FAST, Unit, compiled, compiler, function, missing, source
+from boolcomp.measure.bench.build import (
+    FAST,
+    Unit,
+    compiled_library,
+    compiler,
+    function,
+    missing,
+    source,
+)
 from boolcomp.measure.bench.byte_tables import byte_header
 from boolcomp.measure.bench.states import BITS
 from boolcomp.measure.bench.tasks import Offer, address_of, column_task
@@ -80,7 +88,7 @@ def _maker(
     by: Compiler, unit: Unit, kind: Kind, tables: Sequence[Any]
 ) -> Callable[[BenchStates, int, int], BenchTask]:
     def make(states: BenchStates, batch: int, count: int) -> BenchTask:
-        library = compiled(by, unit)
+        library = compiled_library(by, unit)
         address = address_of(function(library, "rival", None))
         return column_task(address, kind, states, batch, count, tables)
 
@@ -166,7 +174,7 @@ def _looked_up(robot: Robot, bits: int) -> Iterator[Offer]:
     bound = TABLES_OWN * max(1.0, 2.0 ** (bits - 8))
     for name, text, needs in (
         (names[0], term_tables.gather_c(made), "avx512"),
-        (names[1], term_tables.scalar_c(made), ""),
+        (names[1], term_tables.term_tables_c(made), ""),
     ):
         yield _offer(
             name, "int8", "gcc", Unit(text, "", macro), bound, needs=needs, tables=made.tables

@@ -149,10 +149,10 @@ def _machine_text(bench: Bench) -> str:
 def _tables(bench: Bench) -> list[str]:
     """Return a table for every batch size and number of cores: a rival a line, types beside it."""
     cases = dict.fromkeys((row.batch, row.cores) for row in bench.rows if not row.skipped)
-    return [_case(bench, batch, cores) for batch, cores in cases]
+    return [_case_text(bench, batch, cores) for batch, cores in cases]
 
 
-def _case(bench: Bench, batch: int, cores: int) -> str:
+def _case_text(bench: Bench, batch: int, cores: int) -> str:
     rows = [r for r in bench.rows if (r.batch, r.cores) == (batch, cores) and r.least]
     kinds = [k for k in ("int8", "int16", "float32", "float64") if any(r.kind == k for r in rows)]
     header = [f"batch {batch}, {cores} core{'s' if cores > 1 else ''}"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot import Robot
 
 HALF = math.pi * (1 + 1e-9)  # a turn
-KINDS = ("q", "qd", "qdd")
+STATE_ARRAYS = ("q", "qd", "qdd")
 
 
 def record(robot: Robot, *, lean: bool = False) -> Straight:
@@ -37,7 +37,7 @@ def record(robot: Robot, *, lean: bool = False) -> Straight:
     if lean:
         return straight_line("regrouped", robot)
     tape = Tape()
-    state = [[tape.input(f"{kind}{k + 1}") for k in range(robot.joints)] for kind in KINDS]
+    state = [[tape.input(f"{kind}{k + 1}") for k in range(robot.joints)] for kind in STATE_ARRAYS]
     torques = newton_euler(robot, Folding(tape), *state)
     return tape.finish([(f"tau{k}", torque) for k, torque in enumerate(torques, 1)])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from boolcomp.common.errors import DataError
-from boolcomp.measure.bench.build import Unit, compiled, compiler, function, source
+from boolcomp.measure.bench.build import Unit, compiled_library, compiler, function, source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ def loops() -> tuple[Any, Any]:
     by = compiler("gcc") or compiler("clang")
     if by is None:
         raise DataError("no C compiler: gcc or clang is needed to build the rivals")
-    library = compiled(by, Unit(source("loop.c"), flags=("-O2",)))
+    library = compiled_library(by, Unit(source("loop.c"), flags=("-O2",)))
     whole, address = ctypes.c_int64, ctypes.c_void_p
     repeat = function(library, "repeat", ctypes.c_double, address, address, whole)
     return repeat, function(library, "chain", ctypes.c_double, whole)

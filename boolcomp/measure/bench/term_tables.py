@@ -116,7 +116,7 @@ def _table(
     return np.round(entries).astype(np.int64)
 
 
-def scalar_c(made: TermTables) -> str:
+def term_tables_c(made: TermTables) -> str:
     """Return C that looks up one sample after the other."""
     heads = [f"    const uint8_t *restrict b{column} = in[{column}];" for column in range(6)]
     body, loaded = [], set()

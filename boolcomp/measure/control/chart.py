@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COLOURS = {"exact": "#444444", "paper": "#c8553d", "compact": "#3367b0", "rounded": "#4f9d69"}
 OTHER = "#8e6bb0"
 MARKS = {"paper": "s", "compact": "o", "rounded": "^"}
-POINTS = 2000  # of a line over time
+CHART_POINTS = 2000  # of a line over time
 
 
 def draw(found: Study, tolerance: float, kind: str) -> bytes:
@@ -77,10 +77,10 @@ def draw_errors(panel: Any, found: Study) -> None:
     )
     joint = worst.joint - 1 if worst else 0
     times = np.arange(path.own) * found.loop.drive.period
-    every = max(1, path.own // POINTS)
+    every = max(1, path.own // CHART_POINTS)
     for place, variant in enumerate(made):
         column = recording.run(place, 0)
-        if recording.lost[column] or variant not in _shown(found):
+        if recording.lost[column] or variant not in _chart_variants(found):
             continue
         error = path.q[: path.own, joint] - recording.q[: path.own, joint, column]
         name = variant.mode if variant.bits is None else f"{variant.mode} {variant.bits}"
@@ -92,7 +92,7 @@ def draw_errors(panel: Any, found: Study) -> None:
     panel.legend(fontsize=6)
 
 
-def _shown(found: Study) -> list[Any]:
+def _chart_variants(found: Study) -> list[Any]:
     """Return the variants whose errors are drawn: what is exact, and one of every mode."""
     chosen = []
     for mode in dict.fromkeys(one.mode for one in found.made):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import DataError, UsageError, shown, suggestion
-from boolcomp.problem.dynamics.batch import evaluated
+from boolcomp.problem.dynamics.batch import evaluated_states
 from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 
 if TYPE_CHECKING:
@@ -93,12 +93,12 @@ def circle(robot: Robot, at: Floats, radius: float | None, plane: str) -> Closed
 
 def tip(robot: Robot, q: Floats) -> Floats:
     """Return where the tip is, (samples, 3), in m."""
-    return evaluated(forward_kinematics, robot, q, kept=(0, 1, 2))
+    return evaluated_states(forward_kinematics, robot, q, kept=(0, 1, 2))
 
 
 def tip_slopes(robot: Robot, q: Floats) -> Floats:
     """Return how the tip moves with the joints, (samples, 3, joints)."""
-    rows = evaluated(jacobian, robot, q, kept=range(3 * robot.joints))
+    rows = evaluated_states(jacobian, robot, q, kept=range(3 * robot.joints))
     return rows.reshape(len(q), 3, robot.joints)
 
 

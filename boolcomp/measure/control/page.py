@@ -10,12 +10,12 @@ from boolcomp.common.pages import (
     Axis,
     Beside,
     Chart,
+    ChartRow,
     Choice,
     Column,
     Fact,
-    Figure,
+    KeyFigure,
     Page,
-    Row,
     Section,
     Table,
     Text,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from boolcomp.measure.control.study import Study
     from boolcomp.measure.control.variants import Variant
 
-POINTS = 400  # of a line over time
+PAGE_POINTS = 400  # of a line over time
 SERIES = Axis("series", "", names=True)
 BITS = "bits of a torque"
 # Key, name, what it says, its form; {0} is what joints are counted in, {1} what torques are.
@@ -86,12 +86,12 @@ def page(found: Study, tolerances: tuple[float, float], command: str) -> str:
     )
 
 
-def _answers(found: Study, tolerances: tuple[float, float]) -> list[Figure]:
+def _answers(found: Study, tolerances: tuple[float, float]) -> list[KeyFigure]:
     """Return the fewest bits of every mode, or the most of those that are not enough."""
     most = longest(found.rows)
     tips = enough(found.rows, tolerances[1], tip=True)
     return [
-        Figure(
+        KeyFigure(
             f"> {most[mode]} bits" if bits is None else f"{bits} bits",
             f"{mode}, for {1000 * tolerances[1]:g} mm at the tip",
             "simulated, these trajectories",
@@ -103,8 +103,8 @@ def _answers(found: Study, tolerances: tuple[float, float]) -> list[Figure]:
 def _charts(found: Study) -> Parts:
     words = [row for row in found.rows if row.variant.bits is not None and row.figures]
     off = f"largest error, {units(found.rows)[0]}"
-    tracking: list[Row] = []
-    noise: list[Row] = []
+    tracking: list[ChartRow] = []
+    noise: list[ChartRow] = []
     sizes: dict[tuple[str, int], dict[str, float]] = {}
     for row in words:
         told, key = row.figures, (row.variant.mode, row.variant.bits or 0)
@@ -116,7 +116,7 @@ def _charts(found: Study) -> Parts:
         line["noise"] = max(line["noise"], share)
         line["nodes"] = float(row.variant.nodes or 0)
     for (mode, bits), line in sizes.items():
-        one: Row = {"bits": bits, "series": mode}
+        one: ChartRow = {"bits": bits, "series": mode}
         tracking.append({**one, "error": line["tracking"], "kind": "simulated"})
         if line["bound"]:
             tracking.append({**one, "error": line["bound"], "kind": "of the proven bound"})
@@ -134,7 +134,7 @@ def _charts(found: Study) -> Parts:
             title="Noise of torques", shows="The largest of all joints; rounding alone is 0.29.",
         ),
     ]  # fmt: skip
-    logic: list[Row] = [
+    logic: list[ChartRow] = [
         {"nodes": line["nodes"], "error": line["tracking"], "series": mode, "bits": bits}
         for (mode, bits), line in sizes.items()
         if line["nodes"]
@@ -153,7 +153,7 @@ def _charts(found: Study) -> Parts:
 
 def _over_time(found: Study, names: Sequence[str]) -> Choice:
     """Return the errors of all joints over time, by trajectory, of some variants."""
-    shown = _shown(found)
+    shown = _page_variants(found)
     options = []
     for place, name in enumerate(names):
         charts = [
@@ -166,8 +166,8 @@ def _over_time(found: Study, names: Sequence[str]) -> Choice:
 def _errors(found: Study, place: int, joint: int, shown: Sequence[Variant]) -> Chart:
     recording = found.recording
     path = recording.trajectories[place]
-    kept = np.unique(np.linspace(0, path.own - 1, min(POINTS, path.own)).astype(np.int64))
-    rows: list[Row] = []
+    kept = np.unique(np.linspace(0, path.own - 1, min(PAGE_POINTS, path.own)).astype(np.int64))
+    rows: list[ChartRow] = []
     for variant in shown:
         column = recording.run(found.made.index(variant), place)
         if recording.lost[column]:
@@ -185,7 +185,7 @@ def _errors(found: Study, place: int, joint: int, shown: Sequence[Variant]) -> C
     )  # fmt: skip
 
 
-def _shown(found: Study) -> list[Variant]:
+def _page_variants(found: Study) -> list[Variant]:
     """Return what is drawn over time: what is exact, and of every mode the middle word length."""
     shown = []
     for mode in dict.fromkeys(one.mode for one in found.made):

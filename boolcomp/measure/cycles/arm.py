@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 MACHINES: dict[Core, str] = {"cortex-m0": "microbit", "cortex-m3": "mps2-an385"}
 MOST_TRACE = 2_000_000_000  # bytes
-CALL = 4  # bytes of the instruction that calls
+CALL_BYTES = 4  # bytes of the instruction that calls
 ONE_BY_ONE = 9  # the version of QEMU that has `one-insn-per-tb` in place of `singlestep`
 PREFIX = "arm-none-eabi-"
-_BOARD = """\
+_ARM_BOARD = """\
 #include <stdint.h>
 #define PLACED
 #define READ *
@@ -102,17 +102,19 @@ SECTIONS {
 """
 
 
-def measure(design: Design, folder: Path, deadline: float, optimised: str, core: Core) -> Measured:
+def measure_arm(
+    design: Design, folder: Path, deadline: float, optimised: str, core: Core
+) -> Measured:
     """Build a design and run it in the emulator."""
     compiler = [f"{PREFIX}gcc", f"-mcpu={core}", "-mthumb", "-std=gnu99", optimised]
     rows = design.with_a_wrong_row()
-    objects = compiled(compiler, rows, main_text(rows, _BOARD), folder, deadline)
+    objects = compiled(compiler, rows, main_text(rows, _ARM_BOARD), folder, deadline)
     write_text(folder / "board.ld", _LINKER, durable=False)
     linked = [*compiler, "-nostartfiles", "-T", "board.ld", "-Wl,--no-warn-rwx-segments"]
     run([*linked, "-o", "run.elf", *objects, "-lm"], folder, deadline)
     wrong, _, _, stack = told(emulate(core, folder, deadline), rows)
     listing = run([f"{PREFIX}objdump", "-d", "run.elf"], folder, deadline).decode()
-    count, cycles = counted(
+    count, cycles = counted_calls(
         addresses((folder / "trace.txt").read_bytes()), instructions(listing, core),
         place_of(design.function, listing), len(rows.rows),
     )  # fmt: skip
@@ -151,7 +153,7 @@ def place_of(function: str, listing: str) -> int:
     return int(found[1], 16)
 
 
-def counted(
+def counted_calls(
     trace: Addresses, known: list[Instruction], entry: int, calls: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the instructions and the cycles of every call, from calling to having returned."""
@@ -180,7 +182,7 @@ def _calls(trace: Addresses, entry: int) -> tuple[NDArray[np.int64], NDArray[np.
     for start in (np.flatnonzero(trace == entry) - 1).tolist():
         if ends and start < ends[-1]:
             continue
-        to = int(trace[start]) + CALL
+        to = int(trace[start]) + CALL_BYTES
         if to not in back:
             back[to] = np.flatnonzero(trace == to)
         after = back[to][back[to] > start]
@@ -192,7 +194,7 @@ def _calls(trace: Addresses, entry: int) -> tuple[NDArray[np.int64], NDArray[np.
 def _board(core: Core, about: str) -> Board:
     tools = ("arm-none-eabi-gcc", "arm-none-eabi-objdump", "arm-none-eabi-size", "qemu-system-arm")
     packages = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
-    return Board(core, about, tools, packages, partial(measure, core=core), "cycles")
+    return Board(core, about, tools, packages, partial(measure_arm, core=core), "cycles")
 
 
 M0 = _board("cortex-m0", "ARM Cortex-M0, 32 bits (QEMU: exact instructions, modelled cycles)")

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MACHINE = "atmega1284p"
-CALL = 8  # cycles of a call and a return
+CALL_CYCLES = 8  # cycles of a call and a return
 _READ = {
     "uint8_t": "pgm_read_byte", "uint16_t": "pgm_read_word", "int16_t": "(int16_t)pgm_read_word",
     "uint32_t": "pgm_read_dword", "float": "pgm_read_float",
 }  # fmt: skip
-_BOARD = """\
+_AVR_BOARD = """\
 #include <avr/interrupt.h>
 #include <avr/io.h>
 #include <avr/pgmspace.h>
@@ -54,21 +54,21 @@ static void say(char letter)
 """
 
 
-def measure(design: Design, folder: Path, deadline: float, optimised: str) -> Measured:
+def measure_avr(design: Design, folder: Path, deadline: float, optimised: str) -> Measured:
     """Build a design and run it in the simulator."""
     compiler = ["avr-gcc", f"-mmcu={MACHINE}", "-std=c99", optimised]
     rows = design.with_a_wrong_row()
-    main = main_text(rows, _BOARD.replace("@READ@", _READ[design.element]))
+    main = main_text(rows, _AVR_BOARD.replace("@READ@", _READ[design.element]))
     objects = compiled(compiler, rows, main, folder, deadline)
     run([*compiler, "-o", "run.elf", *objects, "-lm"], folder, deadline)
     simulated = ["simavr", "-m", MACHINE, "-f", "16000000", "run.elf"]
     wrong, cycles, empty, stack = told(run(simulated, folder, deadline), rows)
     flash, static = sizes("avr-size", objects[:-1], folder, deadline)
     calls = len(design.rows)
-    return Measured(cycles / calls - empty + CALL, None, None, flash, static, stack, wrong)
+    return Measured(cycles / calls - empty + CALL_CYCLES, None, None, flash, static, stack, wrong)
 
 
 AVR = Board(
     "avr", "ATmega1284P, 8 bits (simavr: exact cycles)", ("avr-gcc", "avr-size", "simavr"),
-    "gcc-avr avr-libc simavr", measure, "cycles",
+    "gcc-avr avr-libc simavr", measure_avr, "cycles",
 )  # fmt: skip

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
 
-NAME = "fixed point by hand"
-FUNCTION = "two_link_mcu"
+HAND_NAME = "fixed point by hand"
+HAND_FUNCTION = "two_link_mcu"
 GIVEN = ("q1", "q2", "qd1", "qd2", "qdd1", "qdd2")
 MADE = ("tau1", "tau2")
 RATE, SPEED = 42, 63  # steps of an acceleration's and a speed's largest value: sums fit in bytes
@@ -46,24 +46,24 @@ def hand_design(subject: Subject, robot: Robot, deadline: float) -> Design | str
     if subject.problem is None or any(x.code.bits > BITS for x in subject.load.outputs):
         return f"it makes words of {BITS} bits"
     files = {
-        f"{FUNCTION}.h": declared(FUNCTION, "int16_t", GIVEN, MADE) + header,
-        f"{FUNCTION}.c": source(f"{FUNCTION}.c"),
+        f"{HAND_FUNCTION}.h": declared(HAND_FUNCTION, "int16_t", GIVEN, MADE) + header,
+        f"{HAND_FUNCTION}.c": source(f"{HAND_FUNCTION}.c"),
     }
     states = np.hstack(subject.problem.draw(JUDGED, subject.seed))
-    words = _words(arm, states)
-    bare = Design(NAME, FUNCTION, files, GIVEN, MADE, "int16_t", ())
+    words = _hand_words(arm, states)
+    bare = Design(HAND_NAME, HAND_FUNCTION, files, GIVEN, MADE, "int16_t", ())
     made = outputs_of(bare, words, deadline)
     ranges = np.array(arm.torques)
     values = (made + 0.5) * ranges / (ENTRIES // 2) - ranges
     errors = values - subject.problem.exact(states)
     rows = np.column_stack([words, made])[: subject.states].tolist()
     return Design(
-        NAME, FUNCTION, files, GIVEN, MADE, "int16_t", tuple(map(tuple, rows)), (),
+        HAND_NAME, HAND_FUNCTION, files, GIVEN, MADE, "int16_t", tuple(map(tuple, rows)), (),
         in_steps(errors, subject.steps),
     )  # fmt: skip
 
 
-def _words(arm: TwoLink, states: Floats) -> Words:
+def _hand_words(arm: TwoLink, states: Floats) -> Words:
     """Return the words of states."""
     turns = np.floor(states[:, :2] / (2 * np.pi) * 65536).astype(np.int64) & 0xFFFF
     phases = np.where(turns > 0x7FFF, turns - 0x10000, turns)

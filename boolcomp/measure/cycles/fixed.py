@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
 
-FUNCTION = "fixed_torques"
+FIXED_FUNCTION = "fixed_torques"
 SAMPLED = 20_000  # states, and as many corners, whose largest values are met
-JUDGED = 100_000
+FIXED_JUDGED = 100_000
 UPS = (0, 1, 2, 3, 4, 6, 8)  # how far products may be moved up again
 WAVES_BITS = 10
 ROOM = 1.02  # times the program's own error that the coarsest formats may have
@@ -160,12 +160,12 @@ def fixed_design(subject: Subject, program: Straight, deadline: float) -> Design
     if isinstance(angles, str):
         return angles
     most = tops(program, problem.columns(_met(problem)))
-    states = np.hstack(problem.draw(JUDGED, subject.seed))
+    states = np.hstack(problem.draw(FIXED_JUDGED, subject.seed))
     exact = problem.exact(states)
     found = None
     for up in UPS:
         chosen = formats(program, most, angles, up)
-        words = _words(program, problem, chosen, states)
+        words = _fixed_words(program, problem, chosen, states)
         found = _judged(subject, (program, chosen), words, exact, deadline)
         limits = subject.own or ()
         if limits and all(a <= ROOM * b for a, b in zip(found.rms or (), limits, strict=True)):
@@ -187,7 +187,7 @@ def _judged(
     errors = _values(outputs, cells) - exact
     rows = np.column_stack([words, cells])[: subject.states].tolist()
     return Design(
-        design.name, FUNCTION, design.files, design.given, design.made, "int16_t",
+        design.name, FIXED_FUNCTION, design.files, design.given, design.made, "int16_t",
         tuple(map(tuple, rows)), (), in_steps(errors, subject.steps),
     )  # fmt: skip
 
@@ -211,11 +211,14 @@ def _design(subject: Subject, program: Straight, chosen: Formats, mean: Sequence
         lines.append(f"    made->{one.name} = (int16_t)({text});")
     table = waves()
     head = f"static const int16_t waves[{len(table)}] PLACED = {{{', '.join(map(str, table))}}};"
-    function = f"void {FUNCTION}(const {FUNCTION}_inputs *given, {FUNCTION}_outputs *made)"
+    name = FIXED_FUNCTION
+    function = f"void {name}(const {name}_inputs *given, {name}_outputs *made)"
     source = "\n".join([_HEAD + head, function, "{", *lines, "}", ""])
-    header = declared(FUNCTION, "int16_t", program.inputs, made)
-    files = {f"{FUNCTION}.h": header, f"{FUNCTION}.c": source}
-    return Design("fixed point, Newton-Euler", FUNCTION, files, program.inputs, made, "int16_t", ())
+    header = declared(FIXED_FUNCTION, "int16_t", program.inputs, made)
+    files = {f"{FIXED_FUNCTION}.h": header, f"{FIXED_FUNCTION}.c": source}
+    return Design(
+        "fixed point, Newton-Euler", FIXED_FUNCTION, files, program.inputs, made, "int16_t", ()
+    )
 
 
 def waves() -> list[int]:
@@ -226,7 +229,7 @@ def waves() -> list[int]:
     return [int(x) for x in np.clip(table, -(1 << WORD - 1), (1 << WORD - 1) - 1)]
 
 
-def _words(program: Straight, problem: Problem, chosen: Formats, states: Floats) -> Words:
+def _fixed_words(program: Straight, problem: Problem, chosen: Formats, states: Floats) -> Words:
     """Return what the program is given at states."""
     columns = problem.columns(problem.arrays(states))
     found = []

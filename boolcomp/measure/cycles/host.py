@@ -18,7 +18,7 @@ from boolcomp.measure.cycles.mainfile import main_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-_BOARD = """\
+_HOST_BOARD = """\
 #include <stdint.h>
 #include <stdio.h>
 #define PLACED
@@ -69,21 +69,21 @@ int main(void)
 """
 
 
-def measure(design: Design, folder: Path, deadline: float, optimised: str) -> Measured:
+def measure_host(design: Design, folder: Path, deadline: float, optimised: str) -> Measured:
     """Build a design, check it, time it, and count its instructions."""
     plain = ["gcc", "-std=c99", optimised]
     rows = design.with_a_wrong_row()
-    objects = compiled(plain, rows, main_text(rows, _BOARD), folder, deadline)
+    objects = compiled(plain, rows, main_text(rows, _HOST_BOARD), folder, deadline)
     run([*plain, "-o", "run", *objects, "-lm"], folder, deadline)
     wrong, *_ = told(run([str(folder / "run")], folder, deadline), rows)
     flash, static = sizes("size", objects[:-1], folder, deadline)
-    instructions = counted(design, len(rows.rows), folder, deadline)
+    instructions = counted_instructions(design, len(rows.rows), folder, deadline)
     return Measured(
         None, instructions, timed(design, folder, deadline, optimised), flash, static, None, wrong
     )
 
 
-def counted(design: Design, calls: int, folder: Path, deadline: float) -> float | None:
+def counted_instructions(design: Design, calls: int, folder: Path, deadline: float) -> float | None:
     """Return the instructions of a call, by callgrind; None where that is not installed."""
     if shutil.which("valgrind") is None:
         return None
@@ -120,4 +120,4 @@ def timed(design: Design, folder: Path, deadline: float, optimised: str) -> floa
 
 
 HOST = Board("host", "this machine (clock; callgrind: instructions)", ("gcc", "size"),
-             "gcc binutils libc6-dev valgrind", measure, "nanoseconds")  # fmt: skip
+             "gcc binutils libc6-dev valgrind", measure_host, "nanoseconds")  # fmt: skip

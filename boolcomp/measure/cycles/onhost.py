@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from boolcomp.measure.cycles.design import Design
 
-_MAIN = """\
+_HOST_MAIN = """\
 #include <stdint.h>
 #include <stdio.h>
 #include "@NAME@.h"
@@ -49,7 +49,7 @@ def outputs_of(design: Design, words: NDArray[np.int64], deadline: float) -> NDA
             f"        result[{k}] = made.{name};" for k, name in enumerate(design.made)
         ),
     }  # fmt: skip
-    text = _MAIN
+    text = _HOST_MAIN
     for name, part in gaps.items():
         text = text.replace(f"@{name}@", part)
     compiler = ["gcc", "-std=c99", OPTIMISED[0]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.measure.cycles.byhand import NAME as BY_HAND
+from boolcomp.measure.cycles.byhand import HAND_NAME as BY_HAND
 from boolcomp.measure.cycles.byhand import hand_design
 from boolcomp.measure.cycles.fixed import fixed_design
 from boolcomp.measure.cycles.floats import float_design

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.measure.cycles.design import Design, Row
-from boolcomp.targets import export
+from boolcomp.targets import export_texts
 from boolcomp.targets.c_header import loads_of
 from boolcomp.targets.c_words import c_procedure
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from boolcomp.program.parts import Load
     from boolcomp.program.program import Program
 
-NAME = "words"
+WORDS_NAME = "words"
 JUDGED = 200_000  # states of which the rms error is taken
 
 
@@ -34,13 +34,13 @@ def words_design(subject: Subject) -> Design:
     procedure = c_procedure(program, load)
     given = tuple(x.parameter for x in procedure.inputs)
     made = tuple(x.result for x in procedure.outputs)
-    files = {name: str(text) for name, text in export(program, "c", subject.payload).items()}
+    files = {name: str(text) for name, text in export_texts(program, "c", subject.payload).items()}
     codes = [*(word.code for word in program.inputs), *(word.code for word in load.outputs)]
     widest = max(code.bits for code in codes)
     words = drawn(program, subject.states, subject.seed)
     rows = np.column_stack([words, logic(program, load, words)]).tolist()
     return Design(
-        NAME, function, files, given, made, "uint16_t" if widest <= 16 else "uint32_t",
+        WORDS_NAME, function, files, given, made, "uint16_t" if widest <= 16 else "uint32_t",
         tuple(map(tuple, rows)), (), rms(subject),
     )  # fmt: skip
 

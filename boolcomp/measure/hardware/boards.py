@@ -17,7 +17,7 @@ from boolcomp.targets.gates import gates_of
 from boolcomp.targets.mapped import mapping_of
 from boolcomp.targets.netlists import netlist_of
 from boolcomp.targets.ports import design_of
-from boolcomp.targets.verilog import SYNTAX, render
+from boolcomp.targets.verilog import VERILOG_SYNTAX, render_verilog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,10 +88,10 @@ def sources(program: Program, load: float | None, one: Board, options: Options) 
     """Return the core as look-up tables in stages, the top module, its bench, its pins."""
     design = design_of(program, load)
     logic, notes = mapping_of(design, options)
-    gates = gates_of(design, SYNTAX, options.pipeline, logic)
+    gates = gates_of(design, VERILOG_SYNTAX, options.pipeline, logic)
     netlist, _ = netlist_of(program, load)
     return Sources(
-        render(design, gates, options.luts, notes), gates.module, top(gates, one.hertz),
+        render_verilog(design, gates, options.luts, notes), gates.module, top(gates, one.hertz),
         bench(program, load, gates, one.hertz), constraints(one), render_netlist(netlist),
     )  # fmt: skip
 

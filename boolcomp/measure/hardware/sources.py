@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.gates import gates_of
 from boolcomp.targets.ports import design_of
-from boolcomp.targets.verilog import SYNTAX
+from boolcomp.targets.verilog import VERILOG_SYNTAX
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
@@ -40,8 +40,8 @@ def source_of(program: Program, load: float | None, level: str, stages: int, lut
         options = Options("gates", stages, luts=luts)
     else:
         options = Options("words" if level == "words" else "gates", stages)
-    ((file, text),) = export(program, "verilog", load, options).items()
-    gates = gates_of(design, SYNTAX, 0)
+    ((file, text),) = export_texts(program, "verilog", load, options).items()
+    gates = gates_of(design, VERILOG_SYNTAX, 0)
     name = level if not stages else f"{level}, {stages} stages"
     inputs, outputs = (
         tuple((pin.name, pin.port.bits) for pin in pins) for pins in (gates.inputs, gates.outputs)

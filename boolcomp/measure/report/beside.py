@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from boolcomp.common.pages import Row
+    from boolcomp.common.pages import ChartRow
 
 MOST_BARS = 24
 KINDS = "files of `bench -o` (bench.json), `area --json` and `benchmarks/codes.py --json`"
@@ -44,7 +44,7 @@ def _bench(document: Any, rows: list[Any]) -> Section:
     batches = [row["batch"] for row in timed]
     batch = max(sorted(set(batches)), key=batches.count)
     mine = sorted((row for row in timed if row["batch"] == batch), key=_nanoseconds)
-    drawn: list[Row] = [
+    drawn: list[ChartRow] = [
         {
             "rival": f"{row['rival']}, {row['kind']}", "ns": row["ns_per_sample"],
             "what": "logic" if row["logic"] else "arithmetic", "rms": row["rms_error"],
@@ -86,7 +86,7 @@ def _area(document: Any, rows: list[Any]) -> Section:
         "estimated clock",
     )  # fmt: skip
     columns = [Column(name, said) for name, said in zip(names, meanings, strict=True)]
-    drawn: list[Row] = [
+    drawn: list[ChartRow] = [
         {"design": f"{row['target']}, {row['design']}", "luts": row["luts"]} for row in rows
     ]
     chart = bars(
@@ -103,7 +103,7 @@ def _codes(document: Any, rows: list[Any]) -> Section:
     """Return product terms by code of outputs, sums over the terms that all codes have."""
     known = {"term", "bits", "code", "inputs"}
     codes = [name for name in rows[0] if name not in known]
-    totals: list[Row] = [
+    totals: list[ChartRow] = [
         {
             "output": code, "input": f"inputs in {kind} code",
             "products": sum(row[code] for row in rows if row["code"] == kind),

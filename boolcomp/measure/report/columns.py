@@ -55,11 +55,12 @@ def figures_table(rows: Sequence[ReportRow]) -> Table:
         for name, (key, form, meaning) in zip(names, FIGURES, strict=True)
     ]
     return Table(
-        columns, [_figures(row, found) for row, found in zip(rows, documents(rows), strict=True)]
+        columns,
+        [_row_figures(row, found) for row, found in zip(rows, documents(rows), strict=True)],
     )
 
 
-def _figures(row: ReportRow, found: dict[str, object]) -> list[Cell]:
+def _row_figures(row: ReportRow, found: dict[str, object]) -> list[Cell]:
     more: dict[str, object] = {
         "output": row.output.symbol,
         "guard_bits": None if row.mode == "compact" else _guard(row),

@@ -9,7 +9,7 @@ import numpy as np
 
 from boolcomp.common.pages import (
     Beside,
-    Figure,
+    KeyFigure,
     Page,
     Section,
     Text,
@@ -66,7 +66,7 @@ def report_page(asked: Asked, pictured: Pictured, beside: Sequence[Section] = ()
     page = Page(
         f"{asked.name}: what logic errs by, and what it takes",
         asked=asked.facts,
-        found=_figures(shown),
+        found=_page_figures(shown),
         meaning=_meaning(rows, shown, asked),
         sections=tuple(sections),
     )
@@ -81,26 +81,26 @@ def shown_rows(rows: Sequence[ReportRow]) -> list[ReportRow]:
     return [row for row in mine if row.bits == bits]
 
 
-def _figures(shown: Sequence[ReportRow]) -> tuple[Figure, ...]:
+def _page_figures(shown: Sequence[ReportRow]) -> tuple[KeyFigure, ...]:
     first = shown[0]
     what = f"{first.bits} bits, {first.series}"
     found = []
     if first.program_luts is not None:
-        found.append(Figure(f"{first.program_luts}", "nodes of three inputs", what))
+        found.append(KeyFigure(f"{first.program_luts}", "nodes of three inputs", what))
     row = max(shown, key=lambda row: row.total.rms / row.lsb)
     rms = f"{row.total.rms / row.lsb:.2f} LSB"
-    found.append(Figure(rms, f"rms, {row.output.symbol}", "sampled"))
+    found.append(KeyFigure(rms, f"rms, {row.output.symbol}", "sampled"))
     known = [row for row in shown if row.worst is not None]
     if known:
         row = max(known, key=lambda row: (row.worst or 0.0) / row.lsb)
         worst = (row.worst or 0.0) / row.lsb
-        found.append(Figure(f"{worst:.2f} LSB", f"worst found, {row.output.symbol}", "searched"))
+        found.append(KeyFigure(f"{worst:.2f} LSB", f"worst found, {row.output.symbol}", "searched"))
     row = max(shown, key=lambda row: row.bound / row.lsb)
     if math.isfinite(row.bound):
         bound = short_above(row.bound / row.lsb, 3)
-        found.append(Figure(f"{bound} LSB", f"bound, {row.output.symbol}", "proved"))
+        found.append(KeyFigure(f"{bound} LSB", f"bound, {row.output.symbol}", "proved"))
     if first.ns_per_sample is not None:
-        found.append(Figure(f"{first.ns_per_sample:.3g} ns", "a sample, one core", "measured"))
+        found.append(KeyFigure(f"{first.ns_per_sample:.3g} ns", "a sample, one core", "measured"))
     return tuple(found)
 
 

@@ -20,7 +20,7 @@ from boolcomp.common.pages import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.common.pages import Parts, Row
+    from boolcomp.common.pages import ChartRow, Parts
     from boolcomp.measure.report.findings import Pictured
     from boolcomp.measure.report.looks import Look
     from boolcomp.measure.report.measure import ReportRow
@@ -36,7 +36,7 @@ def error_charts(rows: Sequence[ReportRow]) -> tuple[Chart, ...]:
     for place in sorted({row.place for row in rows}):
         mine = [row for row in rows if row.place == place]
         output = mine[0].output
-        points: list[Row] = []
+        points: list[ChartRow] = []
         for row in sorted(mine, key=lambda row: (row.mode != "compact", row.extra, row.bits)):
             kinds = [("rms", row.total.rms), ("sampled max", row.total.max)]
             if row.worst is not None:
@@ -141,7 +141,7 @@ def _look(look: Look, pictured: Pictured, *, still: bool) -> Parts:
 
 def _histogram(look: Look, place: int, name: str) -> Chart:
     edges = [rounded(edge) for edge in look.edges]
-    rows: list[Row] = [
+    rows: list[ChartRow] = [
         {"from": low, "to": high, "share": rounded(100 * share)}
         for low, high, share in zip(edges, edges[1:], look.shares[place], strict=False)
         if share > SPREAD
@@ -158,7 +158,7 @@ def _map(look: Look, place: int, name: str, pictured: Pictured) -> Chart:
     x, y = surveyor.middles(across), surveyor.middles(down)
     cell = (float(x[1] - x[0]), float(y[1] - y[0]))
     values = look.maps[place]
-    rows: list[Row] = [
+    rows: list[ChartRow] = [
         {"x": rounded(x[i]), "y": rounded(y[k]), "e": round(float(values[i, k]), 3)}
         for i in range(len(x))
         for k in range(len(y))
@@ -174,7 +174,7 @@ def _map(look: Look, place: int, name: str, pictured: Pictured) -> Chart:
 
 def _walk(look: Look, place: int, name: str, pictured: Pictured, unit: str) -> Chart:
     exact = pictured.surveyor.exact[:, place]
-    rows: list[Row] = [
+    rows: list[ChartRow] = [
         {"k": k, "v": rounded(value), "of": kind}
         for kind, values in (("exact", exact), ("logic", look.walked[:, place]))
         for k, value in enumerate(values)
@@ -188,7 +188,7 @@ def _walk(look: Look, place: int, name: str, pictured: Pictured, unit: str) -> C
 
 def _nodes(look: Look) -> Chart:
     words = sorted(look.words, key=lambda word: -word.nodes)[:WORDS]
-    rows: list[Row] = [
+    rows: list[ChartRow] = [
         {"word": word.name, "kind": kind, "nodes": count, "bits": word.bits}
         for word in words
         for kind, count in (

@@ -47,7 +47,7 @@ def cells(rows: Sequence[ReportRow]) -> list[list[str]]:
             f"{row.total.mean / row.lsb:+.3f}",
             f"{row.total.beyond_lsb:.2%}",
             f"{row.own.rms / row.lsb:.3f}",
-            NOT_USEFUL if row.bound_note == NOT_USEFUL else _up(row.bound / row.lsb),
+            NOT_USEFUL if row.bound_note == NOT_USEFUL else _up_text(row.bound / row.lsb),
             _whole(row.products),
             _whole(row.literals),
             _whole(row.table_bits),
@@ -62,7 +62,7 @@ def cells(rows: Sequence[ReportRow]) -> list[list[str]]:
     ]
 
 
-def _up(bound: float) -> str:
+def _up_text(bound: float) -> str:
     """Return a bound, no smaller; `-` where there is none."""
     return f"{math.ceil(100 * bound - 1e-9) / 100:.2f}" if math.isfinite(bound) else "-"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DRAWN = 2000  # postures that say how large an arm is
 FLAT = 1e-9  # of its size: an arm that moves in a plane
 WIDTH, HEIGHT = 640.0, 480.0  # of the picture
-ROOM = 0.92  # of it, for the arm at its longest
+ARM_ROOM = 0.92  # of it, for the arm at its longest
 TURNED, RAISED = -0.9, 0.35  # rad: where one stands who looks at an arm that is not flat
 
 
@@ -87,7 +87,7 @@ def view_of(robot: Robot, steps: Straight) -> View:
         right = _across(up)
         middle = (places.reshape(-1, 3).max(axis=0) + places.reshape(-1, 3).min(axis=0)) / 2
     reach = float(np.linalg.norm(places - middle, axis=-1).max()) or 1.0
-    scale = ROOM * min(WIDTH, HEIGHT) / 2 / reach
+    scale = ARM_ROOM * min(WIDTH, HEIGHT) / 2 / reach
     return View(flat, _numbers(right), _numbers(up), _numbers(middle), scale)
 
 

@@ -58,7 +58,7 @@ def effects_of(graph: WordGraph, samples: int = SAMPLES) -> list[Effect]:
             int(values[place].min()),
             int(values[place].max()),
             _moves(graph, values, place),
-            _rounds(graph, node),
+            _rounds_word(graph, node),
         )
         for place, node in enumerate(graph.nodes)
     ]
@@ -83,7 +83,7 @@ def _moves(graph: WordGraph, values: list[Words], place: int) -> tuple[float, ..
     return tuple(found)
 
 
-def _rounds(graph: WordGraph, node: Node) -> bool:
+def _rounds_word(graph: WordGraph, node: Node) -> bool:
     """Tell whether a word rounds: measured inputs and tables do, sums that drop something do."""
     if isinstance(node, InputWord):
         return True

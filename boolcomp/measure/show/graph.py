@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EXACT = 50  # bits of a sum that doubles hold with room to spare
 LONGEST = 27  # characters of a title that fit a box
 BESIDE = 16  # with a curve beside them
-LETTER, SMALL, DIGIT = 6.0, 4.8, 6.4  # how wide they are, about
+LETTER, SMALL_GRAPH, DIGIT = 6.0, 4.8, 6.4  # how wide they are, about
 KINDS = {InputWord: "input", Angles: "angle", Lookup: "table", Heap: "sum"}
 
 
@@ -90,7 +90,7 @@ def _products(graph: WordGraph, part: PartialProducts) -> list[Any]:
     return [a, b, part.negative, [[digit, *row] for digit, row in grid.rows()]]
 
 
-def draw(subject: Subject, graph: WordGraph) -> str:
+def draw_graph(subject: Subject, graph: WordGraph) -> str:
     """Return a graph as SVG: every word a group that one can point at, every line with its ends."""
     symbols = [one.symbol for one in subject.load.outputs]
     spans = {word.name: word.code.range for word in subject.program.inputs}
@@ -120,7 +120,7 @@ def _word(place: int, box: Box, node: Node, digits: int) -> Iterator[str]:
     title, detail = html.escape(box.title), html.escape(box.detail)
     curve = isinstance(node, Lookup) and node.read > 0
     room = BESIDE if curve else LONGEST
-    above = not curve and SMALL * len(box.detail) + DIGIT * digits > WIDE - 20
+    above = not curve and SMALL_GRAPH * len(box.detail) + DIGIT * digits > WIDE - 20
     if above:
         room = max(3, int((WIDE - 20 - DIGIT * digits) / LETTER))
     cut = box.title if len(box.title) <= room else f"{box.title[: room - 1]}…"

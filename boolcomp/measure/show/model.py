@@ -13,7 +13,7 @@ from boolcomp.logic.network import CONSTANTS
 from boolcomp.measure.show.scripts import straight_function
 from boolcomp.problem.steps import exact_steps
 from boolcomp.targets import Options
-from boolcomp.targets.javascript import export
+from boolcomp.targets.javascript import export_javascript
 from boolcomp.targets.ports import delivered
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def words_function(subject: Subject) -> str:
     """Return the exported module's function of words as `const words`; null in paper mode."""
     if subject.load.graph is None:
         return "const words = null;"
-    files = export(subject.program, subject.load.payload, Options("words"))
+    files = export_javascript(subject.program, subject.load.payload, Options("words"))
     ((name, text),) = files.items()
     assert isinstance(text, str)  # noqa: S101 (a module is text)
     called = name.removesuffix(".mjs")

@@ -136,7 +136,7 @@ def _graph_sections(
     )
     frame = (
         f'{buttons}<div class="graph"><div id="graph-frame" role="group" tabindex="0" '
-        f'aria-label="the word graph, which scrolls">{pictures.draw(subject, graph)}</div>'
+        f'aria-label="the word graph, which scrolls">{pictures.draw_graph(subject, graph)}</div>'
         '<aside id="word-panel" class="needs-script" aria-live="off"><p class="soft">Point at a '
         "word to see what it is; click it for its logic.</p></aside></div>"
     )

@@ -52,7 +52,7 @@ def minimised(inputs: int, on: Collection[int], free: Collection[int] = ()) -> S
     """Return the steps for a function that is 1 at `on`, and anything at `free`."""
     if inputs > MOST_INPUTS:
         raise ValueError(f"{inputs} inputs are too many to look at: {MOST_INPUTS} are the most")
-    rounds = _rounds(inputs, sorted({*on, *free}))
+    rounds = _merge_rounds(inputs, sorted({*on, *free}))
     primes = tuple(
         row.cube for groups in rounds for group in groups for row in group if not row.merged
     )
@@ -75,7 +75,7 @@ def minterms(cube: str) -> tuple[int, ...]:
     return tuple(int("".join(digits) or "0", 2) for digits in product(*choices))
 
 
-def _rounds(inputs: int, every: Sequence[int]) -> tuple[tuple[tuple[Row, ...], ...], ...]:
+def _merge_rounds(inputs: int, every: Sequence[int]) -> tuple[tuple[tuple[Row, ...], ...], ...]:
     found = []
     cubes = [format(k, f"0{inputs}b") if inputs else "" for k in every]
     while cubes:

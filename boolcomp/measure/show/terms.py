@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.logic.network import CONSTANTS
-from boolcomp.logic.simulation import chunks, run
+from boolcomp.logic.simulation import chunks, simulate_network
 from boolcomp.measure.show.maps import MOST
 from boolcomp.measure.show.quine import minimised
 
@@ -76,7 +76,7 @@ def tables_of(network: Network) -> NDArray[np.uint8]:
     """Return a network's truth tables, (outputs, minterms)."""
     parts = []
     for _, planes in chunks(network.inputs):
-        words = np.stack(run(network, planes)).astype("<u8")
+        words = np.stack(simulate_network(network, planes)).astype("<u8")
         parts.append(np.unpackbits(words.view(np.uint8), axis=1, bitorder="little"))
     return np.concatenate(parts, axis=1)[:, : 1 << network.inputs]
 
@@ -96,11 +96,11 @@ def cubes_of(network: Network, tables: NDArray[np.uint8]) -> tuple[tuple[str, st
             owners[cube] = owners.get(cube, 0) | 1 << output
     if len(owners) > MOST_CUBES:
         return None
-    rows = tuple(sorted(_row(network, *cube, owner) for cube, owner in owners.items()))
+    rows = tuple(sorted(_term_row(network, *cube, owner) for cube, owner in owners.items()))
     return rows if np.array_equal(_rasterised(rows, network), tables) else None
 
 
-def _row(network: Network, ones: int, zeros: int, owner: int) -> tuple[str, str]:
+def _term_row(network: Network, ones: int, zeros: int, owner: int) -> tuple[str, str]:
     letters = (
         "1" if ones >> k & 1 else "0" if zeros >> k & 1 else "-" for k in range(network.inputs)
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TIMES = (1, 2, 3, 5, 4, 7)  # how often an input goes to and fro in a period
 FULL = 0.9  # of a joint's range
-SMALL = 0.3  # of the range of what ought to be small: errors of a controller
+SMALL_ERROR = 0.3  # of the range of what ought to be small: errors of a controller
 USUAL_PERIOD = 10.0  # seconds, where nothing says how fast
 PHASE = 0.7  # rad, from joint to joint
 DERIVATIVES = {"qd": 1, "qdd": 2, "qddr": 2}  # of positions, by the names of their groups
@@ -51,7 +51,7 @@ class Trajectory:
         return np.stack(columns, axis=1)
 
 
-def trajectory_of(
+def shown_trajectory(
     groups: Sequence[tuple[str, Sequence[str]]], ranges: Mapping[str, tuple[float, float]]
 ) -> Trajectory:
     """Return a trajectory through the ranges of inputs, which come in groups by name."""
@@ -72,7 +72,7 @@ def trajectory_of(
             if derived is not None and len(members) == joints:
                 waves.append(_derived(ranges[known["q"][k]], k, derived, period))
             else:
-                share = SMALL if group in {"e", "de"} else FULL
+                share = SMALL_ERROR if group in {"e", "de"} else FULL
                 low, high = ranges[name]
                 phase = PHASE * place - math.pi / 2
                 times = TIMES[place % len(TIMES)]

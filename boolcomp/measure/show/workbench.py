@@ -16,7 +16,7 @@ from boolcomp.measure.show import curves
 from boolcomp.measure.show.arm import HEIGHT, WIDTH, arm_steps, arm_values, still, view_of
 from boolcomp.measure.show.model import exact_function, model_values
 from boolcomp.measure.show.scripts import straight_function
-from boolcomp.measure.show.trajectory import trajectory_of
+from boolcomp.measure.show.trajectory import shown_trajectory
 from boolcomp.program.parts import NOT_USEFUL
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def bench_of(subject: Subject) -> Bench:
     exact, why = exact_function(subject)
     groups = [(group.name, group.members) for group in subject.program.groups]
     ranges = {one["name"]: (one["low"], one["high"]) for one in values["inputs"]}
-    trajectory = trajectory_of(groups, ranges)
+    trajectory = shown_trajectory(groups, ranges)
     start = _start(subject, trajectory)
     known = not why
     values |= {
@@ -65,7 +65,7 @@ def bench_of(subject: Subject) -> Bench:
         },
         "follows": _follows(subject),
         "points": curves.POINTS,
-        "strip": [curves.WIDE, curves.HIGH, curves.ERRORS, curves.GAP],
+        "strip": [curves.CURVE_WIDE, curves.CURVE_HIGH, curves.ERRORS, curves.GAP],
     }
     functions = {"exact": exact, "points": "const points = null;"}
     picture = ""
@@ -79,7 +79,9 @@ def bench_of(subject: Subject) -> Bench:
     )
     made, wanted = _outputs(subject, trajectory.states(curves.POINTS), exact=known)
     drawn = (
-        curves.draw(k, one, made[:, k], None if wanted is None else wanted[:, k], trajectory.period)
+        curves.draw_output(
+            k, one, made[:, k], None if wanted is None else wanted[:, k], trajectory.period
+        )
         for k, one in enumerate(subject.load.outputs)
     )
     strips = f'<div class="strips">{"".join(drawn)}</div>'
@@ -185,7 +187,7 @@ def _readout(subject: Subject, made: Floats, wanted: Floats | None) -> str:
     rows = []
     for k, one in enumerate(subject.load.outputs):
         exact = None if wanted is None else float(wanted[0, k])
-        rows.append(_row(k, one, float(made[k]), exact))
+        rows.append(_output_row(k, one, float(made[k]), exact))
     same = ""
     if subject.load.graph is not None:
         same = (
@@ -199,7 +201,7 @@ def _readout(subject: Subject, made: Floats, wanted: Floats | None) -> str:
     )
 
 
-def _row(k: int, output: CodedOutput, value: float, exact: float | None) -> str:
+def _output_row(k: int, output: CodedOutput, value: float, exact: float | None) -> str:
     code = output.code
     word = int(code.encode(np.array([value])).words[0])
     unit = html.escape(output.unit)

@@ -19,12 +19,12 @@ from boolcomp.compact.result.network import plain_network, table_network
 from boolcomp.logic import aiger, blif
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.measure.verification.gatetext import read_gates
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.gates import gates_of
 from boolcomp.targets.netlists import netlist_of
 from boolcomp.targets.ports import design_of
 from boolcomp.targets.vectors import vectors
-from boolcomp.targets.verilog import SYNTAX
+from boolcomp.targets.verilog import VERILOG_SYNTAX
 from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _against_engine(program: Program, load: float | None) -> Check:
     """Compare the delivered logic with what the portable engine makes of the same words."""
     start = time.perf_counter()
     design = design_of(program, load)
-    found = vectors(program, load, gates_of(design, SYNTAX, 0), VECTORS)
+    found = vectors(program, load, gates_of(design, VERILOG_SYNTAX, 0), VECTORS)
     count = len(found.given)
     ones = (1 << count) - 1
     planes = [_plane(found.given, k) for k in range(design.network.inputs)]
@@ -182,7 +182,7 @@ def read_back(
     deadline: float,
 ) -> Check:
     """Write a program, read it by our own reader, and prove both equivalent."""
-    ((file, content),) = export(program, target, load, Options(pipeline=pipeline)).items()
+    ((file, content),) = export_texts(program, target, load, Options(pipeline=pipeline)).items()
     ending = f", {pipeline} stages" if pipeline else ""
     return compared(f"{target} read back{ending}", file, content, wanted, deadline)
 
@@ -208,7 +208,7 @@ def _reader(file: str) -> Callable[[str | bytes], Netlist]:
     def read(content: str | bytes) -> Netlist:
         data = content if isinstance(content, bytes) else content.encode()
         if file.endswith((".aig", ".aag")):
-            return aiger.parse(data, file)
+            return aiger.parse_aiger(data, file)
         text = data.decode()
         return blif.read_netlist(text, file) if file.endswith(".blif") else read_gates(text, file)
 

@@ -27,8 +27,8 @@ _WITHOUT = re.compile(
     r"endmodule\s+module \w+_lut\d \([^;]*\);[^;]*;(\s*`(ifdef|elsif) \w+[^;]*;)*"
     r"(\s*`else)?\s*assign made = INIT\[\{[a-f, ]+\}\];(\s*`endif)?\s*endmodule"
 )
-_SKIPPED = re.compile(r"reg (\[\d+:0\] )?\w+|initial valid = \d+'b0")
-_TOKEN = re.compile(r"\s*(1'b[01]|\w+(?:\[\d+\])?|[~&|^()])")
+_SKIPPED_GATES = re.compile(r"reg (\[\d+:0\] )?\w+|initial valid = \d+'b0")
+_GATE_TOKEN = re.compile(r"\s*(1'b[01]|\w+(?:\[\d+\])?|[~&|^()])")
 _MUX = 0xCA  # the second where the first is 1, else the third
 _ROWS = (0xF0, 0xCC, 0xAA)
 _CONTROLS = ("clock", "enable", "valid_in", "valid_out")
@@ -36,10 +36,10 @@ _CONTROLS = ("clock", "enable", "valid_in", "valid_out")
 
 def read_gates(text: str, where: str = "Verilog") -> Netlist:
     """Return what a module computes; a `DataError` for what is no text of gates."""
-    return _Reader(text, where).netlist()
+    return _GateReader(text, where).netlist()
 
 
-class _Reader:
+class _GateReader:
     def __init__(self, text: str, where: str) -> None:
         self.where = where
         bare = re.sub(r"//[^\n]*\n|/\*.*?\*/", "\n", text).strip()
@@ -89,7 +89,7 @@ class _Reader:
                 continue
             match = _MADE.fullmatch(statement)
             if match is None:
-                if statement and not _SKIPPED.fullmatch(statement):
+                if statement and not _SKIPPED_GATES.fullmatch(statement):
                     self.fail(f"{shown(statement)} is no line of gates")
             elif (match[1] or match[3]) not in ("valid", "valid_out", "unused"):
                 yield (match[1] or match[3], match[2] or match[4], match[1] is None)
@@ -145,7 +145,7 @@ class _Reader:
     def tokens(self, formula: str) -> list[str]:
         found, place = [], 0
         while place < len(formula.rstrip()):
-            match = _TOKEN.match(formula, place)
+            match = _GATE_TOKEN.match(formula, place)
             if match is None:
                 self.fail(f"{shown(formula)} is no formula")
             found.append(match[1])

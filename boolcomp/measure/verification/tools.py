@@ -19,7 +19,7 @@ from boolcomp.logic import aiger, blif
 from boolcomp.logic.synthesis import abc
 from boolcomp.measure.verification.checks import Check, logic_of
 from boolcomp.measure.verification.verilated import verilated
-from boolcomp.targets import LEVELS, Options, export
+from boolcomp.targets import LEVELS, Options, export_texts
 from boolcomp.targets.vectors import COUNT
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ def _by_abc(
 ) -> Iterator[Check]:
     """Compare BLIF with AIGER, and networks with what the word graph says, bit by bit."""
     step("ABC")
-    (wanted,) = export(program, "blif", load).values()
-    (given,) = export(program, "aiger-ascii", load).values()
+    (wanted,) = export_texts(program, "blif", load).values()
+    (given,) = export_texts(program, "aiger-ascii", load).values()
     files = {"a.blif": str(wanted), "b.blif": _through_aiger(str(given))}
     yield cec("aiger against blif", files, deadline)
     for one in program.loads if load is None else (program.load(load),):
@@ -111,7 +111,7 @@ def _by_abc(
 
 
 def _through_aiger(text: str) -> str:
-    return blif.render_netlist(aiger.parse(text.encode()))
+    return blif.render_netlist(aiger.parse_aiger(text.encode()))
 
 
 def cec(name: str, files: dict[str, str], deadline: float) -> Check:
@@ -137,8 +137,8 @@ def _by_yosys(program: Program, load: float | None, deadline: float) -> Check:
         note = "Yosys was not found: pip install 'boolcomp[abc]', or put yosys on PATH"
         return Check(name, method, note=note, skipped=True)
     start = time.perf_counter()
-    ((file, text),) = export(program, "verilog", load).items()
-    (wanted,) = export(program, "blif", load).values()
+    ((file, text),) = export_texts(program, "verilog", load).items()
+    (wanted,) = export_texts(program, "blif", load).values()
     with temporary_folder() as folder:
         write_text(folder / file, str(text), durable=False)
         script = "; ".join(_YOSYS).format(file=file)
@@ -170,7 +170,7 @@ def _by_simulation(program: Program, load: float | None, one: Simulated, deadlin
     name = f"{one.target}{words}{f', {one.pipeline} stages' if one.pipeline else ''}"
     if shutil.which(one.tool) is None:
         return Check(name, one.name, note=f"{one.tool} was not found on PATH", skipped=True)
-    files = export(program, one.target, load, Options(one.level, one.pipeline, one.bench))
+    files = export_texts(program, one.target, load, Options(one.level, one.pipeline, one.bench))
     return simulated(name, one, files, deadline)
 
 

@@ -17,10 +17,10 @@ import numpy as np
 from boolcomp.common.files import temporary_folder, write_bytes, write_text
 from boolcomp.common.processes import run_program
 from boolcomp.measure.verification.checks import Check
-from boolcomp.targets import Options, export
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.gates import gates_of
 from boolcomp.targets.ports import design_of
-from boolcomp.targets.verilog import SYNTAX
+from boolcomp.targets.verilog import VERILOG_SYNTAX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.uint32]
 
-COUNT, SEED = 1_000_000, 1988
+SIMULATED, SIMULATION_SEED = 1_000_000, 1988
 SOUND = "-fno-const-bit-op-tree"  # else some versions get trees of XOR wrong (issues 4059, 5186)
 METHOD = "Verilator, compiled"
 _MAIN = """\
@@ -62,7 +62,7 @@ int main() {{
 
 def verilated(
     program: Program, load: float | None, deadline: float, level: Level = "gates",
-    count: int = COUNT,
+    count: int = SIMULATED,
 ) -> Check:  # fmt: skip
     """Run seeded words through a program's Verilog, and compare with the program's engine."""
     name = "verilog words" if level == "words" else "verilog"
@@ -71,15 +71,15 @@ def verilated(
     if not (shutil.which("g++") and shutil.which("make")):
         return Check(name, METHOD, note="g++ or make was not found on PATH", skipped=True)
     start = time.perf_counter()
-    frame = gates_of(design_of(program, load), SYNTAX, 0)  # its ports are those of words
-    (text,) = export(program, "verilog", load, Options(level)).values()
+    frame = gates_of(design_of(program, load), VERILOG_SYNTAX, 0)  # its ports are those of words
+    (text,) = export_texts(program, "verilog", load, Options(level)).values()
     check = _run(frame, str(text), rows_of(program, load, frame, count), deadline, start)
     return replace(check, name=name)
 
 
 def rows_of(program: Program, load: float | None, gates: Framed, count: int) -> tuple[Rows, int]:
     """Return a row of words for every sample, inputs then outputs; and how many saturated."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SIMULATION_SEED)
     loads = program.loads if load is None else (program.load(load),)
     words = [pin for pin in gates.outputs if not pin.port.flag]
     rows = np.zeros((count, len(gates.inputs) + len(words)), np.uint32)

@@ -17,12 +17,12 @@ from boolcomp.common.errors import BoolcompError
 from boolcomp.measure.verification.checks import STAGES, Check
 from boolcomp.measure.verification.wordproof import GraphProof, NotProvedError
 from boolcomp.measure.verification.wordtext import read_words
-from boolcomp.measure.verification.wordvalues import simulated
-from boolcomp.targets import Options, export
+from boolcomp.measure.verification.wordvalues import simulated_module
+from boolcomp.targets import Options, export_texts
 from boolcomp.targets.gates import gates_of
 from boolcomp.targets.ports import design_of
 from boolcomp.targets.vectors import COUNT, vectors
-from boolcomp.targets.verilog import SYNTAX
+from boolcomp.targets.verilog import VERILOG_SYNTAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ def word_checks(
 def words_read_back(program: Program, load: float | None, pipeline: int) -> list[Check]:
     """Write a program's words as Verilog, read them, and compare them with graph and engine."""
     options = Options("words", pipeline)
-    ((file, text),) = export(program, "verilog", load, options).items()
+    ((file, text),) = export_texts(program, "verilog", load, options).items()
     ending = f", {pipeline} stages" if pipeline else ""
     return words_compared(program, load, file, str(text), ending)
 
@@ -89,7 +89,7 @@ def _against_graph(program: Program, load: float | None, module: Described, name
 def _against_engine(program: Program, load: float | None, module: Described, name: str) -> Check:
     """Compare what a module says of some words with what the portable engine makes of them."""
     start = time.perf_counter()
-    frame = gates_of(design_of(program, load), SYNTAX, 0)
+    frame = gates_of(design_of(program, load), VERILOG_SYNTAX, 0)
     try:
         found = vectors(program, load, frame)
     except BoolcompError as error:
@@ -99,7 +99,7 @@ def _against_engine(program: Program, load: float | None, module: Described, nam
     wrong = np.zeros(len(found.given), np.bool_)
     for pin, column in wanted.items():
         if pin in module.made:
-            wrong |= simulated(module, given, pin) != column
+            wrong |= simulated_module(module, given, pin) != column
     holds = wanted.keys() <= module.made.keys() and np.flatnonzero(wrong).tolist() == [found.wrong]
     note = "one of them wrong on purpose, and found so" if holds else "they differ"
     return Check(name, "random words", COUNT, time.perf_counter() - start, holds, note)

@@ -14,7 +14,7 @@ from boolcomp.measure.verification.wordvalues import (
     added,
     different,
     modulo,
-    simulated,
+    simulated_module,
 )
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, PartialProducts, reads
 
@@ -95,7 +95,9 @@ class GraphProof:
             return
         words = np.arange(code.cells)
         cells = code.index(words)
-        if not np.array_equal(simulated(self.module, {self.ports[name]: words}, signal), cells):
+        if not np.array_equal(
+            simulated_module(self.module, {self.ports[name]: words}, signal), cells
+        ):
             raise NotProvedError(f"the cell of {name} is another")
 
     def source(self, place: int) -> list[Reference]:
@@ -223,7 +225,7 @@ class GraphProof:
         index = sum(
             (_value(bit, given) << k for k, bit in enumerate(word)), np.zeros(rows, np.int64)
         )
-        made = simulated(self.module, columns, name)
+        made = simulated_module(self.module, columns, name)
         self.lows[place] = 0
         if (0, node.bits) != self.module.spans[name]:
             raise NotProvedError(f"w{place} has other bits")
@@ -267,9 +269,9 @@ class GraphProof:
             (_value(bit, given) << k for k, bit in enumerate(word)), np.zeros(rows, np.int64)
         )
         cell, beyond = self.rounded(output, result, total, given)
-        if not np.array_equal(simulated(self.module, columns, name), output.code.word(cell)):
+        if not np.array_equal(simulated_module(self.module, columns, name), output.code.word(cell)):
             raise NotProvedError(f"output {output.name} is another")
-        if flag and not np.array_equal(simulated(self.module, columns, flag), beyond):
+        if flag and not np.array_equal(simulated_module(self.module, columns, flag), beyond):
             raise NotProvedError(f"the flag of {output.name} is another")
         if not flag and beyond.any() and not self.notes:
             self.notes.append(f"{output.name} has no flag: the network never sets it")

@@ -26,28 +26,28 @@ from boolcomp.measure.verification.wordformula import (
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_TOKEN = re.compile(
+_WORD_TOKEN = re.compile(
     r"//\s*((?:load \d+ )?w\d+|cell of [^\n]*?)(?::[^\n]*)?\n|//[^\n]*\n|\(\* keep \*\)|"
     r"(\d+'[bd]\d+|\$?\w+|<=|~\^|@\*|[-~&|^+*?:;,=(){}\[\]@])|\s+"
 )
 _LITERAL = re.compile(r"(\d+)'([bd])(\d+)")
-_SKIPPED = ("valid", "valid_out", "unused")
+_SKIPPED_WORDS = ("valid", "valid_out", "unused")
 CONTROLS = ("clock", "enable", "valid_in", "valid_out")
 WIDEST = 62  # bits of a word; simulation is in 64
 
 
 def read_words(text: str, where: str = "Verilog") -> Described:
     """Return what a module of words says; a `DataError` for what is none."""
-    return _Reader(text, where).module()
+    return _WordReader(text, where).module()
 
 
-class _Reader:
+class _WordReader:
     def __init__(self, text: str, where: str) -> None:
         self.where = where
         self.tokens: list[tuple[str, str]] = []  # what a comment claims, or a token
         place = 0
         while place < len(text):
-            match = _TOKEN.match(text, place)
+            match = _WORD_TOKEN.match(text, place)
             if match is None:
                 self.fail(f"{shown(text[place : place + 20])} is no text of words")
             place = match.end()
@@ -125,7 +125,7 @@ class _Reader:
             low, bits = self.span()
             name = self.take()
             claims, self.waiting = self.waiting, []
-            if name not in _SKIPPED:
+            if name not in _SKIPPED_WORDS:
                 self.declare(name, low, bits)
                 self.found.claims |= dict.fromkeys(claims, name)
             if self.took("="):
@@ -147,7 +147,7 @@ class _Reader:
             self.fail(f"{shown(word)} begins no line of words")
 
     def make(self, name: str, formula: Formula) -> None:
-        if name in _SKIPPED:
+        if name in _SKIPPED_WORDS:
             return
         if name not in self.found.spans or name in self.found.made:
             self.fail(f"{shown(name)} is not declared, or made twice")

@@ -40,7 +40,7 @@ class NoPolynomialError(Exception):
     """A formula that is no sum of bits and their products, or wraps where it may not."""
 
 
-def simulated(module: Described, given: Mapping[str, Column], wanted: str) -> Column:
+def simulated_module(module: Described, given: Mapping[str, Column], wanted: str) -> Column:
     """Return a signal's words from those of the signals given: those are not looked into."""
     known = dict(given)
     stack = [wanted]

@@ -32,7 +32,7 @@ class Gains:
     derivative: float = 20.0
 
 
-def forward(robot: Robot, tape: Tape) -> Straight:
+def forward_program(robot: Robot, tape: Tape) -> Straight:
     """Record forward dynamics: inputs q, qd, u of every joint, outputs qdd."""
     joints = range(1, robot.joints + 1)
     q, qd, u = ([tape.input(f"{name}{i}") for i in joints] for name in ("q", "qd", "u"))

@@ -79,7 +79,7 @@ def counted(robot: Robot, torques: Physics) -> dict[str, tuple[Operations, int]]
 
 def newton_euler() -> tuple[Count, ...]:
     """Return Zomaya and Morris's table 2, of one link and in all."""
-    return _by_equation("newton-euler", zomaya.general, GENERAL)
+    return _by_equation("newton-euler", zomaya.general_torques, GENERAL)
 
 
 def semi_customised(*, dense: bool) -> tuple[Count, ...]:
@@ -89,7 +89,7 @@ def semi_customised(*, dense: bool) -> tuple[Count, ...]:
     (5), (10) and (12), which are ω, N and n.
     """
     name = f"semi-customised, {'full' if dense else 'diagonal'} tensors"
-    torques = partial(zomaya.semi_customised, dense=dense)
+    torques = partial(zomaya.semi_customised_torques, dense=dense)
     rows = _by_equation(name, torques, CUSTOMISED if dense else DIAGONAL)
     if dense:
         return rows
@@ -114,7 +114,7 @@ def _by_equation(
 def recursive_lagrangian() -> tuple[Count, ...]:
     """Return Zalzala and Morris's tables 1 and 2, and their critical path for six links."""
     robot = reference()
-    found = counted(robot, partial(lagrangian.torques, rows=True))
+    found = counted(robot, partial(lagrangian.lagrangian_torques, rows=True))
     rows = []
     for phase, start in ((_PHASE_ONE, 1), (_PHASE_TWO, robot.joints)):
         for job, counts in phase.items():
@@ -139,7 +139,7 @@ def distributed_lagrangian(robot: Robot) -> Operations:
     inwards a row of D and one of c on one processor. Printed: (65n-7)/(53n-11), 383/307 for six.
     The additions agree because ours has no changes of sign: table 1's total would give one more.
     """
-    found = counted(without_rotors(robot), partial(lagrangian.torques, rows=True))
+    found = counted(without_rotors(robot), partial(lagrangian.lagrangian_torques, rows=True))
     cost = {name: only(ours) for name, (ours, _) in found.items()}
     last = robot.joints
     total = Operations()

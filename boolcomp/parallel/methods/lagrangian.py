@@ -43,7 +43,7 @@ PHASE_TWO = ("D", "e", "tau*", "c", "tau**", "tau")
 ROWS = ("a", "b", "c")  # D and c by rows, on a processor each: (42) and (43)
 
 
-def tasks(robot: Robot, *, rows: bool = False) -> tuple[str, ...]:
+def lagrangian_tasks(robot: Robot, *, rows: bool = False) -> tuple[str, ...]:
     """Return the jobs link by link; `rows` splits D and c in three."""
     links = range(1, robot.joints + 1)
     inward = [
@@ -74,7 +74,7 @@ class _Outward:
     own_moment: Matrix3
 
 
-def torques(
+def lagrangian_torques(
     robot: Robot,
     algebra: Algebra,
     q: Sequence[Element],
@@ -87,12 +87,12 @@ def torques(
     before: _Outward | None = None
     links = []
     for i, (link, *state) in enumerate(zip(robot.links, q, qd, qdd, strict=True), 1):
-        before = _outward(robot, i, link, algebra, before, (state[0], state[1], state[2]))
+        before = _jobs_outward(robot, i, link, algebra, before, (state[0], state[1], state[2]))
         links.append(before)
-    return _inward(links, algebra, qdd, rows=rows)
+    return _jobs_inward(links, algebra, qdd, rows=rows)
 
 
-def _outward(
+def _jobs_outward(
     robot: Robot,
     i: int,
     link: Link,
@@ -254,7 +254,7 @@ def _own_moment(
     return _matrix(rows)
 
 
-def _inward(
+def _jobs_inward(
     links: Sequence[_Outward], algebra: Algebra, rates: Sequence[Element], *, rows: bool
 ) -> list[Element]:
     """Phase 2, from the last link."""

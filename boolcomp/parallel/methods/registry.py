@@ -7,9 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.parallel.methods import control, lagrangian, symbolic, zeng, zomaya
+from boolcomp.parallel.methods import control, symbolic
 from boolcomp.parallel.methods.boolean import boolean_tasks
+from boolcomp.parallel.methods.lagrangian import lagrangian_tasks, lagrangian_torques
 from boolcomp.parallel.methods.recording import Recorded, record, recorded
+from boolcomp.parallel.methods.zeng import split_name, ten_name, zeng_tasks, zeng_torques
+from boolcomp.parallel.methods.zomaya import general_torques, semi_customised_torques, zomaya_tasks
 from boolcomp.problem.dynamics import regrouped
 from boolcomp.problem.expressions.tape import Tape
 
@@ -51,45 +54,47 @@ _SCHAEFER = "Schäfer and Schiehlen 1992"
 
 METHODS: dict[str, Method] = {
     "newton-euler": Method(
-        "general Newton-Euler", _ZOMAYA, zomaya.general, zomaya.tasks, literal=True
+        "general Newton-Euler", _ZOMAYA, general_torques, zomaya_tasks, literal=True
     ),
     "semi-customised": Method(
-        "semi-customised Newton-Euler", _ZOMAYA, zomaya.semi_customised, zomaya.tasks, literal=True
+        "semi-customised Newton-Euler", _ZOMAYA, semi_customised_torques, zomaya_tasks,
+        literal=True,
     ),
     "customised": Method(
-        "Newton-Euler customised by folding constants", _ZOMAYA, zomaya.semi_customised,
-        zomaya.tasks,
+        "Newton-Euler customised by folding constants", _ZOMAYA, semi_customised_torques,
+        zomaya_tasks,
     ),
     "regrouped": Method(
         "customised Newton-Euler with regrouped parameters", "Khalil and Kleinfinger 1987",
         regrouped.torques, regrouped.tasks, general=True,
     ),
     "lagrangian": Method(
-        "recursive Lagrangian in ten plus six jobs", _ZALZALA, lagrangian.torques,
-        lagrangian.tasks, literal=True,
+        "recursive Lagrangian in ten plus six jobs", _ZALZALA, lagrangian_torques,
+        lagrangian_tasks, literal=True,
     ),
     "lagrangian-rows": Method(
         "recursive Lagrangian, D and c by rows", _ZALZALA,
-        partial(lagrangian.torques, rows=True), partial(lagrangian.tasks, rows=True), literal=True,
+        partial(lagrangian_torques, rows=True),
+        partial(lagrangian_tasks, rows=True), literal=True,
     ),
     "zeng-19": Method(
-        "Newton-Euler in 19 tasks a link", _ZENG, zeng.torques, zeng.tasks, literal=True
+        "Newton-Euler in 19 tasks a link", _ZENG, zeng_torques, zeng_tasks, literal=True
     ),
     "zeng-10": Method(
         "Newton-Euler in 10 tasks a link", _ZENG,
-        partial(zeng.torques, name=zeng.ten_name), partial(zeng.tasks, name=zeng.ten_name),
-        literal=True, dummies=True,
+        partial(zeng_torques, name=ten_name),
+        partial(zeng_tasks, name=ten_name), literal=True, dummies=True,
     ),
     "zeng-52": Method(
         "Newton-Euler in 10 tasks a link, the third split (version 5)", _ZENG,
-        partial(zeng.torques, name=zeng.split_name, split=True),
-        partial(zeng.tasks, name=zeng.split_name), literal=True, dummies=True,
+        partial(zeng_torques, name=split_name, split=True),
+        partial(zeng_tasks, name=split_name), literal=True, dummies=True,
     ),
     "symbolic": Method(
         "symbolic equations of motion", _SCHAEFER, symbolic.torques, symbolic.tasks
     ),
     "symbolic-forward": Method(
-        "symbolic equations of motion, solved by Cholesky", _SCHAEFER, control.forward,
+        "symbolic equations of motion, solved by Cholesky", _SCHAEFER, control.forward_program,
         symbolic.forward_tasks, whole=True,
     ),
     "symbolic-cycle": Method(

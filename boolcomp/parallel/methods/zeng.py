@@ -51,7 +51,9 @@ def split_name(task_number: int, link: int, joints: int) -> str:
     return ten_name(task_number, link, joints)
 
 
-def tasks(robot: Robot, name: Callable[[int, int, int], str] = nineteen_name) -> tuple[str, ...]:
+def zeng_tasks(
+    robot: Robot, name: Callable[[int, int, int], str] = nineteen_name
+) -> tuple[str, ...]:
     """Return all tasks under a naming, A and p of every link first."""
     links = range(1, robot.joints + 1)
     named = (name(k, i, robot.joints) for i in links for k in range(1, NINETEEN + 1))
@@ -78,7 +80,7 @@ class _Falling:
     falling: Vector | None
 
 
-def torques(
+def zeng_torques(
     robot: Robot,
     algebra: Algebra,
     q: Sequence[Element],
@@ -105,9 +107,9 @@ def torques(
     motion = _Falling(zero, zero, zero, up) if split else _Falling(zero, zero, up, None)
     loads = []
     for this, *rates in zip(links, qd, qdd, strict=True):
-        motion = _outward(this, motion, *rates)
-        loads.append(_load(this, motion))
-    return _inward(links, loads, qdd)
+        motion = _zeng_outward(this, motion, *rates)
+        loads.append(_zeng_load(this, motion))
+    return _zeng_inward(links, loads, qdd)
 
 
 def _work(
@@ -116,7 +118,7 @@ def _work(
     return task(algebra, name(number, link, joints))
 
 
-def _outward(this: _Link, before: _Falling, qd: Element, qdd: Element) -> _Falling:
+def _zeng_outward(this: _Link, before: _Falling, qd: Element, qdd: Element) -> _Falling:
     """Tasks 1 to 7."""
     work, back, step = this.work, this.joint.rotation.transposed, this.joint.step
     zero, revolute = this.algebra.constant(0.0), this.link.revolute
@@ -145,7 +147,7 @@ def _outward(this: _Link, before: _Falling, qd: Element, qdd: Element) -> _Falli
         return _Falling(omega, omega_dot, omega @ swing + carried + jerk, falling)
 
 
-def _load(this: _Link, motion: _Falling) -> tuple[Vector, Vector]:
+def _zeng_load(this: _Link, motion: _Falling) -> tuple[Vector, Vector]:
     """Tasks 8 to 13: F and N."""
     work, omega, omega_dot = this.work, motion.omega, motion.omega_dot
     r = of.constants(this.algebra, this.link.center_of_mass)
@@ -166,7 +168,7 @@ def _load(this: _Link, motion: _Falling) -> tuple[Vector, Vector]:
         return force, slow + fast
 
 
-def _inward(
+def _zeng_inward(
     links: Sequence[_Link], loads: Sequence[tuple[Vector, Vector]], rates: Sequence[Element]
 ) -> list[Element]:
     """Tasks 14 to 19, from the last link."""

@@ -60,14 +60,14 @@ class _Form:
     dense: bool
 
 
-def tasks(robot: Robot) -> tuple[str, ...]:
+def zomaya_tasks(robot: Robot) -> tuple[str, ...]:
     """Return the names of all tasks: preparations first, then the equations link by link."""
     numbers = range(1, robot.joints + 1)
     prepared = [f"{name}/{i}" for i in numbers for name in PREPARATIONS]
     return (*prepared, *(f"{name}/{i}" for i in numbers for name in EQUATIONS))
 
 
-def general(
+def general_torques(
     robot: Robot,
     algebra: Algebra,
     q: Sequence[Element],
@@ -101,7 +101,7 @@ def _torques(
         state = form.out(i, link, algebra, joint, state, (now[1], now[2]))
         states.append(state)
     loads = [
-        _load(i, link, known, algebra, dense=form.dense)
+        _zomaya_load(i, link, known, algebra, dense=form.dense)
         for i, (link, known) in enumerate(zip(robot.links, states, strict=True), 1)
     ]
     return form.back(robot, algebra, states, loads, qdd)
@@ -134,7 +134,7 @@ def _out(
     return _State(joint, new_omega, new_omega_dot, acceleration)
 
 
-def _load(i: int, link: Link, state: _State, algebra: Algebra, *, dense: bool) -> _Load:
+def _zomaya_load(i: int, link: Link, state: _State, algebra: Algebra, *, dense: bool) -> _Load:
     r = of.constants(algebra, link.center_of_mass)
     inertia = of.inertia_of(link, algebra)
     w, wd = state.omega, state.omega_dot
@@ -174,7 +174,7 @@ def _back(
     return torques[::-1]
 
 
-def semi_customised(
+def semi_customised_torques(
     robot: Robot,
     algebra: Algebra,
     q: Sequence[Element],

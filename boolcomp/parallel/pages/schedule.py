@@ -8,7 +8,7 @@ from boolcomp.common.pages import (
     Column,
     Drawing,
     Fact,
-    Figure,
+    KeyFigure,
     Page,
     Section,
     Table,
@@ -157,10 +157,12 @@ def schedule_page(schedule: Schedule, method: str) -> str:
             Fact("machine", f"{schedule.processors} × {schedule.machine}"),
         ),
         found=(
-            Figure(f"{short(schedule.makespan_us, 5)} µs", "for one vector of torques"),
-            Figure(f"{short(schedule.sequential_us, 5)} µs", "on one processor"),
-            Figure(f"{schedule.speedup:.2f}", "speed-up"),
-            Figure(f"{short(schedule.critical_path_us, 5)} µs", "critical path", "none is shorter"),
+            KeyFigure(f"{short(schedule.makespan_us, 5)} µs", "for one vector of torques"),
+            KeyFigure(f"{short(schedule.sequential_us, 5)} µs", "on one processor"),
+            KeyFigure(f"{schedule.speedup:.2f}", "speed-up"),
+            KeyFigure(
+                f"{short(schedule.critical_path_us, 5)} µs", "critical path", "none is shorter"
+            ),
         ),
         meaning=(Text(f"Utilisation: {_used(schedule)}."),),
         sections=(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROUNDS = 200
 _WORK = 60_000  # tasks placed at most: few rounds for large graphs
 _SPREADS = (0.02, 0.1, 0.3)  # of the greatest priority
-_CLOSE = 1 + 1e-12
+_SHORTER = 1 + 1e-12
 
 
 def improved(
@@ -56,7 +56,7 @@ def search(
     back = reverse(tasks)
     draw = random.Random(size)  # noqa: S311  # not for secrets
     for turn in range(rounds):
-        if found[-1][1] <= bound * _CLOSE:
+        if found[-1][1] <= bound * _SHORTER:
             break
         spread = _SPREADS[turn % len(_SPREADS)] * tasks.critical_path
         tried = [(level + spread * draw.random(),) for level in base]
@@ -65,7 +65,7 @@ def search(
             # Backwards, whatever ended late begins early; and forwards again likewise.
             _, there = place_by_priority(back, delays, processors, _turned(ends))
             lists, ends = place_by_priority(tasks, delays, processors, _turned(there))
-        if max(ends) < found[-1][1] / _CLOSE:
+        if max(ends) < found[-1][1] / _SHORTER:
             found.append((lists, max(ends)))
             top = max(ends)
             base = [top - end + tasks.times[k] for k, end in enumerate(ends)]

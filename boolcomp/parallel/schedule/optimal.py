@@ -29,7 +29,7 @@ MOST_TASKS = 300  # beyond, only the improved schedule and its bound are given
 _EPSILON = 1e-9  # of the makespan: less is no improvement
 _KEPT = 12  # states compared with, of one set of tasks
 _DIGITS = 1e6  # a grid of 1e-6 µs is the finest that is looked for
-_CLOSE = 1e-5
+_PROVED_GAP = 1e-5
 _NODES = 64  # between two looks at the clock
 
 State = tuple[tuple[float, ...], tuple[int, ...]]
@@ -78,14 +78,14 @@ def _grid(tasks: Indexed, delays: Delays, processors: int) -> float:
             delays.delay(w, 0, p) for x in tasks.after for _, w in x for p in range(processors)
         ]
     whole = [round(span * _DIGITS) for span in spans]
-    if any(abs(k - span * _DIGITS) > _CLOSE for k, span in zip(whole, spans, strict=True)):
+    if any(abs(k - span * _DIGITS) > _PROVED_GAP for k, span in zip(whole, spans, strict=True)):
         return 0.0
     return math.gcd(*whole) / _DIGITS
 
 
 def _raised(bound: float, grid: float) -> float:
     """Return the least multiple of the grid that is not below a bound."""
-    return grid * math.ceil(bound / grid - _CLOSE) if grid else bound
+    return grid * math.ceil(bound / grid - _PROVED_GAP) if grid else bound
 
 
 class _Late(Exception):  # noqa: N818  # not an error: the time is up

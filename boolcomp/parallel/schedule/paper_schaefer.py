@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ONE_US, THREE_US, LEFT_US = "1596", "1141", "500"
 
 
-def findings(cycle: TaskGraph | None = None) -> tuple[Finding, ...]:
+def schaefer_findings(cycle: TaskGraph | None = None) -> tuple[Finding, ...]:
     """Return the quotients of the printed times, and the model's if a cycle's graph is given."""
     one, three, left = float(ONE_US), float(THREE_US), float(LEFT_US)
     counts = (
@@ -31,7 +31,7 @@ def findings(cycle: TaskGraph | None = None) -> tuple[Finding, ...]:
         Finding("speed-up with control on P3", "1.8", (one + left) / three, "count",
                 "500 µs more work in the same cycle"),
     )  # fmt: skip
-    return counts if cycle is None else (*counts, *_model(cycle))
+    return counts if cycle is None else (*counts, *_schaefer_model(cycle))
 
 
 def fitted_transputer(cycle: TaskGraph) -> Machine:
@@ -49,7 +49,7 @@ def fitted_transputer(cycle: TaskGraph) -> Machine:
     return Machine("t800-fitted", "", "", bare.processors, dearer, bare.memory)
 
 
-def _model(cycle: TaskGraph) -> tuple[Finding, ...]:
+def _schaefer_model(cycle: TaskGraph) -> tuple[Finding, ...]:
     machine = fitted_transputer(cycle)
     bare = load_machine("t800")
     factor = machine.costs.addition / bare.costs.addition

@@ -81,12 +81,12 @@ def _table_or_cp(machine: Machine, processors: int) -> float:
     return _listed(split, machine, processors)
 
 
-def findings() -> tuple[Finding, ...]:
+def zeng_findings() -> tuple[Finding, ...]:
     """Return every figure of the paper that counts or the model give."""
-    return (*_counts(), *_level_tables(), *_model())
+    return (*_zeng_counts(), *_level_tables(), *_zeng_model())
 
 
-def _counts() -> tuple[Finding, ...]:
+def _zeng_counts() -> tuple[Finding, ...]:
     whole, grouped, split = paper.graph_of_95(), paper.graph_of_52(), paper.graph_of_57()
     fifth = [float(text) for text in paper.SECONDS["5 static"]]
     best = min(fifth)
@@ -133,7 +133,7 @@ def _level_tables() -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _model() -> tuple[Finding, ...]:
+def _zeng_model() -> tuple[Finding, ...]:
     encore = fitted_encore()
     predicted = predicted_seconds(encore)
     found = []

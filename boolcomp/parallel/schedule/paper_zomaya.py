@@ -67,9 +67,9 @@ def fitted_factor() -> float:
     return measured / (multiplications * _MUL + additions * _ADD)
 
 
-def findings() -> tuple[Finding, ...]:
+def zomaya_findings() -> tuple[Finding, ...]:
     """Return every figure of the paper that counts or the model give."""
-    return (*_counts(), *_parallel(), *_model())
+    return (*_zomaya_counts(), *_parallel(), *_zomaya_model())
 
 
 def _total(counts: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
@@ -78,7 +78,7 @@ def _total(counts: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
     return multiplications, additions
 
 
-def _counts() -> list[Finding]:
+def _zomaya_counts() -> list[Finding]:
     found = []
     tables = (
         ("general", GENERAL, "150", "116", "900", "696"),
@@ -124,7 +124,7 @@ def _parallel() -> list[Finding]:
     ]  # fmt: skip
 
 
-def _model() -> list[Finding]:
+def _zomaya_model() -> list[Finding]:
     factor = fitted_factor()
     machine = transputer(factor)
     customised = float(MEASURED_MS) / (1 - LESS_THAN_CUSTOMISED)

@@ -18,13 +18,13 @@ def reproduce(paper: str, cycle: TaskGraph | None = None) -> tuple[Finding, ...]
     """Return all findings of a paper; `cycle` is the graph that schaefer's model needs."""
     match paper:
         case "zomaya":
-            return paper_zomaya.findings()
+            return paper_zomaya.zomaya_findings()
         case "zeng":
-            return paper_zeng.findings()
+            return paper_zeng.zeng_findings()
         case "zalzala":
-            return paper_zalzala.findings()
+            return paper_zalzala.zalzala_findings()
         case "schaefer":
-            return paper_schaefer.findings(cycle)
+            return paper_schaefer.schaefer_findings(cycle)
     raise UsageError(
         f"no figures of {paper!r}{suggestion(paper, PAPERS)}; there are {listing(PAPERS)}"
     )

@@ -24,7 +24,7 @@ _HALF_PI = Fraction("1.5707963267948966192313216916397514420985846996875529")
 _BITS = 33  # of a part: times a count below 2^20 it is exact
 _TERMS = 8
 COUNTER_WORDS = 8
-_LOOKS, _YIELDS = 2000, 20_000
+_LOOKS, _VECTOR_YIELDS = 2000, 20_000
 _OPERATORS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
@@ -84,7 +84,7 @@ def _driver(staged: Staged, processor: int, block: int, ring: int) -> str:
         f"  %soon = icmp ult i64 %more, {_LOOKS}",
         "  br i1 %soon, label %try, label %patient",
         "patient:",
-        f"  %young = icmp ult i64 %more, {_YIELDS}",
+        f"  %young = icmp ult i64 %more, {_VECTOR_YIELDS}",
         "  br i1 %young, label %offer, label %sleep",
         "offer:",
         "  call i32 @sched_yield()",

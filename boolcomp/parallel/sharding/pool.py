@@ -29,7 +29,7 @@ from boolcomp.common.processes import require_shared
 from boolcomp.engines import engine_name
 from boolcomp.engines.batch import Batch, Evaluation, evaluate, not_codable
 from boolcomp.parallel.sharding.arena import Arena
-from boolcomp.parallel.sharding.runners import BAD, BLOCK, CLIPPED, GROUP, OUTSIDE
+from boolcomp.parallel.sharding.runners import BAD, BLOCK, CLIPPED, LANE_GROUP, OUTSIDE
 from boolcomp.parallel.sharding.shares import make_pipeline, make_shares
 from boolcomp.parallel.sharding.stages import whole_stage
 from boolcomp.parallel.sharding.worker import (
@@ -192,7 +192,7 @@ class ProcessPool:
 
     def arrays(self, samples: int, dtype: DTypeLike = np.float64) -> tuple[NDArray[Any], ...]:
         """Return a new array for every group that the workers see: they need not be copied."""
-        rows = -(-samples // GROUP) * GROUP
+        rows = -(-samples // LANE_GROUP) * LANE_GROUP
         lent = [self._arena.lent((rows, width), dtype) for width in self.wiring.widths]
         for array in lent:
             self._arena.label(array, samples)
@@ -229,7 +229,7 @@ class ProcessPool:
 
     def _evaluated(self, batch: Batch, real: np.dtype[Any]) -> Evaluation | None:
         """Return the results of a batch; None where there are NaN or infinities in it."""
-        rows = -(-batch.samples // GROUP) * GROUP
+        rows = -(-batch.samples // LANE_GROUP) * LANE_GROUP
         values = self._arena.lent((rows, len(self.wiring.results)), real)
         words = self._arena.lent((rows, len(self.wiring.results)), np.uint32)
         with self._arena.borrowed() as take:

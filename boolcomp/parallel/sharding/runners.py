@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from boolcomp.parallel.sharding.stages import Stage
     from boolcomp.parallel.sharding.worker import WorkerState
 
-GROUP = 64
+LANE_GROUP = 64
 BLOCK = 512  # chunks begin on a multiple of it
 OUTSIDE, BAD, CLIPPED = 0, 1, 2  # what is counted: as `native.coding` does
 
@@ -100,7 +100,7 @@ class NumpyRunner(NumpyEngine):
         counts: NDArray[np.int64],
     ) -> None:
         """Do one chunk; set its counts."""
-        size = work.chunk // GROUP
+        size = work.chunk // LANE_GROUP
         if self._planes.shape[1] != size:  # a shorter last chunk runs at full size
             self._planes = np.zeros((self.wiring.planes, size), np.uint64)
             self._operations = self._bound(self._planes)

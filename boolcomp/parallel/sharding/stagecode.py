@@ -17,7 +17,7 @@ import numpy as np
 
 from boolcomp.engines.native import NativeEngine, driver, machine
 from boolcomp.engines.native.logic import ATTRIBUTES, plane_type
-from boolcomp.parallel.sharding.runners import GROUP
+from boolcomp.parallel.sharding.runners import LANE_GROUP
 from boolcomp.parallel.sharding.stageloop import draw_function, job_of, serve_function
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class NativeRunner(NativeEngine):
     ) -> None:
         """Do one chunk; set its counts."""
         start, stop = work.rows(chunk)
-        rows = -(-(stop - start) // GROUP)
+        rows = -(-(stop - start) // LANE_GROUP)
         rooms = (*work.arrays, work.values, work.words)
         places = [
             address + room.strides[0] * start
@@ -107,7 +107,7 @@ class NativeRunner(NativeEngine):
         for k, slot in enumerate(handed):
             self._handed[k] = slot.address
         counts[:3] = 0
-        mask = (1 << ((stop - start - 1) % GROUP + 1)) - 1
+        mask = (1 << ((stop - start - 1) % LANE_GROUP + 1)) - 1
         tile, logic, pieces = self._fixed
         self._stage_function(work.arrays[0].dtype)(
             *places[:-2], rows, mask, *places[-2:], tile, counts.ctypes.data, logic, pieces,

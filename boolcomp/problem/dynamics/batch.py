@@ -95,7 +95,7 @@ def inertia_matrix(robot: Robot | str | Path, q: ArrayLike) -> NDArray[np.float6
     return np.stack(columns, axis=-1)
 
 
-def evaluated(
+def evaluated_states(
     text: Callable[..., list[Element]],
     robot: Robot,
     *arrays: NDArray[np.float64],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from boolcomp.problem.expressions.rules import FUNCTIONS
+from boolcomp.problem.expressions.rules import UNARY_FUNCTIONS
 
 if TYPE_CHECKING:
     from boolcomp.problem.dynamics.algebra import Element
@@ -35,7 +35,7 @@ class Columns:
 
     def function(self, kind: Unary, x: Element) -> Element:
         """Return a function of a column."""
-        return FUNCTIONS[kind](x)
+        return UNARY_FUNCTIONS[kind](x)
 
     def arc(self, y: Element, x: Element) -> Element:
         """Return the angles of points."""

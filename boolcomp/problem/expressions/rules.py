@@ -38,7 +38,7 @@ def step(x: Any) -> Any:
     return np.where(np.asarray(x) > 0, 1.0, 0.0)
 
 
-FUNCTIONS: dict[Unary, Callable[..., Floats]] = {
+UNARY_FUNCTIONS: dict[Unary, Callable[..., Floats]] = {
     "sqrt": np.sqrt,
     "sin": np.sin,
     "cos": np.cos,
@@ -60,9 +60,9 @@ OPERATIONS: dict[str, Callable[..., Floats]] = {
     "div": np.divide,
     "neg": np.negative,
     "atan2": np.arctan2,
-    **{str(kind): function for kind, function in FUNCTIONS.items()},
+    **{str(kind): function for kind, function in UNARY_FUNCTIONS.items()},
 }
-ARITY: dict[str, int] = {"input": 0, "constant": 0, "neg": 1} | dict.fromkeys(FUNCTIONS, 1)
+ARITY: dict[str, int] = {"input": 0, "constant": 0, "neg": 1} | dict.fromkeys(UNARY_FUNCTIONS, 1)
 _EXACT: dict[str, Callable[[float], float]] = {"sin": exact_sine, "cos": exact_cosine}
 # Where a function is defined, ends included; whether it is at an end, its value tells.
 DOMAINS: dict[str, tuple[float, float]] = {
@@ -78,4 +78,4 @@ def value_of(kind: Unary, x: float) -> float:
     if kind in _EXACT:
         return _EXACT[kind](x)
     with np.errstate(all="ignore"):
-        return float(FUNCTIONS[kind](x))
+        return float(UNARY_FUNCTIONS[kind](x))

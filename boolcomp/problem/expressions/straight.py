@@ -16,7 +16,7 @@ import numpy as np
 from boolcomp.common.errors import UsageError
 from boolcomp.common.text import number
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.expressions.rules import ARITY, FUNCTIONS, OPERATIONS, SYMBOLS
+from boolcomp.problem.expressions.rules import ARITY, OPERATIONS, SYMBOLS, UNARY_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -198,7 +198,7 @@ def count(nodes: Iterable[Operation]) -> Operations:
         additions=kinds["add"] + kinds["sub"],
         divisions=kinds["div"],
         roots=kinds["sqrt"],
-        functions=sum(kinds[kind] for kind in (*FUNCTIONS, "atan2") if kind != "sqrt"),
+        functions=sum(kinds[kind] for kind in (*UNARY_FUNCTIONS, "atan2") if kind != "sqrt"),
     )
 
 

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot.tree import Tree
     from boolcomp.problem.robot.xmltext import Element
 
-KINDS = ("hinge", "slide", "ball", "free")
+MJCF_JOINTS = ("hinge", "slide", "ball", "free")
 MADE = ("include", "replicate", "attach", "composite", "flexcomp")  # what MuJoCo makes bodies of
-WORLD = "world"
+MJCF_WORLD = "world"
 BOUNDS = ("boundmass", "boundinertia", "settotalmass", "balanceinertia")
 SHAPES = "its inertia is to be found from its shapes, which is not done: give it an <inertial>"
 
@@ -65,12 +65,12 @@ def read_mjcf(top: Element) -> Tree:
     for element in _everywhere(top):
         if element.tag in MADE:
             element.fail("not read: let MuJoCo expand it, and give the model that it saves")
-    reader = _Reader(top)
+    reader = _MjcfReader(top)
     for world in top.all("worldbody"):
-        reader.bodies(world, WORLD, HERE, None)
+        reader.bodies(world, MJCF_WORLD, HERE, None)
     if not reader.links:
         top.fail("a robot needs at least one <body>")
-    links = links_of([TreeLink(WORLD, None, top), *reader.links])
+    links = links_of([TreeLink(MJCF_WORLD, None, top), *reader.links])
     joints = _coupled(top, reader.joints)
     return tree_of(
         top, top.attributes.get("model", ""), links, joints,
@@ -85,7 +85,7 @@ def _everywhere(element: Element) -> Iterator[Element]:
         todo += one.children
 
 
-class _Reader:
+class _MjcfReader:
     """Goes through the bodies and gathers links and joints."""
 
     def __init__(self, top: Element) -> None:
@@ -163,8 +163,8 @@ class _Reader:
         """Return a joint through a place `at` of the body, whose frame lies so before it moves."""
         name = name_of(element, name)
         kind = element.attributes.get("type", "free" if element.tag == "freejoint" else "hinge")
-        if kind not in KINDS:
-            hint = suggestion(kind, KINDS) or f" (allowed: {listing(KINDS)})"
+        if kind not in MJCF_JOINTS:
+            hint = suggestion(kind, MJCF_JOINTS) or f" (allowed: {listing(MJCF_JOINTS)})"
             element.fail(f"unknown type {shown(kind)}{hint}")
         hinge, moving = kind == "hinge", kind in ("hinge", "slide")
         axis = axis_of(element, "axis", "0 0 1") if moving else (0.0, 0.0, 1.0)
@@ -278,7 +278,7 @@ def _gravity(top: Element) -> Triple:
     return gravity
 
 
-def _left_out(top: Element, reader: _Reader) -> Iterator[str]:
+def _left_out(top: Element, reader: _MjcfReader) -> Iterator[str]:
     if reader.springs:
         yield f"springs (stiffness) are left out: of {listed(reader.springs)}"
     if reader.floating:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from boolcomp.common.text import angle, number
 from boolcomp.problem.span import Span, span_of
-from boolcomp.problem.wordformat import USUAL
+from boolcomp.problem.wordformat import USUAL_FORMAT
 
 if TYPE_CHECKING:
     from boolcomp.problem.interval import Interval
@@ -66,7 +66,7 @@ class Link:
     pose: Pose | None = None
     axis: Triple = (0.0, 0.0, 1.0)
     parent: int | None = None
-    word: WordFormat = USUAL
+    word: WordFormat = USUAL_FORMAT
     torque_limit: float = 0.0
     encoder_step: float = 0.0
 

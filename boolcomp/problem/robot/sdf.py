@@ -55,11 +55,11 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot.tree import Tree
     from boolcomp.problem.robot.xmltext import Element
 
-KINDS = (
+SDF_JOINTS = (
     "revolute", "continuous", "prismatic", "fixed", "ball", "screw", "universal", "revolute2",
     "gearbox",
 )  # fmt: skip
-WORLD, MODEL = "world", "__model__"
+SDF_WORLD, MODEL = "world", "__model__"
 ENDLESS = 1e16  # a limit that SDF gives where there is none
 WORLD_GRAVITY = (0.0, 0.0, -9.8)  # of a world that says nothing
 
@@ -81,10 +81,10 @@ def read_sdf(top: Element) -> Tree:
     if place.tag == "world":
         element = place.one("gravity")
         gravity = WORLD_GRAVITY if element is None else triple_of(element, TEXT, "gravity")
-    return _Reader(model).tree(gravity)
+    return _SdfReader(model).tree(gravity)
 
 
-class _Reader:
+class _SdfReader:
     """A model's links, joints and frames, and where they lie."""
 
     def __init__(self, model: Element) -> None:
@@ -109,10 +109,10 @@ class _Reader:
             self.model.fail("a robot needs at least one <link>")
         joints = [one for element in self.model.all("joint") for one in self.joint(element)]
         children = {joint.child for joint in joints}
-        grounded = any(joint.parent == WORLD for joint in joints)
-        root = next((link.name for link in found if link.name not in children), WORLD)
+        grounded = any(joint.parent == SDF_WORLD for joint in joints)
+        root = next((link.name for link in found if link.name not in children), SDF_WORLD)
         if grounded:
-            found.insert(0, TreeLink(WORLD, None, self.model))
+            found.insert(0, TreeLink(SDF_WORLD, None, self.model))
         else:
             turned = rotation_rows(self.lies(root, self.model).rotation)
             gravity = applied(transposed(turned), gravity)
@@ -130,7 +130,7 @@ class _Reader:
 
     def lies(self, name: str, asking: Element, way: tuple[str, ...] = ()) -> Pose:
         """Return where a link, a joint or a frame lies in the world, all joints at zero."""
-        if name == WORLD:
+        if name == SDF_WORLD:
             return HERE
         if name in (MODEL, ""):
             return self.place
@@ -149,7 +149,7 @@ class _Reader:
 
     def carrier(self, name: str, asking: Element, way: tuple[str, ...] = ()) -> str:
         """Return the link that a name stands for: its own, or the one that a frame is part of."""
-        if name == WORLD:
+        if name == SDF_WORLD:
             return name
         element = self.named.get(name)
         if element is None or element.tag == "joint":
@@ -188,8 +188,8 @@ class _Reader:
     def joint(self, element: Element) -> Iterator[TreeJoint]:
         """Yield a joint, and what fixes its child where that does not lie in the joint's frame."""
         name, kind = name_of(element), element.attributes.get("type", "")
-        if kind not in KINDS:
-            hint = suggestion(kind, KINDS) or f" (allowed: {', '.join(KINDS)})"
+        if kind not in SDF_JOINTS:
+            hint = suggestion(kind, SDF_JOINTS) or f" (allowed: {', '.join(SDF_JOINTS)})"
             element.fail(f"unknown type {shown(kind)}{hint}")
         parent, child = (
             self.carrier(_needed(element, end).text.strip(), element) for end in ("parent", "child")

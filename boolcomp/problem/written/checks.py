@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SAMPLES, CORNERS, SEED = 4096, 1024, 1988
-STARTS, FINE = 6, 1e-7  # of climbing, and the step at which it ends
+CHECK_SAMPLES, CORNERS, CHECK_SEED = 4096, 1024, 1988
+CLIMB_STARTS, CLIMB_FINE = 6, 1e-7  # of climbing, and the step at which it ends
 NEARLY = 1e-9  # of the size of a step: rounding
 HALVINGS = 60
 MOST_NAMED = 4  # inputs in a sentence
@@ -122,8 +122,8 @@ class _Search:
         self.steps, self.inputs = steps, inputs
         self.low = np.array([one.reach.low for one in inputs])
         self.high = np.array([one.reach.high for one in inputs])
-        rng = np.random.default_rng(SEED)
-        drawn = rng.uniform(self.low, self.high, (SAMPLES, len(inputs)))
+        rng = np.random.default_rng(CHECK_SEED)
+        drawn = rng.uniform(self.low, self.high, (CHECK_SAMPLES, len(inputs)))
         ends = np.where(rng.random((CORNERS, len(inputs))) < 0.5, self.low, self.high)
         middle = (self.low + self.high) / 2
         self.states = np.concatenate([drawn, ends, middle[None], self._zeros(middle)])
@@ -151,13 +151,15 @@ class _Search:
         order = np.argsort(values, kind="stable")
         needed = self._needed(place)
         ends = []
-        for sign, rows in ((-1.0, order[:STARTS]), (1.0, order[-STARTS:])):
+        for sign, rows in ((-1.0, order[:CLIMB_STARTS]), (1.0, order[-CLIMB_STARTS:])):
 
             def height(x: Floats, _: Any, sign: float = sign) -> Floats:
                 return np.nan_to_num(sign * needed.evaluate(list(x.T))[0], nan=-np.inf)
 
             with np.errstate(all="ignore"):
-                points, heights = climb(height, self.states[rows], self.low, self.high, 0.25, FINE)
+                points, heights = climb(
+                    height, self.states[rows], self.low, self.high, 0.25, CLIMB_FINE
+                )
             best = int(np.argmax(heights))
             ends.append((sign * float(heights[best]), points[best]))
         return _Found(ends[0][0], ends[1][0], ends[0][1], ends[1][1])

@@ -64,7 +64,7 @@ class Written:
             outputs=outputs,
             groups=tuple(Group(name, (name,)) for name in self.inputs),
             returned=group,
-            reference=partial(evaluated, steps),
+            reference=partial(evaluated_steps, steps),
             form=partial(_wave_form, steps, inputs) if wave_like else partial(_itself, steps),
             recorded=steps,
             widths=tuple((name, word.bits) for name, word in bits.items() if word.bits is not None),
@@ -110,7 +110,7 @@ def check_names(inputs: Iterable[str], outputs: Iterable[str], whose: str) -> No
             seen.add(one)
 
 
-def evaluated(steps: Straight, *arrays: Floats) -> Floats:
+def evaluated_steps(steps: Straight, *arrays: Floats) -> Floats:
     """Return the outputs of steps, (samples, outputs), at an array (samples, 1) for each input."""
     with np.errstate(all="ignore"):  # what is not finite is told by who asks
         columns = steps.evaluate([np.asarray(array)[:, 0] for array in arrays])
@@ -245,21 +245,21 @@ def _outputs(
         dust = VISIBLE * max(abs(low), abs(high))
         reached = " .. ".join(short(x if abs(x) > dust else 0.0, 4) for x in (low, high))
         if word.range is None:
-            notes.append(f"{name} reaches {reached}: its range is {_ends(span)}")
+            notes.append(f"{name} reaches {reached}: its range is {_range_text(span)}")
         elif span.single:
             raise UsageError(f"{written.name}: the range of {name} is a single value")
         elif low < span.low - CONSTANT * span.width or high > span.high + CONSTANT * span.width:
-            notes.append(f"{name} reaches {reached}, beyond its range {_ends(span)}")
+            notes.append(f"{name} reaches {reached}, beyond its range {_range_text(span)}")
         elif (spare := math.floor(math.log2(span.width / (high - low)))) > 0:
             bits = f"{spare} bit{'s' * (spare > 1)}"
-            notes.append(f"{name} reaches {reached}: the range {_ends(span)} wastes {bits}")
+            notes.append(f"{name} reaches {reached}: the range {_range_text(span)} wastes {bits}")
         stem = f"{name}_" if name[-1].isdigit() else name
         outputs.append(Output(name, name, span, word.unit, stem=stem))
     return tuple(outputs), notes
 
 
 def _at_states(steps: Straight, states: Floats) -> Floats:
-    return evaluated(steps, *(states[:, [k]] for k in range(states.shape[1])))
+    return evaluated_steps(steps, *(states[:, [k]] for k in range(states.shape[1])))
 
 
 def _round_range(low: float, high: float) -> Interval:
@@ -269,7 +269,7 @@ def _round_range(low: float, high: float) -> Interval:
     return Interval(0.0 if low >= -slack else -size, 0.0 if high <= slack else size)
 
 
-def _ends(span: Interval) -> str:
+def _range_text(span: Interval) -> str:
     return f"{short(span.low)} .. {short(span.high)}"
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 
 from boolcomp.common.errors import DataError, UsageError, cut, listing, shown
-from boolcomp.problem.expressions.rules import FUNCTIONS
+from boolcomp.problem.expressions.rules import UNARY_FUNCTIONS
 from boolcomp.problem.expressions.tape import Tape, Wire
 from boolcomp.problem.interval import MOST_SIZE
 
@@ -70,7 +70,7 @@ class Recorder:
             raise DataError(f"{place}: {error}") from None
 
     def _recorded(self, kind: str, operands: list[Wire]) -> Wire:
-        if kind in FUNCTIONS:
+        if kind in UNARY_FUNCTIONS:
             return self.tape.function(kind, operands[0])
         if kind == "neg":
             return self.tape.negated(operands[0])

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import HeapPart
 
     Words = NDArray[np.int64]
-    Whole = NDArray[np.object_]
+    Integers = NDArray[np.object_]
     Parts = Sequence[HeapPart]
     View = tuple[int, int] | None
 
@@ -207,7 +207,7 @@ class Tabulator:
 
     def _digits(
         self, entries: Mapping[int, Words], parts: Parts, heap: int | None, view: View
-    ) -> Whole:
+    ) -> Integers:
         """Return what parts say, or a word above its lowest bits, as digits, in units of 2^-80."""
         scales, nodes = self.graph.scales, self.graph.nodes
         if view is not None:
@@ -217,7 +217,7 @@ class Tabulator:
             return twice * unit_of(scales[word].lsb + drop - 1)
         if heap is None:
             raise NotPlainError
-        total: Whole = np.zeros(1, dtype=object)
+        total: Integers = np.zeros(1, dtype=object)
         none = np.zeros(0, np.int64)
         listed = [entries.get(k, none) for k in range(len(nodes))]
         for part in parts:
@@ -228,7 +228,7 @@ class Tabulator:
         return np.asarray(total * unit_of(scales[heap].lsb - 1))
 
     def _made(
-        self, digits: Whole, exact: Sequence[Enclosure], whole: Enclosure, reached: Words
+        self, digits: Integers, exact: Sequence[Enclosure], whole: Enclosure, reached: Words
     ) -> Made:
         digits = _nearest(digits, reached)
         low = _nearest(np.array([one.low for one in exact], dtype=object), reached)
@@ -243,7 +243,7 @@ class Tabulator:
         return Made(scale, known, said, missed, len(digits))
 
     def _waves(
-        self, table: WaveTable, source: Known, line: Line | None, digits: Whole | None,
+        self, table: WaveTable, source: Known, line: Line | None, digits: Integers | None,
         factor: Fraction, whole: Enclosure,
     ) -> Made:  # fmt: skip
         places = 1 << GRID
@@ -310,7 +310,7 @@ def _places(line: Line, source: Known) -> tuple[list[int], int]:
     return starts, min(count, whole)
 
 
-def _nearest(values: Whole, reached: Words) -> Whole:
+def _nearest(values: Integers, reached: Words) -> Integers:
     """Return entries where those of words that never occur are as at the nearest that do."""
     if len(values) != 1 and len(reached) != len(values):
         place = np.searchsorted(reached, np.arange(len(values)))

@@ -16,7 +16,7 @@ from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.spans import Span
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.common.errors import DataError
-from boolcomp.proof.bound import meaning
+from boolcomp.proof.bound import meaning as meanings
 from boolcomp.proof.bound.ends import beyond_ends
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from boolcomp.proof.bound.result import Bounds
 
 
-def met_with_checker(said: meaning.Explained, bounds: Bounds) -> Bounds:
+def met_with_checker(said: meanings.Explained, bounds: Bounds) -> Bounds:
     """Return the compiler's bounds, each end no wider than that of the checker's plain bound.
 
     Both hold while no heap overflows; of a heap that one of them proves nothing is left to prove.
@@ -51,7 +51,7 @@ def met_with_checker(said: meaning.Explained, bounds: Bounds) -> Bounds:
     return replace(bounds, outputs=outputs, unproved=unproved)
 
 
-def claim_of(said: meaning.Explained) -> stands.Claim:
+def claim_of(said: meanings.Explained) -> stands.Claim:
     """Return an explained graph for the checker."""
     outputs = tuple(
         stands.OutputSteps(
@@ -63,7 +63,7 @@ def claim_of(said: meaning.Explained) -> stands.Claim:
     inputs = {
         one.name: stands.InputCells(_span(one.allowed), one.cells, one.part, one.wraps, one.exact)
         for one in said.meanings
-        if isinstance(one, meaning.GivenWord)
+        if isinstance(one, meanings.GivenWord)
     }
     functions = tuple(map(_function, said.meanings))
     stand = tuple(map(_place, said.meanings))
@@ -75,16 +75,16 @@ def _span(x: Enclosure) -> Span:
     return Span(x.low, x.high)
 
 
-def _function(one: meaning.Meaning) -> nodes.Node:
-    if isinstance(one, meaning.GivenWord):
+def _function(one: meanings.Meaning) -> nodes.Node:
+    if isinstance(one, meanings.GivenWord):
         return nodes.Given(one.name, one.angle)
-    if isinstance(one, meaning.TurnSum):
+    if isinstance(one, meanings.TurnSum):
         return nodes.Turns(tuple((multiple, item) for item, multiple in one.items))
-    if isinstance(one, meaning.WaveTable):
+    if isinstance(one, meanings.WaveTable):
         return nodes.Waves(one.source, one.parts)
-    if isinstance(one, meaning.PowerTable):
+    if isinstance(one, meanings.PowerTable):
         return nodes.Powers(one.source, one.coefficients)
-    if isinstance(one, meaning.CurveTable):
+    if isinstance(one, meanings.CurveTable):
         steps = tuple(
             nodes.Operation("x" if x.kind == "input" else x.kind, x.operands, x.value)
             for x in one.function.nodes[: one.function.outputs[0].node + 1]
@@ -92,15 +92,15 @@ def _function(one: meaning.Meaning) -> nodes.Node:
         ends = one.unit, one.middle, one.factor, one.low, one.high, one.angle
         return nodes.Curve(one.source, *ends, steps)
     addends = tuple(
-        (x.factor, (x.meaning,) if isinstance(x, meaning.LinearPart) else (x.a, x.b))
+        (x.factor, (x.meaning,) if isinstance(x, meanings.LinearPart) else (x.a, x.b))
         for x in one.addends
     )
     return nodes.Total(one.constant, addends, one.turning)
 
 
-def _place(one: meaning.Meaning) -> places.Place:
-    if isinstance(one, meaning.Total):
+def _place(one: meanings.Meaning) -> places.Place:
+    if isinstance(one, meanings.Total):
         return places.Place(() if one.word is None else (one.word,), None, one.owners)
-    if isinstance(one, meaning.GivenWord | meaning.TurnSum):
+    if isinstance(one, meanings.GivenWord | meanings.TurnSum):
         return places.Place(() if one.word is None else (one.word,))
     return places.Place(one.pieces.words, one.pieces.product)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.object_]
 
-MOST = 20  # bits of two words of which all products are looked at
+MOST_LISTED_BITS = 20  # bits of two words of which all products are looked at
 
 
 def discarded(
@@ -34,7 +34,7 @@ def discarded(
     if below <= 0:
         return None
     a, b = min(grid.a, below), min(grid.b, below)
-    if a + b > MOST:
+    if a + b > MOST_LISTED_BITS:
         return None
     low, high = _sums(a, b, below)[of_b]
     unit = own * Fraction(2) ** (grid.column - 1) * ONE

@@ -31,7 +31,7 @@ Coefficient = tuple[Enclosure, Enclosure]  # real and imaginary
 Series = dict[Powers, Coefficient]  # by multiples of turns, the first of them positive
 Poly = dict[Powers, Series]
 
-MOST = 20_000  # coefficients of a product
+MOST_COEFFICIENTS = 20_000  # coefficients of a product
 
 
 class NotPlainError(Exception):
@@ -130,7 +130,7 @@ def scaled(poly: Poly, factor: Fraction) -> Poly:
 
 def product(one: Poly, two: Poly) -> Poly:
     """Return a product: that of two waves is half their sum's and half their difference's."""
-    if _size(one) * _size(two) > MOST:
+    if _size(one) * _size(two) > MOST_COEFFICIENTS:
         raise NotPlainError
     total: Poly = {}
     for left, series in one.items():

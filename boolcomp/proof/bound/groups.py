@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.int64]
 
 SAME = Fraction(1, 1 << 30)  # steps: what a part that follows no common function may make
-LARGEST = 1000  # denominator of a ratio between coefficients
+LARGEST_DENOMINATOR = 1000  # denominator of a ratio between coefficients
 POINTS = 17  # of a grid
 MOST_TUPLES = 1 << 22  # of words on a frontier, there or not
 
@@ -112,7 +112,9 @@ def _ratio(one: Series, two: Series) -> Fraction:
     )
     if angle not in two or not size:
         raise NotPlainError
-    return Fraction(two[angle][part].low, one[angle][part].low).limit_denominator(LARGEST)
+    return Fraction(two[angle][part].low, one[angle][part].low).limit_denominator(
+        LARGEST_DENOMINATOR
+    )
 
 
 def _less(two: Series, one: Series, ratio: Fraction) -> Series:

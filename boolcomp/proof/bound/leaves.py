@@ -41,7 +41,7 @@ class Candidate(NamedTuple):
     corner: tuple[int, ...]
 
 
-class Worst:
+class WorstLeaf:
     """The cells with the largest errors of all that were offered, at most so many."""
 
     def __init__(self, most: int = MOST) -> None:

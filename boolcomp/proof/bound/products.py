@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.int64]
 
 CLASSES = 32  # of words of a sum
-PLACES = 65  # of a grid of what a sum errs by
+GRID_PLACES = 65  # of a grid of what a sum errs by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,10 +220,10 @@ class TabledProduct:
     def _table(self) -> tuple[int, Words, Words]:
         """Return largest and least errors from class to class, on a grid of δ."""
         product, outer = self.product, self.product.outer
-        step = max(1, -(-(self.last - self.first) // (PLACES - 1)))
-        grid = self.first + step * np.arange(PLACES, dtype=np.int64)
+        step = max(1, -(-(self.last - self.first) // (GRID_PLACES - 1)))
+        grid = self.first + step * np.arange(GRID_PLACES, dtype=np.int64)
         high, low = (
-            np.full((self.classes, PLACES), end, np.int64) for end in (-FARTHEST, FARTHEST)
+            np.full((self.classes, GRID_PLACES), end, np.int64) for end in (-FARTHEST, FARTHEST)
         )
         for number in range(outer.frontier.count):
             word = number << product.drop
@@ -232,7 +232,7 @@ class TabledProduct:
             hulls(
                 said, outer.least, outer.most, product.each * word, grid, high[kept], low[kept]
             )  # fmt: skip
-        shape = (self.classes, self.classes, PLACES)
+        shape = (self.classes, self.classes, GRID_PLACES)
         up, down = np.full(shape, -FARTHEST), np.full(shape, FARTHEST)
         for k in range(self.classes):
             up[k, k:] = np.maximum.accumulate(high[k:], axis=0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.int64]
 
-LARGEST = 1 << 24  # of monomials at all states and corners, which are kept
+LARGEST_KEPT = 1 << 24  # of monomials at all states and corners, which are kept
 
 
 class States:
@@ -39,7 +39,7 @@ class States:
         lines = [grouping.cells(name) for name in names]
         self.count = math.prod(len(words) for _, words in lines)
         self.size = self.count * len(poly) << len(names)
-        if self.size > LARGEST:
+        if self.size > LARGEST_KEPT:
             raise NotPlainError
         axes = np.meshgrid(*(words for _, words in lines), indexing="ij")
         columns = [axis.reshape(-1) for axis in axes]
@@ -56,7 +56,7 @@ class States:
         ]
         self.corners = [
             [_monomial(powers, dict(zip(names, at, strict=True))) for powers in poly]
-            for at in product(*ends)
+            for at in itertools.product(*ends)
         ]
         self.tiny = sum(
             (2 * len(waves) + 1) * int(max(np.abs(at[k]).max() for at in self.corners))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,7 +61,7 @@ class Sweep:
     @property
     def corners(self) -> list[tuple[int, ...]]:
         """The corners of a cell: at every angle the lower or the upper end."""
-        return list(product((0, 1), repeat=len(self.angles)))
+        return list(itertools.product((0, 1), repeat=len(self.angles)))
 
     def blocks(self) -> Iterator[list[Words]]:
         """Yield the words of the angles at all cells, some rows of the first at a time."""

@@ -22,7 +22,7 @@ from boolcomp.proof.bound.groups import Grouping
 from boolcomp.proof.bound.inputs import TIE, beside, cells_reached
 from boolcomp.proof.bound.joint import JointTables, joint_of
 from boolcomp.proof.bound.known import Line, given_line
-from boolcomp.proof.bound.leaves import MOST, Leaf, Worst
+from boolcomp.proof.bound.leaves import MOST, Leaf, WorstLeaf
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, rounding
 from boolcomp.proof.bound.products import Products
@@ -189,7 +189,7 @@ class Output:
         profiles, tiny = self._profiles()
         self.still = self._still()
         most = CANDIDATES if self.joints else MOST
-        worst = Worst(most), Worst(most)
+        worst = WorstLeaf(most), WorstLeaf(most)
         for corner, first, up, down in self._sums(whole, profiles):
             worst[0].offer(up, first, corner)
             worst[1].offer(-down, first, corner)
@@ -199,7 +199,7 @@ class Output:
         unit = Fraction(1, 1 << self.scale)
         return found.ends[0] + (low - tiny) * unit, found.ends[1] + (high + tiny) * unit
 
-    def _refined(self, whole: Sweep, worst: tuple[Worst, Worst]) -> tuple[int, int]:
+    def _refined(self, whole: Sweep, worst: tuple[WorstLeaf, WorstLeaf]) -> tuple[int, int]:
         """Return the largest and the least error where the worst cells are looked at once more."""
         for tables in self.tables:
             finer = tables.finer()

@@ -48,7 +48,7 @@ def with_asked_bounds(program: Program, built: Sequence[Built]) -> Program:
 
 def _beside(known: Known) -> dict[str, Fraction]:
     """Return by how many steps a sketch may differ from what was asked; nothing if not known."""
-    texts = (origin.section(known), sketch.section(known))
+    texts = (origin.origin_section(known), sketch.sketch_section(known))
     try:
         found = differences(*(Section(tuple(text.splitlines()), 1) for text in texts))
     except (NotCoveredError, DataError):

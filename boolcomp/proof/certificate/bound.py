@@ -13,10 +13,10 @@ from boolcomp.proof.bound.plain import Forward
 if TYPE_CHECKING:
     from boolcomp.proof.certificate.known import Known
 
-DIGITS = 15  # of a bound, rounded outward
+BOUND_DIGITS = 15  # of a bound, rounded outward
 
 
-def section(known: Known) -> str:
+def bound_section(known: Known) -> str:
     """Return the lines of a section; none where nothing is proved."""
     bounds = known.built.bounds
     if bounds is None:
@@ -56,9 +56,9 @@ def groups_of(known: Known, column: int) -> str:
 
 def _below(value: Fraction) -> int:
     """Return a number in units of its last digit, rounded down."""
-    return int(value * 10**DIGITS // 1)
+    return int(value * 10**BOUND_DIGITS // 1)
 
 
 def _decimal(units: int) -> str:
-    whole, part = divmod(abs(units), 10**DIGITS)
-    return f"{'-' * (units < 0)}{whole}.{part:0{DIGITS}d}"
+    whole, part = divmod(abs(units), 10**BOUND_DIGITS)
+    return f"{'-' * (units < 0)}{whole}.{part:0{BOUND_DIGITS}d}"

@@ -15,6 +15,6 @@ def words(known: Known) -> str:
     return "" if known.compact.demand.keeps_graph else str(known.graph)
 
 
-def section(known: Known) -> str:
+def cones_section(known: Known) -> str:
     """Return a line for every cone."""
     return cones_text(known.built.cones)

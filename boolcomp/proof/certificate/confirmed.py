@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.result import Bound, Bounds
 
+CLAIMED = {
+    "origin": origin.origin_section,
+    "sketch": sketch.sketch_section,
+    "graph": graph.graph_section,
+    "first": first.first_section,
+    "cones": cones.cones_section,
+}
 TRIES = 3  # halvings of what lies between what was proved and the checker's plain bound
 
 
@@ -40,17 +47,13 @@ def _confirmed(known: Known) -> Bounds | None:
     bounds = known.built.bounds
     if bounds is None:
         return None
-    texts = {
-        one.__name__.rpartition(".")[2]: one.section(known)
-        for one in (origin, sketch, graph, first)
-    }
-    texts["cones"] = cones.section(known)
+    texts = {name: write(known) for name, write in CLAIMED.items()}
     sections = {name: Section(tuple(text.splitlines()), 1) for name, text in texts.items() if text}
     try:
         plain = Plain(claim_of(LoadFiles(known.place, {}, {}, known.graph, None, sections)))
     except (DataError, NotCoveredError):
         return None  # nothing is said that the checker would follow
-    outputs = [_output(known, plain, k, one) for k, one in enumerate(bounds.outputs)]
+    outputs = [_confirmed_bound(known, plain, k, one) for k, one in enumerate(bounds.outputs)]
     unproved = {k for k in plain.overflow if k in bounds.unproved or not _fits(plain, k)}
     return replace(bounds, outputs=tuple(outputs), unproved=tuple(sorted(unproved)))
 
@@ -63,7 +66,7 @@ def _fits(plain: Plain, word: int) -> bool:
         return False
 
 
-def _output(known: Known, plain: Plain, column: int, one: Bound) -> Bound:
+def _confirmed_bound(known: Known, plain: Plain, column: int, one: Bound) -> Bound:
     """Return the bound of an output, at most as wide as the checker's own plain bound."""
     low, high = plain.error(plain.claim.outputs[column], column).ends
     if one.low <= low and high <= one.high:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from boolcomp.proof.certificate.known import Known
 
 
-def section(known: Known) -> str:
+def first_section(known: Known) -> str:
     """Return a line for every table and every sum."""
     lines, additions = [], iter(known.additions)
     for place, node in enumerate(known.graph.nodes):

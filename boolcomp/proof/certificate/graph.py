@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from boolcomp.proof.certificate.known import Known
 
 
-def section(known: Known) -> str:
+def graph_section(known: Known) -> str:
     """Return the lines of a section; nodes that nothing needs have none."""
     compact, lines = known.compact, []
     places = realised_places(compact.sketch, compact.widths, compact.graph)

@@ -26,9 +26,9 @@ WORDS, SEED = 1 << 13, 1988
 NEIGHBOURS = 256  # words beside a counterexample that are tried with it
 
 
-def section(known: Known) -> str:
+def lemmas_section(known: Known) -> str:
     """Return the lemmas; a `DataError` where a proof was not found."""
-    said = Section(tuple(first.section(known).splitlines()), 0)
+    said = Section(tuple(first.first_section(known).splitlines()), 0)
     made = FirstNetwork(known.graph, said, known.built.cones)
     outputs = add_final(made.nodes, known.final)
     work = _Sweep(made)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ROBOT = re.compile(r"(?:([^\n]+) of\n)?(name = .*?)(?:\nword [^\n]*)*", re.DOTALL)
 
 
-def section(known: Known) -> str:
+def origin_section(known: Known) -> str:
     """Return the lines of a section."""
     payload = known.program.loads[known.place].payload
     return origin_text(known.compact.problem, known.compact.demand.input_bits, payload)
@@ -30,7 +30,7 @@ def origin_text(problem: Problem, bits: Mapping[str, int], payload: float = 0.0)
     lines = [
         *_robot(problem, payload),
         *(_input(one, words) for one in problem.inputs),
-        *_steps(problem),
+        *_problem_steps(problem),
     ]
     return "".join(f"{line}\n" for line in lines)
 
@@ -44,7 +44,7 @@ def _robot(problem: Problem, payload: float) -> Iterator[str]:
         yield from (f"| {line}".rstrip() for line in text.rstrip("\n").splitlines())
 
 
-def _steps(problem: Problem) -> Iterator[str]:
+def _problem_steps(problem: Problem) -> Iterator[str]:
     """Yield the steps of a function that a user wrote, and which of them are outputs."""
     if problem.recorded is not None:
         for step in problem.recorded.nodes[len(problem.inputs) :]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from boolcomp.proof.certificate.known import Known
 
 
-def section(known: Known) -> str:
+def sketch_section(known: Known) -> str:
     """Return the lines of a section."""
     compact = known.compact
     return sketch_text(compact.sketch, compact.problem, compact.problem.steps(compact.demand.bits))
@@ -31,13 +31,13 @@ def section(known: Known) -> str:
 
 def sketch_text(sketch: Sketch, problem: Problem, steps: Sequence[float]) -> str:
     """Return the section of a sketch of a problem, whose outputs have these steps."""
-    lines = [f"s{place} = {_text(node)}" for place, node in enumerate(sketch.nodes)]
+    lines = [f"s{place} = {_node_text(node)}" for place, node in enumerate(sketch.nodes)]
     for one, step, place in zip(problem.outputs, steps, sketch.outputs, strict=True):
         lines.append(f"{one.name} = {one.range.centre!r} {step!r} s{place}")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _text(node: SketchNode) -> str:
+def _node_text(node: SketchNode) -> str:
     if isinstance(node, Source):
         return f"input {node.name}{' angle' * node.angle}"
     if isinstance(node, AngleSum):
@@ -50,7 +50,7 @@ def _text(node: SketchNode) -> str:
     if isinstance(node, Curve):
         numbers = (node.unit, node.middle, node.factor, node.low, node.high)
         head = " ".join(repr(float(x)) for x in numbers) + " angle" * node.angle
-        return " | ".join([f"curve s{node.source} {head}", *_steps(node.function)])
+        return " | ".join([f"curve s{node.source} {head}", *_function_steps(node.function)])
     return _sum_text(node)
 
 
@@ -65,7 +65,7 @@ def _sum_text(node: WordSum) -> str:
     return " | ".join([f"{head} {float(node.constant)!r}", *addends])
 
 
-def _steps(function: Straight) -> Iterator[str]:
+def _function_steps(function: Straight) -> Iterator[str]:
     """Yield the steps of a function of one input, the one that is it last."""
     (result,) = function.outputs
     for node in function.nodes[: result.node + 1]:

@@ -16,7 +16,7 @@ from boolcomp.checker.container import Section
 from boolcomp.checker.folder import LoadFiles
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.checker.tabled import Sums
-from boolcomp.checker.tabledterms import differences
+from boolcomp.checker.tabledterms import sum_differences
 from boolcomp.common.errors import DataError
 from boolcomp.program.writing import HEAD, render_program
 from boolcomp.proof.bound.result import rounded_up
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
     from boolcomp.terms import Term
 
-DIGITS = 12  # of a claim, rounded outward
+CLAIM_DIGITS = 12  # of a claim, rounded outward
 
 
 def certified(program: Program, made: Sequence[Covered]) -> Program:
@@ -53,8 +53,8 @@ def certified(program: Program, made: Sequence[Covered]) -> Program:
             place, document, document["loads"][place], None, None,
             {name: Section(tuple(text), 1) for name, text in sections.items()}, program.networks,
         )  # fmt: skip
-        confirmed = _confirmed(files, [output.name for output in load.outputs])
-        outputs = [_output(*pair) for pair in zip(load.outputs, confirmed, strict=True)]
+        confirmed = _confirmed_sums(files, [output.name for output in load.outputs])
+        outputs = [_confirmed_output(*pair) for pair in zip(load.outputs, confirmed, strict=True)]
         loads.append(replace(load, outputs=tuple(outputs)))
         sections["terms"] = list(_terms(one.plan, confirmed))
         sections["bound"] = list(_bounds(outputs, confirmed))
@@ -66,12 +66,12 @@ def certified(program: Program, made: Sequence[Covered]) -> Program:
     return replace(made_of, certificate=text)
 
 
-def _confirmed(files: LoadFiles, names: Sequence[str]) -> list[Confirmed | None]:
+def _confirmed_sums(files: LoadFiles, names: Sequence[str]) -> list[Confirmed | None]:
     """Return what the checker finds of every output, None where it does not know how to."""
     try:
         sums = Sums(files)
         steps = {output.name: output.code.step for output in sums.outputs}
-        beside = differences(files.section("origin"), sums.terms, steps)
+        beside = sum_differences(files.section("origin"), sums.terms, steps)
     except (NotCoveredError, DataError):
         return [None] * len(names)
     found: list[Confirmed | None] = []
@@ -83,7 +83,7 @@ def _confirmed(files: LoadFiles, names: Sequence[str]) -> list[Confirmed | None]
     return found
 
 
-def _output(output: CodedOutput, confirmed: Confirmed | None) -> CodedOutput:
+def _confirmed_output(output: CodedOutput, confirmed: Confirmed | None) -> CodedOutput:
     """Return an output whose bound is no smaller than what is confirmed."""
     if confirmed is None or not math.isfinite(output.bound):
         return output
@@ -107,12 +107,12 @@ def _terms(plan: Plan, confirmed: Sequence[Confirmed | None] | None) -> Iterator
         ends = one.terms if one else [nothing] * len(output.terms)
         for term, (low, high) in zip(output.terms, ends, strict=True):
             claim = " ".join(_outward(low, high))
-            yield f"{output.output.name} {term.term.name} {claim} = {_text(term.term)}"
+            yield f"{output.output.name} {term.term.name} {claim} = {_term_text(term.term)}"
         for left in output.left_out:
-            yield f"{output.output.name} left = {_text(left)}"
+            yield f"{output.output.name} left = {_term_text(left)}"
 
 
-def _text(term: Term) -> str:
+def _term_text(term: Term) -> str:
     """Return a term as waves times powers, with coefficients as they stand."""
     parts = []
     for wave in term.waves():
@@ -128,9 +128,11 @@ def _text(term: Term) -> str:
 
 def _outward(low: Fraction, high: Fraction) -> tuple[str, str]:
     """Return both ends as decimals, the first rounded down and the second up."""
-    return _decimal(low * 10**DIGITS // 1), _decimal(-(-high * 10**DIGITS // 1))
+    return _claim_decimal(low * 10**CLAIM_DIGITS // 1), _claim_decimal(
+        -(-high * 10**CLAIM_DIGITS // 1)
+    )
 
 
-def _decimal(units: int) -> str:
-    whole, part = divmod(abs(units), 10**DIGITS)
-    return f"{'-' * (units < 0)}{whole}.{part:0{DIGITS}d}"
+def _claim_decimal(units: int) -> str:
+    whole, part = divmod(abs(units), 10**CLAIM_DIGITS)
+    return f"{'-' * (units < 0)}{whole}.{part:0{CLAIM_DIGITS}d}"

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 WRITERS = {
     "words": cones.words,
-    "origin": origin.section,
-    "sketch": sketch.section,
-    "graph": graph.section,
-    "cones": cones.section,
-    "first": first.section,
-    "lemmas": lemmas.section,
-    "bound": bound.section,
+    "origin": origin.origin_section,
+    "sketch": sketch.sketch_section,
+    "graph": graph.graph_section,
+    "cones": cones.cones_section,
+    "first": first.first_section,
+    "lemmas": lemmas.lemmas_section,
+    "bound": bound.bound_section,
 }
 
 

@@ -15,7 +15,7 @@ from boolcomp.common.errors import UsageError
 from boolcomp.problem.angles import exact_cosine, exact_sine
 from boolcomp.problem.dynamics import gravity_torques, inertia_matrix, inverse_dynamics
 from boolcomp.problem.dynamics.algebra import Folding
-from boolcomp.problem.dynamics.batch import evaluated
+from boolcomp.problem.dynamics.batch import evaluated_states
 from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.dynamics.recurrence import newton_euler
@@ -108,10 +108,10 @@ def test_the_tip_of_a_tree_is_that_of_its_last_joint(seed: int) -> None:
     data, q = model.createData(), random_states(robot, 1, seed)[0]
     slopes = pin.computeFrameJacobian(model, data, q[0], frame, pin.LOCAL_WORLD_ALIGNED)
     pin.framesForwardKinematics(model, data, q[0])
-    pose = evaluated(forward_kinematics, robot, q)[0]
+    pose = evaluated_states(forward_kinematics, robot, q)[0]
     assert np.allclose(pose[:3], data.oMf[frame].translation, rtol=0, atol=1e-12)
     assert np.allclose(pose[3:].reshape(3, 3), data.oMf[frame].rotation, rtol=0, atol=1e-12)
-    ours = evaluated(jacobian, robot, q)[0].reshape(6, 6)
+    ours = evaluated_states(jacobian, robot, q)[0].reshape(6, 6)
     assert np.allclose(ours, slopes, rtol=0, atol=1e-12)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import boolcomp as bc
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.expressions.rules import FUNCTIONS
+from boolcomp.problem.expressions.rules import UNARY_FUNCTIONS
 from boolcomp.problem.expressions.straight import Returned, Straight
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.interval import Interval
@@ -93,7 +93,7 @@ def calculations(draw: st.DrawFn) -> Straight:
     """Return a few random steps over x and y."""
     tape = Tape(fold=False)
     wires: list[Any] = [tape.input("x"), tape.input("y"), tape.constant(0.5), tape.constant(-2.0)]
-    unary: list[Any] = list(FUNCTIONS)
+    unary: list[Any] = list(UNARY_FUNCTIONS)
     for _ in range(draw(st.integers(1, 8))):
         kind: Any = draw(st.sampled_from([*unary, "add", "sub", "mul", "div", "atan2", "neg"]))
         a, b = draw(st.sampled_from(wires)), draw(st.sampled_from(wires))
