@@ -199,6 +199,30 @@ def test_a_flag_is_never_changed_and_no_word_moves_too_far() -> None:
     assert not wholly(flagged, top, 1.0)[0]
 
 
+def crossed() -> Network:
+    """Return a network whose nodes do not lie in the order of their levels."""
+    builder = Builder(6)
+    a, b, c, d, e, f = (builder.input(k) for k in range(6))
+    deep = builder.node(luts.MAJ3, builder.node(luts.XOR2, a, b), c, d)
+    return builder.build([deep, builder.node(luts.XOR3, d, e, f), 0])
+
+
+@pytest.mark.parametrize("network", [adder(), crossed()])
+def test_levels_and_heights_count_nodes_before_and_after(network: Network) -> None:
+    nodes = arrays_of(network)
+    order = kernels.ordered(nodes)
+    level = dict.fromkeys(range(nodes.first), 0)
+    for s, node in enumerate(network.nodes, nodes.first):
+        level[s] = 1 + max(level[k] for k in node.operands)
+        assert nodes.level[s] == level[s]
+    for s in range(2, len(nodes.fan)):
+        readers = [t for t, node in enumerate(network.nodes, nodes.first) if s in node.operands]
+        after = [1 + int(nodes.height[t]) for t in readers] + [0] * (s in network.outputs)
+        assert nodes.height[s] == max(after)
+    assert sorted(order.tolist()) == list(range(nodes.first, len(nodes.fan)))
+    assert [level[s] for s in order.tolist()] == sorted(level[s] for s in order.tolist())
+
+
 def test_the_best_table_is_the_cheapest_of_all() -> None:
     rng = np.random.default_rng(5)
     for seed in range(20):

@@ -27,6 +27,7 @@ from boolcomp.terms import (
     Wave,
     amplitude,
     evaluate_terms,
+    extrema,
     output_amplitudes,
 )
 from boolcomp.terms.extrema import largest
@@ -313,3 +314,17 @@ def test_no_sample_exceeds_the_torque_amplitude(name: str) -> None:
     state = problem_of(robot).draw(100_000, 3)
     seen = np.abs(inverse_dynamics(robot, *state)).max(axis=0)
     assert (seen <= np.array(output_amplitudes(problem_of(robot))) * (1 + 1e-9)).all()
+
+
+def test_a_field_on_a_grid_equals_its_values_at_the_points() -> None:
+    robot = load_robot("stanford")
+    terms = itertools.chain(*terms_of(robot).outputs)
+    sliding = [t for t in terms if len(t.arguments) == 3 and any(w.powers for w in t.waves())]
+    assert sliding
+    for term in sliding[:8]:
+        field = extrema._Field.of(term.waves(), term.arguments)  # noqa: SLF001 (its grid)
+        lines = [np.linspace(v.range.low, v.range.high, 5) for v in term.arguments]
+        mesh = np.meshgrid(*lines, indexing="ij")
+        values = {v.name: m for v, m in zip(term.arguments, mesh, strict=True)}
+        exact = sum(wave.evaluate(values) for wave in term.waves())
+        assert np.allclose(field.on_grid(lines), np.ravel(exact), rtol=1e-9, atol=1e-9)
