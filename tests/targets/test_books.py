@@ -8,11 +8,11 @@ from boolcomp.targets.names import Names
 from boolcomp.targets.reserved import VERILOG
 from boolcomp.targets.rtl import Addend, Sum
 from boolcomp.targets.rtlbooks import Books
-from boolcomp.targets.wires import Fixed, Wires, joined
+from boolcomp.targets.wires import Fixed, Piece, Wires, joined
 
 
 def test_empty_pieces_do_not_keep_neighbours_apart() -> None:
-    pieces: list[Wires | Fixed] = [
+    pieces: list[Piece] = [
         Fixed(0, 0),
         Wires("a", 0, 2),
         Fixed(0, 0),
