@@ -253,7 +253,7 @@ def ended(cover: Cover) -> None:
     assert cover.note
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_deadline_brings_the_best_cover_and_a_bound() -> None:
     function = Function.from_dense(random_table(np.random.default_rng(4), 10, 6, 0.4, 0.5))
     cover = minimise_exact(function, 2.0)  # its primes are known after 0.3 on a quiet machine
