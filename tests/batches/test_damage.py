@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from batchfiles import NAMES, bytes_of, program, states, write, write_parquet
 
+from boolcomp.batches import npyfiles
 from boolcomp.batches.run import evaluate_files
 from boolcomp.common.errors import BoolcompError, DataError, UsageError
 
@@ -70,6 +72,23 @@ def test_a_chunk_of_zarr_that_is_not_there_is_named(tmp_path: Path) -> None:
     refused(folder, tmp_path / "t.npy", r"s\.zarr: chunk c/2/0 is not there")
 
 
+def test_headers_that_claim_very_much_take_no_memory(tmp_path: Path) -> None:
+    (tmp_path / "s.npy").write_bytes(npyfiles.header(350_000_000_000, 6, "float64"))
+    zarr: Any = pytest.importorskip("zarr")
+    zarr.create_array(
+        str(tmp_path / "s.zarr"), shape=(350_000_000_000, 6), dtype="f8", chunks=(1 << 40, 6)
+    )
+    zarr.create_array(
+        str(tmp_path / "r.zarr"), shape=(350_000_000_000, 6), dtype="f8", chunks=(1 << 10, 6)
+    )
+    tracemalloc.start()
+    refused(tmp_path / "s.npy", tmp_path / "t.npy", r"takes 16800000000000 bytes, and there are 0")
+    refused(tmp_path / "s.zarr", tmp_path / "t.npy", r"chunks of 52776558133248 bytes: at most")
+    refused(tmp_path / "r.zarr", tmp_path / "t.npy", r"chunk c/0/0 is not there")
+    assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    tracemalloc.stop()
+
+
 @pytest.mark.parametrize("name", ["s.npy", "s.parquet", "s.zarr"])
 def test_the_first_bad_value_is_named_with_its_place_in_its_file(name: str, tmp_path: Path) -> None:
     table = states(ROWS)
@@ -94,6 +113,14 @@ def test_a_word_that_does_not_fit_is_named_with_its_samples(tmp_path: Path) -> N
     np.save(tmp_path / "w.npy", wide)
     with pytest.raises(DataError, match=r"w\.npy: a word of more than 32 bits: 1099511627776"):
         evaluated(tmp_path / "w.npy", tmp_path / "u.npy")
+
+
+def test_a_null_in_parquet_is_named(tmp_path: Path) -> None:
+    columns: dict[str, Any] = {name: np.zeros(ROWS) for name in NAMES}
+    columns["q2"] = [0.0] * 1200 + [None] + [0.0] * (ROWS - 1201)
+    write_parquet(tmp_path / "s.parquet", columns)
+    with pytest.raises(DataError, match=r"s\.parquet: q2 of sample 1200 is not there \(null\)"):
+        evaluated(tmp_path / "s.parquet", tmp_path / "t.npy")
 
 
 def test_columns_that_miss_or_are_no_numbers_or_in_other_units_are_named(tmp_path: Path) -> None:

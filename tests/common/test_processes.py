@@ -122,6 +122,16 @@ def text_of(path: Path) -> str:
 
 
 @linux
+def test_a_child_outlives_the_thread_that_asked_for_it() -> None:
+    found: list[Worker] = []
+    thread = threading.Thread(target=lambda: found.append(Worker()))
+    thread.start()
+    thread.join()
+    assert found[0].call(short, 0.5, 3) == short(0.5, 3)
+    found[0].end()
+
+
+@linux
 def test_a_child_that_starts_when_its_parent_is_gone_ends_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

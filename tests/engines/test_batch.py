@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import Any
 
@@ -137,3 +138,9 @@ def test_without_llvmlite_auto_is_numpy_and_llvm_says_what_is_missing(
     assert make_engine(PROGRAM.wiring()).name == "numpy"
     with pytest.raises(UsageError, match="engine 'llvm' needs the package llvmlite"):
         make_engine(PROGRAM.wiring(), "llvm")
+
+
+def test_importing_the_package_loads_no_engine() -> None:
+    text = "import boolcomp.program.program, boolcomp.engines, sys\n"
+    text += "assert 'llvmlite' not in sys.modules"
+    subprocess.run([sys.executable, "-c", text], check=True)
