@@ -487,6 +487,7 @@ def run_pytest(
             sys.dont_write_bytecode = True
             os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         os.environ["PYTHONPATH"] = str(tree)
+        os.environ["PYTEST_TIMEOUT"] = "0"  # processor time is what counts
         plain = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov"]
         plain += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is there already
         if not numba:
