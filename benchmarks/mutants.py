@@ -894,4 +894,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     sys.path.remove(str(Path(__file__).parent))  # a package of tests has the name of a benchmark
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes the copies
     sys.exit(main())
