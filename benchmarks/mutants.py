@@ -487,6 +487,7 @@ def run_pytest(
             sys.dont_write_bytecode = True
             os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         os.environ["PYTHONPATH"] = str(tree)
+        os.environ["PYTEST_TIMEOUT"] = "0"  # processor time is what counts
         plain = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov"]
         plain += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is there already
         if not numba:
@@ -893,4 +894,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     sys.path.remove(str(Path(__file__).parent))  # a package of tests has the name of a benchmark
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes the copies
     sys.exit(main())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from boolcomp.checker.folder import read_program
+from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.checker.tabled import Sums
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
@@ -38,3 +40,13 @@ def test_the_errors_that_are_confirmed_are_hardly_larger_either_way_than_those_f
         assert confirmed.low > 1.15 * found.min()
         assert confirmed.high < 1.15 * found.max()
         assert all(low < 0 < high for low, high in confirmed.terms)
+
+
+@pytest.mark.slow
+def test_an_output_that_is_held_at_zero_is_no_sum_of_tables(tmp_path: Path) -> None:
+    compile_paper("machado-2r", GRAVITY, of="gravity").program.save(tmp_path / "a")
+    (load,) = read_program(tmp_path / "a").loads
+    first, *others = load.said["outputs"]
+    held = {**load.said, "outputs": [{**first, "rest": ["q1"]}, *others]}
+    with pytest.raises(DoesNotHoldError, match="is held at zero, which sums of tables are not"):
+        Sums(replace(load, said=held))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from boolcomp.targets.names import Names
 from boolcomp.targets.reserved import VERILOG
-from boolcomp.targets.rtl import Addend, Sum
+from boolcomp.targets.rtl import Addend, Flipped, Sum
 from boolcomp.targets.rtlbooks import Books
-from boolcomp.targets.wires import Fixed, Piece, Wires, joined
+from boolcomp.targets.rtlheaps import summed
+from boolcomp.targets.wires import Fixed, Piece, Wires, Word, joined
 
 
 def test_empty_pieces_do_not_keep_neighbours_apart() -> None:
@@ -41,3 +44,25 @@ def test_a_signal_is_kept_by_its_own_name_until_it_is_a_word_of_the_graph(
     assert books.signal("sum", 3, added, about) == one
     (signal,) = books.signals
     assert (signal.kept, signal.about) == (kept, about)
+
+
+def bits_of(word: Word) -> list[tuple[int, int]]:
+    """Return the value and the bits of the constants of a word."""
+    return [(piece.value, piece.bits) for piece in word if isinstance(piece, Fixed)]
+
+
+def test_what_a_constant_adds_below_a_sum_is_kept_and_what_leaves_the_word_is_not() -> None:
+    books = Books(Names(VERILOG))
+    addends = [Addend((Wires(name, 0, 2),), 2) for name in ("a", "b")]
+    found = summed(books, "sum", (), addends, 64 + 16 + 7, 6)
+    assert bits_of(found) == [(3, 2)]
+    (signal,) = books.signals
+    assert signal.operation == Sum(tuple(replace(one, column=0) for one in addends), 5, 4)
+
+
+def test_a_sum_of_one_bit_is_no_addition() -> None:
+    books = Books(Names(VERILOG))
+    addends = [Addend((Wires(name, 0, 1),), 3) for name in ("a", "b")]
+    summed(books, "sum", (), addends, 8, 4)
+    (signal,) = books.signals
+    assert signal.operation == Flipped((Wires("a", 0, 1, inverted=True),), (Wires("b", 0, 1),))
