@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 from compact import ROWS, SAMPLES, SEED, Row, against, processor_seconds
 
-from boolcomp.common.text import table as aligned
+from boolcomp.base.errors import table as aligned
 from boolcomp.compact.demand import APPROXIMATE
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.terms.extract import split
 
 USUAL = ("machado-2r-6", "machado-2r-8", "machado-2r-10", "machado-2r-12")
 ASKED: dict[str, dict[str, int]] = {

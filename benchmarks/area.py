@@ -26,15 +26,15 @@ import numpy as np
 from two_link_verilog import FILE, LSB, NAMES, Judge
 
 import boolcomp
-from boolcomp.common.text import table
-from boolcomp.logic.blif import read_netlist
+from boolcomp.base.errors import table
+from boolcomp.logic.formats import read_netlist
 from boolcomp.logic.simulation import simulate_network
 from boolcomp.logic.synthesis.mapping import mapped
 from boolcomp.measure.hardware import tools
 from boolcomp.measure.hardware.area import Area, area
 from boolcomp.measure.hardware.devices import Cells, device
 from boolcomp.measure.hardware.sources import Source, source_of
-from boolcomp.program.programfile import load_program
+from boolcomp.program.files import load_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

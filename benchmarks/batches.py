@@ -32,11 +32,11 @@ from drawnstates import PIECE, Drawn, evaluate_again, evaluate_drawn, peak, valu
 from processes import two_r
 
 import boolcomp
-from boolcomp.batches.run import evaluate_files
-from boolcomp.common.executor import completed, executor
-from boolcomp.common.processes import Worker
+from boolcomp.base.processes import Worker
+from boolcomp.base.workers import completed, executor
 from boolcomp.common.workers import Workers
-from boolcomp.parallel.sharding.pool import ProcessPool
+from boolcomp.scale.batches import evaluate_files
+from boolcomp.scale.pool import ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

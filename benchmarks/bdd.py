@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import boolcomp
-from boolcomp.diagrams.diagram import diagram_of
 from boolcomp.diagrams.forest import Forest
-from boolcomp.diagrams.image import Image, Input, Walk
 from boolcomp.diagrams.layout import Leaf, laid_out
 from boolcomp.diagrams.processor import run_image
 from boolcomp.diagrams.tables import words_of
-from boolcomp.engines.planes import lower
+from boolcomp.engines.numpy import lower
+from boolcomp.logic.diagram_machine import Image, Input, Walk
+from boolcomp.logic.diagrams import diagram_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.targets.walks import image_of
@@ -33,8 +33,8 @@ from boolcomp.targets.walks import image_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from boolcomp.diagrams.diagram import Diagram
     from boolcomp.engines.wiring import Call, Wiring
+    from boolcomp.logic.diagrams import Diagram
     from boolcomp.logic.network import Network
     from boolcomp.logic.truthtable import TruthTable
     from boolcomp.program.program import Program

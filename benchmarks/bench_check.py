@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.api import compile as compile_program
-from boolcomp.common.files import write_text
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
+from boolcomp.base.files import write_text
 from boolcomp.measure.bench.bench import make_bench
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

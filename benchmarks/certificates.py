@@ -27,16 +27,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.errors import table
 from boolcomp.checker.chain import check_program
 from boolcomp.checker.folder import read_program
 from boolcomp.common.errors import BoolcompError
-from boolcomp.common.text import table
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.network import plain_network
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.pipeline import compile_compact
-from boolcomp.program.programfile import load_program
+from boolcomp.program.files import load_program
 from boolcomp.program.writing import CERTIFICATE, HEAD, render_program, sealed
 from boolcomp.words.graphtext import parse_graph
 

@@ -24,7 +24,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 
 WAYS = {
     "here": ("--processes", "1"),

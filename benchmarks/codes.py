@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bitarray import frozenbitarray
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.paper.plan import Options
-from boolcomp.paper.truth import value_blocks, word_centres
+from boolcomp.paper.tables import value_blocks, word_centres
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel.cover import Function
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.function import Function
+from boolcomp.twolevel.minimisation import minimise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.codes import CodeKind
     from boolcomp.paper.plan import TermPlan
+    from boolcomp.problem.words import CodeKind
 
 TERMS = ("T11", "T12", "T13", "T14", "T15", "T24")
 INPUTS: tuple[CodeKind, ...] = ("gray", "natural")

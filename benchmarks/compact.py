@@ -33,20 +33,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.errors import table as aligned
 from boolcomp.common.errors import BoolcompError
-from boolcomp.common.text import table as aligned
 from boolcomp.common.workers import Workers
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.terms.extract import split
 from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from boolcomp.compact.result.built import Built
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 SAMPLES, SEED = 1_000_000, 20_260_101
 GROWTH = 1.45  # times the nodes for a bit more

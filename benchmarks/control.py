@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.measure.control.ask import Question, Settings
 from boolcomp.measure.control.study import study
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 

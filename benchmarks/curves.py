@@ -32,19 +32,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tablerivals import bipartite, multipartite, plain
 
+from boolcomp.base.errors import table
 from boolcomp.common.errors import SaturationWarning
-from boolcomp.common.text import table
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.network import word_logic
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.logic import blif
+from boolcomp.logic import formats
 from boolcomp.logic.synthesis import abc
 from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, Input, Output, Problem
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -158,7 +158,7 @@ def ours(problem: Problem, bits: int, effort: float, store: Path | None) -> Row:
         given = np.asarray(built.program()(x)).reshape(-1)
     errors = (given - problem.reference(x[:, None])[:, 0]) * (1 << bits)
     networks = (built.network, word_logic(built.compact.graph))
-    luts, levels = min(mapped(blif.render(network)) for network in networks)
+    luts, levels = min(mapped(formats.render(network)) for network in networks)
     return Row(OURS, luts, levels, built.nodes, errors)
 
 
@@ -166,10 +166,10 @@ def rivals(names: Iterable[str], exact: Floats, bits: int) -> Iterator[Row]:
     """Yield what other tables take, made and searched here."""
     for name in names:
         make = RIVALS[name]
-        made = [(mapped(blif.render(one.network), 1), one) for one in make(exact, bits)]
+        made = [(mapped(formats.render(one.network), 1), one) for one in make(exact, bits)]
         if made:
             _, best = min(made, key=lambda pair: pair[0])
-            luts, levels = mapped(blif.render(best.network))
+            luts, levels = mapped(formats.render(best.network))
             row = f"{name} {best.split}".strip()
             yield Row(row, luts, levels, len(best.network.nodes), best.values - exact)
 

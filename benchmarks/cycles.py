@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boolcomp
+from boolcomp.base.errors import table
 from boolcomp.commands.cycles import subject_of
-from boolcomp.common.text import table
 from boolcomp.measure.cycles.measure import BOARDS, cycles_rows
 from boolcomp.measure.cycles.rows import text_report
 

@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import compile_compact

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from boolcomp.program.programfile import load_program
+from boolcomp.program.files import load_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

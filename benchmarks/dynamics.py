@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.robot.library import load_robot
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from pinocchio_model import pinocchio_model  # stands with the tests
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
 

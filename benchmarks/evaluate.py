@@ -21,24 +21,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.text import table
-from boolcomp.engines import Batch, evaluate
-from boolcomp.engines.native import NativeEngine
-from boolcomp.engines.native.machine import host
-from boolcomp.engines.planes import NumpyEngine
+from boolcomp.base.errors import table
+from boolcomp.engines.engine import Batch, evaluate
+from boolcomp.engines.llvm import host
+from boolcomp.engines.native.engine import NativeEngine
+from boolcomp.engines.numpy import NumpyEngine
 from boolcomp.logic.order import most_live
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.quantised import quantised
 from boolcomp.pipeline import compile_paper
-from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines import Engine
+    from boolcomp.engines.engine import Engine
     from boolcomp.program.program import Program
 
 BATCH = 16_384  # 6 columns of float64: 768 KB

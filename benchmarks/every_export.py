@@ -20,12 +20,12 @@ from targets.exported import arm
 from targets.test_matrix import PROGRAMS
 
 from boolcomp.measure.verification.verilated import verilated
-from boolcomp.program.programfile import load_program
+from boolcomp.program.files import load_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.measure.verification.checks import Check
+    from boolcomp.measure.verify import Check
     from boolcomp.program.program import Program
 
 WORDS = 1_000_000

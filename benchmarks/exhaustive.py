@@ -15,12 +15,12 @@ import sys
 import time
 from pathlib import Path
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 NAME = "machado-2r"
 HEADER = (

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING
 
 from distributed.scheduler import heartbeat_interval
 
-from boolcomp.common import daskcluster
-from boolcomp.common.executor import completed, executor
+from boolcomp.base import dask
+from boolcomp.base.workers import completed, executor
+from boolcomp.scale.sweep_spec import Outcome
 from boolcomp.sweep.batches import Batches
-from boolcomp.sweep.cell import Outcome
 from boolcomp.sweep.estimate import Costs
 from boolcomp.sweep.folder import Folder
 from boolcomp.sweep.spec import parse_spec
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor
 
-    from boolcomp.sweep.cell import Cell
+    from boolcomp.scale.sweep_spec import Cell
 
 SMALL, LARGE = 2_000, 500_000  # bytes of results: a cell without exports, one with many
 CELLS = 10_000
@@ -157,7 +157,7 @@ def simulate(own: Measured, tasks: Sequence[int], seconds: float, workers: int) 
 
     Whatever comes to the client or the scheduler waits there for what came before.
     """
-    ahead, under_way, left = max(daskcluster.LEAST_AHEAD, 3 * workers), 0, deque(tasks)
+    ahead, under_way, left = max(dask.LEAST_AHEAD, 3 * workers), 0, deque(tasks)
     busy = own.beat * workers / heartbeat_interval(workers)  # a part of the scheduler's time
     slower = 1 / max(0.05, 1 - busy)
     free = [own.joining * slower * (k + 1) for k in range(workers)]

@@ -14,20 +14,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
+from boolcomp.compact import search
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.widths import search
+from boolcomp.compact.search import CAUTION, SearchTask
 from boolcomp.compact.widths.forms import DIRECT, PLAIN
 from boolcomp.compact.widths.passes import MOST_WAVES
-from boolcomp.compact.widths.search import (
-    CAUTION,
-    SearchTask,
-)
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import USUAL, robot_problem
-from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.terms.extract import split
 
 CASES = [
     ("machado-2r", USUAL), ("elbow-3r", USUAL), ("puma560", USUAL), ("ur5e", USUAL),

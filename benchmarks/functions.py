@@ -19,14 +19,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.common.workers import Workers
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.functions import FRICTION, NAMES, USUAL, robot_problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem

@@ -36,8 +36,8 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from goldengroups import GROUPS, MissingError  # noqa: E402 (the path is set before)
 
+from boolcomp.base.version import VERSION  # noqa: E402
 from boolcomp.cli import main as boolcomp  # noqa: E402
-from boolcomp.common.version import VERSION  # noqa: E402
 from boolcomp.compact.errors import worst  # noqa: E402
 from boolcomp.paper import known  # noqa: E402
 

@@ -18,26 +18,26 @@ import numpy as np
 from shipped import problem_of
 from worst import demand_of
 
-from boolcomp.cli import COMMANDS
+from boolcomp.commands import COMMANDS
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.places import Folder
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import ignore_progress
-from boolcomp.compact.result.store import result_store
+from boolcomp.compact.search import Candidate, Search
+from boolcomp.compact.store import result_store
 from boolcomp.compact.widths.forms import FORMS
 from boolcomp.compact.widths.ledger import Ledger
 from boolcomp.compact.widths.passes import sketch
-from boolcomp.compact.widths.search import Candidate, Search
 from boolcomp.engines import engine_name
 from boolcomp.logic.networktext import render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.measure.report import programs as measured
-from boolcomp.paper.coverlogic import network_of_cover
-from boolcomp.parallel.sharding.pool import ProcessPool, Sharding
-from boolcomp.problem.robot import robot_names
-from boolcomp.program.programfile import load_program
+from boolcomp.paper.program import network_of_cover
+from boolcomp.problem.robot.library import robot_names
+from boolcomp.program.files import load_program
+from boolcomp.scale.pool import ProcessPool, Sharding
 from boolcomp.targets import WRITERS, Options, Target, export_texts
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
     from golden import Bench
 
-    from boolcomp.compact.result.store import StoredResult
-    from boolcomp.engines import Evaluation
+    from boolcomp.compact.store import StoredResult
+    from boolcomp.engines.engine import Evaluation
     from boolcomp.program.program import Program
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 ROOT = Path(__file__).resolve().parent.parent
 GROUPS: dict[str, Callable[[Bench], None]] = {}

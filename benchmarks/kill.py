@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 
 LONGEST = 4.0  # seconds: commands that take longer are hit within these
 ENDED = 10.0  # seconds that an interrupted command has at most

@@ -30,12 +30,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import boolcomp as bc
-from boolcomp.common.text import table
-from boolcomp.engines import evaluate
-from boolcomp.engines.native import NativeEngine, machine
+from boolcomp.base.errors import table
+from boolcomp.engines import llvm
+from boolcomp.engines.engine import evaluate
 from boolcomp.engines.native.assembly import logic_assembly
 from boolcomp.engines.native.codes import code_type
-from boolcomp.engines.planes import NumpyEngine
+from boolcomp.engines.native.engine import NativeEngine
+from boolcomp.engines.numpy import NumpyEngine
 from boolcomp.measure.bench import harness
 from boolcomp.measure.bench.build import compiler as host_compiler
 from boolcomp.measure.bench.logic import logic_offers
@@ -44,7 +45,7 @@ from boolcomp.measure.bench.roofline import code_counts
 from boolcomp.measure.bench.rows import Timing
 from boolcomp.measure.bench.states import draw_states
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import robot_names
+from boolcomp.problem.robot.library import robot_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +81,7 @@ def fastest(work: Callable[[], object], rounds: int) -> float:
 def clock() -> Callable[[], float]:
     """Return what measures cycles a second."""
     lines = [".globl chain", "chain:", "1:", *["add $1, %rax"] * CHAIN, "dec %rdi", "jnz 1b", "ret"]
-    code = machine.NativeCode("".join(f'module asm "{line}"\n' for line in lines), machine.host())
+    code = llvm.NativeCode("".join(f'module asm "{line}"\n' for line in lines), llvm.host())
     chain = code.function("chain", ctypes.c_int64)
     turns = 5000
     clock.code = code  # type: ignore[attr-defined]  # alive as long as the function
@@ -165,7 +166,7 @@ def measure(name: str, wiring: Wiring, rounds: int, hertz: Callable[[], float]) 
     nodes = sum(len(wiring.networks[call.network].nodes) for call in wiring.calls)
     print(f"\n== {name}: {nodes} nodes executed")
     rows, found = [], {}
-    for width in (w for w in (512, 256, 64) if w < 512 or machine.host().has_ternary):
+    for width in (w for w in (512, 256, 64) if w < 512 or llvm.host().has_ternary):
         start = time.perf_counter()
         engine = NativeEngine(wiring, width)
         engine.run_codes(samples(wiring, 1))
@@ -271,14 +272,14 @@ def main() -> None:
         )
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # nothing is there yet: cold
     hertz = clock()
-    print(f"{machine.host().cpu}, {hertz() / 1e9:.2f} GHz, {os.cpu_count()} processors")
+    print(f"{llvm.host().cpu}, {hertz() / 1e9:.2f} GHz, {os.cpu_count()} processors")
     for name, program in programs.items():
         wiring = program.wiring()
         if arguments.rounds:
             measure(name, wiring, arguments.rounds, hertz)
         else:
             print(f"\n== {name}")
-            for width in (w for w in (512, 256, 64) if w < 512 or machine.host().has_ternary):
+            for width in (w for w in (512, 256, 64) if w < 512 or llvm.host().has_ternary):
                 check(wiring, NativeEngine(wiring, width))
             print(f"every width agrees with numpy on {CHECKED} words and floats")
         code_of_logic(wiring)

@@ -22,11 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from browser import LACKS, chromium
 
 import boolcomp
-from boolcomp.common.text import table
-from boolcomp.measure.show import program_page
+from boolcomp.base.errors import table
 from boolcomp.measure.show.model import Subject
+from boolcomp.measure.show.page import program_page
 from boolcomp.problem.functions import USUAL
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
 
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.paper.bounds import explained
 from boolcomp.paper.known import plan_subject
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.problem.sources import problem_of
 from boolcomp.proof.tabled.bounds import EFFORT, bound_of
 from boolcomp.proof.worst import find_worst
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

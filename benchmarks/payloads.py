@@ -26,24 +26,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.errors import number, table
 from boolcomp.common.choices import masses
-from boolcomp.common.text import number, table
 from boolcomp.common.workers import Workers
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.logic.network import Builder, copied
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import function_name
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
 from boolcomp.program.family import with_loads
-from boolcomp.program.programfile import load_program
+from boolcomp.program.files import load_program
 from boolcomp.proof.worst import Subject, axes_of, find_worst
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]

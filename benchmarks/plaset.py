@@ -22,16 +22,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.text import table as aligned
+from boolcomp.base.errors import table as aligned
 from boolcomp.twolevel import espresso, pla
 from boolcomp.twolevel.dense import MOST_INPUTS
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 from boolcomp.twolevel.verify import verify
 from boolcomp.twolevel.warm import warm
 from boolcomp.twolevel.warm_exact import warm_exact
 
 if TYPE_CHECKING:
-    from boolcomp.twolevel.cover import Cover, Function
+    from boolcomp.twolevel.function import Cover, Function
 
 HEADER = (
     "file", "in", "out", "isop", "espresso", "own", "s", "exact", "proved", "s", "known", "note",

@@ -31,9 +31,9 @@ from boolcomp.paper.covers import make_covers
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe, default_store
 from boolcomp.parallel.sharding.deal import deal_terms, terms_of
-from boolcomp.parallel.sharding.pool import SHARDINGS, ProcessPool
 from boolcomp.parallel.sharding.stages import Feed, Stage, StageBuilder
 from boolcomp.pipeline import run_passes
+from boolcomp.scale.pool import SHARDINGS, ProcessPool
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.isop import isop
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines import Evaluation
+    from boolcomp.engines.engine import Evaluation
     from boolcomp.program.program import Program
 
 BLOCK = 512  # samples a plane of 64 bytes

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.base.errors import table as aligned
 from boolcomp.common.places import shipped_place
-from boolcomp.common.text import table as aligned
 from boolcomp.common.workers import ALONE
 from boolcomp.paper.covers import TermCover, make_covers, said_words
 from boolcomp.paper.known import known_errors
@@ -35,7 +35,7 @@ from boolcomp.paper.passes import Covered, PaperChoices, program
 from boolcomp.paper.plan import Options, Place
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe, Store, default_store, function_of
-from boolcomp.paper.truth import value_blocks, word_centres
+from boolcomp.paper.tables import value_blocks, word_centres
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel.verify import verify
 

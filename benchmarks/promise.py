@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import table
 from boolcomp.common.errors import DataError
-from boolcomp.common.text import table
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices

@@ -31,31 +31,31 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from worst import demand_of, results_in
 
+from boolcomp.base.errors import table
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.places import Folder
-from boolcomp.common.text import table
 from boolcomp.common.workers import Workers
 from boolcomp.compact.assembly import Ends, program_of_graph
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.errors.centre import decoder_shifts
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.network import word_logic
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.result.explained import explained
 from boolcomp.compact.result.proved import proved
-from boolcomp.compact.result.store import result_store
+from boolcomp.compact.store import result_store
 from boolcomp.pipeline import COMPACT, TipLoad, run
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
-from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.problem.written.files import parse_function
 from boolcomp.proof.bound.cells import cell_bounds, cells_of
 from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.overflow import without_overflow
 from boolcomp.proof.bound.result import EFFORT, GRADES
 from boolcomp.proof.worst import find_worst, subject_of
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 from boolcomp.terms.rest import resting
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Store
 from boolcomp.pipeline import compile_compact, compile_paper
 from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.wordformat import parse_format
+from boolcomp.problem.words import parse_format
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from limited import random_limited  # (tests make random arms)

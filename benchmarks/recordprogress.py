@@ -19,9 +19,9 @@ from typing import Any
 from unittest.mock import patch
 
 from boolcomp import pipeline
+from boolcomp.base.errors import table
 from boolcomp.common.places import place_of
 from boolcomp.common.progress import Course
-from boolcomp.common.text import table
 from boolcomp.common.workers import ALONE
 from boolcomp.compact import expected
 from boolcomp.compact import passes as compact

@@ -18,14 +18,14 @@ from typing import Any
 
 from worst import demand_of, results_in
 
+from boolcomp.base.errors import table as aligned
 from boolcomp.common.errors import BoolcompError
-from boolcomp.common.text import table as aligned
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import load_source
 from boolcomp.problem.sources import problem_of as of_source
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 TABLES = Path(__file__).parent.parent / "tables"
 FUNCTIONS = ("gravity",)  # of which results ship

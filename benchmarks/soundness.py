@@ -43,13 +43,14 @@ from fastdynamics import exact_dynamics
 from randomproblems import KINDS, RefusedError, random_program
 from worst import demand_of, results_in
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.logic.networktext import render_network
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import USUAL, function_of, robot_problem
-from boolcomp.problem.robot import load_robot, robot_names, with_payload
-from boolcomp.program.programfile import load_program
+from boolcomp.problem.robot.library import load_robot, robot_names
+from boolcomp.problem.robot.payload import with_payload
+from boolcomp.program.files import load_program
 from boolcomp.proof.bound.result import grade_of
 from boolcomp.proof.worst import Subject, find_worst, subject_of
 
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]

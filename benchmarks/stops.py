@@ -17,18 +17,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.common.workers import Workers
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from boolcomp.compact.result.built import Built
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 MORE = 1.05  # times the nodes without stops
 HEAD = ["arm", "stops", "bits", "nodes", "without", "ratio", "rms/LSB", "worst found", "s"]

@@ -152,7 +152,7 @@ class Judge:
 
     def __init__(self, count: int, seed: int) -> None:
         from boolcomp.problem.makers import inverse_dynamics_problem  # noqa: PLC0415
-        from boolcomp.problem.robot import load_robot  # noqa: PLC0415
+        from boolcomp.problem.robot.library import load_robot  # noqa: PLC0415
 
         problem = inverse_dynamics_problem(load_robot("machado-2r"))
         drawn = problem.draw(count, seed)

@@ -27,19 +27,19 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
-from boolcomp.common.text import table as aligned
+from boolcomp.base.errors import table as aligned
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import function_of
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel import espresso, pla
 from boolcomp.twolevel.dense import MOST_INPUTS
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 from boolcomp.twolevel.verify import verify
 from boolcomp.twolevel.warm import warm
 from boolcomp.twolevel.warm_exact import warm_exact
 
 if TYPE_CHECKING:
-    from boolcomp.twolevel.cover import Cover, Function
+    from boolcomp.twolevel.function import Cover, Function
 
 TABLES = ("T11", "T12", "T13", "T14", "T15", "T24")
 SMALL_INPUTS = 11  # files of fewer inputs are small

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import boolcomp as bc
-from boolcomp.common.text import table
-from boolcomp.engines.wordwise import WordEngine
+from boolcomp.base.errors import table
+from boolcomp.engines.wordwise.engine import WordEngine
 from boolcomp.measure.bench import straight
 from boolcomp.measure.bench.build import FAST, Unit, compiled_library, compiler, function, source
 from boolcomp.measure.bench.rivals import wave_error
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.engines import EngineName
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
 SAMPLES = 256  # states: all is in the first-level cache

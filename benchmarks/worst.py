@@ -21,22 +21,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.common.files import read_text, write_text
+from boolcomp.base.errors import table
+from boolcomp.base.files import read_text, write_text
 from boolcomp.common.places import Folder
-from boolcomp.common.text import table
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.centre import decoder_shifts
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.remade import fresh_states
-from boolcomp.compact.result.store import render, result_store
+from boolcomp.compact.store import render, result_store
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import compile_paper
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.proof.worst import find_worst, subject_of
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

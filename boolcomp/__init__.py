@@ -20,15 +20,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.version import VERSION
+from boolcomp.base.version import VERSION
 
 if TYPE_CHECKING:
     from boolcomp.api import compile  # noqa: A004  # the name is meant
-    from boolcomp.batches.run import evaluate_files
     from boolcomp.common.errors import BoolcompError, DataError, SaturationWarning, UsageError
     from boolcomp.common.workers import Workers
-    from boolcomp.problem.dynamics import inverse_dynamics
-    from boolcomp.problem.robot import load_robot, robot_names
+    from boolcomp.problem.dynamics.batch import inverse_dynamics
+    from boolcomp.problem.robot.library import load_robot, robot_names
     from boolcomp.problem.written.algebra import (
         abs,  # noqa: A004  # the name is meant
         acos,
@@ -50,9 +49,10 @@ if TYPE_CHECKING:
         where_positive,
         wrap,
     )
-    from boolcomp.problem.written.making import function_problem
+    from boolcomp.problem.written.build import function_problem
     from boolcomp.problem.written.words import angle, word
-    from boolcomp.program.programfile import load_program
+    from boolcomp.program.files import load_program
+    from boolcomp.scale.batches import evaluate_files
     from boolcomp.targets.writing import export
 
 __version__ = VERSION
@@ -107,18 +107,18 @@ _HOMES = {
     "clip": "problem.written.algebra",
     "compile": "api",
     "cos": "problem.written.algebra",
-    "evaluate_files": "batches.run",
+    "evaluate_files": "scale.batches",
     "exp": "problem.written.algebra",
     "export": "targets.writing",
-    "function_problem": "problem.written.making",
-    "inverse_dynamics": "problem.dynamics",
-    "load_program": "program.programfile",
-    "load_robot": "problem.robot",
+    "function_problem": "problem.written.build",
+    "inverse_dynamics": "problem.dynamics.batch",
+    "load_program": "program.files",
+    "load_robot": "problem.robot.library",
     "log": "problem.written.algebra",
     "maximum": "problem.written.algebra",
     "minimum": "problem.written.algebra",
     "reciprocal": "problem.written.algebra",
-    "robot_names": "problem.robot",
+    "robot_names": "problem.robot.library",
     "sign": "problem.written.algebra",
     "sin": "problem.written.algebra",
     "sqrt": "problem.written.algebra",

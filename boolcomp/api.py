@@ -20,24 +20,25 @@ from boolcomp.pipeline import check_mode, compile_compact, compile_paper, with_b
 from boolcomp.problem.functions import USUAL, function_name
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.promise import promise_of
-from boolcomp.problem.robot import Robot, load_robot
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.sources import load_source
-from boolcomp.problem.wordformat import formats
-from boolcomp.problem.written.making import function_problem
-from boolcomp.program.programfile import load_program
+from boolcomp.problem.words import formats
+from boolcomp.problem.written.build import function_problem
+from boolcomp.program.files import load_program
 from boolcomp.proof.bound.result import grade_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from boolcomp.codes import CodeKind, Rounding
+    from boolcomp.codes import Rounding
     from boolcomp.common.choices import Number, Reals, Widths
     from boolcomp.compact.demand import Approximate, Target
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.paper.plan import Place
     from boolcomp.problem.promise import Promised
-    from boolcomp.problem.wordformat import Formats
+    from boolcomp.problem.words import CodeKind, Formats
     from boolcomp.problem.written.words import Word
     from boolcomp.program.program import Mode, Program
     from boolcomp.proof.bound.result import Grade

@@ -11,8 +11,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+from boolcomp.base.interrupts import INTERRUPTED, Interrupts
 from boolcomp.commands import COMMANDS
-from boolcomp.common.interrupts import INTERRUPTED, Interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ import numpy as np
 
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.wordformat import CODE_KINDS, CodeKind
+from boolcomp.problem.words import CODE_KINDS, CodeKind
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

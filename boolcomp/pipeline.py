@@ -34,7 +34,7 @@ from boolcomp.problem.sources import problem_of
 from boolcomp.problem.worded import with_words
 from boolcomp.program.family import family_of
 from boolcomp.program.program import MODES
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 from boolcomp.terms.load import per_kilogram
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.promise import Promise
     from boolcomp.problem.sources import Source
-    from boolcomp.problem.wordformat import WordFormat
+    from boolcomp.problem.words import WordFormat
     from boolcomp.program.program import Program
 
 
@@ -186,7 +186,7 @@ def compile_paper(
     program = _family(run(PAPER[-1:], made, chosen), loads)
     told.progress("done", "", 1.0)
     if chosen.certify:
-        from boolcomp.proof.certificate.tabled import certified as tabled  # noqa: PLC0415 (if asked for)
+        from boolcomp.proof.certificates.writer import certified as tabled  # noqa: PLC0415 (if asked for)
 
         program = tabled(program, made)
         for load, one in zip(program.loads, made, strict=True):

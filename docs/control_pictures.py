@@ -15,8 +15,8 @@ from boolcomp.measure.control.ask import Question, Settings
 from boolcomp.measure.control.chart import COLOURS, MARKS
 from boolcomp.measure.control.study import study
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.robot import load_robot
-from boolcomp.problem.wordformat import formats
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.words import formats
 
 if TYPE_CHECKING:
     from pathlib import Path

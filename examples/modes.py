@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 
 import boolcomp as bc
-from boolcomp.common.text import table
-from boolcomp.measure.report import draw_samples
+from boolcomp.base.errors import table
+from boolcomp.measure.report.measure import draw_samples
 from boolcomp.measure.report.programs import program_rows
 from boolcomp.problem.makers import inverse_dynamics_problem
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.logic.simulation import Planes
-from boolcomp.program.programfile import load_program
+from boolcomp.program.files import load_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

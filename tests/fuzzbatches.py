@@ -9,10 +9,10 @@ import numpy as np
 from batchfiles import program, read, states, torques, write
 from fuzzing import BrokenError, damaged, seeded, sentence
 
-from boolcomp.batches.run import evaluate_files
 from boolcomp.common.errors import BoolcompError
 from boolcomp.measure.control.trajectories import trajectory_of
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.scale.batches import evaluate_files
 
 if TYPE_CHECKING:
     from pathlib import Path

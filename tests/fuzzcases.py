@@ -29,9 +29,10 @@ from boolcomp import cli
 from boolcomp.common.errors import DataWarning
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.robot import load_urdf, parse_robot
+from boolcomp.problem.robot.library import load_urdf
+from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.twolevel import pla
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 
 if TYPE_CHECKING:
     import random

@@ -17,7 +17,7 @@ import numpy as np
 from fuzzing import LONGEST_SENTENCE, BrokenError, seeded
 from small_programs import stages
 
-from boolcomp.cli import COMMANDS
+from boolcomp.commands import COMMANDS
 
 if TYPE_CHECKING:
     import random

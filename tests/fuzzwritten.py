@@ -10,8 +10,8 @@ import numpy as np
 from fuzzing import BrokenError, damaged, seeded, sentence
 
 from boolcomp.common.errors import BoolcompError
-from boolcomp.problem.written.functionfile import parse_function
-from boolcomp.terms import split
+from boolcomp.problem.written.files import parse_function
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     import random

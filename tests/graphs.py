@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.parallel.schedule.graph import TaskGraph
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.parallel.methods import Recorded
+    from boolcomp.parallel.methods.recording import Recorded
     from boolcomp.problem.expressions.straight import Straight
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 
 def before(graph: TaskGraph) -> dict[str, frozenset[str]]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from samples import problem_of, random_robot
 
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import Robot, load_robot
-from boolcomp.terms import output_amplitudes
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.terms.extrema import output_amplitudes
+
+if TYPE_CHECKING:
+    from boolcomp.problem.robot.model import Robot
 
 KEYS = {"q": "position", "qd": "velocity", "qdd": "acceleration", "word": "word_range"}
 

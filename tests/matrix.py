@@ -15,9 +15,9 @@ import numpy as np
 from exports import expected, run_c, run_javascript, run_python, run_sliced, words_of
 
 from boolcomp.common.errors import UsageError
-from boolcomp.measure.verification.checks import Check, read_back
 from boolcomp.measure.verification.tools import SIMULATIONS, simulated
 from boolcomp.measure.verification.wordchecks import word_checks
+from boolcomp.measure.verify import Check, read_back
 from boolcomp.targets import Options, export_texts
 from boolcomp.targets.netlists import netlist_of
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from boolcomp.common import pages
+from boolcomp.base import charts as base_charts
+from boolcomp.base import pages
+from boolcomp.common.pages import parts, tables
 
 BITS = tuple(range(4, 13))
 HEADS = 14
 
 
-def charts() -> tuple[pages.Chart, ...]:
+def charts() -> tuple[base_charts.Chart, ...]:
     """Return a chart of every kind."""
-    series = pages.Axis("series", "series", names=True)
-    kind = pages.Axis("kind", "", names=True)
-    errors: list[pages.ChartRow] = [
+    series = base_charts.Axis("series", "series", names=True)
+    kind = base_charts.Axis("kind", "", names=True)
+    errors: list[base_charts.ChartRow] = [
         {"bits": b, "error": factor * 2.0**-b, "series": name, "kind": what}
         for name, share in (("compact", 1.0), ("paper, m + 1", 1.5))
         for what, factor in (("rms", share), ("worst found", 4 * share))
         for b in BITS
     ]
-    points: list[pages.ChartRow] = [
+    points: list[base_charts.ChartRow] = [
         {"nodes": 300 * k, "rms": 0.5**k, "front": k % 2, "name": f"<p{k}>", "series": "abc"[k % 3]}
         for k in range(1, 9)
     ]
@@ -26,60 +28,63 @@ def charts() -> tuple[pages.Chart, ...]:
     cells = [
         {"q1": x / 2, "q2": y / 2, "error": x * y / 16} for x in range(-5, 6) for y in range(-5, 6)
     ]
-    words: list[pages.ChartRow] = [
+    words: list[base_charts.ChartRow] = [
         {"word": f"w{k}", "nodes": 3 * k + 1, "kind": "sum"} for k in range(5)
     ]
-    bits, rms = pages.Axis("bits", "bits", values=BITS), pages.Axis("error", "error, N·m", log=True)
-    named = (pages.Axis("name", "name", names=True),)
+    bits, rms = (
+        base_charts.Axis("bits", "bits", values=BITS),
+        base_charts.Axis("error", "error, N·m", log=True),
+    )
+    named = (base_charts.Axis("name", "name", names=True),)
     q1, q2, error = (
-        pages.Axis("q1", "q1, rad"),
-        pages.Axis("q2", "q2, rad"),
-        pages.Axis("error", "error, LSB"),
+        base_charts.Axis("q1", "q1, rad"),
+        base_charts.Axis("q2", "q2, rad"),
+        base_charts.Axis("error", "error, LSB"),
     )
     return (
-        pages.lines(
+        base_charts.lines(
             errors, bits, rms, colour_by=series, dash_by=kind, title="T1", shows="It halves."
         ),
-        pages.scatter(
+        base_charts.scatter(
             points,
-            pages.Axis("nodes", "nodes"),
-            pages.Axis("rms", "rms", log=True),
+            base_charts.Axis("nodes", "nodes"),
+            base_charts.Axis("rms", "rms", log=True),
             colour_by=series,
             hover=named,
             front="front",
             title="Nodes and errors",
         ),
-        pages.histogram(
+        base_charts.histogram(
             intervals,
-            pages.Axis("low", "from"),
+            base_charts.Axis("low", "from"),
             "high",
-            pages.Axis("states", "states"),
+            base_charts.Axis("states", "states"),
             title="How often",
         ),
-        pages.heat(cells, q1, q2, error, cell=(0.5, 0.5), diverging=True, title="Where"),
-        pages.bars(
+        base_charts.heat(cells, q1, q2, error, cell=(0.5, 0.5), diverging=True, title="Where"),
+        base_charts.bars(
             words,
-            pages.Axis("word", "word"),
-            pages.Axis("nodes", "nodes"),
+            base_charts.Axis("word", "word"),
+            base_charts.Axis("nodes", "nodes"),
             colour_by=kind,
             title="Words",
         ),
     )
 
 
-def table() -> pages.Table:
+def table() -> tables.Table:
     """Return a table that is wider than a phone."""
     columns = [
-        pages.Column("bits", "the word length"),
-        pages.Column("mode", "how <it> was compiled"),
+        tables.Column("bits", "the word length"),
+        tables.Column("mode", "how <it> was compiled"),
     ]
-    columns += [pages.Column("rms", "the root of the mean square", ".2f", "rms_lsb")]
-    columns += [pages.Column(f"column {k}", f"what {k} says") for k in range(HEADS - 3)]
+    columns += [tables.Column("rms", "the root of the mean square", ".2f", "rms_lsb")]
+    columns += [tables.Column(f"column {k}", f"what {k} says") for k in range(HEADS - 3)]
     rows = [
         [b, "paper" if b % 2 else "compact", None if b == 5 else 1 / b, *range(b, b + HEADS - 3)]
         for b in BITS
     ]
-    return pages.Table(columns, rows, "all figures")
+    return tables.Table(columns, rows, "all figures")
 
 
 def sample_page() -> pages.Page:
@@ -97,21 +102,21 @@ def sample_page() -> pages.Page:
             pages.KeyFigure("3.64 LSB", "bound", "proved"),
         ),
         meaning=(
-            pages.Text("No state errs more."),
-            pages.Text("sampled on 10 states", kind="note"),
+            parts.Text("No state errs more."),
+            parts.Text("sampled on 10 states", kind="note"),
         ),
         sections=(
-            pages.Section("Errors", (pages.Beside((first, third)), second)),
+            pages.Section("Errors", (parts.Beside((first, third)), second)),
             pages.Section(
-                "Where", (pages.Choice("bits", [("8", (fourth,)), ("9", (fifth,))], "9"),)
+                "Where", (parts.Choice("bits", [("8", (fourth,)), ("9", (fifth,))], "9"),)
             ),
             pages.Section(
                 "Figures",
-                (table(), pages.Choice("bits", [(n, (pages.Text(f"of {n}"),)) for n in "89"])),
+                (table(), parts.Choice("bits", [(n, (parts.Text(f"of {n}"),)) for n in "89"])),
             ),
             pages.Section(
-                "Drawn", (pages.Drawing(square, "a square"), pages.Markup("<p>as it is</p>"))
+                "Drawn", (parts.Drawing(square, "a square"), parts.Markup("<p>as it is</p>"))
             ),
-            pages.Section("Folded", (pages.Text("folded away"),), opened=False),
+            pages.Section("Folded", (parts.Text("folded away"),), opened=False),
         ),
     )

@@ -13,8 +13,9 @@ import pytest
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.problem import Input
-from boolcomp.problem.robot import Link, Pose, Robot, load_robot, robot_names
-from boolcomp.terms import Terms, split
+from boolcomp.problem.robot.library import load_robot, robot_names
+from boolcomp.problem.robot.model import Link, Pose, Robot
+from boolcomp.terms.extract import Terms, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

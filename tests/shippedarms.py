@@ -13,7 +13,7 @@ from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
-from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.problem.written.files import parse_function
 
 if TYPE_CHECKING:
     from pathlib import Path

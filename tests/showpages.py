@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.measure.show import program_page
 from boolcomp.measure.show.model import Subject
+from boolcomp.measure.show.page import program_page
 from boolcomp.problem.functions import function_of
 from boolcomp.problem.problem import Group, Problem
-from boolcomp.problem.robot import robot_of
+from boolcomp.problem.robot.library import robot_of
 from boolcomp.problem.sources import load_source, problem_of
 from boolcomp.words.graph import InputWord
 

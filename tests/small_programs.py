@@ -19,10 +19,10 @@ from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.isop import isop
 
 if TYPE_CHECKING:
-    from boolcomp.codes import CodeKind
     from boolcomp.logic.network import Network
     from boolcomp.paper.plan import Plan
-    from boolcomp.paper.truth import TermTable
+    from boolcomp.paper.tables import TermTable
+    from boolcomp.problem.words import CodeKind
     from boolcomp.program.program import Program
     from boolcomp.twolevel.cubes import Cubes
 

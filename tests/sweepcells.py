@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from boolcomp.sweep.cell import Cell, Outcome, compute, digest_of, installation
+from boolcomp.scale.sweep_spec import Cell, Outcome, compute, digest_of, installation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +77,7 @@ if __name__ == "__main__":
     import sweepcells
 
     from boolcomp.cli import main
-    from boolcomp.sweep import run
+    from boolcomp.scale import sweep
 
-    vars(run)["compute"] = getattr(sweepcells, sys.argv[1])  # known by its module to workers
+    vars(sweep)["compute"] = getattr(sweepcells, sys.argv[1])  # known by its module to workers
     main(sys.argv[2:])

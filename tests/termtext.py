@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.problem.problem import name_order
 from boolcomp.terms.term import Term
-from boolcomp.terms.waves import Exponents, Wave, collect
+from boolcomp.terms.terms import Exponents, Wave, collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

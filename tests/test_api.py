@@ -18,7 +18,7 @@ from boolcomp import api
 from boolcomp.compact.demand import Demand
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
-from boolcomp.problem.dynamics import bias_torques, gravity_torques, inertia_matrix
+from boolcomp.problem.dynamics.batch import bias_torques, gravity_torques, inertia_matrix
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ import pytest
 from small_programs import stages
 
 import boolcomp as bc
-from boolcomp.cli import COMMANDS
+from boolcomp.commands import COMMANDS
 from boolcomp.commands.options import numbers
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def test_where_nothing_can_be_written_is_said_before_any_work(
 ) -> None:
     Path("taken").write_text("a file")
     Path("good.pla").write_text(".i 1\n.o 1\n1 1\n.e\n")
-    for work in ("boolcomp.pipeline.run", "boolcomp.twolevel.minimise.minimise"):
+    for work in ("boolcomp.pipeline.run", "boolcomp.twolevel.minimisation.minimise"):
         monkeypatch.setattr(work, None)  # whoever works fails
     result = run(*line.split())
     assert (result.code, result.out) == (1, "")

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp.cli import COMMANDS
-from boolcomp.commands import group
+from boolcomp.commands import COMMANDS, group
 
 if TYPE_CHECKING:
     from collections.abc import Callable

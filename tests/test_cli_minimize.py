@@ -118,7 +118,7 @@ def test_an_interrupt_ends_minimising_although_a_compiled_loop_runs(tmp_path: Pa
     (tmp_path / "adder.pla").write_text(ADDER)
     program = (
         "import threading, numpy as np; from boolcomp.cli import main; from numba import njit\n"
-        "from boolcomp.twolevel import minimise\n"
+        "from boolcomp.twolevel import minimisation as minimise\n"
         "@njit(nogil=True)\n"
         "def loop(n, seen):\n"
         "    for i in range(n): seen[i & 1023] += i + 1\n"

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.codes import Code, CodeKind
+from boolcomp.codes import Code
 from boolcomp.logic.network import Builder
 from boolcomp.logic.wordcodes import cells_of, coder, rest_network, resting_network, said
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, Input, Output, Problem
+from boolcomp.problem.words import CodeKind
 from boolcomp.program.program import Program, program_of_network
 
 if TYPE_CHECKING:

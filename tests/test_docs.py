@@ -11,12 +11,12 @@ import docblocks
 import pytest
 from docblocks import PAGES, ROOT
 
-from boolcomp.cli import COMMANDS
-from boolcomp.common.text import parse_toml
+from boolcomp.base.errors import parse_toml
+from boolcomp.commands import COMMANDS
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.widths.search import WORK
-from boolcomp.problem.robot import parse_robot
-from boolcomp.problem.written.functionfile import is_function, parse_function
+from boolcomp.compact.search import WORK
+from boolcomp.problem.robot.toml import parse_robot
+from boolcomp.problem.written.files import is_function, parse_function
 from boolcomp.proof.worst import EVALUATIONS
 from boolcomp.sweep.spec import parse_spec
 

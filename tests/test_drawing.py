@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 
 from small_programs import compact
 
-from boolcomp.twolevel.cover import Cover
 from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.function import Cover
 from boolcomp.words.drawing import draw_graph
 from boolcomp.words.graph import Lookup, WordGraph, reads
 

@@ -8,7 +8,7 @@ import pytest
 from clusters import NO_LOOPBACK, loopback
 
 import boolcomp as bc
-from boolcomp.common.executor import executor
+from boolcomp.base.workers import executor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ import pytest
 from small_programs import stages
 
 import boolcomp as bc
-from boolcomp.common import files
+from boolcomp.base import files
 from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def test_a_network_that_is_no_file_or_huge_is_refused_before_it_is_read(
 
 @pytest.mark.parametrize("made", ["whole_file", "temporary_folder"])
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path, made: str) -> None:
-    program = "import os\nfrom pathlib import Path\nfrom boolcomp.common import files\n"
+    program = "import os\nfrom pathlib import Path\nfrom boolcomp.base import files\n"
     program += f"context = files.{made}(Path('a'))\n"
     program += "context.__enter__()\nos.kill(os.getpid(), 9)\n"
     environment = {**os.environ, "PYTHONPATH": str(Path(bc.__file__).parents[1])}

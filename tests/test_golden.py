@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.compact.graph import realise
+from boolcomp.compact import realisation
 from boolcomp.program import program
 from boolcomp.words import graph
 
@@ -52,7 +52,7 @@ def test_a_wrong_bit_in_a_table_is_found(golden: Any, monkeypatch: pytest.Monkey
         def Lookup(source: int, read: int, entries: Sequence[int], *more: Any) -> graph.Lookup:
             return graph.Lookup(source, read, (entries[0] ^ 1, *entries[1:]), *more)
 
-    monkeypatch.setattr(realise, "g", Wrong())
+    monkeypatch.setattr(realisation, "g", Wrong())
     text = found(golden, *TABLE)
     assert "made: 14 lines, before 14 lines" in text
     assert "+w5[5] = table w4:5 1 0 2" in text
@@ -66,10 +66,11 @@ def test_small_changes_in_heaps_groups_and_json_are_found(
         *others, one, other = gathered(*given)
         return [*others, other, one]
 
-    constant, gathered = vars(realise)["heap_constant"], vars(program)["gathered"]
+    constant, gathered = vars(realisation)["heap_constant"], vars(program)["gathered"]
     dumps = json.dumps
     changes: tuple[tuple[Any, str, Any, tuple[str, str], str], ...] = (
-        (realise, "heap_constant", lambda *x: constant(*x) + 1, TABLE, "made: 14 lines, before 14"),
+        (realisation, "heap_constant", lambda *x: constant(*x) + 1,
+         TABLE, "made: 14 lines, before 14"),
         (program, "gathered", swapped, ENGINE, "+> values: 1048576 bytes"),
         (json, "dumps", lambda x, **more: dumps(x, **more).replace('"guard_bits"', '"guards"'),
          PLAN, '"guards": 2'),

@@ -17,7 +17,7 @@ from boolcomp.common.choices import masses
 from boolcomp.common.workers import ALONE, TWO
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.engines import Evaluation
+from boolcomp.engines.engine import Evaluation
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import ALL, is_linear_in_load
 from boolcomp.problem.interval import Interval

@@ -15,7 +15,7 @@ from boolcomp.logic import luts
 from boolcomp.logic.network import CONSTANTS, Builder, Network, Node, copied
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.order import in_order, most_live
-from boolcomp.paper.coverlogic import network_of_cover
+from boolcomp.paper.program import network_of_cover
 from boolcomp.twolevel.cubes import Cubes
 
 

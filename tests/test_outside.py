@@ -22,21 +22,21 @@ from boolcomp.logic.network import Builder
 from boolcomp.logic.simulation import truth_planes
 from boolcomp.paper import bounds, outside
 from boolcomp.paper.bounds import error_bound, explained
-from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.covers import said_words
 from boolcomp.paper.known import plan_subject
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options, TermPlan, make_plan
+from boolcomp.paper.program import network_of_cover
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe
-from boolcomp.paper.truth import TermTable, tabulate
+from boolcomp.paper.tables import TermTable, tabulate
 from boolcomp.paper.words import Addend, words_of
 from boolcomp.pipeline import compile_paper
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.span import TURN, part_of
 from boolcomp.proof.worst import find_worst
 from boolcomp.terms.term import Term
-from boolcomp.terms.waves import Wave
+from boolcomp.terms.terms import Wave
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.problem import Input
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 ODD = random_limited(2, 1)
 STOPPED = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5), qd1=(-0.5, 1.0))

@@ -16,14 +16,14 @@ from boolcomp import pipeline
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.program import network_of_cover
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.stored import stored_network
 from boolcomp.pipeline import COMPACT, PAPER, Pass, run_passes
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.sources import problem_of
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

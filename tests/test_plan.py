@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -27,7 +28,10 @@ from boolcomp.paper.plan import (
 )
 from boolcomp.paper.words import Word
 from boolcomp.problem.interval import Interval
-from boolcomp.terms import Term, amplitude
+from boolcomp.terms.extrema import amplitude
+
+if TYPE_CHECKING:
+    from boolcomp.terms.term import Term
 
 
 def plan(name: str = "machado-2r", **chosen: object) -> Plan:

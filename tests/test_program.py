@@ -26,9 +26,9 @@ from boolcomp.words.simulate import simulate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.codes import CodeKind
     from boolcomp.paper.plan import Plan
-    from boolcomp.paper.truth import TermTable
+    from boolcomp.paper.tables import TermTable
+    from boolcomp.problem.words import CodeKind
     from boolcomp.program.program import Program
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from small_programs import compact, family, stages
 
 import boolcomp as bc
-from boolcomp.program import programfile
+from boolcomp.program import files as programfile
 from boolcomp.program.parts import KnownErrors
 from boolcomp.program.writing import HEAD, render_program
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.commands import progress
+from boolcomp.commands import output
 from boolcomp.commands.compact import listener
 from boolcomp.common.progress import Course
 from boolcomp.common.workers import ALONE
@@ -34,9 +34,9 @@ class Clock:
         return self.now
 
 
-def lines() -> tuple[Clock, list[str], progress.Lines]:
+def lines() -> tuple[Clock, list[str], output.Lines]:
     clock, said = Clock(), list[str]()
-    return clock, said, progress.Lines("searching", clock, said.append)
+    return clock, said, output.Lines("searching", clock, said.append)
 
 
 def test_a_stage_is_a_line_once_work_takes_longer_than_ten_seconds() -> None:
@@ -90,7 +90,7 @@ def test_a_reader_that_went_away_does_not_end_the_work() -> None:
         raise BrokenPipeError
 
     clock = Clock()
-    shown = progress.Lines("searching", clock, broken)
+    shown = output.Lines("searching", clock, broken)
     clock.now = 11.0
     shown.heard(0.5, 1, "refine", "")
 
@@ -108,8 +108,8 @@ class Screen:
 
 def test_on_a_terminal_the_bar_comes_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     screen, clock = Screen(), Clock()
-    monkeypatch.setattr(progress, "_rich_bar", lambda: screen)
-    bar = progress.Bar("searching", clock)
+    monkeypatch.setattr(output, "_rich_bar", lambda: screen)
+    bar = output.Bar("searching", clock)
     clock.now = 0.9
     bar.heard(0.1, 1, "screen", "")
     assert screen.calls == []
@@ -121,7 +121,7 @@ def test_on_a_terminal_the_bar_comes_after_a_second(monkeypatch: pytest.MonkeyPa
     bar.close()
     bar.pulse()
     assert [name for name, _, _ in screen.calls[3:]] == ["stop"]
-    silent = progress.Bar("searching", Clock())  # a stage that says nothing has a bar, too
+    silent = output.Bar("searching", Clock())  # a stage that says nothing has a bar, too
     silent.pulse()
     assert [name for name, _, _ in screen.calls[4:]] == ["add_task", "start", "update"]
 
@@ -135,8 +135,8 @@ def test_the_real_bar_is_drawn_on_standard_error_only(
 
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress.Bar, "patience", 0.0)
-    with progress.counter("evaluating", 100) as advance:
+    monkeypatch.setattr(output.Bar, "patience", 0.0)
+    with output.counter("evaluating", 100) as advance:
         advance(40)
         advance(60)
     assert "evaluating" in terminal.getvalue()
@@ -146,8 +146,8 @@ def test_the_real_bar_is_drawn_on_standard_error_only(
 def test_a_pipe_gets_lines_on_standard_error_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress.Lines, "patience", 0.0)
-    with progress.share("searching") as show:
+    monkeypatch.setattr(output.Lines, "patience", 0.0)
+    with output.share("searching") as show:
         told = listener(show)
         told(Progress("refine", 700, (0.4,), 0.25))
         told(Progress("passes", None, (), 0.5))
@@ -185,10 +185,10 @@ def test_stages_share_the_work_by_the_effort() -> None:
 
 
 def test_a_share_that_falls_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress.Lines, "patience", 0.0)
+    monkeypatch.setattr(output.Lines, "patience", 0.0)
     heard: list[float] = []
-    monkeypatch.setattr(progress.Lines, "heard", lambda _, *told: heard.append(told[0]))
-    with progress.share("searching") as show:
+    monkeypatch.setattr(output.Lines, "heard", lambda _, *told: heard.append(told[0]))
+    with output.share("searching") as show:
         for fraction in (0.2, 0.99, 0.17, 1.0):
             show(fraction, "any", "")
     assert heard == [0.2, 0.99, 0.99, 1.0]

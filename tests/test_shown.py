@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from targets.exported import tiny
 
+from boolcomp.base.errors import mass_text
 from boolcomp.commands.said import error_table
-from boolcomp.common.text import mass_text
 from boolcomp.program.family import family_of
 from boolcomp.targets import export_texts
 

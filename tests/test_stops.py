@@ -17,7 +17,7 @@ from boolcomp.engines.wiring import Stop
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised
-from boolcomp.paper.truth import make_tables
+from boolcomp.paper.tables import make_tables
 from boolcomp.paper.truthfile import render_table
 from boolcomp.problem.interval import Interval
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
 ARM = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5))

@@ -19,14 +19,14 @@ from boolcomp.paper.covers import make_covers
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import FOREIGN, Recipe, Store, default_store, function_of
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
 
-    from boolcomp.paper.truth import TermTable
+    from boolcomp.paper.tables import TermTable
 
 
 def tables() -> tuple[TermTable, ...]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.common import text as texts
+from boolcomp.base import errors as texts
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -19,14 +19,14 @@ import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.logic.truthtable import TruthTable
 from boolcomp.paper.plan import Options, TermPlan, make_plan
-from boolcomp.paper.truth import TermTable, make_tables, signature, tabulate
+from boolcomp.paper.tables import TermTable, make_tables, signature, tabulate
 from boolcomp.paper.words import Word
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:
-    from boolcomp.codes import CodeKind
     from boolcomp.problem.problem import Input
+    from boolcomp.problem.words import CodeKind
 
 
 def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:
@@ -132,7 +132,7 @@ def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
 def test_a_plan_that_is_too_wide_makes_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     small = planned("1 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)])
     for most in (6, 5):
-        monkeypatch.setattr("boolcomp.paper.truth.MOST_INPUT_BITS", most)
+        monkeypatch.setattr("boolcomp.paper.tables.MOST_INPUT_BITS", most)
         if most == 6:
             assert tabulate(small).inputs == 6
     with pytest.raises(bc.DataError, match="a table of 6 input bits is too large"):
@@ -192,7 +192,7 @@ def test_a_table_is_the_same_however_large_its_blocks_are(
         plan = replace(planned("1 cos(q1 + q2) qd1", words), rounding=rounding)
         whole = tabulate(plan)
         with monkeypatch.context() as patch:
-            patch.setattr("boolcomp.paper.truth.CHUNK", chunk)
+            patch.setattr("boolcomp.paper.tables.CHUNK", chunk)
             assert tabulate(plan) == whole
         assert np.array_equal(whole.words(), directly(plan))
 

@@ -15,27 +15,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from boolcomp.batches.parts import WORDS, Columns, piece_rows
-from boolcomp.batches.sources import read_part
-from boolcomp.batches.targets import OutFile, Target, written
+from boolcomp.base.files import read_json
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import read_json
-from boolcomp.engines.batch import Batch, evaluate, not_codable
+from boolcomp.engines.engine import Batch, evaluate, not_codable
 from boolcomp.problem.degrees import Angles, Seen
 from boolcomp.problem.sources import problem_of
-from boolcomp.program.programfile import MOST_HEAD, load_program
+from boolcomp.program.files import MOST_HEAD, load_program
 from boolcomp.program.writing import HEAD
+from boolcomp.scale.batch_parts import WORDS, Columns, piece_rows
+from boolcomp.scale.batch_sources import read_part
+from boolcomp.scale.journal import OutFile, Target, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.batches.parts import Part
-    from boolcomp.engines import Engine, EngineName, Evaluation
+    from boolcomp.engines import EngineName
+    from boolcomp.engines.engine import Engine, Evaluation
     from boolcomp.engines.wiring import Wiring
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
+    from boolcomp.scale.batch_parts import Part
 
 FINE = 1 << 16  # parts of an LSB in which errors are counted
 MOST_ERROR = (1 << 31) - 1  # such parts: 32,768 LSB

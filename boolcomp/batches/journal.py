@@ -14,9 +14,9 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, Self
 
+from boolcomp.base.errors import parse_json
+from boolcomp.base.files import PLAIN, sync_folder
 from boolcomp.common.errors import DataError, listing
-from boolcomp.common.files import PLAIN, sync_folder
-from boolcomp.common.text import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

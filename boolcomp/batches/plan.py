@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from boolcomp.batches import zarrays
 from boolcomp.batches.chunk import Task
-from boolcomp.batches.targets import ENDINGS, ZARR, OutFile
 from boolcomp.common.errors import DataError
+from boolcomp.scale import zarrays
+from boolcomp.scale.journal import ENDINGS, ZARR, OutFile
 
 if TYPE_CHECKING:
-    from boolcomp.batches.parts import Source
+    from boolcomp.scale.batch_parts import Source
 
 LEAST, MOST = 1 << 17, 1 << 22  # rows of a chunk: of the largest some ten milliseconds of logic
 SHORT = 16  # chunks are enough for files of fewer rows

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.workers import TICK, executor
 from boolcomp.batches.chunk import (
     Clock,
     Counting,
@@ -25,24 +26,14 @@ from boolcomp.batches.chunk import (
     pieces,
     program_for,
 )
-from boolcomp.batches.parts import WORDS
-from boolcomp.batches.targets import written
 from boolcomp.common.errors import BoolcompError, UsageError
-from boolcomp.common.executor import TICK, executor
 from boolcomp.common.workers import Late
 from boolcomp.engines import engine_name
-from boolcomp.engines.batch import Batch, Evaluation, batch_of, not_codable
-from boolcomp.parallel.sharding.runners import (
-    BAD,
-    BLOCK,
-    CLIPPED,
-    LANE_GROUP,
-    OUTSIDE,
-    Slot,
-    Work,
-    make_runner,
-)
-from boolcomp.parallel.sharding.shares import make_shares
+from boolcomp.engines.engine import Batch, Evaluation, batch_of, not_codable
+from boolcomp.scale.batch_parts import WORDS
+from boolcomp.scale.journal import written
+from boolcomp.scale.partition import make_shares
+from boolcomp.scale.stages import BAD, BLOCK, CLIPPED, LANE_GROUP, OUTSIDE, Slot, Work, make_runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,8 +43,8 @@ if TYPE_CHECKING:
     from boolcomp.batches.chunk import Job, Tally, Task
     from boolcomp.common.workers import Workers
     from boolcomp.engines.wiring import Wiring
-    from boolcomp.parallel.sharding.runners import Runner
     from boolcomp.parallel.sharding.stages import Stage
+    from boolcomp.scale.stages import Runner
 
 AHEAD = 3  # chunks under way at a time, each at another worker
 

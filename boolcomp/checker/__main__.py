@@ -12,13 +12,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.files import read_text
 from boolcomp.checker.chain import check_program
 from boolcomp.checker.claim import described, not_verified
 from boolcomp.checker.folder import MOST_BYTES, read_program
 from boolcomp.checker.same import Asked
 from boolcomp.checker.steps import NOTHING, whole
 from boolcomp.common.errors import BoolcompError
-from boolcomp.common.files import read_text
 
 if TYPE_CHECKING:
     from boolcomp.checker.steps import Step

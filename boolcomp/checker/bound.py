@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from boolcomp.checker.boxes import Boxes
 from boolcomp.checker.claims.stands import claim_of
-from boolcomp.checker.errors.boxes import Boxes
-from boolcomp.checker.errors.plain import Plain
-from boolcomp.checker.sketch import beside_asked
+from boolcomp.checker.plain import Plain
+from boolcomp.checker.problem import beside_asked
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.common.errors import DataError, shown
 from boolcomp.words.graph import Heap
@@ -132,7 +132,7 @@ def _checked(load: LoadFiles, plain: Plain, column: int, one: Bounded, bounds: B
 
 def closer(plain: Plain, column: int, one: Bounded) -> tuple[int, str]:
     """Confirm a bound at all cells of its angles, or by boxes; return how many, and what else."""
-    from boolcomp.checker.errors.tight import Tight  # noqa: PLC0415 (compiled loops take a second)
+    from boolcomp.checker.tight import Tight  # noqa: PLC0415 (compiled loops take a second)
 
     try:
         return Tight(plain, column, one.groups).confirm(one.low, one.high), ""

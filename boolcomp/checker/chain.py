@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from boolcomp.checker import bound, claim, cones, first, graph, lemmas, origin, sketch, tabled
+from boolcomp.checker import bound, claim, cones, graph, lemmas, network, origin, problem, tabled
 from boolcomp.checker.container import NAME
 from boolcomp.checker.same import check_same
 from boolcomp.checker.steps import DAMAGE, Step, printable
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 NO_CERTIFICATE = "there is none: compile with --certify"
 LINKS = {
     "origin": origin.check_origin,
-    "sketch": sketch.check_sketch,
+    "sketch": problem.check_sketch,
     "graph": graph.check_graph,
     "cones": cones.check_cones,
-    "first": first.check_first,
+    "first": network.check_first,
     "lemmas": lemmas.check_lemmas,
     "bound": bound.check_bound,
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.first import FirstNetwork, cones_of
+from boolcomp.checker.network import FirstNetwork, cones_of
 from boolcomp.checker.steps import DoesNotHoldError, Found, Step, checked
 from boolcomp.words.graph import Heap
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.files import is_file, read_json, read_text
 from boolcomp.checker.container import NAME, parse
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import is_file, read_json, read_text
 from boolcomp.logic.networktext import parse_network
 from boolcomp.words.graphtext import parse_graph
 

@@ -18,8 +18,8 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from boolcomp.checker.first import FirstNetwork, first_network
 from boolcomp.checker.gates import Nodes
+from boolcomp.checker.network import FirstNetwork, first_network
 from boolcomp.checker.steps import DoesNotHoldError, Found, checked
 from boolcomp.common.errors import DataError, shown
 

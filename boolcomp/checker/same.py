@@ -9,14 +9,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.checker.functions.robot import document_of, ends_of, robot_of
+from boolcomp.base.errors import parse_toml
 from boolcomp.checker.functions.signatures import RANGES
 from boolcomp.checker.functions.waves import Space, Sum, Variable, number, precise
 from boolcomp.checker.functions.written import input_of, outputs_of
 from boolcomp.checker.origin import read_origin, space_of, values_of
+from boolcomp.checker.robot import document_of, ends_of, robot_of
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.common.errors import DataError, shown
-from boolcomp.common.text import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from flint import arb
 
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.functions.robot import Robot
     from boolcomp.checker.origin import Origin
+    from boolcomp.checker.robot import Robot
 
 SNAP = 5e-5  # an angle that is printed as 1.5708 is a right one, of Denavit and Hartenberg's keys
 ALIKE = 1e-12  # of the largest of some numbers: doubles of bodies that were put together

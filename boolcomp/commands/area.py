@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import table
 from boolcomp.commands.options import json_option, print_json, within
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
-from boolcomp.common.text import table
 
 if TYPE_CHECKING:
     from boolcomp.measure.hardware.area import Area
@@ -53,9 +53,9 @@ def command(
     (the median of its seeds, and the best): what a board makes of it may differ. Tools of the extra
     `hardware` compile themselves when they run first, which takes minutes. Missing ones are named.
     """
-    from boolcomp.commands.progress import progress
+    from boolcomp.commands.output import progress
     from boolcomp.measure.hardware.devices import device
-    from boolcomp.program.programfile import load_program
+    from boolcomp.program.files import load_program
     from boolcomp.targets import MOST_STAGES
 
     known = ("gates", "luts", "words")

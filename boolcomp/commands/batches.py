@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from boolcomp.base.errors import short
 from boolcomp.commands.options import print_json
 from boolcomp.common.errors import UsageError
-from boolcomp.common.text import short
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.batches.run import Batches
+    from boolcomp.scale.batches import Batches
 
 
 class Asked(NamedTuple):
@@ -35,9 +35,9 @@ class Asked(NamedTuple):
 
 def evaluate_batches(asked: Asked, *, as_json: bool) -> None:
     """Evaluate files chunk by chunk, and print what was counted."""
-    from boolcomp.batches.run import ENDING, evaluate_files
-    from boolcomp.commands.progress import counter
+    from boolcomp.commands.output import counter
     from boolcomp.common.workers import Workers
+    from boolcomp.scale.batches import ENDING, evaluate_files
 
     if asked.shard != "samples" and asked.cluster is None and asked.processes > 1:
         raise UsageError(f"--shard {asked.shard} over --processes is of .npy files: or say samples")
@@ -63,7 +63,7 @@ def evaluate_batches(asked: Asked, *, as_json: bool) -> None:
 
 def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> None:
     from boolcomp.commands.said import answered, promised
-    from boolcomp.program.programfile import load_program
+    from boolcomp.program.files import load_program
 
     program = load_program(asked.program)
     chosen = program.chosen(asked.payload)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.files import is_folder
 from boolcomp.commands.options import FilePath, json_option, print_json
 from boolcomp.commands.sources import check_robot
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_folder
 
 if TYPE_CHECKING:
     from boolcomp.measure.bench.rows import Bench
@@ -57,7 +57,7 @@ def command(
     """
     from boolcomp.common.pictures import require_matplotlib
     from boolcomp.measure.bench.bench import make_bench
-    from boolcomp.problem.robot import load_robot
+    from boolcomp.problem.robot.library import load_robot
 
     sizes = bounded_numbers("--batches", batches, MOST_BATCH)
     threads = bounded_numbers("--cores", cores, 1024)
@@ -103,7 +103,7 @@ def bounded_numbers(option: str, text: str, most: int) -> tuple[int, ...]:
 
 def write(bench: Bench, folder: Path) -> None:
     """Write table, JSON and chart to a folder."""
-    from boolcomp.common.files import outputs
+    from boolcomp.base.files import outputs
     from boolcomp.measure.bench.chart import draw_bench
     from boolcomp.measure.bench.rows import text_report
 
@@ -116,7 +116,7 @@ def write(bench: Bench, folder: Path) -> None:
 
 def _shipped(name: str) -> str:
     """Return the name of a robot that ships; rivals are made of nothing else."""
-    from boolcomp.problem.robot import robot_names
+    from boolcomp.problem.robot.library import robot_names
 
     if name not in robot_names():
         raise UsageError(
@@ -130,7 +130,7 @@ def _program(name: str, bits: int, mode: str) -> Program:
     if mode not in MODES:
         raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
     if is_folder(Path(name)):
-        from boolcomp.program.programfile import load_program
+        from boolcomp.program.files import load_program
 
         return load_program(name)
     check_robot(name)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from boolcomp.base.files import check_place, outputs
 from boolcomp.commands.options import FilePath, json_option, print_json, within
-from boolcomp.common.files import check_place, outputs
 
 
 @click.command("build", epilog="Example: boolcomp build out/2r --board icebreaker -o 2r.bin")
@@ -26,9 +26,9 @@ def command(
     talks to the top module as a computer would. The core is proved to be the program, as the
     netlist that is placed has it. Nothing is written where any of that fails.
     """
-    from boolcomp.commands.progress import progress
-    from boolcomp.measure.hardware.boards import board, built, sources
-    from boolcomp.program.programfile import load_program
+    from boolcomp.commands.output import progress
+    from boolcomp.measure.fpga import board, built, sources
+    from boolcomp.program.files import load_program
     from boolcomp.targets import MOST_STAGES, Options
     from boolcomp.targets.board import BAUD
 

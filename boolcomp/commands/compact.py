@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import short, short_above, table
 from boolcomp.commands.options import ends, print_json, unchanging
-from boolcomp.commands.progress import share
+from boolcomp.commands.output import share
 from boolcomp.commands.said import described, error_table, figures, in_steps
 from boolcomp.commands.wordlength import USUAL_BITS
 from boolcomp.common.errors import listing
 from boolcomp.common.packages import is_there, needed
-from boolcomp.common.text import short, short_above, table
 from boolcomp.program.parts import NOT_USEFUL, WIDE, bound_note
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import CompactOptions
-    from boolcomp.commands.progress import Share
+    from boolcomp.commands.output import Share
     from boolcomp.common.places import Place
     from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand, Progress
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from boolcomp.pipeline import CompactCompilation
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Output, Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
     from boolcomp.words.graph import WordGraph
 
@@ -153,10 +153,10 @@ def plan_words(
     as_json: bool,
 ) -> None:
     """Print the word graph that compile would choose, and draw it."""
-    from boolcomp.common.files import write_output
+    from boolcomp.base.files import write_output
     from boolcomp.common.workers import TWO
     from boolcomp.compact.passes import CompactChoices, build
-    from boolcomp.terms import split
+    from boolcomp.terms.extract import split
     from boolcomp.words.drawing import draw_graph
 
     with share("searching") as show, (workers or TWO).opened() as opened:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from boolcomp.base.errors import short, table
+from boolcomp.base.files import check_place
 from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_MINIMISED,
@@ -20,13 +22,11 @@ from boolcomp.commands.options import (
     store_option,
     unchanging,
 )
-from boolcomp.commands.progress import in_stages, share
+from boolcomp.commands.output import in_stages, share
 from boolcomp.commands.said import described, error_table, in_steps, over_loads
 from boolcomp.commands.sources import function_options, own_bits, source_argument
 from boolcomp.commands.wordlength import AUTO, is_auto
 from boolcomp.common.choices import masses as the_masses
-from boolcomp.common.files import check_place
-from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from boolcomp.pipeline import PaperCompilation
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.promise import Promise
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 
 class Asked(NamedTuple):

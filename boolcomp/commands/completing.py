@@ -21,7 +21,7 @@ FILES = CompletionItem("", type="file")
 
 
 def _robots() -> Iterable[str]:
-    from boolcomp.problem.robot import robot_names
+    from boolcomp.problem.robot.library import robot_names
 
     return robot_names()
 
@@ -45,7 +45,7 @@ def _writers() -> Iterable[str]:
 
 
 def _boards() -> Iterable[str]:
-    from boolcomp.measure.hardware.boards import BOARDS
+    from boolcomp.measure.fpga import BOARDS
 
     return BOARDS
 
@@ -61,7 +61,7 @@ def _engines() -> Iterable[str]:
 
 
 def _methods() -> Iterable[str]:
-    from boolcomp.twolevel.minimise import METHODS
+    from boolcomp.twolevel.minimisation import METHODS
 
     return METHODS
 

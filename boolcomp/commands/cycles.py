@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.commands.options import json_option, print_json, within
-from boolcomp.commands.progress import progress
+from boolcomp.commands.output import progress
 from boolcomp.common.errors import DataError, UsageError, listing
 
 if TYPE_CHECKING:
     from boolcomp.measure.cycles.subject import Subject
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
 USUAL = "avr,cortex-m0,cortex-m3,host"
@@ -51,7 +51,7 @@ def command(
     """
     from boolcomp.measure.cycles.measure import boards, cycles_rows
     from boolcomp.measure.cycles.rows import text_report
-    from boolcomp.program.programfile import load_program
+    from boolcomp.program.files import load_program
 
     within("--states", states, 1, MOST_STATES)
     within("--seed", seed, 0, 2**32 - 1)
@@ -94,7 +94,8 @@ def _solved(
     from boolcomp.problem.functions import USUAL as DYNAMICS
     from boolcomp.problem.functions import function_of, robot_problem
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import robot_names, with_payload
+    from boolcomp.problem.robot.library import robot_names
+    from boolcomp.problem.robot.payload import with_payload
     from boolcomp.problem.sources import load_source, problem_of
 
     names = [x for x in robot_names() if program.name == x or _of(program, x) != DYNAMICS]

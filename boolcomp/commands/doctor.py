@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.errors import table
 from boolcomp.commands.options import json_option, print_json
-from boolcomp.common.text import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

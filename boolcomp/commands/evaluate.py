@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from boolcomp.base.files import is_folder
+from boolcomp.base.processes import cores
 from boolcomp.commands.options import (
     FilePath,
     given,
@@ -18,8 +20,6 @@ from boolcomp.commands.options import (
 from boolcomp.commands.sources import FUNCTION, chain_options, check_robot, function_options
 from boolcomp.commands.working import cluster_option
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_folder
-from boolcomp.common.processes import cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.codes import Answer
-    from boolcomp.engines import Evaluation
+    from boolcomp.engines.engine import Evaluation
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Group
     from boolcomp.program.library import Chosen
@@ -150,9 +150,9 @@ def _in_chunks(
 
     That is `wanted` where an option is given that needs it.
     """
-    from boolcomp.batches.sources import FORMS, form_of
-    from boolcomp.batches.targets import SUFFIXES
-    from boolcomp.common.files import is_stream
+    from boolcomp.base.files import is_stream
+    from boolcomp.scale.batch_sources import FORMS, form_of
+    from boolcomp.scale.journal import SUFFIXES
 
     form = form_of(source)
     fits = target.suffix in {*SUFFIXES, ""} and target.name != "-" and not is_stream(target)
@@ -277,8 +277,8 @@ def _runner(
             raise UsageError("--interpolate is for programs: arithmetic has any mass")
         yield _arithmetic(program, of, payload)
         return
+    from boolcomp.program.files import load_program
     from boolcomp.program.library import masses
-    from boolcomp.program.programfile import load_program
 
     loaded = load_program(program, payload)
     if payload is None and len(loaded.payloads) > 1:
@@ -306,7 +306,7 @@ def _runner(
             f"--shard {shard} deals out product terms, and a compact program has none: say "
             "--shard samples, or compile with --mode paper"
         )
-    from boolcomp.parallel.sharding.pool import ProcessPool
+    from boolcomp.scale.pool import ProcessPool
 
     with ProcessPool(
         loaded, processes=processes, shard=shard, engine=engine, payload=chosen.loads[0].payload
@@ -343,7 +343,7 @@ def _arithmetic(name: str, of: str, payload: float | None) -> _Runner:
 @contextlib.contextmanager
 def _bar(total: int | None) -> Iterator[Callable[[int], None]]:
     """Show how many samples are done, on a terminal."""
-    from boolcomp.commands.progress import counter
+    from boolcomp.commands.output import counter
 
     with counter("evaluating", total) as advance:
         yield advance

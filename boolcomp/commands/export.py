@@ -51,7 +51,7 @@ def command(
     """
     from boolcomp.common.choices import masses
     from boolcomp.program.family import with_loads
-    from boolcomp.program.programfile import load_program
+    from boolcomp.program.files import load_program
     from boolcomp.targets import MOST_STAGES, Options, export_texts, writer
     from boolcomp.targets.writing import checked_level, write_files
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.version import VERSION
 from boolcomp.commands import COMMANDS, completing
 from boolcomp.common.errors import (
     LONGEST_NAME,
@@ -20,7 +21,6 @@ from boolcomp.common.errors import (
     shown,
     suggestion,
 )
-from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

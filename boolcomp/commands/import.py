@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.files import read_bytes, read_text, write_output
 from boolcomp.commands.options import FilePath, json_option, print_json
 from boolcomp.common.errors import UsageError, listing, shown
-from boolcomp.common.files import read_bytes, read_text, write_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,20 +57,20 @@ def _check(path: Path, allowed: tuple[str, ...]) -> None:
 
 
 def _read(path: Path) -> Netlist:
-    from boolcomp.logic import aiger, blif
+    from boolcomp.logic import aiger, formats
     from boolcomp.logic.netlist import MOST_BYTES
 
     if path.suffix == ".blif":
-        return blif.read_netlist(read_text(path, MOST_BYTES), str(path))
+        return formats.read_netlist(read_text(path, MOST_BYTES), str(path))
     return aiger.parse_aiger(read_bytes(path, MOST_BYTES), str(path))
 
 
 def _write(netlist: Netlist, path: Path) -> None:
-    from boolcomp.logic import aiger, blif
+    from boolcomp.logic import aiger, formats
     from boolcomp.logic.networktext import render_network
 
     if path.suffix == ".blif":
-        write_output(path, blif.render_netlist(netlist))
+        write_output(path, formats.render_netlist(netlist))
     elif path.suffix == ".aag":
         write_output(path, aiger.render_ascii(netlist))
     elif path.suffix == ".aig":

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from boolcomp.base.errors import table
+from boolcomp.base.files import check_place, write_output
+from boolcomp.base.loops import briefly
 from boolcomp.commands.options import FilePath, json_option, minimiser_options, print_json
-from boolcomp.commands.progress import progress
+from boolcomp.commands.output import progress
 from boolcomp.common.errors import BoolcompError, DataError, UsageError, listing, shown, suggestion
-from boolcomp.common.files import check_place, write_output
-from boolcomp.common.loops import briefly
-from boolcomp.common.text import table
 
 if TYPE_CHECKING:
     from boolcomp.paper.store import Recipe
     from boolcomp.twolevel.cheapest import Prices
-    from boolcomp.twolevel.cover import Cover, Function
     from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.twolevel.function import Cover, Function
     from boolcomp.twolevel.pla import Pla
 
 STANDARD = Path("-")
@@ -228,8 +228,8 @@ def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
 
 def _made(path: Path, source: Pla, recipe: Recipe, wanted: Wanted) -> tuple[Row, str]:
     """Return what comes of a file, and its text, which is empty where none is written."""
-    from boolcomp.twolevel.cover import Cover
-    from boolcomp.twolevel.minimise import minimise
+    from boolcomp.twolevel.function import Cover
+    from boolcomp.twolevel.minimisation import minimise
 
     function = source.function(str(path))
     phase = (True,) * function.outputs
@@ -270,7 +270,7 @@ def _stated(function: Function, path: Path, deadline: float | None) -> Function:
 def _cheapest(function: Function, recipe: Recipe, prices: Prices) -> tuple[Cover, tuple[int, int]]:
     """Return a verified cover of least cost with what it costs, and what any costs at least."""
     from boolcomp.twolevel.cheapest import cheapest
-    from boolcomp.twolevel.minimise import minimise
+    from boolcomp.twolevel.minimisation import minimise
     from boolcomp.twolevel.verify import verify
 
     share = None if recipe.deadline is None else recipe.deadline / 5

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import short
+from boolcomp.base.files import is_file
 from boolcomp.commands.wordlength import USUAL_BITS, WordLength
 from boolcomp.commands.working import work_options
 from boolcomp.common.choices import reals, widths
 from boolcomp.common.errors import UsageError, listing, shown
-from boolcomp.common.files import is_file
-from boolcomp.common.text import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.promise import Promise
-    from boolcomp.problem.wordformat import WordFormat
+    from boolcomp.problem.words import WordFormat
 
     _PathType = click.ParamType[Path]
 else:
@@ -324,7 +324,7 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
         @functools.wraps(function)
         def wrapped(*args: Any, workers: Workers | None, **given: Any) -> Any:
             from boolcomp.problem.promise import promise_of
-            from boolcomp.problem.wordformat import formats
+            from boolcomp.problem.words import formats
 
             chosen = {name: given.pop(name) for name in options}
             asked = formats("--word", chosen.pop("word", ()))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from boolcomp.base.errors import table
+from boolcomp.base.loops import briefly
 from boolcomp.commands.options import print_json
 from boolcomp.common.errors import DataError
-from boolcomp.common.loops import briefly
-from boolcomp.common.text import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +143,7 @@ def _all(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
 
 def _essential(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
     from boolcomp.twolevel.essential import essential, lightest_first, primes_around
-    from boolcomp.twolevel.minimise import minimise
+    from boolcomp.twolevel.minimisation import minimise
 
     function = source.function(name).stated(clock)
     share = None if clock.left == float("inf") else clock.left / 3

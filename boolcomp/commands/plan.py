@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import number, short, table
+from boolcomp.base.files import write_output
 from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_PAPER,
@@ -20,8 +22,6 @@ from boolcomp.commands.options import (
 )
 from boolcomp.commands.sources import chosen, function_options, own_bits, source_argument, told
 from boolcomp.common.errors import UsageError
-from boolcomp.common.files import write_output
-from boolcomp.common.text import number, short, table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.files import check_place, is_file
 from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_MINIMISED,
@@ -24,7 +25,7 @@ from boolcomp.commands.options import (
     store_option,
     within,
 )
-from boolcomp.commands.progress import progress
+from boolcomp.commands.output import progress
 from boolcomp.commands.sources import (
     FUNCTION,
     chain_options,
@@ -32,10 +33,9 @@ from boolcomp.commands.sources import (
     shipped_or_refused,
 )
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import check_place, is_file
 from boolcomp.problem.functions import function_of, robot_problem
 from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot import with_payload
+from boolcomp.problem.robot.payload import with_payload
 from boolcomp.problem.sources import load_source, problem_of
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
     from boolcomp.commands.options import CompactOptions
     from boolcomp.common.workers import Workers
-    from boolcomp.measure.report.compare import Question
     from boolcomp.measure.report.findings import Asked
     from boolcomp.measure.report.looks import Look
+    from boolcomp.measure.report.rows import Question
     from boolcomp.measure.report.written import Written
     from boolcomp.paper.plan import Options
     from boolcomp.paper.store import Recipe, Store
@@ -158,7 +158,7 @@ def command(
     --no-logic leaves out what has to be compiled: product terms and compact mode. Of a FUNCTION
     (a file of expressions) errors are against its exact values; its own word length is taken.
     """
-    from boolcomp.common.pages import require_charts
+    from boolcomp.common.pages.vega import require_charts
     from boolcomp.common.pictures import require_matplotlib
     from boolcomp.common.workers import all_cores
     from boolcomp.measure.report.beside import read_beside
@@ -180,8 +180,8 @@ def command(
             _of_program(source, arm, payload, drawn, written, workers)
     else:
         _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
-        from boolcomp.measure.report.compare import Question
         from boolcomp.measure.report.measure import SEARCHED
+        from boolcomp.measure.report.rows import Question
         from boolcomp.program.program import MODES as COMPILED
         from boolcomp.proof.bound.result import grade_of
 
@@ -221,8 +221,8 @@ def _asked(name: str, drawn: Drawn) -> Asked:
     import sys
     from datetime import UTC, datetime
 
-    from boolcomp.common.pages import Fact
-    from boolcomp.common.version import VERSION
+    from boolcomp.base.pages import Fact
+    from boolcomp.base.version import VERSION
     from boolcomp.measure.report.findings import Asked
 
     python = f"Python {platform.python_version()}"
@@ -247,8 +247,8 @@ def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
 def _of_problem(
     problem: Problem, question: Question, store: Store, drawn: Drawn, written: Written
 ) -> None:
-    from boolcomp.measure.report import draw_samples
-    from boolcomp.measure.report.compare import report_rows
+    from boolcomp.measure.report.measure import draw_samples
+    from boolcomp.measure.report.rows import report_rows
 
     with progress("measuring", question.steps) as step:
         states = draw_samples(problem, drawn.samples, drawn.seed)
@@ -264,10 +264,10 @@ def _of_program(
     written: Written,
     workers: Workers,
 ) -> None:
-    from boolcomp.measure.report import draw_samples
-    from boolcomp.measure.report.compare import look_of
+    from boolcomp.measure.report.measure import draw_samples
     from boolcomp.measure.report.programs import program_rows
-    from boolcomp.program.programfile import load_program
+    from boolcomp.measure.report.rows import look_of
+    from boolcomp.program.files import load_program
     from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import angle, short, table
+from boolcomp.base.files import write_output
 from boolcomp.commands.options import FilePath, json_option, print_json
 from boolcomp.commands.sources import chain_options
 from boolcomp.common.errors import UsageError
-from boolcomp.common.files import write_output
-from boolcomp.common.text import angle, short, table
-from boolcomp.problem.robot import load_arm, load_robot, robot_names
+from boolcomp.problem.robot.library import load_arm, load_robot, robot_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from boolcomp.problem.interval import Interval
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot.model import Link, Robot
     from boolcomp.terms.verdict import Verdict
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.errors import short, short_above, table
 from boolcomp.common.errors import listing
-from boolcomp.common.text import short, short_above, table
 from boolcomp.program.parts import NOT_USEFUL, over_found
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Answer
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.parts import CodedInput, CodedOutput
     from boolcomp.program.program import Program
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.files import outputs
 from boolcomp.commands.options import FilePath, given, json_option, print_json, within
-from boolcomp.commands.progress import progress
+from boolcomp.commands.output import progress
 from boolcomp.commands.scheduling import (
     Asked,
     compact_network,
@@ -21,13 +22,12 @@ from boolcomp.commands.scheduling import (
 )
 from boolcomp.common.choices import reals
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from boolcomp.parallel.methods import ProductTable
+    from boolcomp.parallel.methods.boolean import ProductTable
 
 RUN_SAMPLES = 200_000
 MOST_SAMPLES = 10_000_000  # of a run
@@ -152,7 +152,7 @@ def chart(
     from boolcomp.common.pictures import require_matplotlib
     from boolcomp.parallel.pages.scaling import draw_scaling, scaling, scaling_text, ways
     from boolcomp.parallel.schedule.machinefile import load_machine
-    from boolcomp.problem.robot import load_robot
+    from boolcomp.problem.robot.library import load_robot
 
     if output is not None:
         require_matplotlib()
@@ -184,10 +184,10 @@ def chart(
 @json_option
 def paper(name: str, *, as_json: bool) -> None:
     """Print the figures of a paper (zomaya, zeng, zalzala, schaefer) beside ours."""
-    from boolcomp.parallel.methods import task_graph
+    from boolcomp.parallel.methods.registry import task_graph
     from boolcomp.parallel.schedule.findings import findings_text
     from boolcomp.parallel.schedule.papers import reproduce
-    from boolcomp.problem.robot import load_robot
+    from boolcomp.problem.robot.library import load_robot
 
     cycle = None
     if name == "schaefer":
@@ -262,7 +262,7 @@ def _one(
     )
     from boolcomp.parallel.schedule.gantt import gantt_svg
     from boolcomp.parallel.schedule.machinefile import load_machine
-    from boolcomp.problem.robot import load_robot
+    from boolcomp.problem.robot.library import load_robot
 
     arm, machine = load_robot(asked.robot), load_machine(asked.machine)
     _check(asked.method, measured)
@@ -295,7 +295,7 @@ def _one(
 
 def _check(method: str, measured: tuple[str, int] | None) -> None:
     """Refuse what means nothing for this method, and values that are none."""
-    from boolcomp.parallel.methods import method_named
+    from boolcomp.parallel.methods.registry import method_named
     from boolcomp.parallel.schedule.realrun import check_engine
 
     if measured is not None:

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.progress import in_stages, share
+from boolcomp.base.errors import number
+from boolcomp.base.files import read_text
+from boolcomp.commands.output import in_stages, share
 from boolcomp.common.errors import UsageError, shown
-from boolcomp.common.files import read_text
-from boolcomp.common.text import number
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.logic.network import Network
-    from boolcomp.parallel.methods import ProductTable, Recorded
+    from boolcomp.parallel.methods.boolean import ProductTable
+    from boolcomp.parallel.methods.recording import Recorded
     from boolcomp.parallel.schedule.assigning import CommunicationVector
     from boolcomp.parallel.schedule.graph import TaskGraph
     from boolcomp.parallel.schedule.machine import Machine
     from boolcomp.parallel.schedule.placed import Schedule
     from boolcomp.parallel.schedule.realrun import RealRun
     from boolcomp.parallel.schedule.simulate import Pipelined
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 MOST_STEPS = 10_000_000  # tasks of all points together
 
@@ -45,7 +46,7 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
     """Return the tables of a robot as the paper compiles them: the Boolean evaluator's work."""
     from boolcomp.paper.passes import PaperChoices
     from boolcomp.paper.plan import Options
-    from boolcomp.parallel.methods import ProductTable
+    from boolcomp.parallel.methods.boolean import ProductTable
     from boolcomp.pipeline import compile_paper
 
     with share("compiling") as show:
@@ -76,7 +77,7 @@ def compact_network(
     from boolcomp.compact.demand import usual_demand
     from boolcomp.compact.passes import CompactChoices
     from boolcomp.problem.makers import inverse_dynamics_problem
-    from boolcomp.terms import split
+    from boolcomp.terms.extract import split
 
     demand = usual_demand(bits, approximate=None, rms=rms)
     kept = CompactChoices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
@@ -90,7 +91,8 @@ def compact_network(
 
 def graph_of(asked: Asked, robot: Robot, bits: int) -> tuple[Recorded | None, TaskGraph]:
     """Return the task graph of what was asked, with its program where it has one."""
-    from boolcomp.parallel.methods import boolean_tasks, task_graph
+    from boolcomp.parallel.methods.boolean import boolean_tasks
+    from boolcomp.parallel.methods.registry import task_graph
 
     if asked.method == "boolean":
         tables, name = product_tables(robot, bits), f"boolean {robot.name}"
@@ -138,7 +140,7 @@ def executed(
     samples: int,
 ) -> RealRun:
     """Run a schedule; its torques are compared with Newton-Euler's."""
-    from boolcomp.measure.report import draw_samples
+    from boolcomp.measure.report.measure import draw_samples
     from boolcomp.parallel.schedule.realrun import run_really
     from boolcomp.problem.makers import inverse_dynamics_problem
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.files import check_place, is_file, write_output
 from boolcomp.commands.options import FilePath, given, json_option, print_json
 from boolcomp.commands.sources import shipped
 from boolcomp.common.errors import UsageError, shown
-from boolcomp.common.files import check_place, is_file, write_output
 
 if TYPE_CHECKING:
     from boolcomp.measure.show.model import Subject
@@ -42,7 +42,7 @@ def command(
     with its words, of paper mode the truth tables as maps with their products. A PLA file is shown
     as a map with a minimal cover, up to six inputs also step by step, as one finds it by hand.
     """
-    from boolcomp.measure.show import program_page, table_page
+    from boolcomp.measure.show.page import program_page, table_page
 
     if output is not None and output.suffix.lower() not in {".html", ".htm"}:
         raise UsageError(f"-o {output}: a page is HTML: give a name ending in .html")
@@ -50,7 +50,7 @@ def command(
         check_place(output)
     source = Path(program)
     if is_file(source / "program.json"):
-        from boolcomp.program.programfile import load_program
+        from boolcomp.program.files import load_program
 
         subject = _subject(load_program(source), arm, load)
         text = program_page(subject)
@@ -76,7 +76,8 @@ def _subject(program: Program, arm: str | None, load: float | None) -> Subject:
     from boolcomp.measure.show.model import Subject
     from boolcomp.problem.functions import function_of
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import robot_of, with_payload
+    from boolcomp.problem.robot.library import robot_of
+    from boolcomp.problem.robot.payload import with_payload
     from boolcomp.problem.sources import load_source, problem_of
 
     chosen = program.load(load)

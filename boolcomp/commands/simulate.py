@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.files import check_place, is_folder, write_output
 from boolcomp.commands.options import (
     FilePath,
     given,
@@ -18,10 +19,9 @@ from boolcomp.commands.options import (
     print_json,
     within,
 )
-from boolcomp.commands.progress import share
+from boolcomp.commands.output import share
 from boolcomp.commands.sources import chain_options, check_robot, shipped_or_refused
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import check_place, is_folder, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from boolcomp.measure.control.ask import Settings
     from boolcomp.measure.control.study import Study
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
 COMPILED = {"modes": "--mode", "bits": "--bits", "law": "--controller", "word": "--word",
@@ -186,8 +186,8 @@ def _of_robot(
         is_python,
         modes_of,
     )
-    from boolcomp.problem.robot import load_robot
-    from boolcomp.problem.wordformat import LEAST_BITS, MOST_BITS, formats
+    from boolcomp.problem.robot.library import load_robot
+    from boolcomp.problem.words import LEAST_BITS, MOST_BITS, formats
 
     modes, bits, law, word, effort = asked
     robot = load_robot(source)
@@ -215,8 +215,8 @@ def _of_program(
 ) -> Study:
     """Simulate a program as it is."""
     from boolcomp.measure.control.ask import law_of_program, program_variants
-    from boolcomp.problem.robot import load_robot
-    from boolcomp.program.programfile import load_program
+    from boolcomp.problem.robot.library import load_robot
+    from boolcomp.program.files import load_program
 
     program = load_program(source)
     robot = load_robot(arm or shipped_or_refused(source, program.name))

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.files import is_file
 from boolcomp.commands.options import given
 from boolcomp.common.errors import UsageError, cut, shown, suggestion
-from boolcomp.common.files import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from boolcomp.paper.plan import Options
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 DESCRIPTIONS = (".urdf", ".sdf", ".mjcf", ".xml")  # of robots; which one it is its text says
 
@@ -112,7 +112,7 @@ def own_bits(context: click.Context, options: Options, source: Robot | Problem) 
 
 def check_robot(name: str) -> None:
     """Raise a `UsageError` for what is no robot where a program's folder would do as well."""
-    from boolcomp.problem.robot import robot_names
+    from boolcomp.problem.robot.library import robot_names
 
     file = name.partition("#")[0].endswith((".toml", *DESCRIPTIONS)) or is_file(Path(name))
     if name not in robot_names() and not file:
@@ -143,7 +143,7 @@ def chosen(options: Options) -> list[str]:
 def shipped(name: str) -> str | None:
     """Return the robot that ships of which programs have this name, whatever the function."""
     from boolcomp.problem.functions import USUAL, function_of
-    from boolcomp.problem.robot import robot_names
+    from boolcomp.problem.robot.library import robot_names
 
     return next(
         (one for one in robot_names() if name == one or function_of(name, one) != USUAL), None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import short, table
 from boolcomp.commands.options import (
     FilePath,
     StorePlace,
@@ -13,17 +14,16 @@ from boolcomp.commands.options import (
     print_json,
     within,
 )
-from boolcomp.commands.progress import duration, share
+from boolcomp.commands.output import duration, share
 from boolcomp.commands.working import MOST_PROCESSES, cluster_option
-from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from boolcomp.common.places import Place
+    from boolcomp.scale.sweep import State
     from boolcomp.sweep.folder import Folder
-    from boolcomp.sweep.run import State
     from boolcomp.sweep.spec import Spec
 
 MOST_SAID = 10  # failures that are printed; files and --json have all
@@ -64,10 +64,10 @@ def command(
     bytes whoever computes them. Exit code 1 where cells failed; the others are there.
     """
     within("--processes", processes, 1, MOST_PROCESSES)
-    from boolcomp.common.executor import HERE, way
+    from boolcomp.base.workers import HERE, way
     from boolcomp.common.places import everywhere
+    from boolcomp.scale.sweep import state_of
     from boolcomp.sweep.folder import Folder
-    from boolcomp.sweep.run import state_of
     from boolcomp.sweep.spec import read_spec
 
     found, folder = read_spec(spec), Folder(output)
@@ -86,8 +86,8 @@ def command(
 
 
 def _run(spec: Spec, folder: Folder, state: State, where: str, store: Place | None) -> None:
-    from boolcomp.common.executor import executor
-    from boolcomp.sweep.run import run
+    from boolcomp.base.workers import executor
+    from boolcomp.scale.sweep import run
 
     with share("sweeping") as step, executor(where) as pool:
         run(
@@ -139,7 +139,7 @@ def _most(outputs: Sequence[dict[str, Any]], kind: str) -> str:
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return "-"
-    from boolcomp.common.text import short_above
+    from boolcomp.base.errors import short_above
 
     return (short_above if kind == "bound" else short)(max(known), 4)
 

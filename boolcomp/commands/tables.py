@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.errors import table
+from boolcomp.base.files import outputs
 from boolcomp.commands.options import (
     FilePath,
     json_option,
@@ -15,12 +17,10 @@ from boolcomp.commands.options import (
     print_json,
 )
 from boolcomp.commands.sources import chosen, function_options, own_bits, source_argument, told
-from boolcomp.common.files import outputs
-from boolcomp.common.text import table
 
 if TYPE_CHECKING:
     from boolcomp.paper.plan import Options
-    from boolcomp.paper.truth import TermTable
+    from boolcomp.paper.tables import TermTable
 
 
 @click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")

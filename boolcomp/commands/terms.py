@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.files import write_output
 from boolcomp.commands.options import json_option, page_option, print_json
 from boolcomp.commands.sources import function_options, source_argument, told
-from boolcomp.common.files import write_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,8 @@ def command(robot: str, of: str, form: str, *, page: Path | None, as_json: bool)
     sum. Products: one per factor and monomial in sines and cosines.
     """
     from boolcomp.problem.sources import problem_of
-    from boolcomp.terms import amplitude, split
+    from boolcomp.terms.extract import split
+    from boolcomp.terms.extrema import amplitude
 
     terms = split(problem_of(robot, of), form)
     if page is not None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import table
 from boolcomp.commands.options import json_option, print_json
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.text import table
 
 if TYPE_CHECKING:
     from boolcomp.checker.same import Asked
-    from boolcomp.measure.verification.checks import Check
+    from boolcomp.measure.verify import Check
     from boolcomp.program.program import Program
 
 
@@ -50,9 +50,9 @@ def command(
     well. What is not installed is named and skipped. The exit code is 1 where anything does not
     hold, is not known, or holds on conditions that are not allowed.
     """
-    from boolcomp.commands.progress import progress
+    from boolcomp.commands.output import progress
     from boolcomp.measure.verification.certified import chain, chain_alone, chain_tools
-    from boolcomp.program.programfile import load_program
+    from boolcomp.program.files import load_program
 
     if chain_only and (with_tools or load is not None):
         raise UsageError("--chain-only checks the certificate: --with-tools and --load add nothing")
@@ -95,8 +95,8 @@ def command(
 
 def _asked(name: str) -> Asked:
     """Return the text of a robot or function file; another format as it is read by the compiler."""
+    from boolcomp.base.files import is_file, read_text
     from boolcomp.checker.same import Asked
-    from boolcomp.common.files import is_file, read_text
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.sources import load_source
 
@@ -111,10 +111,10 @@ def _others(
     loaded: Program, load: float | None, deadline: float, *, with_tools: bool
 ) -> list[Check]:
     """Return what is checked with the compiler's own machinery, and with tools."""
-    from boolcomp.commands.progress import progress
-    from boolcomp.measure.verification.checks import own_checks
+    from boolcomp.commands.output import progress
     from boolcomp.measure.verification.tools import tool_checks
     from boolcomp.measure.verification.wordchecks import word_checks
+    from boolcomp.measure.verify import own_checks
 
     found: list[Check] = []
     with progress("verifying", None) as step:

@@ -30,7 +30,7 @@ def cluster_option(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapped(*args: Any, cluster: str | None, **more: Any) -> Any:
         if cluster is not None:
-            from boolcomp.common.executor import way
+            from boolcomp.base.workers import way
 
             said = click.get_current_context().get_parameter_source("processes")
             if said is click.core.ParameterSource.COMMANDLINE:

@@ -17,8 +17,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
+from boolcomp.base.files import MOST_BYTES
 from boolcomp.common.errors import DataError, DataWarning, UsageError, cut, shown, suggestion
-from boolcomp.common.files import MOST_BYTES
 from boolcomp.common.places import Folder, MissingError
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ spec = importlib.util.spec_from_file_location(
     "boolcomp", given["package"] + "/__init__.py", submodule_search_locations=[given["package"]])
 sys.modules["boolcomp"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["boolcomp"])
-from boolcomp.common import processes
+from boolcomp.base import processes
 processes.work(given["entry"], given["arguments"])
 """
 _FOREIGN = """

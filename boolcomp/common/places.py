@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from boolcomp.common.cache import DAMAGE, is_vouched, read_kept, user_cache, vouch
+from boolcomp.base.files import shipped, write_text
+from boolcomp.base.store import DAMAGE, is_vouched, read_kept, user_cache, vouch
 from boolcomp.common.errors import DataError, DataWarning, UsageError, shown
-from boolcomp.common.files import shipped, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -14,8 +14,8 @@ from collections import OrderedDict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from boolcomp.common.processes import WorkerLostError
-from boolcomp.common.version import VERSION
+from boolcomp.base.processes import WorkerLostError
+from boolcomp.base.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable

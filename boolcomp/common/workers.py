@@ -12,11 +12,11 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from boolcomp.base.processes import cores
+from boolcomp.base.version import VERSION
+from boolcomp.base.workers import HERE, USUAL_AHEAD, Here, completed, executor, in_order, way
 from boolcomp.common.errors import UsageError
-from boolcomp.common.executor import HERE, USUAL_AHEAD, Here, completed, executor, in_order, way
-from boolcomp.common.processes import cores
 from boolcomp.common.shared import called
-from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

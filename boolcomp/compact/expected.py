@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand, Listener, Progress
     from boolcomp.compact.result.compact import Compact
     from boolcomp.proof.bound.result import Grade
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 SCREEN, REFINE, ANNEALED = 1.5, 1.5, 2.5  # the last is what annealing takes beside its effort
 TABLE_WORK, PASS_WORK, QUICK_WORK = (

@@ -37,12 +37,12 @@ from boolcomp.compact.result.network import (
     table_network,
 )
 from boolcomp.compact.result.proved import proved
-from boolcomp.compact.result.store import StoredResult, result_store
+from boolcomp.compact.search import Search
+from boolcomp.compact.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.forms import FORMS
 from boolcomp.compact.widths.ledger import Ledger
 from boolcomp.compact.widths.passes import Refined
-from boolcomp.compact.widths.search import Search
 from boolcomp.proof.bound.result import EFFORT, grade_of
 from boolcomp.terms.rest import resting
 from boolcomp.words.graph import narrowed
@@ -53,15 +53,15 @@ if TYPE_CHECKING:
     from boolcomp.common.places import Where
     from boolcomp.compact.promise.passes import Steering
     from boolcomp.compact.result.booked import Booked
-    from boolcomp.compact.result.store import ResultStore
+    from boolcomp.compact.store import ResultStore
     from boolcomp.compact.widths.passes import Screened, Sketched
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
-    from boolcomp.problem.wordformat import WordFormat
+    from boolcomp.problem.words import WordFormat
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.result import Grade
     from boolcomp.proof.worst import Worst
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 DIFFERENT = 1e-6  # steps: by how much an error that is found, in doubles, contradicts a bound
 

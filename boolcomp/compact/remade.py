@@ -23,10 +23,10 @@ from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import is_worst
 from boolcomp.compact.promise import passes as promise
 from boolcomp.compact.result.network import lut6, plain_network, table_network
+from boolcomp.compact.search import Candidate, Search
 from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.forms import FORMS
 from boolcomp.compact.widths.ledger import Ledger
-from boolcomp.compact.widths.search import Candidate, Search
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.terms.rest import resting
 from boolcomp.words.graph import Lookup, narrowed
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.result.compact import Compact
-    from boolcomp.compact.result.store import ResultStore, StoredResult
+    from boolcomp.compact.store import ResultStore, StoredResult
     from boolcomp.compact.widths.passes import Sketched
     from boolcomp.logic.network import Network
     from boolcomp.words.graph import WordGraph

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.diagrams.diagram import DiagramNode
+from boolcomp.logic.diagrams import DiagramNode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.diagrams.diagram import Diagram
+    from boolcomp.logic.diagrams import Diagram
 
 
 class Forest:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.diagrams.diagram import DiagramNode
     from boolcomp.diagrams.forest import Forest
+    from boolcomp.logic.diagrams import DiagramNode
 
 
 class Branch(NamedTuple):

@@ -11,7 +11,7 @@ from boolcomp.problem.interval import Interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.diagrams.image import Accumulator, Image
+    from boolcomp.logic.diagram_machine import Accumulator, Image
 
 
 class Run(NamedTuple):

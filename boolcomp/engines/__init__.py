@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.engines.batch import Batch, Engine, Evaluation, evaluate
+from boolcomp.engines.engine import Batch, Engine, Evaluation, evaluate
 
 if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
@@ -29,7 +29,7 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
     """
     chosen = engine_name(name)
     if chosen == "bdd":
-        from boolcomp.engines.walking import DiagramEngine  # noqa: PLC0415 (only who asks needs it)
+        from boolcomp.engines.bdd import DiagramEngine  # noqa: PLC0415 (only who asks needs it)
 
         return DiagramEngine(wiring)
     if name == "auto" and chosen == "llvm" and wiring.logic is not None:
@@ -37,14 +37,14 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
 
         return AutoEngine(wiring, threads)
     if chosen == "words":
-        from boolcomp.engines.wordwise import WordEngine  # noqa: PLC0415 (imports llvmlite)
+        from boolcomp.engines.wordwise.engine import WordEngine  # noqa: PLC0415 (imports llvmlite)
 
         return WordEngine(wiring, threads)
     if chosen == "llvm":
-        from boolcomp.engines.native import NativeEngine  # noqa: PLC0415 (imports llvmlite)
+        from boolcomp.engines.native.engine import NativeEngine  # noqa: PLC0415 (imports llvmlite)
 
         return NativeEngine(wiring, threads=threads)
-    from boolcomp.engines.planes import NumpyEngine  # noqa: PLC0415 (only who asks needs it)
+    from boolcomp.engines.numpy import NumpyEngine  # noqa: PLC0415 (only who asks needs it)
 
     return NumpyEngine(wiring)
 

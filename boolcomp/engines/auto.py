@@ -9,16 +9,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.engines.native import NativeEngine
+from boolcomp.engines.native.engine import NativeEngine
 from boolcomp.engines.native.lines import GROUP
-from boolcomp.engines.wordwise import WordEngine
+from boolcomp.engines.wordwise.engine import WordEngine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines.batch import Batch, Evaluation
+    from boolcomp.engines.engine import Batch, Evaluation
     from boolcomp.engines.native.codes import Codes
     from boolcomp.engines.wiring import Wiring
     from boolcomp.engines.wordwise.state import States

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from boolcomp.base.loops import njit
 from boolcomp.codes import MOST_TURNS, TIE
-from boolcomp.common.loops import njit
 
 WALK, ADD = 0, 1  # what a step does
 NATURAL, GRAY, TWOS, SIGN = range(4)  # codes of words that are added

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from boolcomp.codes import Code, CodeKind
+    from boolcomp.codes import Code
+    from boolcomp.logic.adders import Sum
     from boolcomp.logic.network import Network
-    from boolcomp.logic.sums import Sum
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Group
+    from boolcomp.problem.words import CodeKind
     from boolcomp.words.graph import WordGraph
 
 

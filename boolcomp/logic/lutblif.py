@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from boolcomp.common.errors import DataError
 from boolcomp.logic import lutnetwork
-from boolcomp.logic.blif import in_order, read_names
+from boolcomp.logic.formats import in_order, read_names
 from boolcomp.logic.lutnetwork import MOST_INPUTS, LutNetwork, narrowed, support
 from boolcomp.logic.network import CONSTANTS, Node
 

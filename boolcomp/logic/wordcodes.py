@@ -17,8 +17,8 @@ from boolcomp.logic.network import FALSE, Builder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.codes import CodeKind
     from boolcomp.logic.network import Network
+    from boolcomp.problem.words import CodeKind
 
 FLIPPED_BY_BOTH = luts.FIRST ^ (luts.SECOND & luts.THIRD)
 BOTH_DIFFER = (luts.FIRST ^ luts.SECOND) & (luts.FIRST ^ luts.THIRD)

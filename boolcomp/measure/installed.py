@@ -16,10 +16,10 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.cache import user_cache
+from boolcomp.base.processes import cores
+from boolcomp.base.store import user_cache
+from boolcomp.base.version import VERSION
 from boolcomp.common.packages import BRINGS, installing, is_there, module_of
-from boolcomp.common.processes import cores
-from boolcomp.common.version import VERSION
 from boolcomp.logic.synthesis import abc
 from boolcomp.measure.hardware.tools import TOOLS, find
 
@@ -169,7 +169,7 @@ def _machine() -> dict[str, Any]:
 def _engine() -> str:
     """Say which engine evaluates here, and how wide it is."""
     try:
-        from boolcomp.engines.native.machine import host, host_is_x86  # noqa: PLC0415 (may be none)
+        from boolcomp.engines.llvm import host, host_is_x86  # noqa: PLC0415 (may be none)
 
         if host_is_x86():
             return f"native, {host().width} bits wide"

@@ -7,25 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.pages import (
-    Axis,
-    ChartRow,
-    Column,
-    Fact,
-    KeyFigure,
-    Markup,
-    Page,
-    Section,
-    Table,
-    Text,
-    bars,
-    page_text,
-    require_charts,
-)
+from boolcomp.base.charts import Axis, ChartRow, bars
+from boolcomp.base.pages import Fact, KeyFigure, Page, Section, page_text
+from boolcomp.common.pages.parts import Markup, Text
+from boolcomp.common.pages.tables import Column, Table
+from boolcomp.common.pages.vega import require_charts
 from boolcomp.measure.show.maps import MOST
 from boolcomp.measure.show.scripts import module
 from boolcomp.measure.show.tables import Shown, draw
-from boolcomp.terms import amplitude
+from boolcomp.terms.extrema import amplitude
 from boolcomp.twolevel.karnaugh import counted
 
 if TYPE_CHECKING:
@@ -33,12 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.common.pages import Chart
+    from boolcomp.base.charts import Chart
     from boolcomp.logic.truthtable import TruthTable
     from boolcomp.paper.plan import OutputPlan, Plan
-    from boolcomp.paper.truth import TermTable
+    from boolcomp.paper.tables import TermTable
     from boolcomp.problem.problem import Problem
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 TERM = (
     Column("term", "its name: T13 is the third of torque 1"),

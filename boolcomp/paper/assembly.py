@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
 from boolcomp.paper.bounds import proven
-from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.outside import said, with_outside
+from boolcomp.paper.program import network_of_cover
 from boolcomp.program.parts import CodedOutput, Load, Slice, TermUse
 from boolcomp.program.program import program_of_problem
-from boolcomp.twolevel.cover import Cover
+from boolcomp.twolevel.function import Cover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
     from boolcomp.logic.truthtable import TruthTable
     from boolcomp.paper.plan import Plan, TermPlan
-    from boolcomp.paper.truth import TermTable
+    from boolcomp.paper.tables import TermTable
     from boolcomp.program.parts import KnownErrors
     from boolcomp.program.program import Program
     from boolcomp.twolevel.cubes import Cubes

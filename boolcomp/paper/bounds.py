@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boolcomp.paper.outside import composed
-from boolcomp.paper.truth import tabulate
+from boolcomp.paper.tables import tabulate
 from boolcomp.problem.span import TURN
 from boolcomp.proof.tabled.bounds import EFFORT, bound_of
 from boolcomp.proof.tabled.fields import function_of

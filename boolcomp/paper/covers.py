@@ -12,7 +12,7 @@ from boolcomp.logic.truthtable import digest
 from boolcomp.paper.outside import said
 from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from boolcomp.common.workers import Workers
     from boolcomp.logic.truthtable import TruthTable
     from boolcomp.paper.quantised import Said
-    from boolcomp.paper.truth import TermTable
-    from boolcomp.twolevel.cover import Cover
+    from boolcomp.paper.tables import TermTable
+    from boolcomp.twolevel.function import Cover
 
 
 @dataclass(frozen=True, slots=True)

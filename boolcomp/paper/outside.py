@@ -13,9 +13,9 @@ import numpy as np
 from bitarray import frozenbitarray
 
 from boolcomp.logic import luts
+from boolcomp.logic.adders import added
 from boolcomp.logic.network import FALSE, TRUE, Builder, copied
 from boolcomp.logic.order import in_order
-from boolcomp.logic.sums import added
 from boolcomp.logic.truthtable import TruthTable
 from boolcomp.logic.wordcodes import cells_of, word_of
 from boolcomp.twolevel.dense import points_of, rasterised

@@ -15,7 +15,7 @@ from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.promise import allowed, promised_plans
 from boolcomp.paper.store import Recipe, Store, default_store
 from boolcomp.paper.stored import stored_network
-from boolcomp.paper.truth import TermTable, make_tables
+from boolcomp.paper.tables import TermTable, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.promise import Promise
     from boolcomp.program.parts import KnownErrors
     from boolcomp.program.program import Program
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 
 # Nominal seconds: of a point that is minimised, which says little, and of a term's evaluation; in

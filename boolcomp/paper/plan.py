@@ -22,22 +22,23 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
-from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
+from boolcomp.base.errors import number
+from boolcomp.codes import ROUNDINGS, Code, Rounding
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
-from boolcomp.common.text import number
 from boolcomp.paper.words import tabled, words_of
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import name_order
-from boolcomp.terms import Term, Terms, output_amplitudes
-from boolcomp.terms.extract import number_terms
-from boolcomp.terms.extrema import ceiling, height
+from boolcomp.terms.extract import Terms, number_terms
+from boolcomp.terms.extrema import ceiling, height, output_amplitudes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from boolcomp.paper.words import Word
     from boolcomp.problem.problem import Input, Output, Problem
-    from boolcomp.terms.waves import Wave
+    from boolcomp.problem.words import CodeKind
+    from boolcomp.terms.term import Term
+    from boolcomp.terms.terms import Wave
 
 Place = Literal["inside", "outside"]
 PLACES: tuple[Place, ...] = get_args(Place)

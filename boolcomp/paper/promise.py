@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from boolcomp.paper.plan import Options, Plan
     from boolcomp.problem.promise import Promise
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 
 @dataclass(frozen=True, slots=True)

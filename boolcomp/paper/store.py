@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from boolcomp.common.cache import vouch
+from boolcomp.base.store import vouch
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.common.places import find, own_place, place_of, shipped_place
 from boolcomp.logic.truthtable import digest
-from boolcomp.twolevel.cover import Cover, Function
-from boolcomp.twolevel.minimise import METHODS
+from boolcomp.twolevel.function import Cover, Function
+from boolcomp.twolevel.minimisation import METHODS
 from boolcomp.twolevel.verify import verify
 
 if TYPE_CHECKING:
     from boolcomp.common.places import Entry, Place, Where
     from boolcomp.logic.truthtable import TruthTable
-    from boolcomp.paper.truth import TermTable
+    from boolcomp.paper.tables import TermTable
 
 TITLE = "boolcomp cover, format 1"
 

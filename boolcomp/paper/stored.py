@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from boolcomp.common.cache import keep, sealed, unsealed, user_cache
+from boolcomp.base.store import keep, sealed, unsealed, user_cache
+from boolcomp.base.version import VERSION
 from boolcomp.common.places import find
-from boolcomp.common.version import VERSION
 from boolcomp.logic.networktext import parse_network, render_network
-from boolcomp.paper.coverlogic import network_of_cover
+from boolcomp.paper.program import network_of_cover
 
 if TYPE_CHECKING:
     from boolcomp.logic.network import Network

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.logic.truthtable import TruthTable
-    from boolcomp.paper.truth import TermTable
+    from boolcomp.paper.tables import TermTable
     from boolcomp.problem.problem import Input
 
 TITLE = "boolcomp truth table, format 1"

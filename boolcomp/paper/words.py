@@ -31,15 +31,15 @@ from boolcomp.codes import Code
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Input
 from boolcomp.problem.span import TURN, part_of
-from boolcomp.terms.waves import collect
+from boolcomp.terms.terms import collect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.codes import CodeKind
-    from boolcomp.terms import Term
+    from boolcomp.problem.words import CodeKind
+    from boolcomp.terms.term import Term
 
     Cells = NDArray[np.int64]
 

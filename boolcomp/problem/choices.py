@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from boolcomp.base.errors import number
 from boolcomp.common.choices import reals
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.text import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.problem.harmonics import WaveSum
+from boolcomp.problem.expressions.fourier import WaveSum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from boolcomp.problem.expressions.fourier import Harmonics
     from boolcomp.problem.expressions.tape import Tape
-    from boolcomp.problem.harmonics import Harmonics
 
     Powers = tuple[int, ...]  # a harmonic or a power of every input
     Parts = Mapping[Powers, complex]

@@ -24,7 +24,6 @@ from boolcomp.problem.choices import (
     refuse_unknown,
     together,
 )
-from boolcomp.problem.dynamics.algebra import Constant
 from boolcomp.problem.dynamics.control import commanded, commands, computed_torque, pd_gravity
 from boolcomp.problem.dynamics.forward import forward_dynamics
 from boolcomp.problem.dynamics.friction import (
@@ -38,10 +37,11 @@ from boolcomp.problem.dynamics.friction import (
 )
 from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.dynamics.load import with_load
+from boolcomp.problem.dynamics.newton_euler import newton_euler
 from boolcomp.problem.dynamics.planar import inverse_planar
-from boolcomp.problem.dynamics.recurrence import newton_euler
 from boolcomp.problem.dynamics.regrouped import torques as regrouped_torques
 from boolcomp.problem.dynamics.wrist import inverse_wrist
+from boolcomp.problem.expressions.algebra import Constant
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import (
     accelerations,
@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from boolcomp.problem.choices import Values
-    from boolcomp.problem.dynamics.algebra import Algebra, Element, Folding
     from boolcomp.problem.dynamics.control import Dynamics
-    from boolcomp.problem.harmonics import Harmonics
+    from boolcomp.problem.expressions.algebra import Algebra, Element, Folding
+    from boolcomp.problem.expressions.fourier import Harmonics
     from boolcomp.problem.problem import Input
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Elements: TypeAlias = Sequence[Element]
 

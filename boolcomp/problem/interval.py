@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from boolcomp.common.text import angle, short
+from boolcomp.base.errors import angle, short
 
 SLACK = 1e-9  # how far an interval may stick out of one that holds it
 MOST_SIZE = 1e12  # of the ends of an output's range

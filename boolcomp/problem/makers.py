@@ -7,22 +7,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from boolcomp.problem.dynamics import regrouped
-from boolcomp.problem.dynamics.algebra import Folding
 from boolcomp.problem.dynamics.batch import gravity_torques, inverse_dynamics
 from boolcomp.problem.dynamics.christoffel import gravity_spectra, torque_spectra
+from boolcomp.problem.expressions.algebra import Folding
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.problem import Input, Output, PartHint, Problem, SumHint, numbered
 from boolcomp.problem.robot.frames import axis_before, own_axis
 from boolcomp.problem.span import Span
-from boolcomp.problem.wordformat import USUAL_FORMAT
+from boolcomp.problem.words import USUAL_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.interval import Interval
-    from boolcomp.problem.robot import Robot
-    from boolcomp.problem.wordformat import WordFormat
+    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.words import WordFormat
 
 PARALLEL = 1e-9
 WEIGHT_DUST = 1e-9  # of what an arm's weight could make: rounding, no torque

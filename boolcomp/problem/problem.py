@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.problem.span import all_around
-from boolcomp.problem.wordformat import USUAL_FORMAT
+from boolcomp.problem.words import USUAL_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.spectra import Spectra
-    from boolcomp.problem.wordformat import WordFormat
+    from boolcomp.problem.words import WordFormat
 
 Floats: TypeAlias = NDArray[np.float64]
 Arrays: TypeAlias = "tuple[Floats, ...]"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
-from boolcomp.problem.wordformat import MOST_BITS
+from boolcomp.problem.words import MOST_BITS
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Output, Problem

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.dynamics.algebra import Folding
 from boolcomp.problem.dynamics.batch import evaluated_states
 from boolcomp.problem.dynamics.functions import Columns
+from boolcomp.problem.expressions.algebra import Folding
+from boolcomp.problem.expressions.fourier import Harmonics
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.extremes import MARGIN, extremes
-from boolcomp.problem.harmonics import Harmonics
 from boolcomp.problem.interval import Interval, round_above
 from boolcomp.problem.makers import input_of, parallel_axes, part_hints, sum_hints, torque_dust
 from boolcomp.problem.problem import Group, Output, PartHint, Problem, SumHint
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.dynamics.algebra import Element
+    from boolcomp.problem.expressions.algebra import Element
     from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.problem import Input
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.spectra import Spectra
 
     Floats = NDArray[np.float64]

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from boolcomp.common.arrayfile import read_npy, read_npz
+from boolcomp.base.arrayfile import read_npy, read_npz
+from boolcomp.base.files import is_stream, output_file, regular_file
 from boolcomp.common.csvtext import cells_of, other_separator, unclosed, unquoted
 from boolcomp.common.errors import DataError, DataWarning, UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_stream, output_file, regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.common.arrayfile import Rows
+    from boolcomp.base.arrayfile import Rows
     from boolcomp.problem.problem import Group
 
     Floats = NDArray[np.float64]

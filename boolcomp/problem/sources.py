@@ -6,17 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from boolcomp.base.errors import number, parse_toml
+from boolcomp.base.files import is_file, read_text
 from boolcomp.common.errors import BoolcompError, UsageError
-from boolcomp.common.files import is_file, read_text
-from boolcomp.common.text import number, parse_toml
 from boolcomp.problem.choices import parted
 from boolcomp.problem.functions import USUAL, robot_problem
 from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot import Robot, load_robot, robot_of, with_payload
+from boolcomp.problem.robot.library import load_robot, robot_of
 from boolcomp.problem.robot.limits import MOST_BYTES
-from boolcomp.problem.written.functionfile import is_function, parse_function
+from boolcomp.problem.robot.payload import with_payload
+from boolcomp.problem.written.files import is_function, parse_function
 
 if TYPE_CHECKING:
+    from boolcomp.problem.robot.model import Robot
+
     Source: TypeAlias = Robot | Problem | str | Path
 
 

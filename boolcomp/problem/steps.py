@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.dynamics.algebra import Folding
+from boolcomp.problem.expressions.algebra import Folding
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.functions import robot_function
 
 if TYPE_CHECKING:
     from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 
 def exact_steps(problem: Problem, robot: Robot | None = None, of: str = "") -> Straight | None:

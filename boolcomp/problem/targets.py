@@ -13,7 +13,7 @@ from boolcomp.problem.span import Span
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Input
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 AXES = "xyz"
 

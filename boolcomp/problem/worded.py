@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.problem.span import part_of, span_of
-from boolcomp.problem.wordformat import NEARLY, WordFormat, word_problem
+from boolcomp.problem.words import NEARLY, WordFormat, word_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from dataclasses import astuple, replace
 from html import escape
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import mass_text, number, short, short_above
+from boolcomp.base.errors import mass_text, number, short, short_above
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from boolcomp.engines.wiring import Call, Cut, Port, Result, Wiring, WordLogic
+from boolcomp.logic.adders import Addend, Sum, sum_network
 from boolcomp.logic.network import Builder, copied
-from boolcomp.logic.sums import Addend, Sum, sum_network
 from boolcomp.logic.wordcodes import (
     cells_of,
     coder,
@@ -21,9 +21,10 @@ from boolcomp.logic.wordcodes import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.codes import Code, CodeKind
+    from boolcomp.codes import Code
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Group
+    from boolcomp.problem.words import CodeKind
     from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, Load, Slice
 
 PLAIN: tuple[CodeKind, ...] = ("gray", "natural")  # codes that engines make and read themselves

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.base.errors import mass_text, number
 from boolcomp.common.errors import UsageError, listing
-from boolcomp.common.text import mass_text, number
-from boolcomp.engines import Evaluation
+from boolcomp.engines.engine import Evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

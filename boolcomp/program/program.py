@@ -14,9 +14,10 @@ import warnings
 from dataclasses import astuple, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from boolcomp.base.errors import mass_text
 from boolcomp.common.errors import DataWarning, SaturationWarning, UsageError, listing
-from boolcomp.common.text import mass_text
-from boolcomp.engines import evaluate, make_engine
+from boolcomp.engines import make_engine
+from boolcomp.engines.engine import evaluate
 from boolcomp.engines.wiring import Stop
 from boolcomp.problem.degrees import Angles
 from boolcomp.problem.problem import stopped
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from boolcomp.codes import Answer, Code
-    from boolcomp.engines import Engine, EngineName, Evaluation
+    from boolcomp.engines import EngineName
+    from boolcomp.engines.engine import Engine, Evaluation
     from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
     from boolcomp.problem.interval import Interval

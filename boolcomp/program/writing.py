@@ -19,9 +19,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.files import exchange, folder_of, sync_folder, temporary_folder, write_text
+from boolcomp.base.version import VERSION as BOOLCOMP
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import exchange, folder_of, sync_folder, temporary_folder, write_text
-from boolcomp.common.version import VERSION as BOOLCOMP
 from boolcomp.logic.networktext import render_network
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.sweep.cell import Cell
+    from boolcomp.scale.sweep_spec import Cell
     from boolcomp.sweep.estimate import Costs
 
 LEAST = 1.0  # seconds that a task is to take

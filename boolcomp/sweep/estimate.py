@@ -8,12 +8,12 @@ from collections import Counter
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.sweep.cell import digest
+from boolcomp.scale.sweep_spec import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from boolcomp.sweep.cell import Cell
+    from boolcomp.scale.sweep_spec import Cell
     from boolcomp.sweep.folder import Document
 
 ALIKE = ("robot", "function", "target", "effort", "certify", "proof", "objective")

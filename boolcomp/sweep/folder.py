@@ -15,15 +15,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.cache import DAMAGE
+from boolcomp.base.files import check_place, read_bytes, read_json, write_bytes, write_text
+from boolcomp.base.store import DAMAGE
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import check_place, read_bytes, read_json, write_bytes, write_text
-from boolcomp.sweep.cell import canonical, digest_of
+from boolcomp.scale.sweep_spec import canonical, digest_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.sweep.cell import Cell, Outcome
+    from boolcomp.scale.sweep_spec import Cell, Outcome
 
 Document = dict[str, Any]
 PARTS = {"depth", "files", "input_bits", "lut6", "nodes", "outputs", "program"}  # of a result

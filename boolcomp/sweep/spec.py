@@ -8,23 +8,24 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.errors import number, parse_toml
+from boolcomp.base.files import is_file, read_text
 from boolcomp.common.choices import MASSES, flag, real, reals, whole, widths
 from boolcomp.common.errors import BoolcompError, DataError, UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_file, read_text
-from boolcomp.common.text import number, parse_toml
 from boolcomp.problem.functions import USUAL, function_name, robot_problem
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.promise import promise_of
-from boolcomp.problem.robot import robot_of, with_payload
+from boolcomp.problem.robot.library import robot_of
+from boolcomp.problem.robot.payload import with_payload
 from boolcomp.problem.sources import load_source
-from boolcomp.problem.written.functionfile import parse_function
-from boolcomp.sweep.cell import PROGRAM, Cell, Settings
+from boolcomp.problem.written.files import parse_function
+from boolcomp.scale.sweep_spec import PROGRAM, Cell, Settings
 from boolcomp.targets import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 MOST_BYTES = 1 << 20
 MOST_CELLS = 100_000

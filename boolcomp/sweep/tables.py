@@ -8,15 +8,15 @@ import json
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.files import write_bytes, write_text
+from boolcomp.base.files import write_bytes, write_text
 from boolcomp.sweep.spec import family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from boolcomp.sweep.cell import Cell
-    from boolcomp.sweep.run import State
+    from boolcomp.scale.sweep import State
+    from boolcomp.scale.sweep_spec import Cell
     from boolcomp.sweep.spec import Spec
 
 OF_CELL = (
@@ -76,7 +76,7 @@ def write_tables(spec: Spec, state: State, folder: Path) -> list[Path]:
         write_bytes(folder / "results.parquet", _parquet(found))
         written.append(folder / "results.parquet")
     if find_spec("vl_convert") is not None:
-        from boolcomp.sweep.page import page  # noqa: PLC0415 (charts take a second)
+        from boolcomp.scale.sweep_page import page  # noqa: PLC0415 (charts take a second)
 
         write_text(folder / "results.html", page(spec, state))
         written.append(folder / "results.html")

@@ -10,8 +10,8 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from boolcomp.base.errors import mass_text
 from boolcomp.common.errors import UsageError, listing, require_name
-from boolcomp.common.text import mass_text
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
@@ -92,8 +92,8 @@ WRITERS = {
     "aiger-ascii": Target(
         "boolcomp.targets.aiger_ascii:export_aiger_ascii", ".aag", "AIGER as text"
     ),
-    "pla": Target("boolcomp.targets.pla:export_pla", ".pla", "PLA"),
-    "c": Target("boolcomp.targets.c_words:export_c", ".c", "C99", ("words",)),
+    "pla": Target("boolcomp.targets.networks:export_pla", ".pla", "PLA"),
+    "c": Target("boolcomp.targets.c:export_c", ".c", "C99", ("words",)),
     "c-header": Target(
         "boolcomp.targets.c_single:export_c_header", ".h", "C99 in one header", ("words",)
     ),

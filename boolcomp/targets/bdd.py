@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from boolcomp.targets.names import Names
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.target import design_of
 from boolcomp.targets.walks import image_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.diagrams.image import Image
+    from boolcomp.logic.diagram_machine import Image
     from boolcomp.program.program import Program
     from boolcomp.targets import Files, Options
-    from boolcomp.targets.ports import Design
+    from boolcomp.targets.target import Design
 
 
 def export_bdd(program: Program, load: float | None, options: Options) -> Files:

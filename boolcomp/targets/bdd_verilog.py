@@ -13,18 +13,18 @@ from boolcomp.targets.bdd import notes, sizes
 from boolcomp.targets.bdd_bench import bench
 from boolcomp.targets.gates import Pin
 from boolcomp.targets.names import Names, escapes
-from boolcomp.targets.ports import design_of
 from boolcomp.targets.reserved import VERILOG
+from boolcomp.targets.target import design_of
 from boolcomp.targets.verilog import pin_range
 from boolcomp.targets.walks import image_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from boolcomp.diagrams.image import Accumulator, Image
+    from boolcomp.logic.diagram_machine import Accumulator, Image
     from boolcomp.program.program import Program
     from boolcomp.targets import Files, Options
-    from boolcomp.targets.ports import Design
+    from boolcomp.targets.target import Design
 
 OWN = (
     "clock", "start", "busy", "done", "memory", "instruction", "place", "walk", "given", "leaf",

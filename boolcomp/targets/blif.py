@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.logic.blif import render_logic
+from boolcomp.logic.formats import render_logic
 from boolcomp.targets.mapped import mapping_of
 from boolcomp.targets.netlists import netlist_of
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.target import design_of
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program

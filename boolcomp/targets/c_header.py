@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import mass_text
 from boolcomp.common.errors import UsageError
-from boolcomp.common.text import mass_text
 from boolcomp.targets.c_helpers import helpers
 from boolcomp.targets.languages import C_WORDS
 from boolcomp.targets.names import Names, comment
-from boolcomp.targets.ports import input_notes, output_notes
+from boolcomp.targets.target import input_notes, output_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

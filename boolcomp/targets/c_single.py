@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from boolcomp.targets.c import c_procedure, definition
 from boolcomp.targets.c_header import header, loads_of
-from boolcomp.targets.c_words import c_procedure, definition
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program

@@ -16,14 +16,14 @@ from boolcomp.logic.order import in_order
 from boolcomp.targets.c_header import loads_of
 from boolcomp.targets.c_slicing import HEADER, SOURCE
 from boolcomp.targets.names import comment
-from boolcomp.targets.ports import design_of, unread
+from boolcomp.targets.target import design_of, unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from boolcomp.program.program import Program
     from boolcomp.targets import Files, Options
-    from boolcomp.targets.ports import Design, Port
+    from boolcomp.targets.target import Design, Port
 
 WIDEST = 16  # bits of a sample's word
 MACROS = {"not": "NOT", "and": "AND", "or": "OR", "xor": "XOR"}

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from boolcomp.logic.network import FALSE
 from boolcomp.targets.names import Names, escapes
 from boolcomp.targets.pipeline import stages_of
-from boolcomp.targets.ports import unread
+from boolcomp.targets.target import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from boolcomp.logic.lutnetwork import Logic
-    from boolcomp.targets.ports import Design, Port
+    from boolcomp.targets.target import Design, Port
 
 CONTROLS = ("clock", "enable", "valid_in", "valid_out")
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from boolcomp.targets.bits import bit_assignments
 from boolcomp.targets.c_header import loads_of
-from boolcomp.targets.infix import JavaScript
 from boolcomp.targets.languages import JAVASCRIPT_KEYWORDS, JAVASCRIPT_WORDS
 from boolcomp.targets.names import Names, comment, escapes, word_names
-from boolcomp.targets.ports import delivered
 from boolcomp.targets.procedure import procedure_of
 from boolcomp.targets.python import ENTRIES, notes
+from boolcomp.targets.scripts import JavaScript
+from boolcomp.targets.target import delivered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

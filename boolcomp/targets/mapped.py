@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.lutnetwork import Logic
     from boolcomp.logic.synthesis.mapping import Goal
     from boolcomp.targets import Options
-    from boolcomp.targets.ports import Design
+    from boolcomp.targets.target import Design
 
 
 def mapping_of(design: Design, options: Options) -> tuple[Logic, tuple[str, ...]]:

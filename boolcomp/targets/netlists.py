@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.logic.netlist import Netlist
 from boolcomp.targets.gates import bits_of, gates_of, header
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.target import design_of
 from boolcomp.targets.verilog import VERILOG_SYNTAX
 
 if TYPE_CHECKING:

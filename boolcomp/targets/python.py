@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from boolcomp.targets.bits import bit_assignments
 from boolcomp.targets.c_header import loads_of
-from boolcomp.targets.infix import Python
 from boolcomp.targets.languages import PYTHON_KEYWORDS, PYTHON_WORDS
 from boolcomp.targets.names import Names, comment, escapes, word_names
-from boolcomp.targets.ports import delivered, input_notes, output_notes
 from boolcomp.targets.procedure import procedure_of
+from boolcomp.targets.scripts import Python
+from boolcomp.targets.target import delivered, input_notes, output_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from boolcomp.targets.gates import CONTROLS, Pin
 from boolcomp.targets.names import Names
-from boolcomp.targets.ports import SELECT
 from boolcomp.targets.rtl import Choice, Words
+from boolcomp.targets.rtl_module import graph_of, graph_words
 from boolcomp.targets.rtlbooks import Books
 from boolcomp.targets.rtlcodes import at_rest, cell_of, resting, saturated, word_of
-from boolcomp.targets.rtlmaker import graph_of, graph_words
 from boolcomp.targets.rtlstages import Plan, staged
+from boolcomp.targets.target import SELECT
 from boolcomp.targets.wires import Wires, cut, width, wires_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from boolcomp.program.parts import Load
     from boolcomp.program.program import Program
     from boolcomp.targets.gates import Syntax
-    from boolcomp.targets.ports import Design
+    from boolcomp.targets.target import Design
     from boolcomp.targets.wires import Word
 
 USUAL = 2  # how much delay counts beside full adders where there are no stages (see `in_parts`)

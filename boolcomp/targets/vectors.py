@@ -13,7 +13,7 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError
 from boolcomp.logic.simulation import Planes
-from boolcomp.targets.ports import delivered
+from boolcomp.targets.target import delivered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

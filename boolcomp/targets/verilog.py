@@ -8,9 +8,9 @@ from boolcomp.targets.cocotbtest import cocotb_test
 from boolcomp.targets.formulas import Spelling
 from boolcomp.targets.gates import Gates, Syntax, gates_of, header
 from boolcomp.targets.mapped import mapping_of
-from boolcomp.targets.ports import design_of
 from boolcomp.targets.reserved import VERILOG
 from boolcomp.targets.rtlmodule import words_of
+from boolcomp.targets.target import design_of
 from boolcomp.targets.verilogbench import verilog_bench
 from boolcomp.targets.veriloglut import instances, table_module
 from boolcomp.targets.verilogwords import VerilogWords
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
     from boolcomp.targets import Files, Options
     from boolcomp.targets.gates import Framed, Pin
-    from boolcomp.targets.ports import Design
     from boolcomp.targets.rtl import Words
+    from boolcomp.targets.target import Design
 
 VERILOG_SYNTAX = Syntax(VERILOG, "{}[{}]", ("1'b0", "1'b1"))
 # Versions about 5.006 to 5.026 lose inversions in trees of XOR (its issues 4059, 4837, 5186).

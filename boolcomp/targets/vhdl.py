@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boolcomp.targets.benches import vhdl_bench
 from boolcomp.targets.formulas import Spelling
 from boolcomp.targets.gates import Gates, Syntax, gates_of, header
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.hdl import VhdlWords
 from boolcomp.targets.reserved import VHDL
 from boolcomp.targets.rtlmodule import words_of
-from boolcomp.targets.vhdlbench import vhdl_bench
-from boolcomp.targets.vhdlwords import VhdlWords
+from boolcomp.targets.target import design_of
 from boolcomp.targets.wordnotes import READING, with_words
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
     from boolcomp.targets import Files, Options
     from boolcomp.targets.gates import Framed, Pin
-    from boolcomp.targets.ports import Design
     from boolcomp.targets.rtl import Words
+    from boolcomp.targets.target import Design
 
 VHDL_SYNTAX = Syntax(VHDL, "{}({})", ("'0'", "'1'"))
 VHDL_SPELLING = Spelling({"and": " and ", "or": " or ", "xor": " xor "}, "(not {})")

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
-from boolcomp.diagrams.diagram import diagram_of
 from boolcomp.diagrams.forest import Forest
-from boolcomp.diagrams.image import Accumulator, Image, Input, Walk
 from boolcomp.diagrams.layout import laid_out
 from boolcomp.diagrams.tables import MOST_INPUTS, MOST_WORD, narrowed, words_of
+from boolcomp.logic.diagram_machine import Accumulator, Image, Input, Walk
+from boolcomp.logic.diagrams import diagram_of
 from boolcomp.logic.network import Builder, copied
 from boolcomp.problem.interval import Interval
 from boolcomp.targets.names import Names
-from boolcomp.targets.ports import delivered
+from boolcomp.targets.target import delivered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.diagrams.diagram import Diagram
     from boolcomp.engines.wiring import Wiring
+    from boolcomp.logic.diagrams import Diagram
     from boolcomp.logic.network import Network
     from boolcomp.program.parts import Load
     from boolcomp.program.program import Program

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import short
+from boolcomp.base.errors import short
 from boolcomp.targets.names import comment
 from boolcomp.words.graph import Angles, Heap, InputWord, Lookup
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.program.parts import Load
-    from boolcomp.targets.ports import Design
+    from boolcomp.targets.target import Design
     from boolcomp.words.graph import WordGraph
 
 READING = (

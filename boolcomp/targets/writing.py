@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.files import is_file, is_stream, outputs
 from boolcomp.common.errors import UsageError, listing, require_name, spelled
-from boolcomp.common.files import is_file, is_stream, outputs
 from boolcomp.targets import LEVELS, WRITERS, Options, writer
 from boolcomp.targets import export_texts as texts_of
 

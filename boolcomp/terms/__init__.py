@@ -3,7 +3,7 @@
 from boolcomp.terms.extract import FORMS, Terms, split
 from boolcomp.terms.extrema import Extreme, amplitude, output_amplitudes
 from boolcomp.terms.term import Term, evaluate_terms
-from boolcomp.terms.waves import Monomial, Wave
+from boolcomp.terms.terms import Monomial, Wave
 
 __all__ = [
     "FORMS",

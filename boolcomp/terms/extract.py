@@ -12,7 +12,7 @@ from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.problem.expressions.straight import Operation, Straight
 from boolcomp.problem.spectra import held
 from boolcomp.terms.term import Term
-from boolcomp.terms.waves import Exponents, Monomial, Wave, collect
+from boolcomp.terms.terms import Exponents, Monomial, Wave, collect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.problem import Input, Problem
     from boolcomp.terms.term import Term
-    from boolcomp.terms.waves import Wave
+    from boolcomp.terms.terms import Wave
 
 TOLERANCE = 1e-10  # relative gap between what is attained and what is proved
 MOST_BOXES = 20_000  # alive at once before branch and bound gives up

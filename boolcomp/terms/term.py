@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.problem.problem import name_order
-from boolcomp.terms.waves import Exponents, Monomial, Wave, collect, signed_sum, wave_order
+from boolcomp.terms.terms import Exponents, Monomial, Wave, collect, signed_sum, wave_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

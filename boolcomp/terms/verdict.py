@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.text import short
+from boolcomp.base.errors import short
 from boolcomp.problem.extremes import MARGIN, SAMPLES, extremes
 from boolcomp.problem.interval import MOST_SIZE, round_above, width_problem
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.twolevel.covering import CoverMatrix, Solution, greedy_columns, independent, reduced
 from boolcomp.twolevel.localsearch import LocalSearch
+from boolcomp.twolevel.setcover import CoverMatrix, Solution, greedy_columns, independent, reduced
 from boolcomp.twolevel.witness import SearchEndedError
 
 if TYPE_CHECKING:

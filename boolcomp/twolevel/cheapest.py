@@ -13,13 +13,13 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError, shown
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cover import Cover
-from boolcomp.twolevel.covering import reduced
 from boolcomp.twolevel.exact import PRIME_LIMIT, demands_of, sets_of
+from boolcomp.twolevel.function import Cover
 from boolcomp.twolevel.lists import GaveUpError
 from boolcomp.twolevel.milp import MEMORY, Milp
 from boolcomp.twolevel.packed import Shape, literals, packed, unpacked
 from boolcomp.twolevel.primes import PrimesTooManyError, all_primes
+from boolcomp.twolevel.setcover import reduced
 from boolcomp.twolevel.sparse import without_idle_outputs
 from boolcomp.twolevel.unlisted import LONGEST
 from boolcomp.twolevel.warm_exact import warm_exact
@@ -28,7 +28,7 @@ from boolcomp.twolevel.witness import SearchEndedError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cover import Function
+    from boolcomp.twolevel.function import Function
     from boolcomp.twolevel.points import Demands
 
 MOST = 1_000_000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.loops import njit
+from boolcomp.base.loops import njit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

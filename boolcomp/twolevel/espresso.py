@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.base.processes import Worker
 from boolcomp.common.launcher import Limits
-from boolcomp.common.processes import Worker
 from boolcomp.twolevel import espresso_worker
 from boolcomp.twolevel.cubes import Cubes, unpack
 
 if TYPE_CHECKING:
-    from boolcomp.twolevel.cover import Function
+    from boolcomp.twolevel.function import Function
 
 MEMORY = 2 << 30
 _PATIENCE = 1.0  # seconds that a worker has to end by itself

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes, pack
+from boolcomp.twolevel.function import Function
 from boolcomp.twolevel.lists import GaveUpError
 from boolcomp.twolevel.packed import Shape, literals, packed, unpacked
 from boolcomp.twolevel.verify import missing

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.loops import interpreting
+from boolcomp.base.loops import interpreting
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cover import Cover
 from boolcomp.twolevel.dense import MOST_INPUTS, Dense
+from boolcomp.twolevel.function import Cover
 from boolcomp.twolevel.isop import isop, minterms
 from boolcomp.twolevel.lists import GaveUpError, complement
 from boolcomp.twolevel.milp import MEMORY, Milp
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cover import Function
     from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.twolevel.function import Function
     from boolcomp.twolevel.points import Demands
 
 PRIME_LIMIT = 400_000

@@ -16,20 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.twolevel import gather_kernels as kernels
+from boolcomp.twolevel import unlisted_kernels as kernels
 from boolcomp.twolevel.blocks import UNIT, lagrangian, solve_block
-from boolcomp.twolevel.covering import (
-    CoverMatrix,
-    Solution,
-    greedy_columns,
-    independent,
-    reduced,
-)
 from boolcomp.twolevel.cubes import unpack
 from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.milp import MEMORY, Milp
 from boolcomp.twolevel.packed import size_order
-from boolcomp.twolevel.prime_kernels import maximal
+from boolcomp.twolevel.primes_kernels import maximal
+from boolcomp.twolevel.setcover import CoverMatrix, Solution, greedy_columns, independent, reduced
 from boolcomp.twolevel.witness import SearchEndedError, missed_part, point_of, serving
 
 if TYPE_CHECKING:

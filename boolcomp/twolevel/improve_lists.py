@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cover import Function
+    from boolcomp.twolevel.function import Function
 
 _BUDGET = 1 << 20  # cubes looked at before a product is left as it is
 _LIMIT = 1 << 23  # cubes looked at between two looks at the clock

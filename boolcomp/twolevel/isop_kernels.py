@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.loops import njit
+from boolcomp.base.loops import njit
 from boolcomp.twolevel.dense_kernels import ALL, LOW_BITS
 
 if TYPE_CHECKING:

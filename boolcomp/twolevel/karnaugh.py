@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cover import Cover
+    from boolcomp.twolevel.function import Cover
 
     Values = NDArray[np.uint8]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.common.loops import njit
-from boolcomp.twolevel.list_kernels import (
+from boolcomp.base.loops import njit
+from boolcomp.twolevel.function_kernels import (
     BOUND,
     DONE,
     FIND,

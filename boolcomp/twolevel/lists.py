@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.twolevel import list_kernels as kernels
+from boolcomp.twolevel import function_kernels as kernels
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cubes import Cubes, pack, unpack, words_for
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from boolcomp.common.loops import njit
+from boolcomp.base.loops import njit
 from boolcomp.twolevel.sweep_kernels import random
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from boolcomp.twolevel import local_kernels as kernels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.covering import CoverMatrix
+    from boolcomp.twolevel.setcover import CoverMatrix
 
 SEED = 0x1234_5678_9ABC_DEF1
 CHUNK = 8_000_000  # work between two looks at the clock: less than a tenth of a second

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from boolcomp.base.processes import Worker
 from boolcomp.common.errors import DataError
 from boolcomp.common.launcher import ONE_THREAD, Limits
-from boolcomp.common.processes import Worker
-from boolcomp.twolevel import cpsat_worker, milp_worker, recheck
+from boolcomp.twolevel import cpsat_worker, milp_worker, solvers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,7 +146,7 @@ class Milp:
             bound = max(bound, said)
             if bound > exact:
                 asked = {**problem, "target": bound, "end": end - 0.02 * seconds}
-                exact = max(exact, call(recheck.rechecked, asked))
+                exact = max(exact, call(solvers.rechecked, asked))
         except (EOFError, TimeoutError, DataError, MemoryError, ValueError):
             self.close()
         return _answer(bound, exact, chosen, problem)

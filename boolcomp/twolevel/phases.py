@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cover import Function, in_phase
 from boolcomp.twolevel.cubes import Cubes, pack, unpack
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.function import Function, in_phase
+from boolcomp.twolevel.minimisation import minimise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cover import Cover
+    from boolcomp.twolevel.function import Cover
 
 ALL = 10  # outputs of which all choices are counted
 TRIED = 3  # choices that are minimised, beside the phases as they are

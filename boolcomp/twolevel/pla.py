@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import DataError, DataWarning, listing, suggestion
-from boolcomp.twolevel.cover import Function, in_phase
 from boolcomp.twolevel.cubes import Cubes, pack, unpack, words_for
+from boolcomp.twolevel.function import Function, in_phase
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.loops import njit
-from boolcomp.twolevel.prime_kernels import inside
+from boolcomp.base.loops import njit
+from boolcomp.twolevel.primes_kernels import inside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

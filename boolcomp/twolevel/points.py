@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import point_kernels as kernels
-from boolcomp.twolevel.covering import CoverMatrix, distinct
 from boolcomp.twolevel.cubes import pack
 from boolcomp.twolevel.dense import IndexCubes, from_index, to_index
 from boolcomp.twolevel.dense_kernels import signatures
 from boolcomp.twolevel.packed import Shape, literals, packed, unpacked
 from boolcomp.twolevel.selection import incidence
+from boolcomp.twolevel.setcover import CoverMatrix, distinct
 from boolcomp.twolevel.witness import SearchEndedError, missed_part, point_of, serving
 
 if TYPE_CHECKING:

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.twolevel.covering import greedy_columns, independent, reduced
 from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.packed import Shape, packed, size_order, unpacked
 from boolcomp.twolevel.points import SearchedDemands
+from boolcomp.twolevel.setcover import greedy_columns, independent, reduced
 from boolcomp.twolevel.witness import SearchEndedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.twolevel.clock import Clock
-    from boolcomp.twolevel.cover import Function
-    from boolcomp.twolevel.covering import CoverMatrix
     from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.twolevel.function import Function
+    from boolcomp.twolevel.setcover import CoverMatrix
 
 POOLED_STEPS = 30_000
 """Steps of local search for a block."""
@@ -76,7 +76,7 @@ class Pool:
 
 def _maximal(rows: NDArray[np.uint64], end: float) -> NDArray[np.uint64] | None:
     """Return the implicants that lie in no other, largest first."""
-    from boolcomp.twolevel.prime_kernels import maximal  # noqa: PLC0415 (compiles when needed)
+    from boolcomp.twolevel.primes_kernels import maximal  # noqa: PLC0415 (compiles when needed)
 
     ordered = rows[size_order(rows)]
     kept = np.empty(len(ordered), np.int64)

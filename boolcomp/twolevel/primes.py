@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.twolevel import prime_kernels
+from boolcomp.twolevel import primes_kernels
 from boolcomp.twolevel.packed import Shape, size_order
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _irredundant(cubes: NDArray[np.uint64], budget: Budget) -> NDArray[np.uint64
     while at < len(ordered):
         # The cubes of a step are compared among themselves too, so a first step must be short.
         step = min(len(ordered) - at, 1 + pairs // (size + 1), 1 + isqrt(pairs))
-        size = prime_kernels.maximal(ordered, at, at + step, kept, size)
+        size = primes_kernels.maximal(ordered, at, at + step, kept, size)
         at += step
         budget.check(size // 2)
     return ordered[kept[:size]]
@@ -117,7 +117,7 @@ def _inside_any(
     step = 1 + _pairs(small) // (len(large) + 1)
     parts = [np.zeros(0, np.bool_)]
     for at in range(0, len(small), step):
-        parts.append(prime_kernels.contained(small[at : at + step], large))
+        parts.append(primes_kernels.contained(small[at : at + step], large))
         budget.check(0)
     return np.concatenate(parts)
 
@@ -131,7 +131,7 @@ def _products(
     size = 0
     for at in range(0, len(low), step):
         parts.append(
-            prime_kernels.products(low[at : at + step], high, shape.words, shape.everything())
+            primes_kernels.products(low[at : at + step], high, shape.words, shape.everything())
         )
         size += len(parts[-1])
         budget.check(size // 20)  # most of these are not maximal

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.loops import njit
+from boolcomp.base.loops import njit
 from boolcomp.twolevel.list_sweep_kernels import ONE, Lists, _blockers
 from boolcomp.twolevel.sweep_kernels import has, random
 

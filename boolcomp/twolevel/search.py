@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel.blocks import solve_block
-from boolcomp.twolevel.covering import greedy_columns, independent, reduced
+from boolcomp.twolevel.setcover import greedy_columns, independent, reduced
 from boolcomp.twolevel.witness import SearchEndedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.covering import CoverMatrix, Solution
     from boolcomp.twolevel.milp import Milp
     from boolcomp.twolevel.points import Demands
+    from boolcomp.twolevel.setcover import CoverMatrix, Solution
 
 
 class MinimumCover:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import dense_kernels as kernels
-from boolcomp.twolevel.covering import CoverMatrix, distinct, independent, without_dominated_rows
 from boolcomp.twolevel.dense import IndexCubes, points_of
 from boolcomp.twolevel.localsearch import CHUNK, SEED, LocalSearch
+from boolcomp.twolevel.setcover import CoverMatrix, distinct, independent, without_dominated_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,8 +14,8 @@ import numpy as np
 
 from boolcomp.twolevel.apart import points_apart
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cover import Cover
 from boolcomp.twolevel.essential import essential, primes_around
+from boolcomp.twolevel.function import Cover
 from boolcomp.twolevel.gather import Gatherer, TooManySetsError, grown
 from boolcomp.twolevel.lists import GaveUpError, complement
 from boolcomp.twolevel.packed import Shape, packed, unpacked
@@ -25,8 +25,8 @@ from boolcomp.twolevel.witness import SearchEndedError, serving
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cover import Function
     from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.twolevel.function import Function
 
 MOST_OFF = 200_000
 """Cubes of the OFF set, at most, against which products grow."""

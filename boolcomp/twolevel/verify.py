@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import dense as truth
-from boolcomp.twolevel import list_kernels, lists
+from boolcomp.twolevel import function_kernels, lists
 from boolcomp.twolevel.cubes import Cubes, unpack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.twolevel.clock import Clock
-    from boolcomp.twolevel.cover import Function
+    from boolcomp.twolevel.function import Function
 
 _PAIRS = 1 << 26  # pairs of cubes compared between two looks at the clock
 _FEW_PAIRS = 1 << 24  # fewer than these are compared without drawing truth tables
@@ -104,7 +104,9 @@ def _not_contained(targets: Cubes, space: Cubes) -> Cubes:
     if not 0 < len(targets) * len(space) <= _FEW_PAIRS:
         return targets
     out = targets.out.copy()
-    list_kernels.drop_contained(targets.zero, targets.one, out, space.zero, space.one, space.out)
+    function_kernels.drop_contained(
+        targets.zero, targets.one, out, space.zero, space.one, space.out
+    )
     return Cubes(targets.inputs, targets.outputs, targets.zero, targets.one, out).valid()
 
 
@@ -127,7 +129,7 @@ def meeting(first: Cubes, second: Cubes, clock: Clock | None = None) -> tuple[in
 def _meeting_by_pairs(first: Cubes, second: Cubes, clock: Clock | None) -> tuple[int, str] | None:
     step = max(1, _PAIRS // len(second))
     for start in range(0, len(first), step):
-        i, k = list_kernels.first_meeting(
+        i, k = function_kernels.first_meeting(
             first.zero, first.one, first.out, second.zero, second.one, second.out,
             first.inputs, start, min(start + step, len(first)),
         )  # fmt: skip

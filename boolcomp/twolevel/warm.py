@@ -6,10 +6,10 @@ import numpy as np
 
 from boolcomp.twolevel import selection
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.dense import Dense, to_index
-from boolcomp.twolevel.improve import improve
+from boolcomp.twolevel.function import Function
+from boolcomp.twolevel.heuristic import improve
 from boolcomp.twolevel.improve_lists import improve_lists
 from boolcomp.twolevel.isop import isop
 from boolcomp.twolevel.localsearch import LocalSearch

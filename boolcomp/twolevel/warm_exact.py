@@ -9,13 +9,13 @@ import numpy as np
 
 from boolcomp.twolevel.apart import points_apart
 from boolcomp.twolevel.blocks import lagrangian
-from boolcomp.twolevel.covering import greedy_columns, reduced
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.gather import Gatherer
 from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.packed import Shape, packed
 from boolcomp.twolevel.points import SearchedDemands, TableDemands
 from boolcomp.twolevel.primes import Budget, merged
+from boolcomp.twolevel.setcover import greedy_columns, reduced
 from boolcomp.twolevel.sparse import without_idle_outputs
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from boolcomp.common.text import number
+from boolcomp.base.errors import number
 from boolcomp.words.layout import Grid, HeapRow
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import numpy as np
 
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.span import part_of
-from boolcomp.words.curves import is_sum, power_name, wave_name
 from boolcomp.words.graph import ANGLE_BITS, Angles, Bits, Heap, InputWord, Lookup
+from boolcomp.words.simulation import is_sum, power_name, wave_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

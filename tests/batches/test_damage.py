@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from batchfiles import NAMES, bytes_of, program, states, write, write_parquet
 
-from boolcomp.batches import npyfiles
-from boolcomp.batches.run import evaluate_files
 from boolcomp.common.errors import BoolcompError, DataError, UsageError
+from boolcomp.scale import npyfiles
+from boolcomp.scale.batches import evaluate_files
 
 if TYPE_CHECKING:
     from pathlib import Path

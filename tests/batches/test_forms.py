@@ -9,9 +9,9 @@ import pytest
 from batchfiles import NAMES, RESULTS, program, read, states, torques, write, write_parquet
 
 from boolcomp.batches import chunk as chunks
-from boolcomp.batches.run import evaluate_files
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.sources import problem_of
+from boolcomp.scale.batches import evaluate_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ TARGETS = ["t.npy", "t.parquet", "t.zarr", "t"]
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a chunk be many pieces, and an array many chunks."""
     monkeypatch.setattr(chunks, "piece_rows", lambda *_: 300)
-    monkeypatch.setattr("boolcomp.batches.zarrays.ROWS", 512)
+    monkeypatch.setattr("boolcomp.scale.zarrays.ROWS", 512)
 
 
 def evaluated(source: Path, target: Path, **choices: Any) -> Any:

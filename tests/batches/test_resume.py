@@ -12,8 +12,8 @@ import pytest
 from batchfiles import bytes_of, program, states, write
 
 from boolcomp.batches.journal import Journal
-from boolcomp.batches.run import evaluate_files
 from boolcomp.common.errors import DataError
+from boolcomp.scale.batches import evaluate_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ class EndedError(Exception):
 @pytest.fixture(autouse=True)
 def small_chunks_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an array be many chunks."""
-    monkeypatch.setattr("boolcomp.batches.zarrays.ROWS", 512)
+    monkeypatch.setattr("boolcomp.scale.zarrays.ROWS", 512)
 
 
 def evaluated(source: Path, target: Path, **choices: Any) -> Any:

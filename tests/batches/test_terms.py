@@ -11,13 +11,13 @@ from clusters import needs_loopback
 
 from boolcomp.batches import terms
 from boolcomp.batches.chunk import Job, Tally, checksum_of, evaluate_chunk
-from boolcomp.batches.parts import columns_of, results_of
 from boolcomp.batches.plan import Plan
-from boolcomp.batches.run import check_shard, evaluate_files
-from boolcomp.batches.sources import find_source
-from boolcomp.batches.targets import NPY, Target, create
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.workers import Workers
+from boolcomp.scale.batch_parts import columns_of, results_of
+from boolcomp.scale.batch_sources import find_source
+from boolcomp.scale.batches import check_shard, evaluate_files
+from boolcomp.scale.journal import NPY, Target, create
 
 if TYPE_CHECKING:
     from pathlib import Path

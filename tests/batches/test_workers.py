@@ -16,9 +16,9 @@ from batchfiles import bytes_of, program, states, write
 from clusters import needs_loopback
 from waiting import until, until_gone
 
-from boolcomp.batches.npyfiles import header
-from boolcomp.batches.run import evaluate_files
 from boolcomp.common.workers import Workers
+from boolcomp.scale.batches import evaluate_files
+from boolcomp.scale.npyfiles import header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +65,7 @@ DONE = 6  # chunks of a run that waits to be told to go on
 SCRIPT = f"""
 import sys
 from boolcomp.batches.journal import Journal
-from boolcomp.batches.run import evaluate_files
+from boolcomp.scale.batches import evaluate_files
 from boolcomp.common.workers import Workers
 add = Journal.add
 def waiting(journal, record):

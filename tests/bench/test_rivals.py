@@ -12,7 +12,7 @@ from boolcomp.measure.bench import build, rivals
 from boolcomp.measure.bench.harness import Checked, check
 from boolcomp.measure.bench.libraries import library_offers
 from boolcomp.measure.bench.states import draw_states
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

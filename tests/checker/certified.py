@@ -12,12 +12,12 @@ from boolcomp.checker.container import Section, parse
 from boolcomp.checker.folder import LoadFiles, read_program
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.sketch.build import Form, build_sketch
+from boolcomp.compact.sketch_terms import Form, build_sketch
 from boolcomp.pipeline import compile_compact
 from boolcomp.program.writing import HEAD, render_program, sealed
 from boolcomp.proof.certificate.origin import origin_text
 from boolcomp.proof.certificate.sketch import sketch_text
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable

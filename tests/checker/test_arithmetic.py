@@ -17,8 +17,8 @@ from boolcomp.checker import origin
 from boolcomp.checker.errors.many import ByWord, Many, fixed
 from boolcomp.checker.errors.many import many_of as near_number
 from boolcomp.checker.functions.curves import Functions
-from boolcomp.checker.functions.robot import read_robot
 from boolcomp.checker.functions.waves import Space, Sum, Variable, number, precise
+from boolcomp.checker.robot import read_robot
 from boolcomp.checker.spans import ONE, Span
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.checker.tabledcells import largest
@@ -27,7 +27,7 @@ from boolcomp.codes import Code
 from boolcomp.common.errors import DataError
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.proof.certificate.origin import origin_text
 
 if TYPE_CHECKING:

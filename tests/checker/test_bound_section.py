@@ -11,13 +11,13 @@ import pytest
 from checker.certified import certified, load_of, section, shipped, steps, with_line
 
 from boolcomp.checker import bound
-from boolcomp.checker.sketch import differences
+from boolcomp.checker.problem import differences
 from boolcomp.common.errors import DataError
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.problem.written.files import parse_function
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,12 +15,12 @@ import pytest
 from proof.explainedstates import drawn
 from shippedarms import built_of, made_by_name
 
+from boolcomp.checker.boxes import Boxes
 from boolcomp.checker.claims import nodes
-from boolcomp.checker.errors.boxes import Boxes
-from boolcomp.checker.errors.plain import Plain
-from boolcomp.checker.errors.tight import Tight
+from boolcomp.checker.plain import Plain
 from boolcomp.checker.spans import ONE
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
+from boolcomp.checker.tight import Tight
 from boolcomp.compact.result.explained import explained
 from boolcomp.proof.bound.checked import claim_of
 from boolcomp.proof.bound.graded import graded_bounds

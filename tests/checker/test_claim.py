@@ -19,8 +19,9 @@ from boolcomp.checker.chain import check_program
 from boolcomp.checker.folder import LoadFiles, ProgramFiles, read_program
 from boolcomp.checker.origin import read_origin
 from boolcomp.checker.steps import Step, whole
-from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot, with_payload
+from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.payload import with_payload
 from boolcomp.program.writing import CERTIFICATE, HEAD, render_program
 from boolcomp.proof.certificate.claim import with_confirmed_changes
 

@@ -17,7 +17,7 @@ from boolcomp.checker.claims.nodes import Given, Powers, Total
 from boolcomp.checker.claims.places import Place
 from boolcomp.checker.claims.stands import Claim, InputCells, OutputSteps
 from boolcomp.checker.errors.parts import line_of, word_of
-from boolcomp.checker.errors.plain import Plain, cells
+from boolcomp.checker.plain import Plain, cells
 from boolcomp.checker.spans import ONE, Span, between
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.words.graphtext import parse_graph

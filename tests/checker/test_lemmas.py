@@ -13,13 +13,13 @@ from checker.certified import certified, changed, steps
 from pysat.solvers import Minisat22
 
 from boolcomp.checker.container import Section, parse
-from boolcomp.checker.first import FirstNetwork
 from boolcomp.checker.gates import Nodes
 from boolcomp.checker.lemmas import cone_clauses, letters, primes, prove
+from boolcomp.checker.network import FirstNetwork
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.common.errors import DataError
-from boolcomp.proof.certificate.propagation import trimmed
 from boolcomp.proof.certificate.refuting import refutation
+from boolcomp.proof.certificates.lemmas import trimmed
 from boolcomp.words.graph import (
     Angles,
     Bits,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from shippedarms import built_of
 
+from boolcomp.checker import tight
 from boolcomp.checker.claims.nodes import Curve, Operation
-from boolcomp.checker.errors import tight
-from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.errors.ranges import near_words
+from boolcomp.checker.plain import Plain
 from boolcomp.checker.spans import ONE, Span, between
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.compact.result.explained import explained

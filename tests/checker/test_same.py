@@ -12,7 +12,8 @@ from boolcomp.checker import same
 from boolcomp.checker.folder import LoadFiles
 from boolcomp.checker.functions.signatures import signature
 from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.robot import load_robot, parse_robot
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.sources import problem_of
 from boolcomp.proof.certificate.origin import origin_text
 

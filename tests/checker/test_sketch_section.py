@@ -14,14 +14,16 @@ from checker.certified import section, shipped, sketched, with_line
 from limited import random_limited, with_ranges
 from samples import branched_robot, general_robot, random_robot
 
-from boolcomp.checker import origin, sketch
-from boolcomp.compact.sketch.build import Form
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.checker import origin
+from boolcomp.checker import problem as sketch
+from boolcomp.compact.sketch_terms import Form
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.robot import load_robot, parse_robot
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.worded import with_words
-from boolcomp.problem.wordformat import formats
-from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.problem.words import formats
+from boolcomp.problem.written.files import parse_function
 
 if TYPE_CHECKING:
     from boolcomp.checker.folder import LoadFiles

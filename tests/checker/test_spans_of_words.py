@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from shippedarms import built_of
 
-from boolcomp.checker.errors.plain import Plain
+from boolcomp.checker.plain import Plain
 from boolcomp.checker.spans import ONE
 from boolcomp.compact.result.explained import explained
 from boolcomp.proof.bound.checked import claim_of

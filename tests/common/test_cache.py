@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from boolcomp.common import cache as caches
-from boolcomp.common import loops, places
+from boolcomp.base import loops
+from boolcomp.base import store as caches
+from boolcomp.common import places
 from boolcomp.common.errors import DataError, DataWarning
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from boolcomp.base.errors import short
+from boolcomp.base.processes import Processes, WorkerLostError
+from boolcomp.base.workers import completed, executor, in_order
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.executor import WorkerLostError, completed, executor, in_order
-from boolcomp.common.processes import Processes
-from boolcomp.common.text import short
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +107,7 @@ def test_what_is_no_scheduler_file_is_a_sentence(text: str, tmp_path: Path) -> N
 def test_without_dask_a_cluster_is_a_sentence_that_says_what_to_install() -> None:
     text = (
         "import sys; sys.modules['distributed'] = None\n"
-        "from boolcomp.common.executor import executor\n"
+        "from boolcomp.base.workers import executor\n"
         "executor('local:2')"
     )
     ended = subprocess.run(
@@ -118,7 +118,7 @@ def test_without_dask_a_cluster_is_a_sentence_that_says_what_to_install() -> Non
 
 def test_dask_is_imported_only_where_it_is_used() -> None:
     text = (
-        "import sys\nfrom boolcomp.common.executor import executor\n"
+        "import sys\nfrom boolcomp.base.workers import executor\n"
         "with executor('processes:1') as pool: pool.submit(abs, 1).result()\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('dask', 'distributed')])"
     )

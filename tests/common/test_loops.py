@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.common import loops
+from boolcomp.base import loops
 from boolcomp.twolevel.dense import Dense
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 
 if TYPE_CHECKING:
     from pathlib import Path

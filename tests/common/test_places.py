@@ -15,7 +15,8 @@ import pytest
 from clusters import needs_loopback
 from fsspec.spec import AbstractFileSystem
 
-from boolcomp.common import buckets, cache, places
+from boolcomp.base import store as cache
+from boolcomp.common import buckets, places
 from boolcomp.common.errors import DataError, DataWarning, UsageError
 from boolcomp.common.places import place_of
 

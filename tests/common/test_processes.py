@@ -16,11 +16,12 @@ import pytest
 from small_programs import stages
 from waiting import until, until_gone
 
-from boolcomp.common import launcher, processes
+from boolcomp.base import processes
+from boolcomp.base.errors import short
+from boolcomp.base.processes import Ended, Processes, Worker, run_program
+from boolcomp.common import launcher
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.launcher import Limits
-from boolcomp.common.processes import Ended, Processes, Worker, run_program
-from boolcomp.common.text import short
 
 HOSTILE = "open('/dev/stderr', 'w').write('executed ' + __file__)\nraise SystemExit(7)\n"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -100,7 +101,7 @@ def test_a_child_ends_with_its_parent_whatever_it_is_doing(tmp_path: Path, kind:
         "'echo $$ > new; mv new number; exec sleep 1000'], 100)",
     }[kind]
     program = (
-        "import signal, sys\nfrom boolcomp.common.processes import Worker, run_program\n" + start
+        "import signal, sys\nfrom boolcomp.base.processes import Worker, run_program\n" + start
     )
     root = str(Path(processes.__file__).parents[2])
     with subprocess.Popen(

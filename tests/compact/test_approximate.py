@@ -33,24 +33,24 @@ from boolcomp.compact.approximate.move_kernels import (
 from boolcomp.compact.approximate.prices import Pricing, cores_of, with_entries
 from boolcomp.compact.approximate.results import approximated as smaller_by
 from boolcomp.compact.approximate.row_kernels import FORBIDDEN, Rows, WordRows, extra
-from boolcomp.compact.approximate.search_kernels import Asked
 from boolcomp.compact.approximate.searching import Searching, arrays_of, room, row_planes
+from boolcomp.compact.approximate_kernels import Asked
 from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.compact.errors.measure import deviations, network_errors
 from boolcomp.compact.errors.samples import States
 from boolcomp.compact.graph.coned import ConedLogic
-from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.tables import mux_network
+from boolcomp.compact.network import word_logic
 from boolcomp.compact.remade import fresh_states, require_true
 from boolcomp.compact.result.booked import booked
 from boolcomp.compact.result.network import Begin, Finished, synthesiser
 from boolcomp.compact.result.proved import proved
-from boolcomp.compact.result.store import result_store
+from boolcomp.compact.store import result_store
 from boolcomp.logic import luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
 from boolcomp.pipeline import certified as certified_by_checker
-from boolcomp.targets.rtlmaker import graph_of
+from boolcomp.targets.rtl_module import graph_of
 from boolcomp.words.cones import Cone, Spot, WordBit, parse_cone
 from boolcomp.words.graph import (
     Bits,
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.result.built import Built
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 
 DEMAND = Demand(bits=5, rms=(0.6,), effort=0.0, seed=3)

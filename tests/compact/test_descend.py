@@ -20,9 +20,11 @@ from boolcomp import pipeline
 from boolcomp.common.errors import DataError
 from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.compact.errors.samples import corners
+from boolcomp.compact.limits import effective
 from boolcomp.compact.promise import passes
 from boolcomp.compact.promise.floor import input_floor, refuse_impossible
 from boolcomp.compact.promise.steered import Made, SteeredTask
+from boolcomp.compact.search import MOST_PERTURBATIONS_A_SECOND, Search, SearchTask
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.pruning import SHARE, without_small_waves
 from boolcomp.compact.sketch.sketch import AngleSum
@@ -30,14 +32,13 @@ from boolcomp.compact.sketch.variables import Role, live_nodes, widths_of, width
 from boolcomp.compact.sketch.variables import variable as variable_of
 from boolcomp.compact.widths.descend import choose_widths
 from boolcomp.compact.widths.floor import Floor
-from boolcomp.compact.widths.limits import effective
 from boolcomp.compact.widths.reach import climbed
-from boolcomp.compact.widths.search import MOST_PERTURBATIONS_A_SECOND, Search, SearchTask
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.promise import promise_of
-from boolcomp.problem.robot import load_robot
-from boolcomp.problem.written.making import function_problem
-from boolcomp.terms import Terms, evaluate_terms, split
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.written.build import function_problem
+from boolcomp.terms.extract import Terms, split
+from boolcomp.terms.term import evaluate_terms
 from boolcomp.words.graph import Heap
 
 if TYPE_CHECKING:

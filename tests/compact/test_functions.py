@@ -18,10 +18,10 @@ from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.errors.samples import output_values, states_of
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.network import word_logic
 from boolcomp.compact.sketch.poly import quantities
-from boolcomp.problem.written.functionfile import parse_function
-from boolcomp.terms import split
+from boolcomp.problem.written.files import parse_function
+from boolcomp.terms.extract import split
 from boolcomp.words.agreement import agrees
 from boolcomp.words.graph import Lookup
 from boolcomp.words.simulate import simulate
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.widths.search import Search
+    from boolcomp.compact.search import Search
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.problem.problem import Problem
 

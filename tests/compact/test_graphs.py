@@ -11,10 +11,10 @@ from compact.word_robots import case, run_network, small_robot
 from limited import random_limited, with_ranges
 
 from boolcomp.common.errors import DataError
-from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.sketch.build import Form
-from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot
+from boolcomp.compact.network import word_logic
+from boolcomp.compact.sketch_terms import Form
+from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.words.graph import Heap, InputWord, narrowed
 from boolcomp.words.graphtext import parse_graph
 from boolcomp.words.simulate import node_word, simulate
@@ -22,7 +22,7 @@ from boolcomp.words.simulate import node_word, simulate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 
 # Simulation and logic

@@ -15,7 +15,7 @@ from compact.word_robots import case
 from boolcomp.compact.graph.angles import angle_node, angle_shape, sum_shape
 from boolcomp.compact.graph.heaps import TimedBuilder, adder_nodes, mean_adder_nodes, reduce_columns
 from boolcomp.compact.graph.layout import Format, Statistics, heap_bits, linear_rows, product_grid
-from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.realisation import realise
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
     Linear,

@@ -17,8 +17,8 @@ from limited import random_limited, with_ranges
 from samples import problem_of, terms_of
 
 import boolcomp as bc
-from boolcomp.common.cache import sealed, unsealed
-from boolcomp.common.files import shipped
+from boolcomp.base.files import shipped
+from boolcomp.base.store import sealed, unsealed
 from boolcomp.compact.demand import TARGETS, Demand, Target, usual_demand
 from boolcomp.compact.errors.centre import GRAIN, decoder_shifts
 from boolcomp.compact.errors.every import every_state, is_countable, is_exact
@@ -32,14 +32,14 @@ from boolcomp.compact.errors.measure import (
 )
 from boolcomp.compact.errors.samples import states_of
 from boolcomp.compact.graph.angles import angle_node, sum_shape
-from boolcomp.compact.graph.logic import word_depth, word_logic
-from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.graph.tables import columns_of, mux_network, table_cost
 from boolcomp.compact.graph.tabulate import Domain, Tabulated, tabulate
+from boolcomp.compact.network import word_depth, word_logic
+from boolcomp.compact.noise import Model
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.promise.steered import SteeredTask
+from boolcomp.compact.realisation import realise
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
     Linear,
@@ -51,15 +51,15 @@ from boolcomp.compact.sketch.sketch import (
     WordSum,
 )
 from boolcomp.compact.sketch.variables import Role
+from boolcomp.compact.sketch_terms import Form
 from boolcomp.compact.widths.costs import LEVEL, costs_of
 from boolcomp.compact.widths.descend import Descent, choose_widths
-from boolcomp.compact.widths.noise import Model
 from boolcomp.compact.widths.sensitivities import sensitivities
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.proof.worst import Worst
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.sketch.variables import Widths
     from boolcomp.compact.widths.costs.model import Factors
     from boolcomp.logic.synthesis.measure import Objective
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.words.graph import Node
 
     Floats = NDArray[np.float64]

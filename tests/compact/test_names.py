@@ -11,7 +11,7 @@ import pytest
 from compact.word_robots import case
 from limited import with_ranges
 
-from boolcomp.compact.sketch.build import Form
+from boolcomp.compact.sketch_terms import Form
 from boolcomp.problem.interval import Interval
 from boolcomp.words.graph import (
     Angles,
@@ -31,7 +31,7 @@ from boolcomp.words.simulate import node_word
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 
 ANGLES = (

@@ -16,8 +16,8 @@ from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.promise.wordlength import bits_for
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.promise import promise_of
-from boolcomp.program.programfile import load_program
-from boolcomp.terms import split
+from boolcomp.program.files import load_program
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,25 +19,27 @@ from limited import random_limited, with_ranges
 from samples import problem_of, terms_of
 
 import boolcomp
-from boolcomp import clip, function_problem, word
+from boolcomp.base.files import shipped
 from boolcomp.common.errors import UsageError
-from boolcomp.common.files import shipped
 from boolcomp.common.workers import ALONE
+from boolcomp.compact import search
 from boolcomp.compact.demand import Demand, digest
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import graph_worst
 from boolcomp.compact.widths import passes as module
-from boolcomp.compact.widths import search
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.written.algebra import clip
+from boolcomp.problem.written.build import function_problem
+from boolcomp.problem.written.words import word
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact.widths.search import Candidate
-    from boolcomp.problem.robot import Robot
+    from boolcomp.compact.search import Candidate
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
 

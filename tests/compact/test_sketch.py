@@ -16,19 +16,19 @@ from samples import problem_of as arm_problem
 
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.errors.samples import States, corners, draw
-from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import Curve, Linear, Product, Sketch, Waves, WordSum
+from boolcomp.compact.sketch_terms import Form, build_sketch
 from boolcomp.compact.widths.forms import FORMS
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.functions import FRICTION, robot_problem
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.worded import with_words
-from boolcomp.problem.wordformat import WordFormat
-from boolcomp.terms import split
+from boolcomp.problem.words import WordFormat
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
 

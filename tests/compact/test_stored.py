@@ -26,18 +26,18 @@ from boolcomp.compact.errors.measure import Sampling
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.remade import require_true
 from boolcomp.compact.result.built import Built
-from boolcomp.compact.result.store import result_store, unproved
+from boolcomp.compact.store import result_store, unproved
 from boolcomp.logic.networktext import parse_network
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.proof.worst import subject_of
 from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from boolcomp.compact.result.store import StoredResult
-    from boolcomp.terms import Terms
+    from boolcomp.compact.store import StoredResult
+    from boolcomp.terms.extract import Terms
 
 
 QUICK = Demand(bits=4, rms=(0.6,), effort=0.0, seed=3)
@@ -339,7 +339,7 @@ def test_a_network_that_differs_at_one_word_is_found_out_by_proof_alone(
     _, document = opened(foreign)
     with_a_trap(document)
     write(foreign, document)
-    monkeypatch.setattr("boolcomp.compact.result.store._is_true", lambda *_: True)
+    monkeypatch.setattr("boolcomp.compact.store._is_true", lambda *_: True)
     monkeypatch.setattr("boolcomp.compact.remade._require_errors", lambda *_: None)
     with pytest.warns(DataWarning, match="not what it says"):
         assert read(foreign) is None

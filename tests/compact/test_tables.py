@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcomp.common.errors import DataError
-from boolcomp.compact.graph.interpolate import Interpolation, Pieces, pieces
-from boolcomp.compact.graph.logic import from_truth_tables, word_logic
 from boolcomp.compact.graph.lut6 import column_luts
 from boolcomp.compact.graph.tables import columns_of, mux_network, mux_nodes
 from boolcomp.compact.graph.tabulate import Domain, Tabulated, bipartite_error, tabulate
+from boolcomp.compact.network import from_truth_tables, word_logic
 from boolcomp.compact.result.network import lut6, smaller, table_network
 from boolcomp.compact.sketch.sketch import Powers, Waves
+from boolcomp.compact.tables import Interpolation, Pieces, pieces
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, copied
 from boolcomp.words.agreement import agrees

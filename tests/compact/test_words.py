@@ -13,26 +13,25 @@ from compact.word_robots import small_robot
 from samples import problem_of
 
 import boolcomp as bc
-from boolcomp.codes import CODE_KINDS
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.compact.assembly import Ends, program_of_graph
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.samples import corners, draw
-from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.sketch.build import build_sketch
+from boolcomp.compact.network import word_logic
+from boolcomp.compact.noise import Model
+from boolcomp.compact.realisation import realise
 from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch_terms import build_sketch
 from boolcomp.compact.widths.descend import choose_widths
-from boolcomp.compact.widths.noise import Model
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
-from boolcomp.problem.robot.schema import parse_robot
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.worded import with_words
-from boolcomp.problem.wordformat import formats
-from boolcomp.program.programfile import load_program
+from boolcomp.problem.words import CODE_KINDS, formats
+from boolcomp.program.files import load_program
 from boolcomp.program.writing import save_program
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 from boolcomp.terms.rest import resting
 from boolcomp.words.graph import narrowed
 from boolcomp.words.graphtext import parse_graph

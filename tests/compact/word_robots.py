@@ -12,19 +12,20 @@ from samples import problem_of, random_robot
 from boolcomp.common.workers import Workers
 from boolcomp.compact.demand import Demand, Listener, ignore_progress
 from boolcomp.compact.errors.samples import States, corners, draw
-from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.noise import Model
 from boolcomp.compact.passes import CompactChoices, build, graph
-from boolcomp.compact.sketch.build import Form, build_sketch
+from boolcomp.compact.realisation import realise
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Waves, WordSum
 from boolcomp.compact.sketch.variables import Role, WidthVariable
+from boolcomp.compact.sketch_terms import Form, build_sketch
 from boolcomp.compact.widths import passes
 from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.ledger import Checkpoint, Ledger
-from boolcomp.compact.widths.noise import Model
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.interval import Interval
-from boolcomp.terms import output_amplitudes, split
+from boolcomp.terms.extract import split
+from boolcomp.terms.extrema import output_amplitudes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
-    from boolcomp.terms import Terms
+    from boolcomp.problem.robot.model import Robot
+    from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}

@@ -19,7 +19,7 @@ from boolcomp.measure.control.blocks import (
 )
 from boolcomp.measure.control.recorded import inverse_dynamics
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from pathlib import Path

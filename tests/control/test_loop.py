@@ -15,10 +15,12 @@ from boolcomp.measure.control.blocks import Called
 from boolcomp.measure.control.study import study
 from boolcomp.measure.control.trajectories import trajectory_of
 from boolcomp.measure.control.variants import Variant, exact_of
-from boolcomp.problem.robot import Robot, load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from boolcomp.problem.robot.model import Robot
 
 ARM = load_robot("machado-2r")
 RATE = 200.0

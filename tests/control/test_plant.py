@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from pinocchio_model import pinocchio_model
 
 from boolcomp.common.errors import DataError
 from boolcomp.measure.control.plant import plant_of
-from boolcomp.problem.robot import Robot, load_robot
+from boolcomp.problem.robot.library import load_robot
+
+if TYPE_CHECKING:
+    from boolcomp.problem.robot.model import Robot
 
 START = np.array([0.4, -0.9, 0.3, -0.5])
 PUSH = np.array([60.0, -12.0])

@@ -18,7 +18,7 @@ from boolcomp.measure.control.trajectories import trajectory_of
 from boolcomp.measure.control.variants import exact_of, referred_variant
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.problem import numbered
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.measure.control.trajectories import trajectory_of
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from boolcomp.targets.walks import image_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.codes import CodeKind
+    from boolcomp.problem.words import CodeKind
     from boolcomp.program.program import Program
 
 

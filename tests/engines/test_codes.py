@@ -10,11 +10,11 @@ import pytest
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
-from boolcomp.engines import evaluate
-from boolcomp.engines.native import NativeEngine
+from boolcomp.engines.engine import evaluate
+from boolcomp.engines.llvm import host
+from boolcomp.engines.native.engine import NativeEngine
 from boolcomp.engines.native.logic import WIDTHS
-from boolcomp.engines.native.machine import host
-from boolcomp.engines.planes import NumpyEngine
+from boolcomp.engines.numpy import NumpyEngine
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.logic.network import Builder
 from boolcomp.problem.interval import Interval
@@ -109,7 +109,7 @@ def test_planes_made_once_give_what_codes_give(width: int) -> None:
 
 
 def test_where_llvm_chooses_the_registers_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.engines.native.machine.assembles", lambda: False)
+    monkeypatch.setattr("boolcomp.engines.llvm.assembles", lambda: False)
     made = NativeEngine(wiring("gray"), HERE[0])
     given = columns(1100)
     assert (cells(made.run_codes(given)) == expected(given, "gray")[0]).all()

@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 from small_programs import stages, table_wiring
 from test_network import networks
 
-from boolcomp.engines import evaluate
 from boolcomp.engines.chunks import split_calls
-from boolcomp.engines.native import NativeEngine
+from boolcomp.engines.engine import evaluate
+from boolcomp.engines.llvm import host
+from boolcomp.engines.native.engine import NativeEngine
 from boolcomp.engines.native.logic import WIDTHS
-from boolcomp.engines.native.machine import host
-from boolcomp.engines.planes import NumpyEngine
+from boolcomp.engines.numpy import NumpyEngine
 from boolcomp.engines.wiring import Call, Wiring
 from boolcomp.logic.network import Builder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.engines import Engine, Evaluation
+    from boolcomp.engines.engine import Engine, Evaluation
     from boolcomp.logic.network import Network
 
 KINDS = ["numpy", *(str(width) for width in WIDTHS if width < 512 or host().has_ternary)]

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
+from boolcomp.base.processes import Processes
 from boolcomp.common.errors import UsageError
-from boolcomp.common.processes import Processes
-from boolcomp.engines import evaluate, make_engine
-from boolcomp.parallel.sharding.pool import ProcessPool
+from boolcomp.engines import make_engine
+from boolcomp.engines.engine import evaluate
+from boolcomp.scale.pool import ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.engines import Engine
+    from boolcomp.engines.engine import Engine
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 SECONDS = 60.0  # of a child, which takes some milliseconds where it does not hang

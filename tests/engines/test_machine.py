@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.engines.native import machine
+from boolcomp.engines import llvm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "boolcomp" / "native"
 
 
-def answer(code: machine.NativeCode) -> int:
+def answer(code: llvm.NativeCode) -> int:
     import ctypes
 
     number = ctypes.c_int64()
@@ -34,8 +34,8 @@ def answer(code: machine.NativeCode) -> int:
 
 
 def test_code_is_compiled_once_and_then_read(folder: Path) -> None:
-    first = machine.NativeCode(TEXT, machine.host())
-    second = machine.NativeCode(TEXT, machine.host())
+    first = llvm.NativeCode(TEXT, llvm.host())
+    second = llvm.NativeCode(TEXT, llvm.host())
     assert (first.cached, second.cached) == (False, True)
     assert answer(first) == answer(second) == 42
     assert len(list(folder.iterdir())) == 1
@@ -49,37 +49,37 @@ def test_text_that_takes_long_is_not_made_where_its_content_is_known(folder: Pat
         return TEXT
 
     for _ in range(2):
-        assert answer(machine.NativeCode(text, machine.host(), "forty-two")) == 42
-    assert not machine.NativeCode(text, machine.host(), "something else").cached
+        assert answer(llvm.NativeCode(text, llvm.host(), "forty-two")) == 42
+    assert not llvm.NativeCode(text, llvm.host(), "something else").cached
     assert (len(made), len(list(folder.iterdir()))) == (2, 2)
 
 
 def test_another_text_or_processor_has_another_entry(folder: Path) -> None:
-    machine.NativeCode(TEXT, machine.host())
-    assert not machine.NativeCode(TEXT.replace("42", "43"), machine.host()).cached
-    machine.NativeCode(TEXT, machine.Processor(machine.host().cpu, "-avx512f"))
+    llvm.NativeCode(TEXT, llvm.host())
+    assert not llvm.NativeCode(TEXT.replace("42", "43"), llvm.host()).cached
+    llvm.NativeCode(TEXT, llvm.Processor(llvm.host().cpu, "-avx512f"))
     assert len(list(folder.iterdir())) == 3
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "renamed"])
 def test_a_damaged_entry_is_made_again(folder: Path, damage: str) -> None:
-    machine.NativeCode(TEXT, machine.host())
+    llvm.NativeCode(TEXT, llvm.host())
     (entry,) = folder.iterdir()
     content = entry.read_bytes()
     flipped = content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]
     if damage == "renamed":  # the code of another text under this one's name
         other = TEXT.replace("42", "43")
-        machine.NativeCode(other, machine.host())
+        llvm.NativeCode(other, llvm.host())
         (stranger,) = (path for path in folder.iterdir() if path != entry)
         flipped = stranger.read_bytes()
     entry.write_bytes({"cut": content[:50]}.get(damage, flipped))
-    again = machine.NativeCode(TEXT, machine.host())
+    again = llvm.NativeCode(TEXT, llvm.host())
     assert (again.cached, answer(again)) == (False, 42)
-    assert machine.NativeCode(TEXT, machine.host()).cached
+    assert llvm.NativeCode(TEXT, llvm.host()).cached
 
 
 def test_an_entry_that_others_may_write_is_not_used(folder: Path) -> None:
-    machine.NativeCode(TEXT, machine.host())
+    llvm.NativeCode(TEXT, llvm.host())
     (entry,) = folder.iterdir()
     entry.chmod(0o666)
-    assert not machine.NativeCode(TEXT, machine.host()).cached
+    assert not llvm.NativeCode(TEXT, llvm.host()).cached

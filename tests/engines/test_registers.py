@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.engines.native.registers import (
+from boolcomp.engines.avx512 import (
     Allocation,
     Copy,
     Fill,

@@ -12,16 +12,17 @@ from targets.exported import tiny
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.engines import evaluate, make_engine
+from boolcomp.engines import make_engine
+from boolcomp.engines.engine import evaluate
 from boolcomp.engines.wiring import Result
 from boolcomp.logic.network import Builder
-from boolcomp.parallel.sharding.pool import ProcessPool
 from boolcomp.problem.interval import Interval
+from boolcomp.scale.pool import ProcessPool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.codes import CodeKind
+    from boolcomp.problem.words import CodeKind
     from boolcomp.program.program import Program
 
 

@@ -12,8 +12,9 @@ from small_programs import stages
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
-from boolcomp.engines import evaluate, make_engine
-from boolcomp.engines.native import NativeEngine, machine
+from boolcomp.engines import llvm, make_engine
+from boolcomp.engines.engine import evaluate
+from boolcomp.engines.native.engine import NativeEngine
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.logic import luts
 from boolcomp.logic.network import Builder
@@ -23,7 +24,7 @@ from boolcomp.problem.problem import numbered
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.engines import Engine, Evaluation
+    from boolcomp.engines.engine import Engine, Evaluation
 
 UNIT, TURN = Interval(-1, 1), Interval(-np.pi, np.pi)
 SETS: dict[str, list[Code]] = {
@@ -116,7 +117,7 @@ def test_values_and_words_are_coded_as_codes_say(name: str, kind: str) -> None:
 def test_without_fused_or_affine_instructions_nothing_changes(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine.Processor, missing, property(lambda _: False))
+    monkeypatch.setattr(llvm.Processor, missing, property(lambda _: False))
     for kind in KINDS[1:]:
         engine = engine_of(through("mixed"), kind)
         check(engine, "mixed", values(SETS["mixed"], np.float32, 900))

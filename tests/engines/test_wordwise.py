@@ -14,15 +14,15 @@ from wordgraphs import interpreted, random_graph
 import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.compact.graph.logic import word_logic
-from boolcomp.engines import evaluate, make_engine
-from boolcomp.engines.native import machine
-from boolcomp.engines.planes import NumpyEngine
+from boolcomp.compact.network import word_logic
+from boolcomp.engines import llvm, make_engine
+from boolcomp.engines.engine import evaluate
+from boolcomp.engines.numpy import NumpyEngine
 from boolcomp.engines.wiring import Call, Cut, Port, Result, Stop, Wiring, WordLogic
-from boolcomp.engines.wordwise import WordEngine
-from boolcomp.parallel.sharding.pool import ProcessPool
+from boolcomp.engines.wordwise.engine import WordEngine
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group
+from boolcomp.scale.pool import ProcessPool
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -36,7 +36,7 @@ from boolcomp.words.graph import (
 )
 
 if TYPE_CHECKING:
-    from boolcomp.engines import Evaluation
+    from boolcomp.engines.engine import Evaluation
 
 SAMPLES = 64 * 2 + 3
 UNIT = Interval(-1.0, 1.0)
@@ -68,7 +68,7 @@ def wiring_of(graph: WordGraph, below: int = 0) -> Wiring:
     )  # fmt: skip
 
 
-def agree(graph: WordGraph, below: int, processors: list[machine.Processor | None]) -> None:
+def agree(graph: WordGraph, below: int, processors: list[llvm.Processor | None]) -> None:
     """Hold the engine against the digits and against planes: singles, groups, columns, words."""
     wiring = wiring_of(graph, below)
     rng = np.random.default_rng(1)
@@ -132,7 +132,7 @@ def test_it_gives_what_the_digits_of_any_graph_say(seed: int) -> None:
 @pytest.mark.parametrize("seed", [10, 12])
 def test_it_does_so_without_wide_registers_and_permutes(seed: int) -> None:
     graph = random_graph(seed)
-    agree(graph, 0, [machine.host().without_ternary()])
+    agree(graph, 0, [llvm.host().without_ternary()])
 
 
 def rested(below: int) -> Wiring:

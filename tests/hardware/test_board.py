@@ -13,8 +13,8 @@ from targets.exported import arm, tiny
 
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.logic.synthesis import abc
+from boolcomp.measure.fpga import Sources, board, built, sources
 from boolcomp.measure.hardware import tools
-from boolcomp.measure.hardware.boards import Sources, board, built, sources
 from boolcomp.targets import Options
 
 if TYPE_CHECKING:

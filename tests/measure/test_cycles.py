@@ -12,7 +12,7 @@ import pytest
 from exports import kept
 
 from boolcomp.common.errors import DataError
-from boolcomp.measure.cycles import arm, board, thumb
+from boolcomp.measure.cycles import board, boards, thumb
 from boolcomp.measure.cycles.design import Design, declared
 from boolcomp.measure.cycles.measure import BOARDS
 from boolcomp.measure.cycles.subject import Subject
@@ -111,7 +111,7 @@ LISTING = """\
 def test_a_call_is_counted_from_the_calling_instruction_to_the_one_after_it() -> None:
     trace = np.array([0x20, *(0x10, 0x12, 0x14, 0x16) * 2, 0x18, 0x24], np.uint32)
     known = thumb.instructions(LISTING, "cortex-m0")
-    count, cycles = arm.counted_calls(trace, known, arm.place_of("f", LISTING), 1)
+    count, cycles = boards.counted_calls(trace, known, boards.place_of("f", LISTING), 1)
     # bl 4; ldr 2, muls 1, push 1 + 5, a branch taken 3 and one not taken 1; pop 1 + 5 and 3
     assert count.tolist() == [10]
     assert cycles.tolist() == [4 + 2 * (2 + 1 + 6) + 3 + 1 + 9]

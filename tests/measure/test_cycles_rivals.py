@@ -15,7 +15,7 @@ import boolcomp
 from boolcomp.measure.cycles import byhand
 from boolcomp.measure.cycles.design import Design
 from boolcomp.measure.cycles.subject import Subject
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from boolcomp.measure.stages import tables_page, terms_page
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.sources import problem_of
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import Link, Robot
+from boolcomp.problem.robot.model import Link, Robot
 from boolcomp.proof.worst import Axis, Subject, axes_of, find_worst, subject_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from boolcomp.problem.degrees import Angles, Seen, angles_of
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

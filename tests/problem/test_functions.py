@@ -14,14 +14,17 @@ from samples import problem_of, random_robot
 
 import boolcomp as bc
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.dynamics import gravity_torques, inverse_dynamics
+from boolcomp.problem.dynamics.batch import gravity_torques, inverse_dynamics
 from boolcomp.problem.expressions.straight import Straight
 from boolcomp.problem.extremes import extremes
 from boolcomp.problem.functions import NAMES, USUAL, function_name, function_of, robot_problem
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import PartHint, SumHint
-from boolcomp.problem.robot import Pose, Robot, load_robot, robot_names, with_payload
-from boolcomp.terms import FORMS, evaluate_terms, split
+from boolcomp.problem.robot.library import load_robot, robot_names
+from boolcomp.problem.robot.model import Pose, Robot
+from boolcomp.problem.robot.payload import with_payload
+from boolcomp.terms.extract import FORMS, split
+from boolcomp.terms.term import evaluate_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,13 +14,14 @@ from samples import TURN, input_of, problem_of, random_robot
 
 import boolcomp as bc
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.dynamics.algebra import Folding
-from boolcomp.problem.dynamics.recurrence import newton_euler
-from boolcomp.problem.harmonics import Harmonics
+from boolcomp.problem.dynamics.newton_euler import newton_euler
+from boolcomp.problem.expressions.algebra import Folding
+from boolcomp.problem.expressions.fourier import Harmonics
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.spectra import Spectra
-from boolcomp.terms import FORMS, evaluate_terms, split
+from boolcomp.terms.extract import FORMS, split
+from boolcomp.terms.term import evaluate_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.problem import Input, Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
 

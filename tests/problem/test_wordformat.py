@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boolcomp as bc
+from boolcomp.base.errors import parse_number
 from boolcomp.common.errors import BoolcompError, UsageError
-from boolcomp.common.text import parse_number
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.worded import with_words
-from boolcomp.problem.wordformat import CODE_KINDS, ZEROS, WordFormat, formats
+from boolcomp.problem.words import CODE_KINDS, ZEROS, WordFormat, formats
 
 RANGES = st.none() | st.builds(
     lambda low, width: Interval(low, low + width), st.floats(-1e3, 1e3), st.floats(0.01, 1e3)

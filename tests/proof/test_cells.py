@@ -14,15 +14,15 @@ import boolcomp as bc
 from boolcomp.common.errors import DataError
 from boolcomp.compact.assembly import Ends, program_of_graph
 from boolcomp.compact.errors.samples import word_value
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.network import word_logic
 from boolcomp.compact.result.explained import explained
 from boolcomp.compact.result.proved import bounds_of
 from boolcomp.compact.sketch.sketch import Curve
 from boolcomp.problem.angles import exact_sine
 from boolcomp.problem.worded import with_words
-from boolcomp.problem.wordformat import formats
-from boolcomp.problem.written.functionfile import parse_function
-from boolcomp.proof.bound import cells, elementary
+from boolcomp.problem.words import formats
+from boolcomp.problem.written.files import parse_function
+from boolcomp.proof.bound import balls, cells
 from boolcomp.proof.bound.cells import cell_bounds, cells_of
 from boolcomp.proof.bound.enclosure import between
 from boolcomp.proof.bound.ends import beyond_ends
@@ -356,12 +356,12 @@ def columns(rng: np.random.Generator) -> dict[str, Floats]:
 
 def test_elementary_functions_err_by_less_than_a_tenth_of_their_bound() -> None:
     ball = precise()
-    ours = {"sin": elementary.sine, "cos": elementary.cosine, **elementary.FUNCTIONS}
+    ours = {"sin": balls.sine, "cos": balls.cosine, **balls.FUNCTIONS}
     for kind, column in columns(np.random.default_rng(5)).items():
         for x, found in zip(column, ours[kind](column), strict=True):
             exact = getattr(ball(float(x)), kind)()
             size = abs(float(exact)) + (kind != "exp")
-            assert abs(float(exact - ball(float(found)))) <= elementary.OFF / 10 * size, (kind, x)
+            assert abs(float(exact - ball(float(found)))) <= balls.OFF / 10 * size, (kind, x)
 
 
 def test_angles_of_points_lie_in_their_quadrants() -> None:
@@ -369,9 +369,9 @@ def test_angles_of_points_lie_in_their_quadrants() -> None:
     y, x = rng.uniform(-1, 1, (2, 400)) * 10.0 ** rng.uniform(-12, 3, (2, 400))
     y[:8], x[8:16] = 0.0, 0.0
     ball = precise()
-    for a, b, found in zip(y, x, elementary.angle_of(y, x), strict=True):
+    for a, b, found in zip(y, x, balls.angle_of(y, x), strict=True):
         exact = ball.atan2(ball(float(a)), ball(float(b)))
-        assert abs(float(exact - ball(float(found)))) <= elementary.OFF / 10 * 4
+        assert abs(float(exact - ball(float(found)))) <= balls.OFF / 10 * 4
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -15,14 +15,14 @@ import pytest
 from proof.explainedstates import drawn
 from shippedarms import built_of, made_by_name, shipped
 
-from boolcomp.checker.errors.plain import Plain
+from boolcomp.checker.plain import Plain
 from boolcomp.common.errors import DataError
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.result import proved as module
 from boolcomp.compact.result.explained import explained
 from boolcomp.compact.result.proved import proved
-from boolcomp.proof.bound.box_kernels import evaluate
 from boolcomp.proof.bound.boxes import Boxing
+from boolcomp.proof.bound.boxes_kernels import evaluate
 from boolcomp.proof.bound.branch_kernels import rounded
 from boolcomp.proof.bound.checked import claim_of, met_with_checker
 from boolcomp.proof.bound.enclosure import Enclosure, about, between, exactly, of_ball

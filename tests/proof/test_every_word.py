@@ -25,9 +25,9 @@ from boolcomp.compact.result.explained import explained
 from boolcomp.compact.result.proved import proved
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
-from boolcomp.problem.wordformat import formats
-from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.words import formats
+from boolcomp.problem.written.files import parse_function
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.plain import plain_bounds
 from boolcomp.words.graph import Lookup, WordGraph

@@ -32,7 +32,7 @@ from boolcomp.proof.tabled.fields import function_of, on_grid
 from boolcomp.proof.tabled.meaning import ReadWord
 from boolcomp.proof.tabled.places import line_of
 from boolcomp.proof.worst import find_worst, subject_of
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,14 +11,13 @@ from samples import problem_of, terms_of
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.places import Folder
-from boolcomp.measure.report import draw_samples, error_rows
-from boolcomp.measure.report.compare import Question, report_rows
-from boolcomp.measure.report.measure import documents
+from boolcomp.measure.report.measure import documents, draw_samples, error_rows
+from boolcomp.measure.report.rows import Question, report_rows
 from boolcomp.measure.report.tabulate import text_table
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.store import Recipe, Store
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 from samples import problem_of, terms_of
 
-from boolcomp.common.cache import user_cache
+from boolcomp.base.pages import Fact
+from boolcomp.base.store import user_cache
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.pages import Fact
 from boolcomp.common.pages.parts import Pen
-from boolcomp.measure.report import draw_samples, error_rows, kept
+from boolcomp.measure.report import kept
 from boolcomp.measure.report.beside import read_beside
 from boolcomp.measure.report.findings import Asked
 from boolcomp.measure.report.looks import Surveyor
+from boolcomp.measure.report.measure import draw_samples, error_rows
 from boolcomp.measure.report.page import report_page, shown_rows
 from boolcomp.measure.report.written import Written
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,7 +133,7 @@ def test_the_worst_of_a_plan_is_sought_once(
 def test_a_worst_that_the_plan_does_not_have_is_sought_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from boolcomp.common.cache import sealed, unsealed
+    from boolcomp.base.store import sealed, unsealed
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     plan = make_plan(TERMS, Options(bits=4))

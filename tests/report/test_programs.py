@@ -10,8 +10,7 @@ from samples import problem_of
 from small_programs import stages
 
 from boolcomp.common.errors import UsageError
-from boolcomp.measure.report import draw_samples, error_rows
-from boolcomp.measure.report.measure import documents
+from boolcomp.measure.report.measure import documents, draw_samples, error_rows
 from boolcomp.measure.report.programs import program_rows
 
 

@@ -28,7 +28,7 @@ from showpages import (
 from small_programs import stages
 
 import boolcomp
-from boolcomp.measure.show import program_page
+from boolcomp.measure.show.page import program_page
 from boolcomp.measure.show.scripts import data, in_script, straight_function
 from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.expressions.tape import Tape

@@ -11,7 +11,7 @@ import pytest
 from exports import kept
 from showpages import EVIL, MAJORITY, model_of, page_of, poisoned, subject_of
 
-from boolcomp.measure.show import program_page, table_page
+from boolcomp.measure.show.page import program_page, table_page
 from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from exports import kept
 from showpages import MAJORITY, READY, poisoned, subject_of
 
 import boolcomp
-from boolcomp.measure.show import program_page, table_page
+from boolcomp.measure.show.page import program_page, table_page
 from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:

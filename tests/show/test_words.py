@@ -11,7 +11,7 @@ from exports import kept
 from boolcomp.measure.show.arm import arm_steps
 from boolcomp.measure.show.effects import effects_of
 from boolcomp.measure.show.trajectory import shown_trajectory
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.words.graph import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 
 JOINTS = [("q", ("q1", "q2")), ("qd", ("qd1", "qd2")), ("qdd", ("qdd1", "qdd2"))]

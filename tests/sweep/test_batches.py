@@ -9,11 +9,11 @@ import pytest
 import sweepcells
 from sweepcells import DEADLY
 
-from boolcomp.common.executor import WorkerLostError
+from boolcomp.base.processes import WorkerLostError
+from boolcomp.scale.sweep import run, state_of
 from boolcomp.sweep.batches import Batches
 from boolcomp.sweep.estimate import Costs
 from boolcomp.sweep.folder import Folder
-from boolcomp.sweep.run import run, state_of
 from boolcomp.sweep.spec import parse_spec
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Losing(Executor):
 def test_a_cell_that_ends_its_workers_takes_none_of_its_company_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("boolcomp.sweep.run.compute", sweepcells.quick)
+    monkeypatch.setattr("boolcomp.scale.sweep.compute", sweepcells.quick)
     monkeypatch.setattr(sweepcells, "PAUSE", 0)
     some = cells([4, DEADLY], 16)
     folder, pool = Folder(tmp_path), Losing()

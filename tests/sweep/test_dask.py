@@ -19,13 +19,14 @@ from clusters import Cluster, needs_loopback
 from sweepcells import contents, spec
 from waiting import PATIENCE, until, until_gone
 
-from boolcomp.common.daskcluster import of_address
+from boolcomp.base.dask import of_address
+from boolcomp.base.errors import short
+from boolcomp.base.files import UNFINISHED, temporary_folder
+from boolcomp.base.processes import WorkerLostError
+from boolcomp.base.workers import executor, in_order
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.executor import WorkerLostError, executor, in_order
-from boolcomp.common.files import UNFINISHED, temporary_folder
-from boolcomp.common.text import short
+from boolcomp.scale.sweep import run, state_of
 from boolcomp.sweep.folder import Folder
-from boolcomp.sweep.run import run, state_of
 from boolcomp.sweep.spec import read_spec
 from boolcomp.sweep.tables import write_tables
 
@@ -56,7 +57,7 @@ def alone(path: Path, folder: Path) -> dict[str, bytes]:
     found, kept = read_spec(path), Folder(folder)
     state = state_of(found.cells, kept)
     with pytest.MonkeyPatch.context() as patch, executor("here") as pool:
-        patch.setattr("boolcomp.sweep.run.compute", sweepcells.mixed)
+        patch.setattr("boolcomp.scale.sweep.compute", sweepcells.mixed)
         run(found.cells, kept, pool, state)
     write_tables(found, state, folder)
     return contents(folder)
@@ -143,7 +144,7 @@ def test_a_machine_that_cannot_reach_itself_is_a_sentence_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started: list[object] = []
-    monkeypatch.setattr("boolcomp.common.daskcluster._started", started.append)
+    monkeypatch.setattr("boolcomp.base.dask._started", started.append)
 
     def unreachable(*_: object) -> None:
         raise OSError(errno.ENETUNREACH, "Network is unreachable")
@@ -160,7 +161,7 @@ def test_a_machine_that_cannot_reach_itself_is_a_sentence_at_once(
 def test_a_scheduler_that_is_not_there_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("boolcomp.common.daskcluster.PATIENCE", 0.5)
+    monkeypatch.setattr("boolcomp.base.dask.PATIENCE", 0.5)
     with pytest.raises(DataError, match=r"tcp://127.0.0.1:9: no Dask scheduler answers"):
         executor("tcp://127.0.0.1:9")
     wrong = tmp_path / "wrong.json"

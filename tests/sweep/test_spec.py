@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 from boolcomp.sweep.spec import parse_spec, read_spec
 
 if TYPE_CHECKING:

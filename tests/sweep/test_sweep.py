@@ -16,11 +16,12 @@ import sweepcells
 from sweepcells import DEADLY, REFUSED, contents, spec
 from waiting import until
 
-from boolcomp.common.executor import WorkerLostError, executor
-from boolcomp.sweep import run as runs
-from boolcomp.sweep.cell import canonical, compute, digest_of
+from boolcomp.base.processes import WorkerLostError
+from boolcomp.base.workers import executor
+from boolcomp.scale import sweep as runs
+from boolcomp.scale.sweep import State, state_of
+from boolcomp.scale.sweep_spec import canonical, compute, digest_of
 from boolcomp.sweep.folder import Folder
-from boolcomp.sweep.run import State, state_of
 from boolcomp.sweep.spec import read_spec
 from boolcomp.sweep.tables import write_tables
 
@@ -37,7 +38,7 @@ SCRIPT = str(Path(sweepcells.__file__))
 def quick_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute cells that cost nothing; they are known by their module to workers."""
     monkeypatch.setattr(runs, "compute", sweepcells.quick)
-    monkeypatch.setattr("boolcomp.sweep.page.page", lambda *_: "drawn elsewhere")
+    monkeypatch.setattr("boolcomp.scale.sweep_page.page", lambda *_: "drawn elsewhere")
 
 
 def swept(path: Path, folder: Path, where: str = "here", *, retry: bool = False) -> State:

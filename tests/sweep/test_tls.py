@@ -31,7 +31,7 @@ def swept(
     """Run a sweep of a cell on a cluster; a client that nobody answers waits a second."""
     text = (
         "import sys; sys.argv[0] = sys.argv.pop(1)\n"
-        "from boolcomp.common import daskcluster\n"
+        "from boolcomp.base import dask as daskcluster\n"
         "daskcluster.PATIENCE = float(sys.argv.pop(1))\n"
         "import runpy; runpy.run_path(sys.argv[0], run_name='__main__')"
     )

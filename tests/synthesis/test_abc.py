@@ -11,7 +11,7 @@ import pytest
 from synthesis.networks import random_network
 from waiting import PATIENCE, until
 
-from boolcomp.logic import blif
+from boolcomp.logic import formats
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import SCRIPTS
 
@@ -133,6 +133,6 @@ def test_the_memory_limit_is_kept() -> None:
 def test_every_script_runs_and_writes_nodes_of_three_inputs(name: str) -> None:
     network = random_network(3, 8, 60, 6)
     commands = ["read_blif a.blif", *SCRIPTS[name], "write_blif b.blif"]
-    outcome = abc.run(abc.find(), commands, {"a.blif": blif.render(network)}, ["b.blif"])
+    outcome = abc.run(abc.find(), commands, {"a.blif": formats.render(network)}, ["b.blif"])
     assert outcome.note == ""
-    assert len(blif.parse_blif(outcome.files["b.blif"]).outputs) == 6
+    assert len(formats.parse_blif(outcome.files["b.blif"]).outputs) == 6

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from synthesis.networks import networks
 
 from boolcomp.common.errors import DataError
-from boolcomp.logic import aiger, blif, simulation
+from boolcomp.logic import aiger, formats, simulation
 from boolcomp.logic.netlist import Netlist
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def test_nodes_of_many_inputs_are_taken_apart() -> None:
         ".model wide\n.inputs a b c d e\n.outputs y z\n.names a b c d y\n11-- 1\n--01 1\n"
         ".names a b c d e z\n00000 0\n11111 0\n.end\n"
     )
-    found = blif.read_netlist(text)
+    found = formats.read_netlist(text)
     assert found.name == "wide"
     y, z = simulation.truth_planes(found.network)
     for row in range(32):
@@ -101,7 +101,9 @@ def test_nodes_of_many_inputs_are_taken_apart() -> None:
 def test_blif_with_names_reads_back_the_same(network: Network) -> None:
     inputs = tuple(f"n{k}" for k in range(network.inputs))
     outputs = tuple(f"o#{k}" for k in range(len(network.outputs)))
-    found = blif.read_netlist(blif.render_netlist(Netlist("a model", inputs, outputs, network)))
+    found = formats.read_netlist(
+        formats.render_netlist(Netlist("a model", inputs, outputs, network))
+    )
     assert found.inputs == inputs
     assert found.outputs == tuple(name.replace("#", "_") for name in outputs)
     assert simulation.truth_planes(found.network) == simulation.truth_planes(network)

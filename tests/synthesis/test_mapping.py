@@ -9,7 +9,7 @@ import pytest
 from synthesis.networks import random_network
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.logic import blif
+from boolcomp.logic import formats
 from boolcomp.logic.lutblif import parse_luts
 from boolcomp.logic.lutnetwork import LutNetwork
 from boolcomp.logic.network import CONSTANTS, Network, Node
@@ -50,7 +50,7 @@ def test_without_abc_tables_are_cones_of_the_network(
     assert same_everywhere(network, found.luts)
     assert same_everywhere(network, found.luts.network())
     names = [f"i{k}" for k in range(8)], [f"o{k}" for k in range(4)]
-    text = blif.render_logic(found.luts, "x", *names)
+    text = formats.render_logic(found.luts, "x", *names)
     assert same_everywhere(parse_luts(text), found.luts)
 
 

@@ -13,7 +13,7 @@ from boolcomp.common.errors import UsageError
 from boolcomp.logic.equivalence import matches
 from boolcomp.logic.synthesis import abc, abctables
 from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
-from boolcomp.logic.synthesis.portfolio import SynthesisRecipe, synthesise, synthesise_all
+from boolcomp.logic.synthesis.tables import SynthesisRecipe, synthesise, synthesise_all
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_a_second_synthesis_reads_what_the_first_one_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = synthesise(sine(5, 6), QUICK, tmp_path)
-    monkeypatch.setattr("boolcomp.logic.synthesis.portfolio._made", None)
+    monkeypatch.setattr("boolcomp.logic.synthesis.tables._made", None)
     assert synthesise(sine(5, 6), QUICK, tmp_path) == first
 
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthesis.networks import networks, random_network, tables
 
-from boolcomp.logic.blif import clean
 from boolcomp.logic.equivalence import equivalent, matches
+from boolcomp.logic.formats import clean
 from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
 from boolcomp.logic.synthesis.builtin.resub import resubstitute
-from boolcomp.logic.synthesis.builtin.windows import improve_windows
+from boolcomp.logic.synthesis.resub import improve_windows
 from boolcomp.twolevel.clock import Clock
 
 if TYPE_CHECKING:

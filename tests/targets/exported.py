@@ -10,7 +10,7 @@ from small_programs import stages
 
 import boolcomp
 from boolcomp.codes import Code
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.network import word_logic
 from boolcomp.logic import luts
 from boolcomp.logic.network import Builder
 from boolcomp.problem.interval import Interval

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from boolcomp.targets.expressions import Moved, Name, Number, Padded, low, moved
-from boolcomp.targets.infix import Python
+from boolcomp.targets.scripts import Python
 
 X = Name("x", 8)
 

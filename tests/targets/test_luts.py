@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from targets.exported import arm, tiny
 
-from boolcomp.logic import blif
+from boolcomp.logic import formats
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.measure.verification.gatetext import read_gates
 from boolcomp.measure.verification.tools import SIMULATIONS, simulated
 from boolcomp.targets import Options, export_texts
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.target import design_of
 
 
 @pytest.mark.slow
@@ -23,7 +23,7 @@ def test_blif_of_tables_is_proved_to_be_the_program(inputs: int) -> None:
     program = arm("compact", 4)
     (text,) = export_texts(program, "blif", None, Options(luts=inputs)).values()
     assert isinstance(text, str)
-    found = blif.read_netlist(text)
+    found = formats.read_netlist(text)
     assert equivalent(found.network, design_of(program).network).holds
     widest = max(len(line.split()) - 2 for line in text.splitlines() if line.startswith(".names"))
     assert 3 < widest <= inputs

@@ -10,8 +10,8 @@ from exports import expected, kept, run_python, words_of
 from matrix import matrix
 from targets.exported import arm, planar
 
-from boolcomp.measure.verification.checks import compared
 from boolcomp.measure.verification.wordchecks import words_compared
+from boolcomp.measure.verify import compared
 from boolcomp.targets import Options, export_texts
 from boolcomp.targets.netlists import netlist_of
 

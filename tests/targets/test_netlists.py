@@ -9,7 +9,7 @@ from exports import kept
 from targets.exported import arm, tiny
 
 from boolcomp.common.errors import UsageError
-from boolcomp.logic import aiger, blif, luts
+from boolcomp.logic import aiger, formats, luts
 from boolcomp.logic.equivalence import equivalent, evaluate
 from boolcomp.logic.netlist import Netlist
 from boolcomp.logic.network import CONSTANTS, Builder
@@ -31,8 +31,8 @@ def test_names_that_become_equal_are_numbered_in_time_that_grows_like_them() -> 
     count = 30_000  # counting from 2 for each would take 450 million steps
     names = tuple(chr(0x4E00 + k % 20_000) + "\u00e9" * (1 + k // 20_000) for k in range(count))
     network = Builder(count).build([2 * CONSTANTS])
-    text = blif.render_netlist(Netlist("m", names, ("y",), network))
-    found = blif.read_netlist(text).inputs
+    text = formats.render_netlist(Netlist("m", names, ("y",), network))
+    found = formats.read_netlist(text).inputs
     assert found[:3] == ("__", "___2", "___3")
     assert len(set(found)) == count
 
@@ -44,9 +44,9 @@ def test_names_that_become_equal_are_numbered_in_time_that_grows_like_them() -> 
 def test_nodes_have_names_that_begin_like_no_other(names: tuple[str, str], node: str) -> None:
     builder = Builder(2)
     both = builder.node(luts.AND2, builder.input(0), builder.input(1))
-    text = blif.render_netlist(Netlist("m", names, ("y",), builder.build([both])))
+    text = formats.render_netlist(Netlist("m", names, ("y",), builder.build([both])))
     assert text.splitlines()[-3] == f".names {node} y"
-    assert blif.read_netlist(text).inputs == names
+    assert formats.read_netlist(text).inputs == names
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def test_nodes_have_names_that_begin_like_no_other(names: tuple[str, str], node:
 def test_the_arm_comes_back_from_every_netlist(mode: str, bits: int) -> None:
     program = arm(mode, bits)
     wanted, _ = netlist_of(program, None)
-    assert blif.read_netlist(str(content(program, "blif"))) == wanted
+    assert formats.read_netlist(str(content(program, "blif"))) == wanted
     text = content(program, "aiger-ascii")
     data = content(program, "aiger")
     assert isinstance(text, str)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.codes import CODE_KINDS, Code, CodeKind
-from boolcomp.measure.verification.checks import own_checks
+from boolcomp.codes import Code
+from boolcomp.measure.verify import own_checks
 from boolcomp.problem.interval import Interval
+from boolcomp.problem.words import CODE_KINDS, CodeKind
 from boolcomp.program.parts import CodedInput
-from boolcomp.targets.ports import input_notes
+from boolcomp.targets.target import input_notes
 
 if TYPE_CHECKING:
     from pathlib import Path

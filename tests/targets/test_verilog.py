@@ -13,8 +13,8 @@ from targets.exported import AWKWARD, arm, family, tiny
 from boolcomp.logic import luts
 from boolcomp.logic.equivalence import equivalent, evaluate
 from boolcomp.logic.network import Builder
-from boolcomp.measure.verification.checks import compared
 from boolcomp.measure.verification.gatetext import read_gates
+from boolcomp.measure.verify import compared
 from boolcomp.targets import Options, export_texts
 from boolcomp.targets.netlists import netlist_of
 

@@ -12,7 +12,7 @@ from targets.test_languages import resting
 from wordgraphs import random_graph
 
 from boolcomp.measure.verification.wordchecks import words_compared, words_read_back
-from boolcomp.measure.verification.wordtext import read_words
+from boolcomp.measure.verify_text import read_words
 from boolcomp.targets import Options, export_texts
 from boolcomp.words.graph import (
     Bits,

@@ -16,24 +16,19 @@ from samples import ONE, TURN, by_name, input_of, problem_of, random_robot, rand
 from termtext import parse_term
 
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import Robot, load_robot, robot_names
-from boolcomp.terms import (
-    FORMS,
-    Monomial,
-    Term,
-    Terms,
-    Wave,
-    amplitude,
-    evaluate_terms,
-    extrema,
-    output_amplitudes,
-)
-from boolcomp.terms.extrema import largest
+from boolcomp.problem.robot.library import load_robot, robot_names
+from boolcomp.terms import extrema
+from boolcomp.terms.extract import FORMS, Terms
+from boolcomp.terms.extrema import amplitude, largest, output_amplitudes
+from boolcomp.terms.term import Term, evaluate_terms
+from boolcomp.terms.terms import Monomial, Wave
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from boolcomp.problem.robot.model import Robot
 
 
 def test_the_papers_arm_has_exactly_the_papers_terms() -> None:

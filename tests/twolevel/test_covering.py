@@ -13,19 +13,19 @@ from twolevel.strategies import points, random_table
 
 from boolcomp.twolevel import bound_kernels
 from boolcomp.twolevel.blocks import UNIT, lagrangian, solve_block
-from boolcomp.twolevel.covering import (
-    CoverMatrix,
-    greedy_columns,
-    independent,
-    reduced,
-    without_dominated_rows,
-)
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.dense import to_index
 from boolcomp.twolevel.isop import minterms
 from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.milp import Milp
 from boolcomp.twolevel.selection import matrix as table_matrix
+from boolcomp.twolevel.setcover import (
+    CoverMatrix,
+    greedy_columns,
+    independent,
+    reduced,
+    without_dominated_rows,
+)
 from boolcomp.twolevel.witness import SearchEndedError
 
 COLUMNS, LATER = 9, math.inf

@@ -20,7 +20,7 @@ from boolcomp.twolevel import netlists, pla
 from boolcomp.twolevel.cheapest import Prices, cheapest
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.essential import essential, primes_around
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 from boolcomp.twolevel.phases import assigned
 from boolcomp.twolevel.statistics import statistics
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from boolcomp.twolevel.cover import Function
+    from boolcomp.twolevel.function import Function
 
 File = tuple[Rows, int, int]
 

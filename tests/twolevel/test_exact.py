@@ -30,15 +30,15 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
-from boolcomp.twolevel import exact, gather, prime_kernels
+from boolcomp.twolevel import exact, gather, primes_kernels
 from boolcomp.twolevel import isop as isop_module
 from boolcomp.twolevel import primes as prime_module
-from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.exact import minimise_exact
+from boolcomp.twolevel.function import Cover, Function
 from boolcomp.twolevel.gather import Gatherer, Gathering, TooManySetsError
 from boolcomp.twolevel.isop import minterms
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 from boolcomp.twolevel.packed import Shape, packed, unpacked
 from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
 from boolcomp.twolevel.warm_exact import warm_exact
@@ -115,7 +115,7 @@ def test_too_many_primes_and_too_little_time_are_errors() -> None:
 
 def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = []
-    maximal = prime_kernels.maximal
+    maximal = primes_kernels.maximal
 
     def noted(cubes: Any, first: int, last: int, kept: Any, size: int) -> int:
         steps.append((last - first) * (size + last - first))
@@ -125,12 +125,12 @@ def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPa
         steps.append(small.size * len(large))
         return np.zeros(len(small), np.bool_)
 
-    monkeypatch.setattr(prime_kernels, "maximal", noted)
+    monkeypatch.setattr(primes_kernels, "maximal", noted)
     monkeypatch.setattr(prime_module, "PAIRS", 1000)
     alone = Cubes.from_rows(9, 1, [(f"{x:09b}", "1") for x in range(512)])
     all_primes(packed(alone), Shape(9, 1), 10**6, math.inf)
     assert max(steps) <= 3 * 1000
-    monkeypatch.setattr(prime_kernels, "contained", contained)
+    monkeypatch.setattr(primes_kernels, "contained", contained)
     rows = [(f"{x:011b}", "1" * 6400) for x in range(0, 2048, 63)]
     halves = [packed(Cubes.from_rows(11, 6400, rows[k::2])) for k in (0, 1)]
     with contextlib.suppress(PrimesTooManyError):

@@ -27,10 +27,10 @@ from twolevel.strategies import (
 from boolcomp.twolevel import list_sweep_kernels as kernels
 from boolcomp.twolevel import lists
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.dense import Dense, rasterised
-from boolcomp.twolevel.improve import improve, suits
+from boolcomp.twolevel.function import Function
+from boolcomp.twolevel.heuristic import improve, suits
 from boolcomp.twolevel.improve_lists import improve_lists, irredundant
 from boolcomp.twolevel.isop import isop, minterms
 from boolcomp.twolevel.pooled import Pool

@@ -21,7 +21,7 @@ from waiting import running, until_gone
 from boolcomp.twolevel import cpsat_worker, milp_worker
 from boolcomp.twolevel import milp as milp_module
 from boolcomp.twolevel.milp import Milp
-from boolcomp.twolevel.recheck import Node, Tree, rechecked
+from boolcomp.twolevel.solvers import Node, Tree, rechecked
 
 # A triangle: two of three columns.
 TRIANGLE = np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 2, 0]), np.array([1, 1, 5])

@@ -23,10 +23,10 @@ from twolevel.strategies import (
 )  # fmt: skip
 
 from boolcomp.common.errors import UsageError
-from boolcomp.twolevel import espresso, espresso_worker, improve, isop, pla, sweep_kernels
-from boolcomp.twolevel.cover import Function
+from boolcomp.twolevel import espresso, espresso_worker, heuristic, isop, pla, sweep_kernels
 from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.minimise import METHODS, minimise
+from boolcomp.twolevel.function import Function
+from boolcomp.twolevel.minimisation import METHODS, minimise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -207,7 +207,7 @@ def test_a_cover_that_does_not_verify_is_discarded_with_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wrong = Cubes.from_rows(11, 6, [("-" * 11, "111111")])
-    monkeypatch.setattr(improve, "improve", lambda *_: (wrong, 1))
+    monkeypatch.setattr(heuristic, "improve", lambda *_: (wrong, 1))
     table = robot_table("T12")
     cover = minimise(table, "own")
     assert "own's cover is discarded: output" in cover.note
@@ -244,7 +244,7 @@ def test_a_table_too_large_to_improve_is_not_listed_beyond_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = random_table(np.random.default_rng(1), 6, 3, 0.3, 0.5)
-    monkeypatch.setattr(improve, "suits", lambda _: False)
+    monkeypatch.setattr(heuristic, "suits", lambda _: False)
     assert minimise(table, "own").method == "own"
     whole, seen = isop.isop, list[bool]()
 
@@ -259,7 +259,7 @@ def test_a_table_too_large_to_improve_is_not_listed_beyond_the_deadline(
 
 PROGRAM = """
 from twolevel.strategies import robot_table
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 for method in ("own", "exact"):
     print(repr(minimise(robot_table("T13"), method).cubes))
 """

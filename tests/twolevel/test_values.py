@@ -23,9 +23,9 @@ from twolevel.strategies import (
 
 from boolcomp.common.errors import DataError
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes, unpack
 from boolcomp.twolevel.dense import Dense, rasterised
+from boolcomp.twolevel.function import Cover, Function
 from boolcomp.twolevel.lists import GaveUpError
 from boolcomp.twolevel.verify import verify
 

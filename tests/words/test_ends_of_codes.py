@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from boolcomp.codes import CODE_KINDS, Code
+from boolcomp.codes import Code
 from boolcomp.common.errors import DataError
 from boolcomp.problem.interval import Interval
+from boolcomp.problem.words import CODE_KINDS
 
 RANGE = Interval(-3.0, 5.0)
 

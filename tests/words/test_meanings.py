@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from boolcomp.problem.interval import Interval
-from boolcomp.words.curves import wave_name
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, Node, Scale, WordGraph
 from boolcomp.words.names import word_names
+from boolcomp.words.simulation import wave_name
 
 ANGLES = (
     InputWord("q1", 8, angle=True),

@@ -13,7 +13,7 @@ from flint import arb
 from boolcomp.checker.claims.nodes import Given
 from boolcomp.checker.functions.curves import Functions
 from boolcomp.checker.functions.waves import Variable, precise
-from boolcomp.checker.sketch import Angle, Expansion
+from boolcomp.checker.problem import Angle, Expansion
 from boolcomp.checker.spans import NOTHING, Span, exactly, of_ball, two_pi
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.common.errors import DataError

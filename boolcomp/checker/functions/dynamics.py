@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.functions.robot import NOTHING, product, seen
 from boolcomp.checker.functions.waves import Sum, number, total
+from boolcomp.checker.robot import NOTHING, product, seen
 
 if TYPE_CHECKING:
-    from boolcomp.checker.functions.robot import Robot, Rows
     from boolcomp.checker.functions.waves import Space
+    from boolcomp.checker.robot import Robot, Rows
 
 Vector = list[Sum]
 

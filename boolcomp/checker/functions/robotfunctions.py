@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from boolcomp.checker.functions.dynamics import Arm, Vector, cross, dot
-from boolcomp.checker.functions.robot import NOTHING, hold, product, read_robot, spread
 from boolcomp.checker.functions.waves import number
+from boolcomp.checker.robot import NOTHING, hold, product, read_robot, spread
 from boolcomp.checker.steps import NotCoveredError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from boolcomp.checker.functions.curves import Functions
-    from boolcomp.checker.functions.robot import Robot, Rows
     from boolcomp.checker.functions.waves import Space, Sum
+    from boolcomp.checker.robot import Robot, Rows
 
 FRICTION = "inverse-dynamics-with-friction"
 KP, KD = 100, 20  # gains of control laws

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from boolcomp.checker.functions.robot import document_of, ends_of
 from boolcomp.checker.functions.robotfunctions import FRICTION, KD, KP
+from boolcomp.checker.robot import document_of, ends_of
 from boolcomp.checker.steps import NotCoveredError
 
 USUAL = "inverse-dynamics"

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
+from boolcomp.base.errors import parse_number
 from boolcomp.checker.functions.waves import number
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.common.errors import DataError, shown
-from boolcomp.common.text import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -3,17 +3,8 @@
 `page_text` makes the text of a `Page`. Its parts are values; the same values are the same bytes.
 """
 
-from boolcomp.common.pages.charts import (
-    Axis,
-    Chart,
-    ChartRow,
-    bars,
-    heat,
-    histogram,
-    lines,
-    scatter,
-)
-from boolcomp.common.pages.page import Fact, KeyFigure, Page, Section, page_text
+from boolcomp.base.charts import Axis, Chart, ChartRow, bars, heat, histogram, lines, scatter
+from boolcomp.base.pages import Fact, KeyFigure, Page, Section, page_text
 from boolcomp.common.pages.parts import Beside, Choice, Drawing, Markup, Parts, Text
 from boolcomp.common.pages.tables import Column, Table
 from boolcomp.common.pages.vega import require_charts

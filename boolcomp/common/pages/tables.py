@@ -6,7 +6,7 @@ import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import number
+from boolcomp.base.errors import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

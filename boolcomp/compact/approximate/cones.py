@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.compact.approximate.kernels import Nodes, evaluate
-from boolcomp.compact.approximate.search_kernels import Mirror
 from boolcomp.compact.approximate.searching import (
     ALL_ONES,
     arrays_of,
@@ -21,6 +20,7 @@ from boolcomp.compact.approximate.searching import (
     room,
     stack_of,
 )
+from boolcomp.compact.approximate_kernels import Mirror
 from boolcomp.compact.graph.coned import ConedLogic
 from boolcomp.logic import luts
 from boolcomp.logic.network import CONSTANTS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.approximate.searching import Searching
-    from boolcomp.compact.graph.logic import Synthesiser
+    from boolcomp.compact.network import Synthesiser
     from boolcomp.logic.network import Network
     from boolcomp.words.cones import Signal
     from boolcomp.words.graph import WordGraph

@@ -18,8 +18,8 @@ import numpy as np
 
 from boolcomp.compact.approximate.judge import JUDGED, JUDGED_SEED, WINDOW, WINDOW_SEED, drawn
 from boolcomp.compact.approximate.row_kernels import WordRows
-from boolcomp.compact.approximate.search_kernels import Asked
 from boolcomp.compact.approximate.searching import BLOCK, Searching, row_planes
+from boolcomp.compact.approximate_kernels import Asked
 from boolcomp.compact.errors.measure import clipped, network_errors
 from boolcomp.compact.errors.samples import corners, joined, states_of
 from boolcomp.compact.sketch.poly import quantities

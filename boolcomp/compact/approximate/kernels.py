@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from boolcomp.common.loops import njit
+from boolcomp.base.loops import njit
 from boolcomp.logic.synthesis.builtin.resub_kernels import value_of
 
 if TYPE_CHECKING:

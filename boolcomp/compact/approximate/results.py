@@ -19,7 +19,7 @@ from boolcomp.compact.errors.measure import measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.graph.coned import ConedLogic
 from boolcomp.compact.result.network import Finished, lut6, smaller, synthesiser, table_network
-from boolcomp.compact.result.store import StoredResult
+from boolcomp.compact.store import StoredResult
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.synthesis.measure import measure
 from boolcomp.logic.synthesis.optimise import Step
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.errors.measure import Errors, Sampling
     from boolcomp.compact.result.compact import Compact
     from boolcomp.compact.result.network import Begin
-    from boolcomp.compact.result.store import ResultStore
+    from boolcomp.compact.store import ResultStore
     from boolcomp.logic.network import Network
     from boolcomp.words.cones import Cone
 

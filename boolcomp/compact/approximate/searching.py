@@ -9,14 +9,7 @@ import numpy as np
 
 from boolcomp.compact.approximate.kernels import Nodes, Planes, evaluate
 from boolcomp.compact.approximate.row_kernels import Rows, costs_of, read_words
-from boolcomp.compact.approximate.search_kernels import (
-    Asked,
-    Limits,
-    Looked,
-    Mirror,
-    Net,
-    search,
-)
+from boolcomp.compact.approximate_kernels import Asked, Limits, Looked, Mirror, Net, search
 from boolcomp.logic.network import CONSTANTS, Builder
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ import numpy as np
 from boolcomp.compact.approximate.judge import Judge
 from boolcomp.compact.approximate.prices import Pricing, cores_of, with_entries
 from boolcomp.compact.approximate.row_kernels import WordRows
-from boolcomp.compact.approximate.search_kernels import Asked
 from boolcomp.compact.approximate.searching import Searching, row_planes
+from boolcomp.compact.approximate_kernels import Asked
 from boolcomp.compact.graph.tables import columns_of
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.approximate.prices import Core, Prices
-    from boolcomp.compact.graph.logic import Synthesiser
     from boolcomp.compact.graph.tables import Columns
+    from boolcomp.compact.network import Synthesiser
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
     from boolcomp.words.graph import Lookup, WordGraph

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.errors.samples import States
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
     from boolcomp.words.simulate import Simulated
 

@@ -10,7 +10,7 @@ from boolcomp.common.workers import ALONE
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import LEAST_SEARCHED
 from boolcomp.compact.errors.every import every_state, is_countable, is_exact
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.network import word_logic
 from boolcomp.proof.climbing import Cells
 from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of, worst_of
 from boolcomp.words.graph import narrowed

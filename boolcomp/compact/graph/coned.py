@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.logic import Literals, LogicMaker, word_logic
+from boolcomp.compact.network import Literals, LogicMaker, word_logic
 from boolcomp.logic import luts
 from boolcomp.logic.network import FALSE
 from boolcomp.words.cones import Spot, WordBit
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from boolcomp.compact.graph.heaps import Addition
-    from boolcomp.compact.graph.logic import Synthesiser
+    from boolcomp.compact.network import Synthesiser
     from boolcomp.logic.network import Network
     from boolcomp.words.cones import Cone, Signal
     from boolcomp.words.graph import WordGraph

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.interpolate import Interpolation, split_of
 from boolcomp.compact.graph.layout import Format, factor_grids, linear_rows, product_grid
 from boolcomp.compact.sketch.sketch import AngleSum, Linear, Source, WordSum
 from boolcomp.compact.sketch.variables import Role, is_kept, live_nodes, operands
+from boolcomp.compact.tables import Interpolation, split_of
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, PartialProducts
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from boolcomp.compact.promise import steered
 from boolcomp.compact.promise.floor import refuse_impossible
 from boolcomp.compact.promise.steered import LEAST, NEVER, SteeredTask, rank
 from boolcomp.compact.result.proved import bounds_of
+from boolcomp.compact.search import Search
 from boolcomp.compact.widths.ledger import ANNEALERS, CHUNKS
 from boolcomp.compact.widths.passes import (
     Refined,
@@ -27,7 +28,6 @@ from boolcomp.compact.widths.passes import (
     forms_of,
     promising,
 )
-from boolcomp.compact.widths.search import Search
 from boolcomp.problem.promise import HALF
 from boolcomp.proof.bound.result import EFFORT
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.demand import Demand
+    from boolcomp.compact.search import Candidate
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.widths.ledger import Ledger
-    from boolcomp.compact.widths.search import Candidate
     from boolcomp.proof.bound.meaning import Explained
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
     Floats = NDArray[np.float64]
 

@@ -19,16 +19,10 @@ import numpy as np
 from boolcomp.common.errors import DataError
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.errors.every import is_exact
-from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.noise import Model
+from boolcomp.compact.realisation import realise
 from boolcomp.compact.result.explained import Realised, explained_graph
-from boolcomp.compact.sketch.build import build_sketch
-from boolcomp.compact.sketch.variables import Role
-from boolcomp.compact.widths.costs import costs_of
-from boolcomp.compact.widths.descend import Descent, choose_widths
-from boolcomp.compact.widths.forms import FORMS
-from boolcomp.compact.widths.noise import Model
-from boolcomp.compact.widths.polish import Trial, anneal, polish
-from boolcomp.compact.widths.search import (
+from boolcomp.compact.search import (
     STEEPNESS,
     TEMPERATURE,
     WORK,
@@ -36,6 +30,12 @@ from boolcomp.compact.widths.search import (
     climbed_values,
     model_values,
 )
+from boolcomp.compact.sketch.variables import Role
+from boolcomp.compact.sketch_terms import build_sketch
+from boolcomp.compact.widths.costs import costs_of
+from boolcomp.compact.widths.descend import Descent, choose_widths
+from boolcomp.compact.widths.forms import FORMS
+from boolcomp.compact.widths.polish import Trial, anneal, polish
 from boolcomp.problem.promise import HALF
 from boolcomp.proof.bound.meaning import Total
 from boolcomp.proof.bound.plain import plain_bounds
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.sketch.variables import WidthVariable
     from boolcomp.proof.bound.meaning import Explained
     from boolcomp.proof.bound.result import Bounds
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]

@@ -10,8 +10,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from boolcomp.base.processes import WorkerLostError
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.executor import WorkerLostError
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import LEAST_BITS, MOST_BITS, ignore_progress
 from boolcomp.compact.promise.passes import predicted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 BEYOND = 2  # longer words that are tried after the best
 

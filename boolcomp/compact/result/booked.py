@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.logic import Synthesiser
+    from boolcomp.compact.network import Synthesiser
     from boolcomp.logic.network import Node
     from boolcomp.words.cones import Cone
     from boolcomp.words.graph import WordGraph

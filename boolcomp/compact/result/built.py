@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.text import short
+from boolcomp.base.errors import short
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.logic.synthesis import abc
 from boolcomp.program.parts import KnownErrors, bound_note, over_found

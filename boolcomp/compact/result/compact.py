@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.assembly import input_codes, output_codes
-from boolcomp.compact.graph.logic import Synthesiser, word_logic
 from boolcomp.compact.graph.tables import mux_network
+from boolcomp.compact.network import Synthesiser, word_logic
 from boolcomp.compact.sketch.poly import Quantity, quantities
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.errors.measure import Errors
-    from boolcomp.compact.sketch.build import Form
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.sketch.variables import Widths
+    from boolcomp.compact.sketch_terms import Form
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.words.graph import WordGraph

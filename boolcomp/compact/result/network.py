@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.common.workers import ALONE
-from boolcomp.compact.graph.logic import from_truth_tables, tables_in, truth_table, word_logic
 from boolcomp.compact.graph.tables import mux_network
+from boolcomp.compact.network import from_truth_tables, tables_in, truth_table, word_logic
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.mapping import mapped
 from boolcomp.logic.synthesis.measure import measure
 from boolcomp.logic.synthesis.optimise import Step, optimise
-from boolcomp.logic.synthesis.portfolio import (
-    MOST_INPUTS,
-    SynthesisRecipe,
-    synthesise,
-    synthesise_all,
-)
+from boolcomp.logic.synthesis.tables import MOST_INPUTS, SynthesisRecipe, synthesise, synthesise_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,8 +20,8 @@ if TYPE_CHECKING:
 
     from boolcomp.common.workers import Workers
     from boolcomp.compact.graph.heaps import Addition
-    from boolcomp.compact.graph.logic import Synthesiser
     from boolcomp.compact.graph.tables import Columns
+    from boolcomp.compact.network import Synthesiser
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.measure import Objective

@@ -6,8 +6,8 @@ import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from boolcomp.base.processes import WorkerLostError
 from boolcomp.common.errors import DataError, DataWarning
-from boolcomp.common.executor import WorkerLostError
 from boolcomp.common.packages import is_there, needed
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.result.explained import explained

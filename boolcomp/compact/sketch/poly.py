@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.problem import Input, Problem
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 Monomial = tuple[tuple[str, int], ...]  # (linear variable, power), sorted, powers positive
 Angle = tuple[tuple[str, int], ...]  # (angle, multiple), sorted, never zero, the first positive

@@ -10,17 +10,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.sketch.direct import Emitter
 from boolcomp.compact.sketch.poly import Quantity
 from boolcomp.compact.sketch.roots import lowered
 from boolcomp.compact.sketch.structure import Structure
+from boolcomp.compact.sketch_steps import Emitter
 from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boolcomp.compact.sketch.nodes import SketchNodes
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
 
 
 @dataclass(frozen=True, slots=True, eq=False)

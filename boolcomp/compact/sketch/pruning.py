@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.problem.interval import Interval
-    from boolcomp.terms import Term, Terms
-    from boolcomp.terms.waves import Wave
+    from boolcomp.terms.extract import Terms
+    from boolcomp.terms.term import Term
+    from boolcomp.terms.terms import Wave
 
 SHARE = 0.03  # of the mean square that is allowed: what all that is left out may make
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from boolcomp.common.text import number
+from boolcomp.base.errors import number
 from boolcomp.words.graph import ANGLE_BITS
 
 if TYPE_CHECKING:

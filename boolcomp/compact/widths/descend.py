@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.compact.limits import effective, first_widths, in_range
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
     Sketch,
@@ -15,7 +16,6 @@ from boolcomp.compact.sketch.sketch import (
     reads,
 )
 from boolcomp.compact.sketch.variables import UNSEEN, Role, WidthVariable
-from boolcomp.compact.widths.limits import effective, first_widths, in_range
 from boolcomp.compact.widths.splits import curve_pairs, curve_splits
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.noise import Model
     from boolcomp.compact.sketch.variables import Widths
-    from boolcomp.compact.widths.noise import Model
 
     Floats = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from boolcomp.compact.limits import in_range
 from boolcomp.compact.sketch.sketch import Curve
 from boolcomp.compact.sketch.variables import Role, WidthVariable
-from boolcomp.compact.widths.limits import in_range
 from boolcomp.compact.widths.polish import FURTHEST
 from boolcomp.compact.widths.splits import curve_splits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from boolcomp.compact.sketch.build import Form
+from boolcomp.compact.sketch_terms import Form
 
 FORMS = tuple(
     Form(speeds, accelerations, chained, exact=exact)

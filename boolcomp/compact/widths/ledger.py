@@ -15,11 +15,9 @@ import numpy as np
 
 from boolcomp.common.shared import Shared
 from boolcomp.compact.demand import Listener, Progress
+from boolcomp.compact.search import Candidate
 from boolcomp.compact.sketch.variables import variable
 from boolcomp.compact.widths.forms import FORMS
-from boolcomp.compact.widths.search import (
-    Candidate,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

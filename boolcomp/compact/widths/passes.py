@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import UsageError, listing
+from boolcomp.compact import search
 from boolcomp.compact.demand import ROUNDING, Demand
 from boolcomp.compact.errors.every import every_state, is_countable, is_exact
 from boolcomp.compact.errors.measure import (
@@ -27,14 +28,7 @@ from boolcomp.compact.errors.measure import (
 )
 from boolcomp.compact.errors.samples import in_cells, states_of
 from boolcomp.compact.errors.worst import graph_worst
-from boolcomp.compact.sketch.poly import quantities
-from boolcomp.compact.sketch.pruning import without_small_waves
-from boolcomp.compact.sketch.sketch import AngleSum
-from boolcomp.compact.widths import search
-from boolcomp.compact.widths.floor import rounding_squares
-from boolcomp.compact.widths.forms import DIRECT, DIRECT_EXACT, EXACT, FORMS, PLAIN, TABLED
-from boolcomp.compact.widths.ledger import ANNEALERS, CHUNKS, Ledger
-from boolcomp.compact.widths.search import (
+from boolcomp.compact.search import (
     CAUTION,
     MAX_CAUTION,
     Candidate,
@@ -43,6 +37,12 @@ from boolcomp.compact.widths.search import (
     reach_of,
     search_of,
 )
+from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch.pruning import without_small_waves
+from boolcomp.compact.sketch.sketch import AngleSum
+from boolcomp.compact.widths.floor import rounding_squares
+from boolcomp.compact.widths.forms import DIRECT, DIRECT_EXACT, EXACT, FORMS, PLAIN, TABLED
+from boolcomp.compact.widths.ledger import ANNEALERS, CHUNKS, Ledger
 from boolcomp.proof.worst import EVALUATIONS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.sketch.sketch import Sketch
-    from boolcomp.terms import Terms
+    from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]

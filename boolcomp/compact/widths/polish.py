@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from boolcomp.compact.limits import in_range
 from boolcomp.compact.sketch.sketch import WordSum
 from boolcomp.compact.sketch.variables import UNSEEN, Role, WidthVariable
-from boolcomp.compact.widths.limits import in_range
 
 if TYPE_CHECKING:
     from random import Random

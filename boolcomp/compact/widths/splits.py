@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from boolcomp.compact.limits import WIDE, in_range
 from boolcomp.compact.sketch.sketch import Curve
 from boolcomp.compact.sketch.variables import INTERPOLATION, Role
-from boolcomp.compact.widths.limits import WIDE, in_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

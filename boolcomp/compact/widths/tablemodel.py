@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.interpolate import Pair
 from boolcomp.compact.graph.tabulate import bipartite_error
+from boolcomp.compact.tables import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.compact.graph.interpolate import Pieces, Split
     from boolcomp.compact.graph.layout import Format
     from boolcomp.compact.graph.tabulate import Domain, Tabulated
     from boolcomp.compact.sketch.sketch import Table
+    from boolcomp.compact.tables import Pieces, Split
 
 
 @dataclass(frozen=True, slots=True)

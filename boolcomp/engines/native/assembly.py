@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.native.registers import (
+from boolcomp.engines.avx512 import (
     Allocation,
     Copy,
     Fill,

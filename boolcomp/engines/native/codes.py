@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.common.errors import UsageError
-from boolcomp.engines.native import affine, machine, transpose
+from boolcomp.engines import llvm
+from boolcomp.engines.native import affine, transpose
 from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import ATTRIBUTES, plane_type
 
@@ -151,7 +152,7 @@ class CodeRunner:
         self.block = engine.layout.width
         self.affine = transpose.uses_affine(engine.layout, engine.machine)
         text = codes_module(engine.pieces, engine.layout, engine.blocks, affine=self.affine)
-        self._code = machine.NativeCode(text, engine.machine, near=True)
+        self._code = llvm.NativeCode(text, engine.machine, near=True)
         self._loops: dict[str, Callable[..., None]] = {
             name: self._code.function(name, *_CODE_ARGUMENTS) for name in _LOOPS
         }

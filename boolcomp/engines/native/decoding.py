@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.engines.coding import CLIPPED, VECTOR
 from boolcomp.engines.native import transpose
 from boolcomp.engines.native.affine import PLACES
-from boolcomp.engines.native.coding import CLIPPED, VECTOR
 from boolcomp.engines.native.lines import BYTES, GROUP, LlvmLines, splat, vector_of
 from boolcomp.engines.native.logic import plane_type
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.codes import Code
+    from boolcomp.engines.llvm import Processor
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Result
 
 WRITTEN_LANES = 16  # numbers written at a time

@@ -15,14 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.native import coding, decoding, transpose
+from boolcomp.engines import coding
+from boolcomp.engines.native import decoding, transpose
 from boolcomp.engines.native.lines import BYTES, GROUP
 from boolcomp.engines.native.logic import ATTRIBUTES
 
 if TYPE_CHECKING:
+    from boolcomp.engines.llvm import Processor
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Port, Result, Wiring
 
 _RUN = """\

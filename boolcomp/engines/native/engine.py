@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from boolcomp.common.errors import UsageError, listing
-from boolcomp.engines.batch import Batch, Evaluation, not_codable
+from boolcomp.engines import llvm
 from boolcomp.engines.chunks import split_calls
-from boolcomp.engines.native import logic, machine
+from boolcomp.engines.coding import BAD, CLIPPED, OUTSIDE
+from boolcomp.engines.engine import Batch, Evaluation, not_codable
+from boolcomp.engines.native import logic
 from boolcomp.engines.native.assembly import generator, logic_assembly
 from boolcomp.engines.native.codes import CodeRunner
-from boolcomp.engines.native.coding import BAD, CLIPPED, OUTSIDE
 from boolcomp.engines.native.driver import run_module
 from boolcomp.engines.native.lines import GROUP
 from boolcomp.engines.threads import pool
@@ -56,7 +57,7 @@ class NativeEngine:
 
     def __init__(self, wiring: Wiring, width: int | None = None, threads: int = 1) -> None:
         self.wiring = wiring
-        host = machine.host()
+        host = llvm.host()
         self.width = width or host.width
         if self.width not in logic.WIDTHS:
             raise UsageError(f"width {width}: widths are {listing(map(str, logic.WIDTHS))}")
@@ -70,17 +71,17 @@ class NativeEngine:
         self.layout = logic.lay_out(self.pieces, self.width)
         self._logic = self._made()
         self.address = self._logic.address("logic")
-        self._runs: dict[Sample, tuple[machine.NativeCode, Callable[..., None]]] = {}
+        self._runs: dict[Sample, tuple[llvm.NativeCode, Callable[..., None]]] = {}
         self._tiles: list[NDArray[np.uint8]] = []  # not in use; more than one with threads
         self.blocks = self._tile_blocks()
 
-    def _made(self) -> machine.NativeCode:
+    def _made(self) -> llvm.NativeCode:
         """Return the code of the logic."""
-        if self.width < 512 or not machine.assembles():
-            return machine.NativeCode(logic.logic_module(self.pieces, self.layout), self.machine)
+        if self.width < 512 or not llvm.assembles():
+            return llvm.NativeCode(logic.logic_module(self.pieces, self.layout), self.machine)
         networks = [(n.inputs, n.nodes, n.outputs) for n in self.pieces.networks]
         content = f"{generator()} {networks} {self.pieces.calls} {self.layout}"
-        return machine.NativeCode(
+        return llvm.NativeCode(
             lambda: logic_assembly(self.pieces, self.layout), self.machine, content
         )
 
@@ -225,7 +226,7 @@ class NativeEngine:
         sample = _SAMPLES[dtype]
         if sample not in self._runs:
             text = run_module(self.pieces, self.layout, sample, self.blocks, self.machine)
-            code = machine.NativeCode(text, self.machine, near=True)
+            code = llvm.NativeCode(text, self.machine, near=True)
             self._runs[sample] = (
                 code,
                 code.function("run", *(ctypes.c_void_p,) * len(self.wiring.groups), *_ARGUMENTS),

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.codes import Code
+    from boolcomp.engines.llvm import Processor
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Port, Result
 
 MOST_TRANSPOSED = 16

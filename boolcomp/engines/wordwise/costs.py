@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from boolcomp.engines.native.machine import Processor
+    from boolcomp.engines.llvm import Processor
 
 A_LOOP = 64 * 6  # a look-up of 64 lanes one by one
 _TYPE = re.compile(r"<(\d+) x i(\d+)>")

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.common.errors import UsageError
-from boolcomp.engines.batch import Evaluation, not_codable
-from boolcomp.engines.native import machine
+from boolcomp.engines import llvm, words_emit
+from boolcomp.engines import words as engines_words
+from boolcomp.engines.coding import BAD, CLIPPED, OUTSIDE
+from boolcomp.engines.engine import Evaluation, not_codable
 from boolcomp.engines.native.codes import Codes, code_type
-from boolcomp.engines.native.coding import BAD, CLIPPED, OUTSIDE
 from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import ATTRIBUTES
 from boolcomp.engines.threads import pool
-from boolcomp.engines.wordwise import emission, lanes, lower, single
+from boolcomp.engines.wordwise import lanes, lower
 from boolcomp.engines.wordwise.costs import operations
 from boolcomp.engines.wordwise.state import States
 from boolcomp.engines.wordwise.tables import Loads, Permutes
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines.batch import Batch
+    from boolcomp.engines.engine import Batch
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.wiring import Wiring
     from boolcomp.engines.wordwise.values import Straightened
@@ -47,7 +48,7 @@ class WordEngine:
     name = "words"
 
     def __init__(
-        self, wiring: Wiring, threads: int = 1, processor: machine.Processor | None = None
+        self, wiring: Wiring, threads: int = 1, processor: llvm.Processor | None = None
     ) -> None:
         if wiring.logic is None:
             raise UsageError(
@@ -58,8 +59,8 @@ class WordEngine:
         if threads < 1:
             raise UsageError(f"{threads} threads: at least one is needed")
         self.wiring, self.logic, self.threads = wiring, wiring.logic, threads
-        self.machine = processor or machine.host()
-        self._kept: list[machine.NativeCode] = []
+        self.machine = processor or llvm.host()
+        self._kept: list[llvm.NativeCode] = []
         self._singles: dict[Sample, Callable[..., None]] = {}
         self._groups: dict[Sample, Callable[..., None]] = {}
 
@@ -167,26 +168,31 @@ class WordEngine:
             real = "float" if sample == "float" else "double"
             tables = Loads(self.single, "table")
             functions = [
-                single.sample_function(self.wiring, self.single, tables, sample, real),
-                single.samples_function(self.wiring, sample, real),
+                engines_words.sample_function(self.wiring, self.single, tables, sample, real),
+                engines_words.samples_function(self.wiring, sample, real),
             ]
             self._singles[sample] = self._loop(self.single_module(tables, functions), "samples")
         return self._singles[sample]
 
     def single_module(self, tables: Loads, functions: Sequence[str]) -> str:
         """Return a module of functions of one sample."""
-        lines = [*emission.declarations(1), *single.DECLARATIONS, *tables.texts(), *functions]
+        lines = [
+            *words_emit.declarations(1),
+            *engines_words.DECLARATIONS,
+            *tables.texts(),
+            *functions,
+        ]
         return "\n".join([*lines, ATTRIBUTES, ""])
 
     @cached_property
-    def code_of_state(self) -> machine.NativeCode:
+    def code_of_state(self) -> llvm.NativeCode:
         """The code that evaluates one state: `state`, and `cells` for its words alone."""
         tables = Loads(self.single, "table")
         functions = [
-            single.state_function(self.wiring, self.single, tables),
-            single.cells_function(self.wiring, self.single, tables),
+            engines_words.state_function(self.wiring, self.single, tables),
+            engines_words.cells_function(self.wiring, self.single, tables),
         ]
-        return machine.NativeCode(self.single_module(tables, functions), self.machine, near=True)
+        return llvm.NativeCode(self.single_module(tables, functions), self.machine, near=True)
 
     @cached_property
     def state(self) -> States:
@@ -196,9 +202,9 @@ class WordEngine:
     @cached_property
     def costs(self) -> tuple[int, int]:
         """The operations of one sample, and those of a group of them in lanes."""
-        out = single.SingleLines()
+        out = engines_words.SingleLines()
         cells = [f"%c{k}" for k in range(len(self.wiring.ports))]
-        single.made_lines(out, self.single, Loads(self.single, "table"), cells)
+        engines_words.made_lines(out, self.single, Loads(self.single, "table"), cells)
         one = operations(out.lines, self.machine)
         if not lanes.fits(self.wiring):
             return one, one * GROUP
@@ -213,7 +219,7 @@ class WordEngine:
         return self._function(text, name, *arrays, _WHOLE, *(_POINTER,) * 3)
 
     def _function(self, text: str, name: str, *arguments: Any) -> Callable[..., None]:
-        code = machine.NativeCode(text, self.machine, near=True)
+        code = llvm.NativeCode(text, self.machine, near=True)
         self._kept.append(code)
         found: Callable[..., None] = code.function(name, *arguments)
         return found

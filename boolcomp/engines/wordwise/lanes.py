@@ -13,17 +13,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.native import coding, decoding, transpose
+from boolcomp.engines import coding
+from boolcomp.engines.native import decoding, transpose
 from boolcomp.engines.native.columns import parts_of
 from boolcomp.engines.native.lines import BYTES, GROUP, LlvmLines
 from boolcomp.engines.native.logic import ATTRIBUTES
-from boolcomp.engines.wordwise.emission import LANES, Emission, declarations
+from boolcomp.engines.words_emit import LANES, Emission, declarations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from boolcomp.engines.llvm import Processor
     from boolcomp.engines.native.lines import Sample
-    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Wiring
     from boolcomp.engines.wordwise.tables import Tables
     from boolcomp.engines.wordwise.values import Straightened

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.engines.wordwise.maker import Maker, Taste
+from boolcomp.engines.words_lower import Maker, Taste
 from boolcomp.engines.wordwise.tables import table_width
 from boolcomp.engines.wordwise.values import Field, Inside, Made
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup

@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.engines.batch import Evaluation
-from boolcomp.engines.wordwise.single import (
-    COUNT_BITS,
-    SEEN_BAD,
-    SEEN_BEYOND,
-    SEEN_CLIPPED,
-    SEEN_OUTSIDE,
-)
+from boolcomp.engines.engine import Evaluation
+from boolcomp.engines.words import COUNT_BITS, SEEN_BAD, SEEN_BEYOND, SEEN_CLIPPED, SEEN_OUTSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,7 +15,7 @@ from boolcomp.engines.native.lines import LlvmLines, splat, vector_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.engines.wordwise.emission import Emission
+    from boolcomp.engines.words_emit import Emission
     from boolcomp.engines.wordwise.values import Entry, Field, Straightened
 
 REGISTER, PAIR = 6, 7  # bits of the index of one permute

@@ -16,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from boolcomp.common.files import temporary_folder
+from boolcomp.base.files import temporary_folder
+from boolcomp.base.processes import run_program
 from boolcomp.common.launcher import Limits
-from boolcomp.common.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
-from boolcomp.logic import blif
+from boolcomp.logic import formats
 from boolcomp.logic.synthesis import abc
 from boolcomp.twolevel.clock import Clock
 
@@ -64,7 +64,7 @@ def _batch(
     for k in batch:
         for name, script in SCRIPTS.items():
             commands += [f"read_blif {k}.blif", *script, f"write_blif {k}.{name}.blif"]
-    files = {f"{k}.blif": blif.render(starts[k]) for k in batch}
+    files = {f"{k}.blif": formats.render(starts[k]) for k in batch}
     wanted = [f"{k}.{name}.blif" for k in batch for name in SCRIPTS]
     outcome = abc.run(tool, commands, files, wanted, deadline=deadline)
     done = 0
@@ -82,7 +82,7 @@ def read(text: str | None, like: Network) -> Network | None:
     if text is None:
         return None
     try:
-        network = blif.clean(blif.parse_blif(text))
+        network = formats.clean(formats.parse_blif(text))
     except DataError:
         return None
     same = (network.inputs, len(network.outputs)) == (like.inputs, len(like.outputs))

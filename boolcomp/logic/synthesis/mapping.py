@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.common.errors import BoolcompError, UsageError
-from boolcomp.logic import blif
+from boolcomp.logic import formats
 from boolcomp.logic.equivalence import MOST_EXHAUSTIVE, RANDOM_WORDS, SEED, equivalent
 from boolcomp.logic.lutblif import parse_luts
 from boolcomp.logic.lutnetwork import MOST_INPUTS, LutNetwork
@@ -71,7 +71,7 @@ def mapped(
     tool = abc.find()
     if tool is None:
         return MappedTables(own.luts, own.method, abc.MISSING.note)
-    given = {"a.blif": blif.render(network)}
+    given = {"a.blif": formats.render(network)}
     candidates = [own]
     for start in _STARTS[goal]:
         commands, files = _script(start, inputs, goal, _WINDOWS[:1] if quick else _WINDOWS)
@@ -105,8 +105,8 @@ def _proved(tool: abc.Tool, network: Network, luts: LutNetwork, deadline: float)
     outputs = [f"o{k}" for k in range(len(network.outputs))]
     inputs = [f"i{k}" for k in range(network.inputs)]
     files = {
-        "a.blif": blif.render(network),
-        "b.blif": blif.render_logic(luts, "network", inputs, outputs),
+        "a.blif": formats.render(network),
+        "b.blif": formats.render_logic(luts, "network", inputs, outputs),
     }
     outcome = abc.run(tool, ["cec a.blif b.blif"], files, (), deadline=deadline)
     return outcome.done and "Networks are equivalent" in outcome.printed

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.logic import blif
+from boolcomp.logic import formats
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.abctables import read
 from boolcomp.logic.synthesis.builtin.bypass import bypassed
 from boolcomp.logic.synthesis.builtin.resub import LevelLimits, fits, resubstitute
-from boolcomp.logic.synthesis.builtin.windows import improve_windows
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
+from boolcomp.logic.synthesis.resub import improve_windows
 from boolcomp.twolevel.clock import Clock
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def by_script(
     if not network.nodes:
         return network
     commands = ["read_blif a.blif", *script, "write_blif b.blif"]
-    files = {"a.blif": blif.render(network)}
+    files = {"a.blif": formats.render(network)}
     outcome = abc.run(tool, commands, files, ["b.blif"], deadline=deadline)
     if not outcome.done:
         return outcome.note
@@ -176,7 +176,7 @@ class _Improvement:
     def __init__(
         self, network: Network, objective: Objective, clock: Clock, *, keep_depth: bool
     ) -> None:
-        cleaned = blif.clean(network)
+        cleaned = formats.clean(network)
         self.best = min(network, cleaned, key=lambda n: measure(n, objective))
         self.objective, self.clock = objective, clock
         self.most = network.depth if keep_depth else 1 << 30

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from boolcomp.measure.bench.tasks import Offer
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
 IN_CACHE = 4096

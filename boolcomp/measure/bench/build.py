@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.cache import load_library, native_code
+from boolcomp.base.files import read_text, shipped, temporary_folder
+from boolcomp.base.processes import run_program
+from boolcomp.base.store import load_library, native_code
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import read_text, shipped, temporary_folder
-from boolcomp.common.processes import run_program
 
 if TYPE_CHECKING:
     import ctypes

@@ -13,7 +13,7 @@ from boolcomp.measure.bench import straight
 from boolcomp.measure.bench.mujoco_model import mujoco_model
 from boolcomp.measure.bench.tasks import Offer, PythonTask
 from boolcomp.measure.bench.two_link import TwoLink, closed_form, two_link
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.robot.frames import free_fall
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from boolcomp.measure.bench.states import BenchStates, Kind
     from boolcomp.measure.bench.tasks import BenchTask
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot.model import Link, Robot
 
     Make = Callable[[BenchStates, int, int], BenchTask]
 
@@ -91,8 +91,8 @@ def _casadi(robot: Robot) -> Make:
     def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         casadi: Any = importlib.import_module("casadi")
 
-        from boolcomp.problem.dynamics.algebra import Folding  # noqa: PLC0415
-        from boolcomp.problem.dynamics.recurrence import newton_euler  # noqa: PLC0415
+        from boolcomp.problem.dynamics.newton_euler import newton_euler  # noqa: PLC0415
+        from boolcomp.problem.expressions.algebra import Folding  # noqa: PLC0415
 
         class Symbols:
             """CasADi's expressions as an algebra."""

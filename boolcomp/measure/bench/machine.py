@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from boolcomp.common.processes import cores
+from boolcomp.base.processes import cores
 from boolcomp.measure.bench.build import COMPILERS, compiler, processor
 from boolcomp.measure.bench.rows import Host
 from boolcomp.measure.bench.tasks import loops

@@ -12,7 +12,7 @@ from boolcomp.problem.robot.frames import free_fall
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot.model import Link, Robot
 
 
 def mujoco_model(mujoco: Any, robot: Robot) -> Any:

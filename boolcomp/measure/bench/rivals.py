@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from boolcomp.measure.bench.build import Compiler
     from boolcomp.measure.bench.states import BenchStates, Kind
     from boolcomp.measure.bench.tasks import BenchTask
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 WORDS: tuple[Kind, ...] = ("int8", "int16", "float32")
 # Of a last bit, what a polynomial may err: less where words do not round it away.

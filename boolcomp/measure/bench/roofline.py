@@ -75,7 +75,8 @@ def _logic_alone(engine: Any) -> tuple[float, int]:
 
 def code_counts(engine: Any) -> dict[str, float | str]:
     """Return the vector instructions of the logic and those that spill, from its assembly."""
-    from boolcomp.engines.native import logic, machine  # noqa: PLC0415 (an engine is there)
+    from boolcomp.engines import llvm as machine  # noqa: PLC0415 (an engine is there)
+    from boolcomp.engines.native import logic  # noqa: PLC0415 (an engine is there)
     from boolcomp.engines.native.assembly import logic_assembly  # noqa: PLC0415 (likewise)
 
     if engine.width == 512 and machine.assembles():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.text import short, short_above, table
+from boolcomp.base.errors import short, short_above, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.measure.bench.polynomials import c_float, wave_polynomial
-from boolcomp.parallel.methods import straight_line
-from boolcomp.problem.dynamics.algebra import Folding
-from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.parallel.methods.registry import straight_line
+from boolcomp.problem.dynamics.newton_euler import newton_euler
+from boolcomp.problem.expressions.algebra import Folding
 from boolcomp.problem.expressions.rules import SYMBOLS
 from boolcomp.problem.expressions.tape import Tape
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.expressions.straight import Operation, Straight
     from boolcomp.problem.interval import Interval
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 HALF = math.pi * (1 + 1e-9)  # a turn
 STATE_ARRAYS = ("q", "qd", "qdd")

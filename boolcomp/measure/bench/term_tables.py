@@ -15,7 +15,7 @@ import numpy as np
 from boolcomp.codes import Code
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
-    from boolcomp.terms import Term
+    from boolcomp.problem.robot.model import Robot
+    from boolcomp.terms.term import Term
 
 WORD_BITS = 8
 MOST_INDEX_BITS = 15  # 128 KB, with seven other tables

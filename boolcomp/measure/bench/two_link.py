@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.measure.bench.polynomials import c_float, minimax, wave_polynomial
-from boolcomp.problem.dynamics import gravity_torques, inertia_matrix, inverse_dynamics
+from boolcomp.problem.dynamics.batch import gravity_torques, inertia_matrix, inverse_dynamics
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 FORM_ERROR = 1e-9  # of the torque range
 QUARTER = math.pi / 2

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from boolcomp.measure.control.trajectories import Trajectory
     from boolcomp.measure.control.variants import Telling
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
-    from boolcomp.problem.wordformat import WordFormat
+    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.words import WordFormat
     from boolcomp.program.program import Program
 
 LAWS: dict[str, str] = {"computed-torque": USUAL, "pd-gravity": "gravity"}

@@ -19,7 +19,7 @@ from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from boolcomp.common.errors import UsageError, listing, shown, suggestion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot.model import Link, Robot
 
     Floats = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from boolcomp.base.loops import njit
 from boolcomp.codes import TIE
-from boolcomp.common.loops import njit
 
 KINDS = ("add", "sub", "mul", "div", "neg", "sin", "cos", "tanh", "sign")
 ADD, SUB, MUL, DIV, NEG, SIN, COS, TANH, SIGN = range(len(KINDS))

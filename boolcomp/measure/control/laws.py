@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
     Signals = dict[str, Floats]

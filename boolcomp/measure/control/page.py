@@ -6,30 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.common.pages import (
-    Axis,
-    Beside,
-    Chart,
-    ChartRow,
-    Choice,
-    Column,
-    Fact,
-    KeyFigure,
-    Page,
-    Section,
-    Table,
-    Text,
-    lines,
-    page_text,
-    scatter,
-)
+from boolcomp.base.charts import Axis, Chart, ChartRow, lines, scatter
+from boolcomp.base.pages import Fact, KeyFigure, Page, Section, page_text
+from boolcomp.common.pages.parts import Beside, Choice, Text
+from boolcomp.common.pages.tables import Column, Table
 from boolcomp.measure.control.study import documents, enough
 from boolcomp.measure.control.tabulate import answers, footnote, longest, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.common.pages import Parts
+    from boolcomp.common.pages.parts import Parts
     from boolcomp.measure.control.study import Study
     from boolcomp.measure.control.variants import Variant
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from boolcomp.common.errors import DataError
 from boolcomp.measure.control.kernels import KINDS, calculate
-from boolcomp.problem.dynamics.algebra import Folding
 from boolcomp.problem.dynamics.friction import dry_friction, dry_joints, usual_smoothing
-from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.dynamics.newton_euler import newton_euler
+from boolcomp.problem.expressions.algebra import Folding
 from boolcomp.problem.expressions.tape import Tape
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.expressions.straight import Straight
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.measure.control.study import documents, enough
 from boolcomp.program.parts import NOT_USEFUL
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.base.errors import parse_number
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
-from boolcomp.common.text import parse_number
 from boolcomp.measure.control.circle import circle
 from boolcomp.problem.problem import numbered
 from boolcomp.problem.samples import read_states
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
     Motion = Callable[[Floats], tuple[Floats, Floats, Floats]]

@@ -18,7 +18,7 @@ from boolcomp.measure.control.blocks import (
 )
 from boolcomp.measure.control.recorded import gravity, inverse_dynamics
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from boolcomp.measure.control.blocks import Block
     from boolcomp.measure.control.laws import Law
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
     Telling = Callable[[str], AbstractContextManager[object]]

@@ -8,9 +8,9 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from boolcomp.base.files import temporary_folder, write_text
+from boolcomp.base.processes import run_program
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import temporary_folder, write_text
-from boolcomp.common.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

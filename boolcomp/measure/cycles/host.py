@@ -9,8 +9,8 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+from boolcomp.base.files import write_text
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import write_text
 from boolcomp.measure.cycles.board import Board, compiled, run, sizes, told
 from boolcomp.measure.cycles.design import Design, Measured
 from boolcomp.measure.cycles.mainfile import main_text

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import require_name
-from boolcomp.measure.cycles.arm import M0, M3
 from boolcomp.measure.cycles.avr import AVR
 from boolcomp.measure.cycles.board import DEADLINE, fastest
+from boolcomp.measure.cycles.boards import M0, M3
 from boolcomp.measure.cycles.design import Design
 from boolcomp.measure.cycles.host import HOST
 from boolcomp.measure.cycles.rivals import rivals

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.files import temporary_folder, write_bytes
+from boolcomp.base.files import temporary_folder, write_bytes
 from boolcomp.measure.cycles.board import OPTIMISED, compiled, run
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from boolcomp.measure.cycles.byhand import hand_design
 from boolcomp.measure.cycles.fixed import fixed_design
 from boolcomp.measure.cycles.floats import float_design
 from boolcomp.measure.cycles.host import HOST
-from boolcomp.parallel.methods import straight_line
+from boolcomp.parallel.methods.registry import straight_line
 from boolcomp.problem.expressions.straight import Straight
 from boolcomp.problem.functions import USUAL, function_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

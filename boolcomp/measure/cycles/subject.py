@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from boolcomp.measure.cycles.design import Row
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.parts import Load
     from boolcomp.program.program import Program
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from boolcomp.measure.cycles.design import Design, Row
 from boolcomp.targets import export_texts
+from boolcomp.targets.c import c_procedure
 from boolcomp.targets.c_header import loads_of
-from boolcomp.targets.c_words import c_procedure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import parse_json
+from boolcomp.base.files import temporary_folder, write_text
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import temporary_folder, write_text
-from boolcomp.common.text import parse_json
 from boolcomp.logic.synthesis.mapping import mapped
 from boolcomp.measure.hardware import tools
 from boolcomp.measure.hardware.devices import Cells, Device, counted, flip_flops
 from boolcomp.measure.hardware.sources import FRAME, Source, framed
 from boolcomp.targets.pipeline import flip_flops as flip_flops_of
 from boolcomp.targets.pipeline import stages_of
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.target import design_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.targets import Options, export_texts
 from boolcomp.targets.gates import gates_of
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.target import design_of
 from boolcomp.targets.verilog import VERILOG_SYNTAX
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
+from boolcomp.base.processes import run_program
 from boolcomp.common.errors import DataError
-from boolcomp.common.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

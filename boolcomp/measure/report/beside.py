@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.charts import Axis, bars
+from boolcomp.base.files import read_json
+from boolcomp.base.pages import Section
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import read_json
-from boolcomp.common.pages import Axis, Column, Section, Table, Text, bars
+from boolcomp.common.pages.parts import Text
+from boolcomp.common.pages.tables import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from boolcomp.common.pages import ChartRow
+    from boolcomp.base.charts import ChartRow
 
 MOST_BARS = 24
 KINDS = "files of `bench -o` (bench.json), `area --json` and `benchmarks/codes.py --json`"

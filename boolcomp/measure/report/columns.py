@@ -6,7 +6,8 @@ import html
 import math
 from typing import TYPE_CHECKING
 
-from boolcomp.common.pages import Column, Markup, Table
+from boolcomp.common.pages.parts import Markup
+from boolcomp.common.pages.tables import Column, Table
 from boolcomp.measure.report.measure import documents
 from boolcomp.measure.report.tabulate import header
 from boolcomp.program.parts import NOT_USEFUL
@@ -14,7 +15,7 @@ from boolcomp.program.parts import NOT_USEFUL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.common.pages import Parts
+    from boolcomp.common.pages.parts import Parts
     from boolcomp.common.pages.tables import Cell
     from boolcomp.measure.report.looks import Look
     from boolcomp.measure.report.measure import ReportRow

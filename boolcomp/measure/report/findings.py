@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.common.pages import Fact
+    from boolcomp.base.pages import Fact
     from boolcomp.measure.report.looks import Look, Surveyor
     from boolcomp.measure.report.measure import ReportRow
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.cache import keep, sealed, unsealed, user_cache
+from boolcomp.base.errors import parse_json
+from boolcomp.base.store import keep, sealed, unsealed, user_cache
+from boolcomp.base.version import VERSION
 from boolcomp.common.errors import DataError
 from boolcomp.common.places import find
-from boolcomp.common.text import parse_json
-from boolcomp.common.version import VERSION
 from boolcomp.common.workers import ALONE
 from boolcomp.paper.known import plan_subject
 from boolcomp.paper.quantised import NOTHING

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.network import word_logic
 from boolcomp.words.graph import Angles, Heap, InputWord, Lookup, PartialProducts
 
 if TYPE_CHECKING:

@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.pages import (
-    Beside,
-    KeyFigure,
-    Page,
-    Section,
-    Text,
-    page_text,
-)
-from boolcomp.common.text import short, short_above
+from boolcomp.base.errors import short, short_above
+from boolcomp.base.pages import KeyFigure, Page, Section, page_text
+from boolcomp.common.pages.parts import Beside, Text
 from boolcomp.measure.report.columns import figures_table, proofs_table, words_tables
 from boolcomp.measure.report.pictures import cost_charts, error_charts, look_choice
 from boolcomp.measure.report.tabulate import footnote
@@ -24,7 +18,7 @@ from boolcomp.program.parts import NOT_USEFUL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.common.pages import Parts
+    from boolcomp.common.pages.parts import Parts
     from boolcomp.measure.report.findings import Asked, Pictured
     from boolcomp.measure.report.measure import ReportRow
 

@@ -5,22 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from boolcomp.common.pages import (
-    Axis,
-    Beside,
-    Chart,
-    Choice,
-    Text,
-    bars,
-    heat,
-    histogram,
-    lines,
-)
+from boolcomp.base.charts import Axis, Chart, bars, heat, histogram, lines
+from boolcomp.common.pages.parts import Beside, Choice, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.common.pages import ChartRow, Parts
+    from boolcomp.base.charts import ChartRow
+    from boolcomp.common.pages.parts import Parts
     from boolcomp.measure.report.findings import Pictured
     from boolcomp.measure.report.looks import Look
     from boolcomp.measure.report.measure import ReportRow

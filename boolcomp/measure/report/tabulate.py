@@ -7,7 +7,7 @@ import io
 import math
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import short, table
+from boolcomp.base.errors import short, table
 from boolcomp.measure.report.measure import documents
 from boolcomp.program.parts import NOT_USEFUL, WIDE
 

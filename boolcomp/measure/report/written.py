@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from boolcomp.common.files import write_bytes, write_text
+from boolcomp.base.files import write_bytes, write_text
 from boolcomp.measure.report.chart import draw_errors
 from boolcomp.measure.report.findings import Asked, Pictured
 from boolcomp.measure.report.looks import Surveyor
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from boolcomp.common.pages import Section
+    from boolcomp.base.pages import Section
     from boolcomp.measure.report.measure import ReportRow, Samples
 
 RARELY = 8.0  # times as long as writing took, before it is done again

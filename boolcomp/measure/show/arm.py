@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.problem.dynamics.algebra import Folding
 from boolcomp.problem.dynamics.kinematics import chain_places
+from boolcomp.problem.expressions.algebra import Folding
 from boolcomp.problem.expressions.tape import Tape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.expressions.straight import Straight
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
 

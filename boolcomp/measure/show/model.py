@@ -14,13 +14,13 @@ from boolcomp.measure.show.scripts import straight_function
 from boolcomp.problem.steps import exact_steps
 from boolcomp.targets import Options
 from boolcomp.targets.javascript import export_javascript
-from boolcomp.targets.ports import delivered
+from boolcomp.targets.target import delivered
 
 if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.program.parts import CodedOutput, Load
     from boolcomp.program.program import Program
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.errors import mass_text
+from boolcomp.base.pages import Fact, Page, Section, page_text
 from boolcomp.common.errors import DataError
-from boolcomp.common.pages import Column, Fact, Markup, Page, Section, Table, Text, page_text
-from boolcomp.common.text import mass_text
+from boolcomp.common.pages.parts import Markup, Text
+from boolcomp.common.pages.tables import Column, Table
 from boolcomp.measure.show import graph as pictures
 from boolcomp.measure.show import tables
 from boolcomp.measure.show.maps import MOST
@@ -18,7 +20,7 @@ from boolcomp.measure.show.scripts import data, in_script, module
 from boolcomp.measure.show.terms import MOST_CUBES, terms_of
 from boolcomp.measure.show.workbench import bench_of
 from boolcomp.twolevel.karnaugh import counted
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimisation import minimise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.text import number
+from boolcomp.base.errors import number
 from boolcomp.problem.expressions.rules import SYMBOLS
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.common.text import short, short_above
+from boolcomp.base.errors import short, short_above
 from boolcomp.measure.show import curves
 from boolcomp.measure.show.arm import HEIGHT, WIDTH, arm_steps, arm_values, still, view_of
 from boolcomp.measure.show.model import exact_function, model_values

@@ -10,17 +10,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boolcomp.base.processes import run_program
 from boolcomp.checker.chain import NO_CERTIFICATE, check_program
 from boolcomp.checker.claim import described, not_verified
-from boolcomp.checker.first import first_network
 from boolcomp.checker.folder import read_program
 from boolcomp.checker.lemmas import Lemma, add_final, cone_clauses
+from boolcomp.checker.network import first_network
 from boolcomp.common.errors import BoolcompError, DataError
-from boolcomp.common.processes import run_program
-from boolcomp.logic import blif
+from boolcomp.logic import formats
 from boolcomp.logic.network import Builder
-from boolcomp.measure.verification.checks import Check
 from boolcomp.measure.verification.tools import cec
+from boolcomp.measure.verify import Check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -86,7 +86,7 @@ def chain_tools(folder: str, deadline: float, step: Callable[[str], None]) -> It
         step("ABC")
         first = first_network(load)
         made = network_of(first.nodes, first.outputs)
-        files = {"a.blif": blif.render(made), "b.blif": blif.render(load.network)}
+        files = {"a.blif": formats.render(made), "b.blif": formats.render(load.network)}
         yield cec(f"first against final network{ending}", files, deadline)
         step("CaDiCaL")
         yield _by_solver(f"lemmas{ending}", load, deadline)

@@ -12,13 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from boolcomp.common.files import temporary_folder, write_text
-from boolcomp.common.processes import run_program
-from boolcomp.common.text import mass_text
-from boolcomp.logic import aiger, blif
+from boolcomp.base.errors import mass_text
+from boolcomp.base.files import temporary_folder, write_text
+from boolcomp.base.processes import run_program
+from boolcomp.logic import aiger, formats
 from boolcomp.logic.synthesis import abc
-from boolcomp.measure.verification.checks import Check, logic_of
 from boolcomp.measure.verification.verilated import verilated
+from boolcomp.measure.verify import Check, logic_of
 from boolcomp.targets import LEVELS, Options, export_texts
 from boolcomp.targets.vectors import COUNT
 
@@ -104,14 +104,14 @@ def _by_abc(
         if one.graph is not None and one.joint is not None:
             ending = f", load {mass_text(one.payload)} kg" if len(program.loads) > 1 else ""
             files = {
-                "a.blif": blif.render(program.networks[one.joint.network]),
-                "b.blif": blif.render(logic_of(one.graph)),
+                "a.blif": formats.render(program.networks[one.joint.network]),
+                "b.blif": formats.render(logic_of(one.graph)),
             }
             yield cec(f"network against word graph{ending}", files, deadline)
 
 
 def _through_aiger(text: str) -> str:
-    return blif.render_netlist(aiger.parse_aiger(text.encode()))
+    return formats.render_netlist(aiger.parse_aiger(text.encode()))
 
 
 def cec(name: str, files: dict[str, str], deadline: float) -> Check:

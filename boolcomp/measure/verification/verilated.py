@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.files import temporary_folder, write_bytes, write_text
-from boolcomp.common.processes import run_program
-from boolcomp.measure.verification.checks import Check
+from boolcomp.base.files import temporary_folder, write_bytes, write_text
+from boolcomp.base.processes import run_program
+from boolcomp.measure.verify import Check
 from boolcomp.targets import Options, export_texts
 from boolcomp.targets.gates import gates_of
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.target import design_of
 from boolcomp.targets.verilog import VERILOG_SYNTAX
 
 if TYPE_CHECKING:

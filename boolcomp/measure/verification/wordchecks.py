@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import BoolcompError
-from boolcomp.measure.verification.checks import STAGES, Check
-from boolcomp.measure.verification.wordproof import GraphProof, NotProvedError
-from boolcomp.measure.verification.wordtext import read_words
 from boolcomp.measure.verification.wordvalues import simulated_module
+from boolcomp.measure.verify import STAGES, Check
+from boolcomp.measure.verify_text import read_words
+from boolcomp.measure.verify_words import GraphProof, NotProvedError
 from boolcomp.targets import Options, export_texts
 from boolcomp.targets.gates import gates_of
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.target import design_of
 from boolcomp.targets.vectors import COUNT, vectors
 from boolcomp.targets.verilog import VERILOG_SYNTAX
 

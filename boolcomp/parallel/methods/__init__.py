@@ -1,7 +1,7 @@
 """The papers' parallel methods: their physics over any algebra, their counts, their task graphs."""
 
 from boolcomp.parallel.methods.boolean import WORD, ProductTable, boolean_tasks
-from boolcomp.parallel.methods.levels import network_tasks
+from boolcomp.parallel.methods.logic import network_tasks
 from boolcomp.parallel.methods.recording import Recorded
 from boolcomp.parallel.methods.registry import (
     METHODS,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import table
+from boolcomp.base.errors import table
 from boolcomp.parallel.methods import lagrangian, zomaya
 from boolcomp.parallel.methods.recording import record
 from boolcomp.parallel.schedule.paper_zalzala import PHASE_1, PHASE_2
@@ -18,14 +18,14 @@ from boolcomp.parallel.schedule.paper_zomaya import CUSTOMISED, DIAGONAL, GENERA
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.expressions.straight import count
 from boolcomp.problem.expressions.tape import Tape
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boolcomp.parallel.methods.recording import Physics
     from boolcomp.problem.expressions.straight import Operation
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 _SIGNS = "printed additions include {} changes of sign"
 # Zalzala and Morris, tables 1 and 2, under our names of the jobs; D and c are dealt out by rows.

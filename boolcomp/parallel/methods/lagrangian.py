@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.parallel.methods import joints as of
+from boolcomp.parallel.methods import physics as of
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 from boolcomp.problem.expressions.tape import task
 from boolcomp.problem.robot.frames import free_fall
@@ -35,8 +35,8 @@ from boolcomp.problem.robot.frames import free_fall
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.expressions.algebra import Algebra, Element
+    from boolcomp.problem.robot.model import Link, Robot
 
 PHASE_ONE = ("W", "Wd", "Wdd", "pdd", "dW", "e*", "D*", "g*", "A", "p*")
 PHASE_TWO = ("D", "e", "tau*", "c", "tau**", "tau")

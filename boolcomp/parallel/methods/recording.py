@@ -18,10 +18,10 @@ from boolcomp.problem.expressions.straight import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
+    from boolcomp.problem.expressions.algebra import Algebra, Element
     from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.expressions.tape import Tape
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 
 class Physics(Protocol):

@@ -15,17 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from boolcomp.parallel.methods import joints as of
-from boolcomp.problem.dynamics.algebra import Algebra
+from boolcomp.parallel.methods import physics as of
 from boolcomp.problem.dynamics.vectors import Vector
+from boolcomp.problem.expressions.algebra import Algebra
 from boolcomp.problem.expressions.tape import task
 from boolcomp.problem.robot.frames import free_fall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.problem.dynamics.algebra import Element
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.expressions.algebra import Element
+    from boolcomp.problem.robot.model import Link, Robot
 
 LINK_TASKS = ("A", "J", "P", "kbar", "g")
 ROW_TASKS = ("M", "k", "q")

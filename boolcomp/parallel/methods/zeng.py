@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from boolcomp.parallel.methods import joints as of
+from boolcomp.parallel.methods import physics as of
 from boolcomp.problem.dynamics.vectors import Vector
 from boolcomp.problem.expressions.tape import task
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.expressions.algebra import Algebra, Element
+    from boolcomp.problem.robot.model import Link, Robot
 
 NINETEEN = 19
 # What each of the nineteen tasks is part of when there are ten a link (the paper's figure 3).

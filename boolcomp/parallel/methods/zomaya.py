@@ -17,15 +17,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.parallel.methods import joints as of
+from boolcomp.parallel.methods import physics as of
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 from boolcomp.problem.expressions.tape import task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.expressions.algebra import Algebra, Element
+    from boolcomp.problem.robot.model import Link, Robot
 
 EQUATIONS = ("w", "wd", "vd", "psi", "F", "N", "f", "n", "tau")
 PREPARATIONS = ("A", "p")

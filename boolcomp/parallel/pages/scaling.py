@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.errors import short, table
 from boolcomp.common.pictures import blank, picture
-from boolcomp.common.text import short, table
-from boolcomp.parallel.methods import WORD, boolean_tasks, network_tasks, task_graph
+from boolcomp.parallel.methods.boolean import WORD, boolean_tasks
+from boolcomp.parallel.methods.logic import network_tasks
+from boolcomp.parallel.methods.registry import task_graph
 from boolcomp.parallel.schedule.lowerbounds import lower_bounds
 from boolcomp.parallel.schedule.schedulers import make_schedule
 
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from boolcomp.logic.network import Network
-    from boolcomp.parallel.methods import ProductTable
+    from boolcomp.parallel.methods.boolean import ProductTable
     from boolcomp.parallel.schedule.graph import TaskGraph
     from boolcomp.parallel.schedule.machine import Machine
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 PROCESSORS = tuple(1 << k for k in range(11))
 ARITHMETIC = ("newton-euler", "customised", "zeng-19", "lagrangian", "symbolic")

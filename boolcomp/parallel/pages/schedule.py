@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.pages import (
-    Column,
-    Drawing,
-    Fact,
-    KeyFigure,
-    Page,
-    Section,
-    Table,
-    Text,
-    page_text,
-)
-from boolcomp.common.text import short, table
-from boolcomp.parallel.methods import counts, method_named
+from boolcomp.base.errors import short, table
+from boolcomp.base.pages import Fact, KeyFigure, Page, Section, page_text
+from boolcomp.common.pages.parts import Drawing, Text
+from boolcomp.common.pages.tables import Column, Table
+from boolcomp.parallel.methods import counts
+from boolcomp.parallel.methods.registry import method_named
 from boolcomp.parallel.schedule.gantt import gantt_svg, gantt_text
 from boolcomp.parallel.schedule.lowerbounds import lower_bounds
 from boolcomp.problem.dynamics.operations import Operations

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.errors import parse_toml
 from boolcomp.common.errors import DataError, cut, listing, shown, suggestion
-from boolcomp.common.text import parse_toml
 from boolcomp.parallel.schedule.indexed import indexed
 from boolcomp.parallel.schedule.placed import Assignment
 

@@ -110,7 +110,7 @@ def _places(
 
 @cache
 def _code() -> Any:
-    from boolcomp.engines.native.machine import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
+    from boolcomp.engines.llvm import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
 
     return NativeCode(_TEXT, host())
 

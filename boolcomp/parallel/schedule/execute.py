@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from boolcomp.base.processes import Worker, require_shared
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.processes import Worker, require_shared
 from boolcomp.engines import engine_name
 from boolcomp.parallel.schedule.stageworker import StageBatch, StageSetup, ring_length
 from boolcomp.parallel.schedule.staging import Staged, stage
 from boolcomp.parallel.schedule.vectorcode import COUNTER_WORDS, LARGEST_ANGLE
-from boolcomp.parallel.sharding.arena import Arena
+from boolcomp.scale.shared_memory import Arena
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

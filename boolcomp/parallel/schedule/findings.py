@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from boolcomp.common.text import short, table
+from boolcomp.base.errors import short, table
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import short
+from boolcomp.base.errors import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.text import short
+from boolcomp.base.errors import short
 from boolcomp.parallel.schedule.indexed import indexed
 
 if TYPE_CHECKING:

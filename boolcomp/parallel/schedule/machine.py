@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from boolcomp.base.errors import short
 from boolcomp.common.errors import UsageError
-from boolcomp.common.text import short
 
 if TYPE_CHECKING:
     from boolcomp.problem.dynamics.operations import Operations

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from boolcomp.base.errors import parse_toml
+from boolcomp.base.files import read_text
 from boolcomp.common.errors import DataError, UsageError, cut, listing, shown, suggestion
-from boolcomp.common.files import read_text
-from boolcomp.common.text import parse_toml
 from boolcomp.parallel.schedule.machine import TOPOLOGIES, Costs, Links, Machine, Shared
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ _BODIES = {
 
 def measured_machine() -> Machine:
     """Measure what operations, exchanged words and locks cost here."""
-    from boolcomp.engines.native.machine import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
+    from boolcomp.engines.llvm import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
 
     code = NativeCode(_text(), host())
     found = {}

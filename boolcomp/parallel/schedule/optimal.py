@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import short
+from boolcomp.base.errors import short
 from boolcomp.parallel.schedule.improving import search
 from boolcomp.parallel.schedule.indexed import indexed
 from boolcomp.parallel.schedule.listing import Delays, assignment_of

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import short, table
 from boolcomp.common.errors import DataError, suggestion
-from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
     from boolcomp.parallel.schedule.graph import TaskGraph

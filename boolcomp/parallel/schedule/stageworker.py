@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.parallel.schedule.vectorcode import COUNTER_WORDS
-from boolcomp.parallel.sharding.arena import View
+from boolcomp.scale.shared_memory import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from boolcomp.common.processes import Channel
+    from boolcomp.base.processes import Channel
     from boolcomp.parallel.schedule.staging import Segment, Staged
     from boolcomp.problem.expressions.straight import Straight
 
@@ -81,7 +81,7 @@ def main(channel: Channel, file: int) -> None:
 
 def _native(setup: StageSetup) -> Callable[[StageBatch, View], None]:
     """Return what runs the compiled driver; it gives up Python's lock meanwhile."""
-    from boolcomp.engines.native.machine import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
+    from boolcomp.engines.llvm import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
     from boolcomp.parallel.schedule.vectorcode import module_text  # noqa: PLC0415
 
     text = module_text(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
-from boolcomp.logic.sums import Addend, Sum
+from boolcomp.logic.adders import Addend, Sum
 from boolcomp.parallel.sharding.leaves import Growth, Leaf, cones_of, leaves_of
 
 if TYPE_CHECKING:

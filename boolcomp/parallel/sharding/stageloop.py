@@ -18,7 +18,8 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.native import driver, machine
+from boolcomp.engines import llvm
+from boolcomp.engines.native import driver
 from boolcomp.engines.native.lines import BYTES, GROUP
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from boolcomp.engines.native.lines import Sample
     from boolcomp.parallel.sharding.stages import Stage
-    from boolcomp.parallel.sharding.worker import WorkerState
+    from boolcomp.scale.pool_worker import WorkerState
 
 LOOKS = 1000  # at the progress table, before a chunk is given up: some ten microseconds
 _PAUSE = "llvm.x86.sse2.pause"  # leaves the core to its other thread for a moment
@@ -134,7 +135,7 @@ def _function(
 ) -> str:
     """Return a function around a loop: what it reads from the job, and its progress table."""
     here, before, after, all_ = places
-    lines = [f"declare void @{_PAUSE}()"] if machine.host_is_x86() else []
+    lines = [f"declare void @{_PAUSE}()"] if llvm.host_is_x86() else []
     lines += [f"define i64 @{name}(ptr %job, i64 %from) #0 {{", "entry:"]
     lines.append(f"%handed = alloca [{max(1, len(before))} x ptr], align 8")
     widths = [group.size for group in stage.groups]
@@ -153,7 +154,7 @@ def _function(
         body = body.replace(row, str(size * len(stage.results)))
     body = body.replace("ARRAYS", "\n".join(_arrays([BYTES[sample] * width for width in widths])))
     body = body.replace("STATES", driver.pointers("at.a", len(widths)))
-    pause = machine.host_is_x86()
+    pause = llvm.host_is_x86()
     body = body.replace("PAUSE", f"call void @{_PAUSE}()" if pause else "")
     body = body.replace("HANDED", "\n".join(_handed(len(before))))
     assert GROUP == 64  # noqa: S101  # the loop counts in such groups

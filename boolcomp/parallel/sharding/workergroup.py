@@ -6,13 +6,13 @@ import os
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING
 
+from boolcomp.base.processes import Worker
 from boolcomp.common.errors import BoolcompError
-from boolcomp.common.processes import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.parallel.sharding.worker import Job, Setup
+    from boolcomp.scale.pool_worker import Job, Setup
 
 MOST_DEATHS = 8  # of one worker, without any progress between them
 
@@ -50,7 +50,7 @@ class WorkerGroup:
     def _started(self, setup: Setup) -> Worker:
         others = [one for one in (setup.chunk_numbers, setup.go) if one is not None]
         descriptors = (self._arena, setup.wakeup, *setup.wakes, *others)
-        entry = "boolcomp.parallel.sharding.worker"
+        entry = "boolcomp.scale.pool_worker"
         return Worker(entry, self._arena, descriptors=descriptors)
 
     def send(self, job: Job) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import UsageError, spelled
-from boolcomp.problem.dynamics.algebra import Constant, Element, Folding
-from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.dynamics.newton_euler import newton_euler
+from boolcomp.problem.expressions.algebra import Constant, Element, Folding
 from boolcomp.problem.problem import numbered
-from boolcomp.problem.robot import robot_of
+from boolcomp.problem.robot.library import robot_of
 from boolcomp.problem.shapes import array_of, full_shapes
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 BLOCK = 8192  # samples whose columns stay in the second-level cache
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from boolcomp.problem.problem import Input
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.spectra import Complex
 
 MOST_BYTES = 1 << 30  # of samples of M(q) and their transforms: eight turning joints

@@ -6,14 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from boolcomp.problem.choices import KD, KP
-from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.dynamics.newton_euler import newton_euler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
     from boolcomp.problem.dynamics.functions import FunctionAlgebra
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.expressions.algebra import Algebra, Element
+    from boolcomp.problem.robot.model import Link, Robot
 
     Elements = Sequence[Element]
     Dynamics = Callable[..., list[Element]]

@@ -15,17 +15,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.dynamics.algebra import Constant, Folding
-from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.dynamics.newton_euler import newton_euler
+from boolcomp.problem.expressions.algebra import Constant, Folding
+from boolcomp.problem.expressions.fourier import Harmonics, WaveSum
 from boolcomp.problem.factored import steps_of
-from boolcomp.problem.harmonics import Harmonics, WaveSum
 from boolcomp.problem.makers import positions, speeds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.problem.expressions.tape import Tape
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Wires = Sequence[Any]
     Matrix = dict[tuple[int, int], Any]

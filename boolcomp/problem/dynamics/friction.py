@@ -10,16 +10,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import short
 from boolcomp.common.errors import listing
-from boolcomp.common.text import short
-from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.dynamics.newton_euler import newton_euler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
     from boolcomp.problem.dynamics.functions import FunctionAlgebra
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.expressions.algebra import Algebra, Element
+    from boolcomp.problem.robot.model import Robot
 
     Elements = Sequence[Element]
 

@@ -9,7 +9,7 @@ import numpy as np
 from boolcomp.problem.expressions.rules import UNARY_FUNCTIONS
 
 if TYPE_CHECKING:
-    from boolcomp.problem.dynamics.algebra import Element
+    from boolcomp.problem.expressions.algebra import Element
     from boolcomp.problem.expressions.rules import Unary
 
 

@@ -21,9 +21,8 @@ from boolcomp.problem.robot.frames import (
 )
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Link, Robot
     from boolcomp.problem.robot.frames import Rows
-    from boolcomp.problem.robot.model import Triple
+    from boolcomp.problem.robot.model import Link, Robot, Triple
 
 NEARLY = 1e-12  # of a component of an axis
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.dynamics.recurrence import link_frame, pose_frame
+from boolcomp.problem.dynamics.newton_euler import link_frame, pose_frame
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.robot import Robot
-    from boolcomp.problem.robot.model import Pose
+    from boolcomp.problem.expressions.algebra import Algebra, Element
+    from boolcomp.problem.robot.model import Pose, Robot
 
 
 def forward_kinematics(robot: Robot, algebra: Algebra, q: Sequence[Element]) -> list[Element]:

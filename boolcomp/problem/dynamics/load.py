@@ -10,8 +10,8 @@ from boolcomp.problem.robot.payload import with_payload
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.expressions.algebra import Algebra, Element
+    from boolcomp.problem.robot.model import Link, Robot
 
 
 def with_load(

@@ -9,7 +9,7 @@ import numpy as np
 from boolcomp.problem.dynamics.batch import inverse_dynamics
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 SAMPLES = 20_000
 MARGIN = 1.1  # beyond what samples reach: they find no extremes

@@ -26,10 +26,10 @@ from boolcomp.problem.robot.frames import free_fall, transposed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
     from boolcomp.problem.dynamics.jointframes import JointFrame
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.expressions.algebra import Algebra, Element
     from boolcomp.problem.robot.frames import Rows
+    from boolcomp.problem.robot.model import Link, Robot
 
 TASKS = ("A", "w", "wd", "U", "vd", "F", "N", "f", "n", "tau")
 

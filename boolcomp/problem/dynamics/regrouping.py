@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.dynamics.jointframes import JointFrame
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot.model import Link, Robot
 
 ROUNDING = 1e-12  # of what was added up: less than that of a parameter is none
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.problem.dynamics.algebra import Element
+    from boolcomp.problem.expressions.algebra import Element
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.expressions.tape import Tape
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
     Rows = list[list[Any]]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.base.errors import number
 from boolcomp.common.errors import UsageError
-from boolcomp.common.text import number
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.expressions.rules import ARITY, OPERATIONS, SYMBOLS, UNARY_FUNCTIONS
 

@@ -17,9 +17,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from boolcomp.base.errors import number
 from boolcomp.common.errors import DataError
-from boolcomp.common.text import number
-from boolcomp.problem.dynamics.algebra import Algebra, Constant, Folding
+from boolcomp.problem.expressions.algebra import Algebra, Constant, Folding
 from boolcomp.problem.expressions.rules import value_of
 from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import number
 from boolcomp.common.errors import LONGEST_NAME, listing, shown
-from boolcomp.common.text import number
 from boolcomp.problem.interval import Interval, round_above, width_problem
 from boolcomp.problem.robot import limits
 from boolcomp.problem.robot.bodies import Body, merged

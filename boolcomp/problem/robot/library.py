@@ -7,17 +7,17 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boolcomp.base.files import is_file, read_text, shipped
 from boolcomp.common.errors import DataWarning, UsageError, listing, shown, spelled, suggestion
-from boolcomp.common.files import is_file, read_text, shipped
 from boolcomp.problem.robot import xmltext
 from boolcomp.problem.robot.arm import Arm, arm_of
 from boolcomp.problem.robot.chain import chain_of
 from boolcomp.problem.robot.limits import MOST_BYTES
 from boolcomp.problem.robot.mjcf import read_mjcf
 from boolcomp.problem.robot.model import Robot
-from boolcomp.problem.robot.schema import parse_robot
-from boolcomp.problem.robot.sdf import read_sdf
-from boolcomp.problem.robot.urdf import read_urdf
+from boolcomp.problem.robot.sdf_mjcf import read_sdf
+from boolcomp.problem.robot.toml import parse_robot
+from boolcomp.problem.robot.xml import read_urdf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import short
 from boolcomp.common.errors import shown
-from boolcomp.common.text import short
 from boolcomp.problem.interval import MOST_SIZE
 
 if TYPE_CHECKING:

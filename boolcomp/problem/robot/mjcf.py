@@ -12,8 +12,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import number
 from boolcomp.common.errors import listing, shown, suggestion
-from boolcomp.common.text import number
 from boolcomp.problem.robot.chain import listed
 from boolcomp.problem.robot.frames import (
     HERE,

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from boolcomp.common.text import angle, number
+from boolcomp.base.errors import angle, number
 from boolcomp.problem.span import Span, span_of
-from boolcomp.problem.wordformat import USUAL_FORMAT
+from boolcomp.problem.words import USUAL_FORMAT
 
 if TYPE_CHECKING:
     from boolcomp.problem.interval import Interval
-    from boolcomp.problem.wordformat import WordFormat
+    from boolcomp.problem.words import WordFormat
 
 JointType = Literal["revolute", "prismatic"]
 Triple = tuple[float, float, float]

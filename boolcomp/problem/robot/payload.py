@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import number
 from boolcomp.common.errors import UsageError
-from boolcomp.common.text import number
 from boolcomp.problem.robot.bodies import Body, merged, point_inertia
 from boolcomp.problem.robot.limits import MOST_MASS
 

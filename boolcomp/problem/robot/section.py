@@ -8,8 +8,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from boolcomp.base.errors import number, parse_number
 from boolcomp.common.errors import DataError, DataWarning, cut, listing, shown, suggestion
-from boolcomp.common.text import number, parse_number
 from boolcomp.problem.interval import Interval, width_problem
 from boolcomp.problem.robot import limits
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import number
 from boolcomp.common.errors import shown
-from boolcomp.common.text import number
 from boolcomp.problem.interval import width_problem
 from boolcomp.problem.robot import limits
 from boolcomp.problem.robot.frames import unit

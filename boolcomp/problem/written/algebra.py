@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.errors import number
 from boolcomp.common.errors import DataError, UsageError, shown
-from boolcomp.common.text import number
 from boolcomp.problem.expressions.rules import step
 from boolcomp.problem.expressions.rules import wrap as wrapped
-from boolcomp.problem.written import value as recorded
-from boolcomp.problem.written.value import Value
+from boolcomp.problem.written import tracing as recorded
+from boolcomp.problem.written.tracing import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.errors import short
 from boolcomp.common.errors import DataError, UsageError, listing
-from boolcomp.common.text import short
 from boolcomp.problem.expressions.rules import DOMAINS
 from boolcomp.problem.expressions.straight import Returned, Straight
 from boolcomp.problem.expressions.tape import Tape

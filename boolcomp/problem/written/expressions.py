@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from boolcomp.common.errors import BoolcompError, DataError, cut, listing, shown, suggestion
 from boolcomp.problem.interval import MOST_SIZE
 from boolcomp.problem.written import algebra
-from boolcomp.problem.written.value import Value, power
+from boolcomp.problem.written.tracing import Value, power
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from boolcomp.problem.written.value import Recorder
+    from boolcomp.problem.written.tracing import Recorder
 
 LONGEST = 2000  # characters
 DEEPEST = 40  # operations within operations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.harmonics import Angle, Harmonics, WaveSum
+from boolcomp.problem.expressions.fourier import Angle, Harmonics, WaveSum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

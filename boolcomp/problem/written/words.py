@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import number, short
 from boolcomp.common.errors import LONGEST_NAME, UsageError, shown, spelled
-from boolcomp.common.text import number, short
 from boolcomp.problem.interval import MOST_SIZE, Interval, width_problem
 from boolcomp.problem.problem import Input
 from boolcomp.problem.span import Span, span_of

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from boolcomp.proof.bound import box_kernels as kinds
+from boolcomp.proof.bound import boxes_kernels as kinds
 from boolcomp.proof.bound.boxsteps import Boxed, Slot, Steps
 from boolcomp.proof.bound.boxtables import GRID, Tabulator, wrapped_constant
 from boolcomp.proof.bound.discarded import discarded

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.proof.bound import box_kernels as kinds
+from boolcomp.proof.bound import boxes_kernels as kinds
 from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.fixed import FAR
 from boolcomp.proof.bound.ranges import Store

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.loops import njit
-from boolcomp.proof.bound.box_kernels import evaluate, word_range
+from boolcomp.base.loops import njit
+from boolcomp.proof.bound.boxes_kernels import evaluate, word_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

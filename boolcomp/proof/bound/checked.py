@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.claims import nodes, places, stands
-from boolcomp.checker.errors.plain import Plain
+from boolcomp.checker.plain import Plain
 from boolcomp.checker.spans import Span
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.common.errors import DataError

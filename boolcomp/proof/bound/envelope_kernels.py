@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.common.loops import njit
+from boolcomp.base.loops import njit
 
 if TYPE_CHECKING:
     import numpy as np

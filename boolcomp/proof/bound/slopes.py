@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.proof.bound.elementary import (
+from boolcomp.proof.bound.balls import (
     FARTHEST,
     FUNCTIONS,
     LARGEST,

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.container import Section
-from boolcomp.checker.sketch import differences
+from boolcomp.checker.problem import differences
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.common.errors import DataError
 from boolcomp.proof.bound.result import rounded_up

@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.bound import FITTING, Bounded, closer
+from boolcomp.checker.boxes import Boxes
 from boolcomp.checker.claims.stands import claim_of
 from boolcomp.checker.container import Section
-from boolcomp.checker.errors.boxes import Boxes
-from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.folder import LoadFiles
+from boolcomp.checker.plain import Plain
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.common.errors import DataError
 from boolcomp.proof.certificate import cones, first, graph, origin, sketch

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.container import Section
-from boolcomp.checker.first import FirstNetwork
 from boolcomp.checker.lemmas import add_final, shown_literal
+from boolcomp.checker.network import FirstNetwork
 from boolcomp.common.errors import DataError
 from boolcomp.proof.certificate import first
 from boolcomp.proof.certificate.refuting import Refutation, refutation

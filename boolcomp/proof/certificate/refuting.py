@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from pysat.solvers import Glucose4
 
 from boolcomp.checker.lemmas import cone_clauses
-from boolcomp.proof.certificate.propagation import trimmed
+from boolcomp.proof.certificates.lemmas import trimmed
 
 if TYPE_CHECKING:
     from boolcomp.checker.gates import Nodes
-    from boolcomp.proof.certificate.propagation import Step
+    from boolcomp.proof.certificates.lemmas import Step
 
 # Nodes of a cone, and how many conflicts it is worth: a small cone is tried before a larger one.
 TRIES = ((40, 300), (120, 1000), (400, 3000), (1500, 20_000), (1 << 30, 50_000))

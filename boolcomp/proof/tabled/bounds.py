@@ -12,15 +12,15 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.logic.sums import Addend, Sum
+from boolcomp.logic.adders import Addend, Sum
 from boolcomp.proof.bound.enclosure import Enclosure, about, between, exactly
+from boolcomp.proof.bound.fields import measured
 from boolcomp.proof.bound.result import Bound, Bounds, Causes
+from boolcomp.proof.bound.tabled import layout_of
 from boolcomp.proof.tabled.elimination import largest
 from boolcomp.proof.tabled.estimates import estimated
-from boolcomp.proof.tabled.factors import measured
 from boolcomp.proof.tabled.fields import function_of
 from boolcomp.proof.tabled.places import SHIFT, line_of
-from boolcomp.proof.tabled.shares import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

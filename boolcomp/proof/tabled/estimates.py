@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.proof.tabled.factors import Factor, Measured, corners, grouped, remainder, ties, up
+from boolcomp.proof.bound.fields import Factor, Measured, corners, grouped, remainder, ties, up
 from boolcomp.proof.tabled.fields import function_of, on_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from boolcomp.proof.tabled.factors import Axis
+    from boolcomp.proof.bound.fields import Axis
     from boolcomp.proof.tabled.fields import Function
     from boolcomp.proof.tabled.meaning import TabledTerm
     from boolcomp.proof.tabled.places import Whole

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boolcomp.proof.tabled.places import Points, Whole
-    from boolcomp.terms import Term
+    from boolcomp.terms.term import Term
 
 MOST_SLACK = 1 << 20  # of a share, in units: beyond it numbers say nothing
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.logic.truthtable import TruthTable
     from boolcomp.problem.problem import Input
-    from boolcomp.terms import Term
+    from boolcomp.terms.term import Term
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from boolcomp.parallel.methods import counts
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 
 def test_every_printed_count_agrees() -> None:

@@ -11,13 +11,13 @@ from graphs import crossing, error
 from samples import general_robot, random_robot, random_states
 
 from boolcomp.common.errors import UsageError
-from boolcomp.parallel.methods import METHODS, method_named, straight_line, task_graph
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.parallel.methods.registry import METHODS, method_named, straight_line, task_graph
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.robot import load_robot, robot_names
+from boolcomp.problem.robot.library import load_robot, robot_names
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 GRAPHS = [name for name in METHODS if name != "boolean"]
 TORQUES = [name for name in GRAPHS if not METHODS[name].whole]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from graphs import before, closure, printed
 
-from boolcomp.parallel.methods import Recorded, task_graph
+from boolcomp.parallel.methods.registry import task_graph
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
+
+if TYPE_CHECKING:
+    from boolcomp.parallel.methods.recording import Recorded
 
 # Figure 2's table: the predecessors of task k of link i, as (task, links ahead).
 NINETEEN = {

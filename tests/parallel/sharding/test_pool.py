@@ -19,13 +19,13 @@ from small_programs import stages
 from waiting import running, until, until_gone
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.parallel.sharding.pool import ProcessPool
 from boolcomp.parallel.sharding.workergroup import WorkerError
+from boolcomp.scale.pool import ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.engines import Evaluation
+    from boolcomp.engines.engine import Evaluation
 
     Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
@@ -236,7 +236,7 @@ SCRIPT = """
 import signal, sys
 import numpy as np
 from small_programs import stages
-from boolcomp.parallel.sharding.pool import ProcessPool
+from boolcomp.scale.pool import ProcessPool
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 with ProcessPool(stages(4)[2], 2, shard=sys.argv[1], engine="numpy") as pool:

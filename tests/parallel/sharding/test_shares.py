@@ -7,7 +7,7 @@ from small_programs import stages
 
 from boolcomp.common.errors import UsageError
 from boolcomp.parallel.sharding.deal import deal_terms, terms_of
-from boolcomp.parallel.sharding.shares import make_shares
+from boolcomp.scale.partition import make_shares
 
 PROGRAM = stages(4)[2]
 

@@ -13,17 +13,21 @@ from samples import branched_robot, general_robot, random_robot, random_states
 
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.angles import exact_cosine, exact_sine
-from boolcomp.problem.dynamics import gravity_torques, inertia_matrix, inverse_dynamics
-from boolcomp.problem.dynamics.algebra import Folding
-from boolcomp.problem.dynamics.batch import evaluated_states
+from boolcomp.problem.dynamics.batch import (
+    evaluated_states,
+    gravity_torques,
+    inertia_matrix,
+    inverse_dynamics,
+)
 from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
+from boolcomp.problem.dynamics.newton_euler import newton_euler
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.expressions.algebra import Folding
 from boolcomp.problem.expressions.tape import Tape
-from boolcomp.problem.robot import load_robot, robot_names
+from boolcomp.problem.robot.library import load_robot, robot_names
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 RIGHT, EIGHTH = math.pi / 2, math.pi / 4
 REST = (0, 0, 0, 0, 0, 0)

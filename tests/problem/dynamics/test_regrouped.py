@@ -10,13 +10,13 @@ import pytest
 from graphs import error
 from samples import branched_robot, random_robot, random_states
 
-from boolcomp.parallel.methods import straight_line, task_graph
+from boolcomp.parallel.methods.registry import straight_line, task_graph
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.dynamics.regrouping import regrouped
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 ROBOTS = [
     *(random_robot(seed, joints=4) for seed in range(4)), *map(branched_robot, range(4)),

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.problem.dynamics.algebra import Constant, Folding
 from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.expressions.algebra import Constant, Folding
 from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 from boolcomp.problem.expressions.tape import Tape, task
 

@@ -11,9 +11,9 @@ import pytest
 from mjcf_texts import ARM
 
 from boolcomp.common.errors import DataError
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import load_urdf
+from boolcomp.problem.robot.library import load_urdf
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,11 +17,15 @@ from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states, terms_of
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
-from boolcomp.problem.dynamics import christoffel, inverse_dynamics
+from boolcomp.problem.dynamics import christoffel
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import Pose, Robot, load_robot, parse_robot, robot_names, with_payload
 from boolcomp.problem.robot.frames import roll_pitch_yaw, rotation_rows
+from boolcomp.problem.robot.library import load_robot, robot_names
+from boolcomp.problem.robot.model import Pose, Robot
+from boolcomp.problem.robot.payload import with_payload
+from boolcomp.problem.robot.toml import parse_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

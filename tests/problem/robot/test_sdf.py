@@ -14,15 +14,16 @@ from samples import branched_robot, random_states
 from sdf_texts import ARM, BODY
 
 from boolcomp.common.errors import DataError
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import Pose, load_urdf
+from boolcomp.problem.robot.library import load_urdf
+from boolcomp.problem.robot.model import Pose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot.model import Link, Robot
 
 
 def arm_of(folder: Path, text: str, tip: str | Sequence[str] | None = None) -> Any:

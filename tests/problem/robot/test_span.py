@@ -15,7 +15,7 @@ from boolcomp.common.errors import DataError
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import stopped
-from boolcomp.problem.robot import parse_robot
+from boolcomp.problem.robot.toml import parse_robot
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Input

@@ -16,9 +16,10 @@ import pytest
 from urdf_texts import ARM, LIMIT, TREE, damaged, joint
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.batch import inverse_dynamics
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import load_robot, load_urdf, parse_robot
+from boolcomp.problem.robot.library import load_robot, load_urdf
+from boolcomp.problem.robot.toml import parse_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,11 +12,12 @@ import pinocchio as pin
 import pytest
 
 from boolcomp.common.errors import DataError
-from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot, load_urdf, parse_robot
+from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.robot.library import load_robot, load_urdf
+from boolcomp.problem.robot.toml import parse_robot
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot.model import Robot
 
 MOST = 7
 STATES = 200

@@ -15,10 +15,12 @@ import pytest
 import boolcomp as bc
 from boolcomp.common.errors import BoolcompError, DataError, UsageError
 from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot import Robot, load_robot, parse_robot
+from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.model import Robot
+from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.sources import load_source, problem_of
-from boolcomp.problem.written.functionfile import parse_function
-from boolcomp.terms import split
+from boolcomp.problem.written.files import parse_function
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.common.errors import BoolcompError, DataError, UsageError
-from boolcomp.terms import split
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.widths.costs import logic, words
+from boolcomp.compact import costs
+from boolcomp.compact.widths.costs import logic
 
 if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
@@ -31,7 +32,7 @@ LEVEL = 6.0  # nodes that a level of a graph is worth where logic is to have few
 
 def costs_of(demand: Demand) -> CostModel:
     """Return the cost model of a demand; levels count where logic is to have few of them."""
-    if demand.target in words.PROCESSORS:
-        return words.PROCESSORS[demand.target].with_flash(demand.flash)
+    if demand.target in costs.PROCESSORS:
+        return costs.PROCESSORS[demand.target].with_flash(demand.flash)
     model = logic.MODELS[demand.target]
     return replace(model, level=LEVEL) if demand.objective == "depth" else model

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.heaps import adder_nodes, mean_adder_nodes
-from boolcomp.compact.graph.logic import word_depth, word_nodes
 from boolcomp.compact.graph.lut6 import ADDING, graph_luts, table_luts
 from boolcomp.compact.graph.tables import table_cost
+from boolcomp.compact.network import word_depth, word_nodes
 from boolcomp.compact.widths.costs.counted import counted
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.logic import luts, simulation
-from boolcomp.logic.blif import clean
+from boolcomp.logic.formats import clean
 from boolcomp.logic.network import CONSTANTS, Builder, Network
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.logic.synthesis.builtin.resub_kernels import Graph
-    from boolcomp.logic.synthesis.builtin.resub_search import Hunt
+    from boolcomp.logic.synthesis.resub_kernels import Hunt
     from boolcomp.logic.truthtable import TruthTable
     from boolcomp.twolevel.clock import Clock
 
@@ -132,7 +132,7 @@ def _graph(network: Network, care: Sequence[int], timing: LevelLimits, seed: int
 
 def _hunt(graph: Graph) -> Hunt:
     """Return room for the search for operands."""
-    from boolcomp.logic.synthesis.builtin.resub_search import PAIRS, Hunt  # noqa: PLC0415 (only where there is work)
+    from boolcomp.logic.synthesis.resub_kernels import PAIRS, Hunt  # noqa: PLC0415 (only where there is work)
 
     signals, words = graph.planes.shape
     width = -(-signals // 64)

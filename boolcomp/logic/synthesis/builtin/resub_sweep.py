@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from boolcomp.common.loops import njit
+from boolcomp.base.loops import njit
 from boolcomp.logic.synthesis.builtin.resub_kernels import (
     draw,
     evaluate_after,
@@ -17,7 +17,7 @@ from boolcomp.logic.synthesis.builtin.resub_kernels import (
     set_levels,
     sort_nodes,
 )
-from boolcomp.logic.synthesis.builtin.resub_search import (
+from boolcomp.logic.synthesis.resub_kernels import (
     COUNT,
     FIRST,
     SECOND,

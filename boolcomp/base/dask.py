@@ -1,0 +1,302 @@
+"""Dask `distributed` behind the interface of `concurrent.futures`; imported only where it is used.
+
+Dask sends functions and values as pickles: whoever can reach a scheduler can run anything on its
+workers and, by what they answer, here. So an address is trusted like a program. TLS is as Dask's
+own configuration has it (docs/cluster.md).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import socket
+import threading
+import time
+import warnings
+from concurrent.futures import Executor, Future
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from boolcomp.base.daskchild import LOOPBACK
+from boolcomp.base.files import temporary_folder
+from boolcomp.base.processes import MOST_DEATHS, Worker, WorkerLostError
+from boolcomp.base.workers import scheduler_address
+from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError, cut
+from boolcomp.common.launcher import ONE_THREAD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Result = TypeVar("Result")
+
+PATIENCE = 15  # seconds until a scheduler answers
+START = 30.0  # seconds until a scheduler and workers of ours are there
+LEAST_AHEAD = 32
+SELDOM = 1.0  # seconds between two questions of how many workers there are
+TICK = 0.2  # seconds between two looks at workers of ours
+CHILD = "boolcomp.base.daskchild"
+QUIETLY = {  # what Dask does all the time for its dashboard: 1 % of a processor, each process
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+}
+
+
+class Dask(Executor):
+    """A Dask client behind the interface of `concurrent.futures`.
+
+    A call is made again where its worker was lost; `closing` is done at the end, and ends what was
+    started for this.
+    """
+
+    def __init__(self, client: Any, closing: contextlib.ExitStack | None = None) -> None:
+        self._client, self._closing = client, closing or contextlib.ExitStack()
+        self._pool = client.get_executor(pure=False)
+        self._counted, self._threads = -math.inf, 0
+
+    @property
+    def workers(self) -> int:
+        """How many calls run at the same time; workers come and go, so it is asked now and then."""
+        if time.monotonic() >= self._counted + SELDOM:
+            self._threads = sum(self._client.nthreads().values())
+            self._counted = time.monotonic()
+        return max(1, self._threads)
+
+    @property
+    def client(self) -> Any:
+        """Dask's own client, by which workers hand results to each other."""
+        return self._client
+
+    @staticmethod
+    def said(error: BaseException) -> BaseException:
+        """Return what a cluster's failure is to whoever asked."""
+        return _said(error)
+
+    @property
+    def ahead(self) -> int:
+        """How many calls are to be under way: some for every thread of the workers."""
+        return max(LEAST_AHEAD, 3 * self.workers)
+
+    def submit(
+        self, function: Callable[..., Result], /, *given: Any, **named: Any
+    ) -> Future[Result]:
+        """Let a worker of the cluster call a function."""
+        inner = self._pool.submit(function, *given, **named)
+        outer: Future[Result] = Future()
+        outer.add_done_callback(lambda done: done.cancelled() and inner.cancel())
+        inner.add_done_callback(lambda done: _hand_on(done, outer))
+        return outer
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
+        """Leave the cluster; what was started for this is ended."""
+        with self._closing, contextlib.suppress(Exception):  # it may be gone: nothing is lost
+            self._pool.shutdown(wait=wait and not cancel_futures)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.shutdown(cancel_futures=kind is not None)
+
+
+def _hand_on(inner: Future[Any], outer: Future[Any]) -> None:
+    """Hand on what came of a call, with a sentence where that is the cluster's failure."""
+    if not outer.set_running_or_notify_cancel():
+        return
+    if inner.cancelled():
+        outer.set_exception(WorkerLostError("the connection to the cluster was lost"))
+    elif (error := inner.exception()) is not None:
+        outer.set_exception(_said(error))
+    else:
+        outer.set_result(inner.result())
+
+
+def _said(error: BaseException) -> BaseException:
+    if isinstance(error, BoolcompError):
+        return error
+    name = type(error).__name__
+    if name == "KilledWorker":
+        return WorkerLostError(f"{MOST_DEATHS} or more workers died of it (out of memory?)")
+    if name in {"CancelledError", "FutureCancelledError", "FuturesCancelledError"}:
+        return WorkerLostError("the connection to the cluster was lost")
+    if isinstance(error, ImportError) or "deserializ" in str(error).lower():
+        text = cut(str(error), 200)
+        return WorkerLostError(f"a worker has another installation than this process: {text}")
+    return error
+
+
+def of_client(client: Any) -> Dask:
+    """Return an executor over somebody's client, which stays open."""
+    return Dask(client)
+
+
+def of_address(address: str) -> Dask:
+    """Connect to the scheduler of an address, or of a scheduler file."""
+    given = {"address": address}
+    if "://" not in address:
+        given = {"scheduler_file": address}
+    named = address if "://" in address else scheduler_address(address)
+    distributed = _distributed()
+    _check_certificates(distributed, named)
+    with contextlib.ExitStack() as closing:
+        client = closing.enter_context(_client(distributed, address, given))
+        if not client.nthreads():
+            text = f"{address}: the cluster has no workers yet: work begins when one is there"
+            warnings.warn(text, DataWarning, stacklevel=3)
+        return Dask(client, closing.pop_all())
+
+
+def on_this_machine(count: int) -> Dask:
+    """Start a scheduler and workers as processes tied to this one, on the loopback interface."""
+    distributed = _distributed()
+    _check_loopback()
+    with contextlib.ExitStack() as closing:
+        folder = closing.enter_context(temporary_folder())
+        end = time.monotonic() + START
+        scheduler = _started("scheduler", folder)
+        closing.callback(scheduler.end)
+        crew = closing.enter_context(_Crew(count, folder))
+        address = _heard(scheduler, end)
+        crew.join(address, end)
+        client = closing.enter_context(_client(distributed, address, {"address": address}))
+        crew.watch(client.close)
+        return Dask(client, closing.pop_all())
+
+
+def _started(kind: str, folder: Path) -> Worker:
+    """Start a scheduler or a worker; whatever it leaves lies in a folder of ours.
+
+    Each computes in one thread: the other processors are other workers'.
+    """
+    own = {**ONE_THREAD, **QUIETLY, "DASK_TEMPORARY_DIRECTORY": str(folder)}
+    return Worker(CHILD, kind, str(folder), quiet=True, environment=own)
+
+
+class _Crew:
+    """Workers on this machine; one that dies is replaced, so that the call that kills them ends.
+
+    Where too many die nobody is left to wait for, and the client is closed.
+    """
+
+    def __init__(self, count: int, folder: Path) -> None:
+        self._start = partial(_started, "worker", folder)
+        self._address = ""
+        self._spare = MOST_DEATHS * (count + MOST_DEATHS)
+        self._workers: list[Worker] = []
+        self._over = threading.Event()
+        self._watcher: threading.Thread | None = None
+        try:
+            self._workers += [self._start() for _ in range(count)]
+        except BaseException:
+            self.close()
+            raise
+
+    def join(self, address: str, end: float) -> None:
+        """Let them work for the scheduler of an address."""
+        self._address = address
+        for worker in self._workers:
+            worker.send(address)
+        for worker in self._workers:
+            _heard(worker, end)
+
+    def watch(self, give_up: Callable[[], None]) -> None:
+        """Look after the workers from now on."""
+        self._watcher = threading.Thread(target=self._watch, args=(give_up,), daemon=True)
+        self._watcher.start()
+
+    def _watch(self, give_up: Callable[[], None]) -> None:
+        while not self._over.wait(TICK):
+            for k, worker in enumerate(self._workers):
+                if worker.process.poll() is None:
+                    continue
+                if self._spare == 0:
+                    give_up()
+                    return
+                self._spare -= 1
+                worker.end()
+                self._workers[k] = self._start()
+                self._workers[k].send(self._address)
+
+    def close(self) -> None:
+        """End them all."""
+        self._over.set()
+        if self._watcher is not None:
+            self._watcher.join()
+        for worker in self._workers:
+            worker.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _heard(child: Worker, end: float) -> str:
+    """Return the address of a scheduler or worker that was started, before `end` (monotonic)."""
+    try:
+        word, text = child.receive(end)
+    except TimeoutError:
+        child.end()
+        raise DataError(
+            f"Dask did not start on this machine within {START:g} s; --processes does without it"
+        ) from None
+    except EOFError:
+        child.end()
+        raise DataError(f"Dask did not start on this machine: {child.last_words}") from None
+    if word != "address":
+        raise DataError(f"Dask did not start on this machine: {text}")
+    return str(text)
+
+
+def _check_loopback() -> None:
+    """Refuse at once where a machine cannot reach itself: Dask would try again and again."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect((LOOPBACK, 9))  # of a datagram's socket: nothing is sent
+        except OSError as error:
+            text = f"there is no loopback interface ({LOOPBACK}: {error.strerror})"
+            raise DataError(
+                f"Dask cannot start on this machine: {text}; --processes needs none"
+            ) from error
+
+
+def _check_certificates(distributed: Any, address: str) -> None:
+    """Refuse TLS without certificates before a client is made, which would go on trying."""
+    if not address.startswith("tls:"):
+        return
+    try:
+        known = distributed.Security().get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError, TypeError) as error:
+        text = cut(str(error), 200)
+        raise DataError(f"{address}: certificates that Dask is told of: {text}") from error
+    if known is None:
+        raise UsageError(
+            f"{address}: TLS needs certificates: distributed.comm.tls.ca-file, client.cert and "
+            "client.key of Dask's configuration (docs/cluster.md)"
+        )
+
+
+def _client(distributed: Any, said: str, given: dict[str, str]) -> Any:
+    _silence()
+    try:
+        return distributed.Client(**given, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        text = cut(str(error).partition("\n")[0], 200) or type(error).__name__
+        raise DataError(f"{said}: no Dask scheduler answers: {text}") from error
+
+
+def _silence() -> None:
+    """Let Dask say nothing of lost workers and of interrupts: what matters is said by us."""
+    for name in tuple(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in {"distributed", "tornado"}:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed  # noqa: PLC0415 (an extra)
+    except ImportError as error:
+        raise UsageError(
+            "clusters need Dask: pip install 'boolcomp[cluster]'; --processes needs nothing more"
+        ) from error
+    return distributed

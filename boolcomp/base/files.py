@@ -1,0 +1,476 @@
+"""Reading and writing whole files: a file appears complete under its name, or not at all.
+
+What is not complete yet has a name that ends in `.boolcomp-tmp`, and is locked as long as its
+process lives. A killed run leaves such files and folders behind; who writes to the same folder next
+takes those away that nobody has locked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from boolcomp.base.errors import MOST_JSON, parse_json
+from boolcomp.common.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is locked there, and nothing collected
+    fcntl = None  # type: ignore[assignment]
+
+UNFINISHED = ".boolcomp-tmp"
+_LONGEST = 40  # characters of a file's name in that of its temporary file
+PATIENCE, TICK = 30.0, 0.02  # seconds until a pipe has a reader; between two looks
+# Devices that take output: descriptors of this process by their names, null and terminals.
+_DESCRIPTOR = re.compile(r"/dev/(stdout|stderr)|(?:/dev/fd|/proc/self/fd)/(\d{1,9})")
+_STANDARD = {"stdout": 1, "stderr": 2}
+_TERMINAL = re.compile(r"/dev/(null|tty\w*|pts/\d+|console)")
+_HERE, _EXCHANGE = -100, 2  # of renameat2: AT_FDCWD, RENAME_EXCHANGE
+_folders: set[Path] = set()  # where this process has collected
+_live: set[Path] = set()  # temporary files and folders of this process
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_live.clear)  # those are its parent's
+
+
+MOST_BYTES = 1 << 28  # of a text that is read at once
+# A link may lead to somebody's file, and nobody may ever be at the other end of a pipe.
+PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_BINARY = getattr(os, "O_BINARY", 0)  # where systems differ between text and data
+
+
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
+    """Return the UTF-8 text of a file; a sentence as `DataError` where it cannot be read.
+
+    What is no regular file (a device, a pipe) or has more than `most` bytes is not read at all.
+    """
+    data = read_bytes(path, most)
+    try:
+        # What reading in text mode does to line ends.
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
+
+
+def read_json(path: Path, most: int = MOST_JSON) -> Any:
+    """Return what a JSON file says; a `DataError` where it cannot be read, or is none."""
+    return parse_json(read_text(path, most), str(path), most)
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Return the bytes of a file; a sentence as `DataError` as for `read_text`."""
+    with regular_file(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        data = b"" if size > most else stream.read(most + 1)
+    if max(size, len(data)) > most:
+        raise DataError(f"{path}: too large: at most {most} bytes are read")
+    return data
+
+
+@contextlib.contextmanager
+def regular_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading; a `DataError` for what is none, and for errors while it is read."""
+    try:
+        with os.fdopen(_handle(path), "rb") as stream:
+            yield stream
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _handle(path: Path) -> int:
+    """Return a descriptor of a regular file; what is none is not opened."""
+    try:
+        _require_regular(path, path.stat().st_mode)
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    except ValueError as error:
+        raise DataError(f"a file's name cannot hold a zero byte: {str(path)!r}") from error
+    try:
+        _require_regular(path, os.fstat(handle).st_mode)  # it may have been exchanged
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _require_regular(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(mode):
+        raise DataError(f"{path}: cannot be read: not a regular file")
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether there is such a file; not where no file can have this name."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether there is such a folder; not where no folder can have this name."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_stream(path: Path) -> bool:
+    """Tell whether there is a device or a pipe of this name."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
+
+
+def write_text(path: Path, text: str, *, durable: bool = True) -> None:
+    """Write a text file atomically, as UTF-8 with plain line ends."""
+    write_bytes(path, text.encode(), durable=durable)
+
+
+def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Write a file atomically."""
+    with whole_file(path, durable=durable) as stream:
+        stream.write(data)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
+    """Provide a stream to a temporary file that becomes `path` where the block ends well.
+
+    Where it does not, `path` is as it was and nothing is left. Of what is no regular file a folder
+    is refused; a link, a pipe, a socket or a device is replaced and never opened. What is not
+    `durable` may be damaged by a power failure: caches whose content is checked when it is read.
+    """
+    with _telling(path):
+        try:
+            mode = path.lstat().st_mode
+        except FileNotFoundError:
+            mode = None
+        with _replaced(path, mode, durable=durable) as stream:
+            yield stream
+
+
+@contextlib.contextmanager
+def output_file(path: Path) -> Iterator[BinaryIO]:
+    """Provide a stream to a file that a user named, which appears whole as `whole_file` has it.
+
+    A symbolic link stays one: the file that it names is written. A pipe or a device gets the bytes
+    once they are complete.
+    """
+    with _telling(path):
+        mode = _output_mode(path)
+        if mode is None or stat.S_ISREG(mode):
+            with _replaced(Path(os.path.realpath(path)), mode, durable=True) as stream:
+                yield stream
+            return
+        import shutil  # noqa: PLC0415 (a pipe or a device is rare)
+        import tempfile  # noqa: PLC0415 (likewise)
+
+        with tempfile.TemporaryFile() as stream:
+            yield cast("BinaryIO", stream)
+            stream.seek(0)
+            with os.fdopen(_sink(path), "wb") as sink:
+                shutil.copyfileobj(stream, sink)
+
+
+def write_output(path: Path, content: str | bytes) -> None:
+    """Write a file that a user named, as `output_file` has it."""
+    with output_file(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def outputs() -> Iterator[Callable[[Path, str | bytes], None]]:
+    """Provide what writes the files of one result, each as `write_output` does.
+
+    Where the block fails, files and folders that were not there before are taken away.
+    """
+    new: list[Path] = []
+
+    def put(path: Path, content: str | bytes) -> None:
+        new.extend(_missing_folders(path))
+        if not os.path.lexists(path):
+            new.append(path)
+        write_output(path, content)
+
+    with _taken_back(new):
+        yield put
+
+
+@contextlib.contextmanager
+def folder_of(path: Path) -> Iterator[None]:
+    """Make the folder of a file; where the block fails, folders that were made are taken away."""
+    with _taken_back(_missing_folders(path)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+
+
+def _missing_folders(path: Path) -> list[Path]:
+    return [one for one in reversed(path.absolute().parents) if not os.path.lexists(one)]
+
+
+@contextlib.contextmanager
+def _taken_back(new: Sequence[Path]) -> Iterator[None]:
+    """Remove files and empty folders where the block fails, the last first."""
+    try:
+        yield
+    except BaseException:
+        for path in reversed(new):
+            with contextlib.suppress(OSError):
+                if path.is_dir() and not path.is_symlink():
+                    path.rmdir()
+                else:
+                    path.unlink()
+        raise
+
+
+@contextlib.contextmanager
+def _telling(path: Path) -> Iterator[None]:
+    """Make a sentence of what a system says about writing."""
+    try:
+        yield
+    except OSError as error:
+        text = error.strerror or type(error).__name__
+        raise DataError(f"{path}: cannot be written: {text}") from error
+    except ValueError as error:
+        if "\0" not in str(path):
+            raise
+        raise DataError(f"a file's name cannot hold a zero byte: {str(path)!r}") from error
+
+
+@contextlib.contextmanager
+def _replaced(target: Path, mode: int | None, *, durable: bool) -> Iterator[BinaryIO]:
+    """Provide a stream to what becomes a file; `mode` is that of what is there (None: nothing)."""
+    if mode is not None and stat.S_ISDIR(mode):
+        raise DataError(f"{target}: cannot be written: it is a folder")
+    with folder_of(target):
+        with _temporary_file(target) as (stream, temporary):
+            yield stream
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+            if mode is not None and stat.S_ISREG(mode):
+                temporary.chmod(stat.S_IMODE(mode))
+            temporary.replace(target)
+        if durable:
+            sync_folder(target.parent)
+
+
+def check_place(path: Path) -> None:
+    """Raise a `DataError` where no output can be written, before work that takes long."""
+    with _telling(path):
+        mode = _output_mode(path)
+        if mode is not None and not stat.S_ISREG(mode):
+            return
+        folder = next(one for one in path.absolute().parents if one.exists())
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _output_mode(path: Path) -> int | None:
+    """Return the mode of what a user named for output (None: nothing); refuse what takes none."""
+    if _DESCRIPTOR.fullmatch(_plain(path)):
+        return stat.S_IFIFO
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise DataError(f"{path}: cannot be written: it is a folder")
+    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
+        return mode
+    if stat.S_ISCHR(mode) and _TERMINAL.fullmatch(os.path.realpath(path)):
+        return mode
+    raise DataError(
+        f"{path}: cannot be written: neither a file nor a pipe, and of devices only /dev/null, "
+        "/dev/stdout, /dev/stderr, /dev/fd/N and terminals are taken"
+    )
+
+
+def _plain(path: Path) -> str:
+    return os.path.abspath(path)  # noqa: PTH100 (links stay)
+
+
+def _sink(path: Path) -> int:
+    """Return a descriptor that takes the bytes of an output: of a pipe, once it has a reader."""
+    found = _DESCRIPTOR.fullmatch(_plain(path))
+    if found is not None:
+        return os.dup(_STANDARD[found[1]] if found[1] else int(found[2]))
+    flags = os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _BINARY
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            handle = os.open(path, flags)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            if time.monotonic() >= end:
+                text = f"nobody has read from this pipe for {PATIENCE:g} s"
+                raise DataError(f"{path}: cannot be written: {text}") from error
+            time.sleep(TICK)
+        else:
+            os.set_blocking(handle, True)
+            return handle
+
+
+@contextlib.contextmanager
+def _temporary_file(target: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Provide a new file beside another, locked; gone afterwards unless it got another name."""
+    collect(target.parent)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        temporary = target.parent / _unfinished(target.name)
+        _live.add(temporary)
+        try:
+            with os.fdopen(os.open(temporary, flags, 0o666), "w+b") as stream:
+                if not _locked(stream.fileno(), wait=True) or _is_at(stream.fileno(), temporary):
+                    yield stream, temporary
+                    return
+        finally:
+            temporary.unlink(missing_ok=True)
+            _live.discard(temporary)
+
+
+@contextlib.contextmanager
+def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
+    """Provide a private folder: beside another that it may become, else where the system has them.
+
+    It is gone afterwards, and taken away by a later run where this one is killed.
+    """
+    import tempfile  # noqa: PLC0415 (few commands need it)
+
+    parent = Path(tempfile.gettempdir()) if beside is None else beside.parent
+    collect(parent)
+    while True:
+        folder = parent / _unfinished("boolcomp" if beside is None else beside.name)
+        _live.add(folder)
+        handle = -1
+        try:
+            folder.mkdir(mode=0o700)
+            if fcntl is None:
+                yield folder
+                return
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            if not _locked(handle, wait=True) or _is_at(handle, folder):
+                yield folder
+                return
+        finally:
+            _remove_folder(folder)
+            if handle >= 0:
+                os.close(handle)
+            _live.discard(folder)
+
+
+def remove_unfinished() -> None:
+    """Remove the temporary files and folders of this process, where it has to end at once."""
+    for path in tuple(_live):
+        _remove(path)
+
+
+def collect(folder: Path) -> None:
+    """Remove what killed runs of this user left unfinished in a folder: once a process."""
+    if fcntl is None or folder in _folders:
+        return
+    _folders.add(folder)
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.startswith(".") and entry.name.endswith(UNFINISHED):
+                with contextlib.suppress(OSError):
+                    _remove_unlocked(Path(entry.path))
+
+
+def _remove_unlocked(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if os.fstat(handle).st_uid != os.getuid() or not _locked(handle, wait=False):
+            return
+        # The program that a killed run was about to replace, on a system that cannot exchange.
+        if not (path / "old").is_dir() and _is_at(handle, path):
+            _remove(path)
+    finally:
+        os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        _remove_folder(path)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _remove_folder(folder: Path) -> None:
+    import shutil  # noqa: PLC0415 (few commands need it)
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def exchange(new: Path, target: Path, old: Path) -> None:
+    """Put a folder in the place of another: at once where Linux can, else by way of `old`."""
+    import ctypes  # noqa: PLC0415 (few commands need it)
+
+    try:
+        library = ctypes.CDLL(None)
+        done = library.renameat2(_HERE, os.fsencode(new), _HERE, os.fsencode(target), _EXCHANGE)
+    except (OSError, AttributeError, TypeError):
+        done = -1
+    if done == 0:
+        return
+    target.rename(old)
+    try:
+        new.rename(target)
+    except OSError:
+        old.rename(target)
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """See to it that the names in a folder outlast a power failure, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _unfinished(name: str) -> str:
+    return f".{name[:_LONGEST]}.{os.urandom(6).hex()}{UNFINISHED}"
+
+
+def _locked(handle: int, *, wait: bool) -> bool:
+    """Lock a file or folder as long as it is open; tell whether that worked."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:  # somebody else's, or a file system without locks
+        return False
+    return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Tell whether an open file still has this name."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.lstat())
+    except OSError:
+        return False
+
+
+def shipped(folder: str) -> Path:
+    """Return a folder of shipped data: inside an installed wheel, or beside the package."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "shipped" / folder
+    return inside if inside.is_dir() else package.parent / folder

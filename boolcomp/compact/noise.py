@@ -1,0 +1,402 @@
+"""What widths cost and what errors they make: predicted, without building anything.
+
+Every rounding is taken as noise of its own: uniform where low bits of an input are not read,
+±half a bit's weight for every bit that a heap discards. Samples say how sensitive each output
+is to each word (the adjoint of the sketch); the variances add up. A node's cost and noise depend
+on its own widths and on those of the words it reads, so a change of one width is cheap to judge.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.compact.graph.angles import AngleShape, SumShape, angle_shape, shift_of, sum_shape
+from boolcomp.compact.graph.layout import (
+    Format,
+    Statistics,
+    factor_grids,
+    heap_bits,
+    heap_constant,
+    is_half,
+    linear_rows,
+    product_grid,
+)
+from boolcomp.compact.graph.tabulate import table_domain
+from boolcomp.compact.sketch.sketch import (
+    TURN,
+    AngleSum,
+    Curve,
+    Linear,
+    Product,
+    Sketch,
+    Source,
+    Table,
+    WordSum,
+    addend_means,
+    addend_reads,
+    reads,
+)
+from boolcomp.compact.sketch.variables import (
+    Role,
+    WidthVariable,
+    addend_variables,
+    is_kept,
+    operands,
+    own_variables,
+    shape_variables,
+)
+from boolcomp.compact.tables import split_of, split_table
+from boolcomp.compact.widths.costs.logic import NODES
+from boolcomp.compact.widths.norms import MEAN_SQUARE, WORST
+from boolcomp.compact.widths.remembered import Bounded, Contribution, Remembered, Settings
+from boolcomp.compact.widths.sensitivities import sensitivities, stacked
+from boolcomp.compact.widths.tablemodel import TableModel, table_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.graph.tabulate import Tabulated
+    from boolcomp.compact.sketch.sketch import SketchNode
+    from boolcomp.compact.sketch.variables import Widths
+    from boolcomp.compact.widths.costs.model import CostModel, WordKind
+    from boolcomp.compact.widths.norms import Norm
+
+    Floats = NDArray[np.float64]
+
+MOST_KNOWN = 1000  # results remembered of a node
+MOST_READ = 14  # bits that a table may read
+MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
+
+
+def kind_of(node: SketchNode) -> WordKind:
+    """Return what a cost model has to know of a word."""
+    if isinstance(node, Table):
+        return "table"
+    return "sum" if isinstance(node, WordSum) else "input"
+
+
+class Model:
+    """Costs and noise of a sketch's nodes for any widths."""
+
+    def __init__(
+        self,
+        sketch: Sketch,
+        inputs: Mapping[str, Floats],
+        extremes: Mapping[str, Floats],
+        worst: Mapping[str, Floats] | None = None,
+        costs: CostModel = NODES,
+        *,
+        sure: bool = False,
+        peaks: Mapping[str, Floats] | None = None,
+        reach: Floats | None = None,
+    ) -> None:
+        """Take sensitivities from `inputs`, and the largest values from `extremes` too.
+
+        With `peaks`, states where outputs are most sensitive, noise is the worst there can be.
+        `worst` are states at which errors were large: as many for every output, the first output's
+        first. There are then twice as many rows of noise: those of the outputs, and those of each
+        at its worst states. `sure` says that `inputs` are all there are. Beyond its `reach` an
+        output saturates, and makes no noise.
+        """
+        self.sketch, self.costs = sketch, costs
+        self.most_synthesised = MOST_SYNTHESISED
+        self.rows = len(sketch.outputs) * (1 if worst is None else 2)
+        values = sketch.evaluate(inputs)
+        ends = sketch.evaluate(extremes)
+        self.statistics = Statistics(
+            tuple(
+                float(max(np.abs(v).max(), np.abs(w).max()))
+                for v, w in zip(values, ends, strict=True)
+            ),
+            tuple(addend_means(node, values) for node in sketch.nodes),
+            sure,
+        )
+        self.norm: Norm = WORST if peaks else MEAN_SQUARE
+        felt = sketch.evaluate(peaks) if peaks else values
+        self.sensitivities = sensitivities(sketch, felt, self.norm, reach=reach)
+        if worst is not None:
+            again = sensitivities(sketch, sketch.evaluate(worst), apart=True)
+            pairs = zip(self.sensitivities, again, strict=True)
+            self.sensitivities = [stacked(one, other) for one, other in pairs]
+        self.operands = operands(sketch)
+        self._tables: dict[tuple[object, ...], TableModel] = {}
+        self._looked_up: Bounded[TableModel] = Bounded()
+        self._shapes = shape_variables(sketch)
+        self._variables = [self._local_variables(place) for place in range(len(sketch.nodes))]
+        self._addends = [self._addend_variables(place) for place in range(len(sketch.nodes))]
+        self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._variables)))}
+        self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._variables]
+        self._known: list[dict[bytes, tuple[float, Floats]]] = [{} for _ in sketch.nodes]
+        self._parts: Bounded[Contribution] = Bounded()
+        self._heaps: dict[int, Remembered] = {}
+        self._turns: Bounded[SumShape] = Bounded()
+        self._spreads: Bounded[float] = Bounded()
+
+    def _local_variables(self, place: int) -> tuple[WidthVariable, ...]:
+        """Return the widths that a node's cost and noise depend on."""
+        node = self.sketch.nodes[place]
+        found = dict.fromkeys(own_variables(place, node))
+        for k in reads(node):
+            found |= dict.fromkeys(self._shapes[k])
+        return tuple(found)
+
+    def _addend_variables(self, place: int) -> tuple[tuple[WidthVariable, ...], ...]:
+        """Return, for every addend of a sum, the widths that its part of the heap depends on."""
+        node = self.sketch.nodes[place]
+        if not isinstance(node, WordSum):
+            return ()
+        found = []
+        for k, addend in enumerate(node.addends):
+            own = [Role.CUT.of(place), *addend_variables(place, node, k)]
+            shapes = [v for j in addend_reads(addend) for v in self._shapes[j]]
+            found.append(tuple(dict.fromkeys([*own, *shapes])))
+        return tuple(found)
+
+    def settings(self, widths: Widths) -> Settings:
+        """Return widths in the form that is judged fastest."""
+        return Settings(widths, self._order)
+
+    def lsb(self, widths: Widths, place: int) -> int:
+        """Return the exponent of the lowest bit of a word that is no angle."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return 0
+        return (
+            widths[Role.CUT.of(place)]
+            if isinstance(node, WordSum)
+            else widths[Role.EXPONENT.of(place)]
+        )
+
+    def bits(self, widths: Widths, place: int) -> int:
+        """Return how many bits a word has."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return node.bits
+        if isinstance(node, AngleSum):
+            return self.turn(widths, place).word.bits
+        if isinstance(node, WordSum):
+            lsb = widths[Role.CUT.of(place)]
+            if node.angle:
+                return TURN - lsb
+            if place in self.sketch.outputs:
+                return self.statistics.output_bits(place, lsb)
+            return heap_bits(self.statistics.largest[place], lsb, output=False)
+        return self.words(widths, place)[0]
+
+    def words(self, widths: Widths, place: int) -> tuple[int, ...]:
+        """Return the bits of a word, and of a second one that adds to it."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Table):
+            return self._table_model(widths, place, node).bits
+        return (self.bits(widths, place),)
+
+    def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
+        """Return a node's cost, and the variance that it adds to every output."""
+        if not isinstance(widths, Settings):
+            widths = self.settings(widths)
+        key = widths.array[self._indices[place]].tobytes()
+        known = self._known[place]
+        if key not in known:
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known[key] = self._local(widths, place, key)
+        return known[key]
+
+    def _local(self, widths: Widths, place: int, key: bytes) -> tuple[float, Floats]:
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return 0.0, np.zeros(self.rows)
+        if isinstance(node, AngleSum):
+            bits = self.turn(widths, place).word.known
+            return self.costs.turns(bits, len(node.items)), np.zeros(self.rows)
+        if isinstance(node, WordSum):
+            return self._sum(widths, place, node, key)
+        return self._table(widths, place, node)
+
+    def _table(self, widths: Widths, place: int, node: Table) -> tuple[float, Floats]:
+        model = self._table_model(widths, place, node)
+        sensitivity = self.sensitivities[place]
+        step = 2.0 ** widths[Role.EXPONENT.of(place)]
+        rounding = self.norm.rounding(step, len(model.bits)) + self.norm.missed(model.missed)
+        noise = rounding * sensitivity.value
+        if node.angle:
+            source = self.sketch.nodes[node.source]
+            part = source.part if isinstance(source, Source) else 0
+            spread = self._angle_spread(widths, node.source, model.read + part)
+            return model.cost, noise + spread * self.norm.scaled(2 * math.pi) * sensitivity.slope
+        lsb, bits = self.lsb(widths, node.source), self.bits(widths, node.source)
+        unread = self._unread(node.source, lsb, bits - model.read)
+        return model.cost, noise + unread * sensitivity.slope
+
+    def turn(self, widths: Widths, place: int) -> SumShape:
+        """Return the shape of an angle sum."""
+        key = (place, *map(widths.get, self._shapes[place]))
+        if key not in self._turns:
+            self._turns[key] = sum_shape(self.sketch, widths, place)
+        return self._turns[key]
+
+    def _shape(self, widths: Widths, place: int) -> AngleShape:
+        """Return the shape of an angle."""
+        if isinstance(self.sketch.nodes[place], AngleSum):
+            return self.turn(widths, place).word
+        return angle_shape(self.sketch, widths, place)
+
+    def _angle_spread(self, widths: Widths, place: int, read: int) -> float:
+        """Return the error, in turns, of an angle that is read to `read` bits of a turn."""
+        key = (place, read, *map(widths.get, self._shapes[place]))
+        if key not in self._spreads:
+            self._spreads[key] = self._spread(widths, place, read)
+        return self._spreads[key]
+
+    def _spread(self, widths: Widths, place: int, read: int) -> float:
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            known = 2.0 ** -(node.bits + node.part) * (1 - node.hidden)
+            return self.norm.unread(2.0**-read, known)
+        bits = self.bits(widths, place)
+        if isinstance(node, WordSum):
+            return self.norm.unread(2.0**-read, 2.0**-bits)
+        if not isinstance(node, AngleSum):
+            raise TypeError(f"node {place} is no angle")
+        shape = self.turn(widths, place)
+        known = shape.word.known  # a guard bit tells nothing
+        spread = self.norm.unread(2.0 ** -min(read, known), 2.0**-known)
+        for (item, multiple), part_read in zip(node.items, shape.reads, strict=True):
+            factor = self.norm.scaled(2.0 ** shift_of(multiple))
+            spread += factor * self._angle_spread(widths, item, part_read)
+        return spread
+
+    def _table_model(self, widths: Widths, place: int, node: Table) -> TableModel:
+        key = (place, *map(widths.get, self._shapes[place]))
+        if key not in self._looked_up:
+            self._looked_up[key] = self._made_table(widths, place, node)
+        return self._looked_up[key]
+
+    def _made_table(self, widths: Widths, place: int, node: Table) -> TableModel:
+        bits = self.bits(widths, node.source)
+        lsb = 0 if node.angle else self.lsb(widths, node.source)
+        read, e = (
+            min(widths[Role.READ.of(place)], bits),
+            widths[Role.EXPONENT.of(place)],
+        )
+        shape = self._shape(widths, node.source) if node.angle else None
+        domain = table_domain(node, lsb, bits, read, 0.0, shape)
+        operand = place in self.operands
+        split = split_of(widths, place, node, self.operands)
+        key = (place, domain, e, lsb, 0 if node.angle else bits, str(split))
+        if key not in self._tables:
+            made = split_table(node, domain, e, split, centred=not operand)
+            self._tables[key] = table_model(
+                node, domain, split, made, self._table_cost, operand=operand
+            )
+        return self._tables[key]
+
+    def _table_cost(self, table: Tabulated, operand: bool) -> float:  # noqa: FBT001 (a callable)
+        return self.costs.table(table, self.most_synthesised, operand=operand)
+
+    def _sum(self, widths: Widths, place: int, node: WordSum, key: bytes) -> tuple[float, Floats]:
+        cut = widths[Role.CUT.of(place)]
+        output = place in self.sketch.outputs
+        size = self.bits(widths, place)
+        sensitivity = self.sensitivities[place]
+        if place not in self._heaps:
+            self._heaps[place] = Remembered(self._variables[place], self._addends[place], self.rows)
+        heap = self._heaps[place]
+        heap.update(key, size, lambda k: self._part(widths, place, k, size))
+        cost, lost, noise, counts = heap.total()
+        if (output or place in self.operands) and self._shortened(node, counts, cut):
+            counts[0] -= 1
+            lost += self.norm.scaled(0.5)
+        cost += self.costs.heap(counts, -cut if output else 0)
+        noise = noise + self.norm.scaled(2.0**cut) * lost * sensitivity.value
+        if output:
+            noise = noise + self.norm.unread(1.0, 2.0**cut) * self._is_output(place)
+        return cost, noise + self.norm.rounding(2.0**cut) * sensitivity.value
+
+    def _part(self, widths: Widths, place: int, k: int, size: int) -> Contribution:
+        """Return what an addend puts into a heap of so many columns."""
+        key = (place, k, size, *map(widths.get, self._addends[place][k]))
+        if key not in self._parts:
+            node = self.sketch.nodes[place]
+            if not isinstance(node, WordSum):
+                raise TypeError(f"node {place} is no sum")
+            addend, counts = node.addends[k], [0] * size
+            cost, lost = 0.0, 0.0
+            if not is_kept(widths, place, k):
+                noise = self.sensitivities[place].spread[k]
+            elif isinstance(addend, Product):
+                cost, lost, noise = self._product(widths, place, k, addend, counts)
+            else:
+                cost, lost, noise = self._linear(widths, place, k, addend, counts)
+            used = [column for column, count in enumerate(counts) if count] or [0]
+            first, last = used[0], used[-1]
+            self._parts[key] = Contribution(
+                cost, lost, noise, first, tuple(counts[first : last + 1])
+            )
+        return self._parts[key]
+
+    def _shortened(self, node: WordSum, counts: Sequence[int], cut: int) -> bool:
+        """Tell whether a word gives up its lowest bit, as far as can be said without constants."""
+        half = counts[0] > 0 and is_half(heap_constant(counts[0], 0.0, cut, len(counts)))
+        return half and any(isinstance(a, Linear) for a in node.addends)
+
+    def _is_output(self, place: int) -> Floats:
+        """Return ones in the rows of an output, or of none."""
+        count = len(self.sketch.outputs)
+        rows = np.arange(self.rows) % count == self.sketch.outputs.index(place)
+        return np.asarray(rows, dtype=np.float64)
+
+    def _linear(
+        self, widths: Widths, place: int, k: int, addend: Linear, counts: list[int]
+    ) -> tuple[float, float, Floats]:
+        lsb, own = self.lsb(widths, addend.node), self.sensitivities[place]
+        words = [Format(lsb, bits) for bits in self.words(widths, addend.node)]
+        cost, lost, factor = 0.0, 0.0, 0.0
+        source, rows = self.sketch.nodes[addend.node], []
+        for word, digit, row in linear_rows(widths, place, k, addend, words):
+            lost += self.norm.lost(row)
+            factor += 0.0 if word else digit
+            rows.append(row)
+        cost += self.costs.rows(rows, counts, kind_of(source))
+        error = 1 - factor / addend.factor
+        noise = self.norm.scaled(error) * own.size[k]
+        if isinstance(source, Source):
+            noise = noise + self.norm.rounding(addend.factor, source.hidden) * own.value
+        for a, b in self._factors(widths, addend.node):
+            for _, grid in factor_grids(widths, place, k, addend, a, b):
+                cost += self.costs.product(grid, counts, ("table", "table"))
+                lost += self.norm.lost(grid)
+        return cost, lost, noise
+
+    def _factors(self, widths: Widths, place: int) -> Iterator[tuple[Format, ...]]:
+        """Yield the two words, if any, whose product is part of a node's value."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Curve):
+            model = self._table_model(widths, place, node)
+            if model.factors:
+                yield model.factors
+
+    def _product(
+        self, widths: Widths, place: int, k: int, addend: Product, counts: list[int]
+    ) -> tuple[float, float, Floats]:
+        a, b = (
+            Format(self.lsb(widths, word), self.bits(widths, word)) for word in (addend.a, addend.b)
+        )
+        grid = product_grid(widths, place, k, addend, a, b)
+        kinds = (kind_of(self.sketch.nodes[addend.a]), kind_of(self.sketch.nodes[addend.b]))
+        cost, own = self.costs.product(grid, counts, kinds), self.sensitivities[place]
+        noise = self._unread(addend.a, a.lsb, grid.drop_a) * own.read_a[k]
+        noise = noise + self._unread(addend.b, b.lsb, grid.drop_b) * own.read_b[k]
+        return cost, self.norm.lost(grid), noise
+
+    def _unread(self, place: int, lsb: int, drop: int) -> float:
+        """Return the error of what a reader of a word without its lowest bits does not see."""
+        source = self.sketch.nodes[place]
+        known = 2.0**lsb * (1 - source.hidden if isinstance(source, Source) else 1)
+        return self.norm.unread(2.0 ** (lsb + drop), known)

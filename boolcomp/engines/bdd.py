@@ -1,0 +1,209 @@
+"""The bdd engine: tables as decision diagrams of words, walked sample by sample.
+
+A walk tests a bit at a time and ends at the word of all bits of a table; sums are integer sums. So
+it takes what a table in memory has: few bits. What is no sum, and reads many, is refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from boolcomp.common.errors import UsageError
+from boolcomp.diagrams.forest import Forest
+from boolcomp.diagrams.tables import MOST_INPUTS, MOST_WORD, narrowed, words_of
+from boolcomp.engines import walk_kernels as kernels
+from boolcomp.engines.engine import Evaluation, not_codable
+from boolcomp.logic.diagrams import diagram_of
+from boolcomp.logic.network import Builder, copied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.codes import Code
+    from boolcomp.engines.engine import Batch
+    from boolcomp.engines.wiring import Call, Wiring
+    from boolcomp.logic.adders import Sum
+    from boolcomp.logic.diagrams import Diagram
+    from boolcomp.logic.network import Network
+
+ROWS = 1 << 14  # samples at a time: their words stay in the second-level cache
+_KINDS = {
+    "natural": kernels.NATURAL, "gray": kernels.GRAY, "twos": kernels.TWOS,
+    "sign-magnitude": kernels.SIGN,
+}  # fmt: skip
+
+
+class _Field(NamedTuple):
+    """Bits that lie side by side in a column of words: above its lowest `shift`."""
+
+    column: int
+    shift: int
+    bits: int
+
+
+class _Steps:
+    """Compiles a wiring: what fills which column, and where every plane is."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self.wiring = wiring
+        self.places: list[tuple[int, int]] = []  # of every plane: column, shift
+        self.columns = 0
+        self.steps: list[tuple[int, int, int]] = []
+        self.forest = Forest()
+        self.addends: list[tuple[int, ...]] = []
+        self.sums: list[tuple[int, ...]] = []
+        self.made: dict[tuple[Network, tuple[int, ...]], list[Diagram]] = {}
+        self.bits: list[tuple[int, int]] = []  # of every bit that is tested: column, shift
+        self.numbers: dict[tuple[int, int], int] = {}
+        for port in wiring.ports:
+            self._column(port.code.bits)
+        for call in wiring.calls:
+            network = wiring.networks[call.network]
+            if call.total is None:
+                self._walk(network, call)
+            else:
+                self._add(call.total, call)
+
+    def _column(self, bits: int) -> int:
+        self.places += [(self.columns, bits - 1 - k) for k in range(bits)]
+        self.columns += 1
+        return self.columns - 1
+
+    def _walk(self, whole: Network, call: Call) -> None:
+        network, kept = narrowed(whole)
+        if network.inputs > MOST_INPUTS:
+            raise UsageError(
+                f"engine 'bdd' walks tables of at most {MOST_INPUTS} bits, and this program has "
+                f"logic that reads {network.inputs} at once: compile it with --mode paper, or use "
+                "engine 'numpy' or 'llvm'"
+            )
+        reads = [self.places[call.inputs[k]] for k in kept]
+        spans = tuple(field.bits for field in fields(reads))
+        if (network, spans) not in self.made:
+            self.made[network, spans] = [
+                diagram_of(words_of(part), part.inputs, spans) for part in _parts(network)
+            ]
+        for place in reads:
+            if self.numbers.setdefault(place, len(self.bits)) == len(self.bits):
+                self.bits.append(place)
+        left = len(network.outputs)
+        for diagram in self.made[network, spans]:
+            first = self.forest.add(diagram, [self.numbers[place] for place in reads])
+            column = self._column(min(left, MOST_WORD))
+            left -= MOST_WORD
+            self.steps.append((kernels.WALK, column, first))
+
+    def _add(self, total: Sum, call: Call) -> None:
+        first, place = len(self.addends), 0
+        for addend in total.addends:
+            planes = call.inputs[place : place + addend.bits]
+            place += addend.bits
+            (field,) = fields([self.places[plane] for plane in planes])
+            self.addends.append((*field, _KINDS[addend.kind], addend.times))
+        last = len(self.addends)
+        self.sums.append((first, last, total.offset, total.guard_bits, total.bits))
+        self.steps.append((kernels.ADD, self._column(total.bits + 1), len(self.sums) - 1))
+
+    def nodes(self) -> Iterator[tuple[int, ...]]:
+        """Yield for every test column and shift of its bit, and the nodes that follow."""
+        for bit, zero, one in self.forest.nodes:
+            yield (*self.bits[bit], zero, one)
+
+
+def _parts(network: Network) -> list[Network]:
+    """Return a network as several, where its outputs are too many for one word."""
+    if len(network.outputs) <= MOST_WORD:
+        return [network]
+    builder = Builder(network.inputs)
+    made = copied(network, builder, [builder.input(k) for k in range(network.inputs)])
+    return [builder.build(made[k : k + MOST_WORD]) for k in range(0, len(made), MOST_WORD)]
+
+
+def fields(places: Sequence[tuple[int, int]]) -> list[_Field]:
+    """Return runs of bits, most significant first, that lie side by side in columns."""
+    found: list[_Field] = []
+    for column, shift in places:
+        if found and found[-1].column == column and found[-1].shift == shift + 1:
+            found[-1] = _Field(column, shift, found[-1].bits + 1)
+        else:
+            found.append(_Field(column, shift, 1))
+    return found
+
+
+class DiagramEngine:
+    """Runs a wiring by walks through decision diagrams."""
+
+    name = "bdd"
+
+    def __init__(self, wiring: Wiring) -> None:
+        self.wiring = wiring
+        steps = _Steps(wiring)
+        self.tests = len(steps.forest.nodes)
+        self._columns = steps.columns
+        self._tables = (
+            _array(steps.steps, 3), _array(list(steps.nodes()), 4),
+            np.array(steps.forest.leaves, np.int64), _array(steps.addends, 5),
+            _array(steps.sums, 5),
+        )  # fmt: skip
+        firsts = [sum(wiring.widths[:k]) for k in range(len(wiring.widths))]
+        codes = [port.code for port in wiring.ports]
+        ports = [
+            (firsts[p.array] + p.column, p.code.cells, p.code.first, p.code.wraps, _gray(p.code))
+            for p in wiring.ports
+        ]
+        ranges = [
+            (code.low, code.step, code.range.high - code.range.low if code.wraps else code.most)
+            for code in codes
+        ]
+        self._ports = _array(ports, 5), np.array(ranges, np.float64).reshape(-1, 3)
+        self._results = _results(wiring, steps.places)
+
+    def run(self, batch: Batch) -> Evaluation:
+        """Return the results of a batch, block by block."""
+        shape = (batch.samples, len(self.wiring.results))
+        values = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
+        words = np.empty(shape, np.uint32)
+        outside = clipped = 0
+        columns = np.zeros((min(ROWS, batch.samples), self._columns), np.int64)
+        for start in range(0, batch.samples, ROWS):
+            rows = slice(start, min(start + ROWS, batch.samples))
+            given = columns[: rows.stop - rows.start]
+            if batch.coded:
+                for k, port in enumerate(self.wiring.ports):
+                    given[:, k] = batch.arrays[port.array][rows, port.column]
+            else:
+                numbers = np.concatenate([array[rows] for array in batch.arrays], axis=1)
+                more = kernels.read(numbers, given, *self._ports)
+                if more < 0:
+                    raise not_codable(self.wiring, batch)
+                outside += more
+            kernels.walk(given, *self._tables)
+            clipped += kernels.write(given, *self._results, values[rows], words[rows])
+        return Evaluation(values, words, outside, clipped)
+
+
+def _gray(code: Code) -> bool:
+    return code.kind == "gray"
+
+
+def _results(
+    wiring: Wiring, places: Sequence[tuple[int, int]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return what becomes of columns: results, their runs of bits, their scales."""
+    rows: list[tuple[int, ...]] = []
+    runs: list[_Field] = []
+    for result in wiring.results:
+        found = fields(places[result.first : result.first + result.code.bits])
+        flag = places[result.saturated]
+        rows.append((len(runs), len(runs) + len(found), _gray(result.code), *flag))
+        runs += found
+    scales = [(*result.code.centred, result.code.step) for result in wiring.results]
+    return _array(rows, 5), _array(runs, 3), np.array(scales, np.float64).reshape(-1, 3)
+
+
+def _array(rows: Sequence[tuple[int, ...]], width: int) -> NDArray[np.int64]:
+    return np.array(rows, np.int64).reshape(-1, width)

@@ -1,0 +1,170 @@
+"""From LLVM text to callable code, kept in the user's cache folder between runs.
+
+An entry is keyed by the text, the processor and the versions, carries its own checksum, and is
+made again where anything about it is wrong. A program file never brings native code along.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from boolcomp.base.store import native_code
+from boolcomp.base.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_OPTIMISE = 2  # of the code generator; the text is straight-line code in its final order
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """A processor: its name and the features that may be used."""
+
+    cpu: str
+    features: str
+
+    @property
+    def has_ternary(self) -> bool:
+        """Whether it has the AVX-512 ternary instruction."""
+        return "+avx512f" in self.features.split(",")
+
+    @property
+    def has_wide(self) -> bool:
+        """Whether it has 256-bit integer vectors."""
+        return "+avx2" in self.features.split(",")
+
+    @property
+    def has_affine(self) -> bool:
+        """Whether it transposes bits by one instruction, and bytes of two vectors by another."""
+        return {"+avx512f", "+gfni", "+avx512vbmi"} <= set(self.features.split(","))
+
+    @property
+    def width(self) -> int:
+        """The bits of its widest registers that are made use of."""
+        return 512 if self.has_ternary else 256 if self.has_wide else 64
+
+    @property
+    def has_permutes(self) -> bool:
+        """Whether it permutes the bytes of a 512-bit register, or of two."""
+        return {"+avx512f", "+avx512bw", "+avx512vbmi"} <= set(self.features.split(","))
+
+    @property
+    def has_fused(self) -> bool:
+        """Whether it multiplies and adds by one instruction."""
+        return bool({"+avx512f", "+fma"} & set(self.features.split(",")))
+
+    def without_ternary(self) -> Processor:
+        """Return the machine as if it had no AVX-512."""
+        words = self.features.split(",")
+        kept = [("-" + w[1:] if w[1:].startswith(("avx512", "avx10")) else w) for w in words]
+        return Processor(self.cpu, ",".join(kept))
+
+
+@cache
+def host() -> Processor:
+    """Return this machine."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
+    features = llvm.get_host_cpu_features()
+    return Processor(llvm.get_host_cpu_name(), features.flatten())
+
+
+def host_is_x86() -> bool:
+    """Tell whether this is an x86-64 machine."""
+    return str(llvm.get_default_triple()).startswith("x86_64")
+
+
+def assembles() -> bool:
+    """Tell whether assembly text for x86-64 with the calls of Linux may be used."""
+    return host_is_x86() and "linux" in llvm.get_default_triple()
+
+
+class NativeCode:
+    """Native code with its functions, alive as long as this object.
+
+    Where making the text takes time, `content` says what it depends on, and finds it in the cache.
+    With `near` constants stand beside the code and are read where they are, not by way of addresses
+    that take ten bytes each: for code that is made of constants.
+    """
+
+    def __init__(
+        self,
+        text: str | Callable[[], str],
+        machine: Processor,
+        content: str | None = None,
+        *,
+        near: bool = False,
+    ) -> None:
+        host()
+        near = near and assembles()
+        self._target = _target_machine(machine)
+        if content is None or isinstance(text, str):
+            text = text if isinstance(text, str) else text()
+            content = text
+        self.cached = True
+
+        def make() -> bytes:
+            self.cached = False
+            whole = text if isinstance(text, str) else text()
+            return _compiled(_beside(whole, machine) if near else whole, self._target)
+
+        parts = [*_parts(content, machine), *(["near"] if near else [])]
+        stored = native_code("native", ".o", parts, make)
+        empty = llvm.parse_assembly("")
+        self._engine = llvm.create_mcjit_compiler(empty, self._target)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(stored))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Return where a function begins."""
+        return int(self._engine.get_function_address(name))
+
+    def function(self, name: str, *arguments: Any) -> Any:
+        """Return a function that gives up Python's lock while it runs, and returns nothing."""
+        return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
+
+
+def _target_machine(machine: Processor, **model: str) -> Any:
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=_OPTIMISE, jit=not model, **model
+    )
+
+
+def _beside(text: str, machine: Processor) -> str:
+    """Return a module that is assembly, its constants in one section with the code.
+
+    What is in one section needs no relocation: wherever it is loaded, nothing is too far away.
+    """
+    target = _target_machine(machine, reloc="pic", codemodel="small")
+    assembly = target.emit_assembly(llvm.parse_assembly(text))
+    lines = []
+    for line in assembly.splitlines():
+        words = line.split()
+        if words[:1] == [".section"] and words[1].startswith(".rodata"):
+            lines.append(".text")
+        elif words and not words[0].startswith((".cfi", "#", ".file", ".ident")):
+            lines.append(line.strip())
+    quoted = (line.replace("\\", "\\5C").replace('"', "\\22") for line in lines)
+    return "".join(f'module asm "{line}"\n' for line in quoted if line)
+
+
+def _compiled(text: str, target: Any) -> bytes:
+    module = llvm.parse_assembly(text)
+    return bytes(target.emit_object(module))
+
+
+def _parts(text: str, machine: Processor) -> list[str]:
+    llvm_version = ".".join(map(str, llvm.llvm_version_info))
+    return [
+        VERSION, llvmlite.__version__, llvm_version,
+        machine.cpu, machine.features, str(_OPTIMISE), text,
+    ]  # fmt: skip

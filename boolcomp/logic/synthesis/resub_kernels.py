@@ -1,0 +1,340 @@
+"""The search for three signals that make a node, compiled.
+
+Pairs of points stand for the whole table: one where the node must be 1, one where it must be 0.
+Signals that can make the node tell all pairs apart. Those that pass are tried on the whole table,
+and where they fail a new pair says why.
+"""
+
+# mypy: disable-error-code="untyped-decorator"
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from boolcomp.base.loops import njit
+from boolcomp.logic.synthesis.builtin.resub_kernels import ONE, draw, gain_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PAIRS = 256  # at most: four words
+START_PAIRS = 64
+MOST_TRIED = 400  # candidates of one node, most of which a new pair refutes
+MOST_VERIFIED = 8  # candidates that serve
+FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_WORDS = PAIRS // 64
+# Places in `Hunt.best`: the gain, three operands, the table, equals met, how many served, most
+# that can be gained, how many were tried, pairs, the number of candidates.
+GAIN, FIRST, SECOND, THIRD, TABLE, EQUALS, SERVED, MOST, TRIED, COUNT_PAIRS, COUNT = range(11)
+
+
+class Hunt(NamedTuple):
+    """Candidates for the operands of a node, and what tells them apart.
+
+    `points` are the pairs. Bit p of row t of `vectors` says that candidate t differs in pair p, bit
+    t of row p of `owners` the same. `all_pairs`, `left`, `rest` are sets of pairs: all, those that
+    the first candidate leaves, those that the second leaves too. `chosen` is a set of candidates,
+    `met` holds those that came before. `high` and `low` are where the node must be 1 and 0.
+    """
+
+    candidates: NDArray[np.int64]
+    points: NDArray[np.int64]
+    vectors: NDArray[np.uint64]
+    owners: NDArray[np.uint64]
+    all_pairs: NDArray[np.uint64]
+    left: NDArray[np.uint64]
+    rest: NDArray[np.uint64]
+    chosen: NDArray[np.uint64]
+    met: NDArray[np.uint64]
+    high: NDArray[np.uint64]
+    low: NDArray[np.uint64]
+    best: NDArray[np.int64]
+
+
+@njit(cache=True)
+def lowest(word: Any) -> Any:
+    """Return the place of the lowest set bit of a word that is not 0."""
+    place = 0
+    if not word & np.uint64(0xFFFFFFFF):
+        word >>= np.uint64(32)
+        place += 32
+    if not word & np.uint64(0xFFFF):
+        word >>= np.uint64(16)
+        place += 16
+    if not word & np.uint64(0xFF):
+        word >>= np.uint64(8)
+        place += 8
+    if not word & np.uint64(0xF):
+        word >>= np.uint64(4)
+        place += 4
+    if not word & np.uint64(0x3):
+        word >>= np.uint64(2)
+        place += 2
+    return place + (0 if word & ONE else 1)
+
+
+@njit(cache=True)
+def bit_at(planes: Any, s: Any, point: Any) -> Any:
+    """Return a signal's value at a point."""
+    return planes[s, point >> 6] >> np.uint64(point & 63) & ONE
+
+
+@njit(cache=True, inline="always")
+def random_point(plane: Any, state: Any) -> Any:
+    """Return a set point of a plane that has one."""
+    words = len(plane)
+    w = draw(state, words)
+    while not plane[w]:
+        w = (w + 1) % words
+    turn = draw(state, 64)
+    turned = plane[w] >> np.uint64(turn) | plane[w] << np.uint64((64 - turn) & 63)
+    return 64 * w + ((turn + lowest(turned)) & 63)
+
+
+@njit(cache=True, inline="always")
+def cell_of(x: Any, y: Any, z: Any, row: Any) -> Any:
+    """Return the points of a word at which three operands have the values of a table's row."""
+    return (x if row & 4 else ~x) & (y if row & 2 else ~y) & (z if row & 1 else ~z)
+
+
+@njit(cache=True)
+def table_for(planes: Any, high: Any, low: Any, a: Any, b: Any, c: Any) -> Any:
+    """Return the table by which a, b, c make the node, or -1 less a row that must be both."""
+    ones = zeros = 0
+    for w in range(len(high)):
+        x, y, z, up, down = planes[a, w], planes[b, w], planes[c, w], high[w], low[w]
+        for row in range(8):
+            cell = cell_of(x, y, z, row)
+            if cell & up:
+                ones |= 1 << row
+            if cell & down:
+                zeros |= 1 << row
+        if ones & zeros:
+            return -1 - lowest(np.uint64(ones & zeros))
+    return ones
+
+
+@njit(cache=True)
+def find_pair(planes: Any, high: Any, low: Any, which: Any, row: Any, pair: Any) -> None:
+    """Set two points that three signals do not tell apart though the node must."""
+    pair[0] = pair[1] = -1
+    for w in range(len(high)):
+        cell = cell_of(planes[which[0], w], planes[which[1], w], planes[which[2], w], row)
+        if pair[0] < 0 and cell & high[w]:
+            pair[0] = 64 * w + lowest(cell & high[w])
+        if pair[1] < 0 and cell & low[w]:
+            pair[1] = 64 * w + lowest(cell & low[w])
+
+
+@njit(cache=True)
+def tell_apart(g: Any, h: Any, first: Any, count: Any) -> None:
+    """Note of so many new pairs which candidates differ in them, both ways round.
+
+    Which do is anybody's guess: so there is no branch.
+    """
+    planes, points, candidates = g.planes, h.points, h.candidates
+    vectors, owners = h.vectors, h.owners
+    for t in range(h.best[COUNT]):
+        s, word, place = candidates[t], t >> 6, np.uint64(t & 63)
+        for p in range(first, first + count):
+            x, y = points[p, 0], points[p, 1]
+            one = planes[s, x >> 6] >> np.uint64(x & 63)
+            differ = (one ^ planes[s, y >> 6] >> np.uint64(y & 63)) & ONE
+            vectors[t, p >> 6] |= differ << np.uint64(p & 63)
+            owners[p, word] |= differ << place
+
+
+@njit(cache=True)
+def _take_in(g: Any, h: Any, count: Any) -> None:
+    """Enter so many new pairs in the books."""
+    first = h.best[COUNT_PAIRS]
+    for p in range(first, first + count):
+        h.all_pairs[p >> 6] |= ONE << np.uint64(p & 63)
+    h.best[COUNT_PAIRS] = first + count
+    tell_apart(g, h, first, count)
+
+
+@njit(cache=True)
+def _remaining(of: Any, vector: Any, result: Any) -> Any:
+    """Set `result` to the pairs of `of` not in `vector`; return the first of them, or -1."""
+    found = -1
+    for w in range(_WORDS):
+        result[w] = of[w] & ~vector[w]
+        if found < 0 and result[w]:
+            found = 64 * w + lowest(result[w])
+    return found
+
+
+@njit(cache=True)
+def _below(word: Any, place: Any) -> Any:
+    """Return the bits of a set's word whose places are below a place."""
+    left = place - 64 * word
+    if left <= 0:
+        return np.uint64(0)
+    return FULL if left >= 64 else (ONE << np.uint64(left)) - ONE
+
+
+@njit(cache=True)
+def _next(members: Any, width: Any, start: Any) -> Any:
+    """Return the first member of a set from a place on, or -1."""
+    for x in range(start >> 6, width):
+        word = members[x] & ~_below(x, start)
+        if word:
+            return 64 * x + lowest(word)
+    return -1
+
+
+@njit(cache=True)
+def _choose(of: Any, owners: Any, width: Any, chosen: Any) -> Any:
+    """Reduce a set of candidates to those that tell all pairs of `of` apart; False if none do."""
+    for w in range(_WORDS):
+        rest = of[w]
+        while rest:
+            p = 64 * w + lowest(rest)
+            rest &= rest - ONE
+            alive = np.uint64(0)
+            for x in range(width):
+                chosen[x] &= owners[p, x]
+                alive |= chosen[x]
+            if not alive:
+                return False
+    return True
+
+
+@njit(cache=True)
+def _rarest(h: Any, width: Any) -> Any:
+    """Return the pair that the fewest candidates tell apart."""
+    root, fewest, owners = 0, 1 << 30, h.owners
+    for p in range(h.best[COUNT_PAIRS]):
+        number = 0
+        for x in range(width):
+            rest = owners[p, x]
+            while rest:
+                rest &= rest - ONE
+                number += 1
+        if number < fewest:
+            root, fewest = p, number
+    return root
+
+
+@njit(cache=True)
+def _is_own(g: Any, v: Any, which: Any) -> Any:
+    """Tell whether three signals are the operands that v has already."""
+    for k in range(3):
+        s = g.fan[v, k]
+        if s not in (which[0], which[1], which[2]):
+            return False
+    return True
+
+
+@njit(cache=True)
+def _offer(g: Any, h: Any, v: Any, i: Any, j: Any, k: Any) -> Any:
+    """Try up to three candidates (-1: none); return whether the search has found enough."""
+    a = h.candidates[i]
+    b = h.candidates[j] if j >= 0 else 0
+    c = h.candidates[k] if k >= 0 else 0
+    which, best = (a, b, c), h.best
+    best[TRIED] += 1
+    gain = gain_of(g, v, a, b, c) + (j < 0 and k < 0)
+    if gain >= best[GAIN] and not _is_own(g, v, which):
+        table = table_for(g.planes, h.high, h.low, a, b, c)
+        if table < 0:
+            if best[COUNT_PAIRS] < PAIRS:
+                p = best[COUNT_PAIRS]
+                find_pair(g.planes, h.high, h.low, which, -1 - table, h.points[p])
+                _take_in(g, h, 1)
+        else:
+            best[SERVED] += 1
+            best[EQUALS] = best[EQUALS] + 1 if gain == best[GAIN] else 1
+            if gain > best[GAIN] or draw(g.state, best[EQUALS]) == 0:
+                best[GAIN], best[TABLE] = gain, table
+                best[FIRST], best[SECOND], best[THIRD] = a, b, c
+    if best[SERVED] > 0 and best[GAIN] >= best[MOST]:
+        return True
+    return best[TRIED] >= MOST_TRIED or best[SERVED] >= MOST_VERIFIED
+
+
+@njit(cache=True)
+def reach(left: Any, vector: Any, rest: Any, owners: Any, met: Any, chosen: Any) -> Any:
+    """Set `chosen` to the candidates that go with two others and were not met with them before.
+
+    Return 1 if there are some, 0 if not, -1 if the two need no third.
+    """
+    if _remaining(left, vector, rest) < 0:
+        return -1
+    for x in range(len(chosen)):
+        chosen[x] = ~met[x]
+    return 1 if _choose(rest, owners, len(chosen), chosen) else 0
+
+
+@njit(cache=True)
+def _with_two(g: Any, h: Any, v: Any, i: Any, j: Any, reached: Any) -> Any:
+    """Offer two candidates alone, or with each of those chosen; True if the search may end."""
+    width, count = len(h.chosen), h.best[COUNT]
+    if reached < 0:
+        if _offer(g, h, v, i, j, -1):
+            return True
+        _remaining(h.all_pairs, h.vectors[i], h.left)
+        return False
+    k = _next(h.chosen, width, 0)
+    while 0 <= k < count:
+        pairs = h.best[COUNT_PAIRS]
+        if _offer(g, h, v, i, j, k):
+            return True
+        if h.best[COUNT_PAIRS] > pairs:
+            _remaining(h.all_pairs, h.vectors[i], h.left)
+            _remaining(h.left, h.vectors[j], h.rest)
+            if not _choose(h.rest, h.owners, width, h.chosen):
+                return False
+        k = _next(h.chosen, width, k + 1)
+    return False
+
+
+@njit(cache=True)
+def _with_one(g: Any, h: Any, v: Any, i: Any, root: Any) -> Any:
+    """Offer a candidate alone, or with others; True if the search may end.
+
+    `met` holds what was met before: candidates before i that tell the root apart too were first
+    then, and those before j that tell the second pair apart were second.
+    """
+    width, count = len(h.chosen), h.best[COUNT]
+    second = _remaining(h.all_pairs, h.vectors[i], h.left)
+    if second < 0:
+        if _offer(g, h, v, i, -1, -1):
+            return True
+        second = _remaining(h.all_pairs, h.vectors[i], h.left)
+        if second < 0:
+            return False
+    left, rest, owners, met, chosen = h.left, h.rest, h.owners, h.met, h.chosen
+    vectors, roots, seconds = h.vectors, h.owners[root], h.owners[second]
+    for x in range(width):
+        met[x] = roots[x] & _below(x, i)
+    for j in range(count):
+        x, bit = j >> 6, ONE << np.uint64(j & 63)
+        if not seconds[x] & bit or (j < i and roots[x] & bit):
+            continue
+        reached = reach(left, vectors[j], rest, owners, met, chosen)
+        if reached and _with_two(g, h, v, i, j, reached):
+            return True
+        met[x] |= bit
+    return False
+
+
+@njit(cache=True)
+def search(g: Any, h: Any, v: Any) -> None:
+    """Find up to three candidates that make v wherever it is seen, with the largest gain.
+
+    The first tells the rarest pair apart, the next the first pair then left, and so on.
+    """
+    h.best[MOST] = gain_of(g, v, 0, 0, 0)
+    width = len(h.chosen)
+    points, high, low, state = h.points, h.high, h.low, g.state
+    for p in range(START_PAIRS):
+        points[p, 0], points[p, 1] = random_point(high, state), random_point(low, state)
+    _take_in(g, h, START_PAIRS)
+    root = _rarest(h, width)
+    i = _next(h.owners[root], width, 0)
+    while i >= 0 and not _with_one(g, h, v, i, root):
+        i = _next(h.owners[root], width, i + 1)

@@ -1,0 +1,1 @@
+"""Much work: batches of states, sweeps of compilations, programs over several processes."""

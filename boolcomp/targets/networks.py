@@ -1,0 +1,91 @@
+"""PLA: two-level logic, for programs that are small enough to have any.
+
+All outputs of a program of few input bits stand in one file; else, in paper mode, every table of a
+term in one of its own, whose sums are arithmetic that no PLA says. Covers are irredundant, made at
+once; `boolcomp minimize` makes them smaller.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from bitarray import frozenbitarray
+
+from boolcomp.common.errors import UsageError
+from boolcomp.logic.simulation import truth_planes
+from boolcomp.targets.names import Names, comment
+from boolcomp.targets.netlists import netlist_of
+from boolcomp.targets.target import code_notes, input_notes
+from boolcomp.twolevel import pla
+from boolcomp.twolevel.dense import Dense
+from boolcomp.twolevel.isop import isop
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.logic.network import Network
+    from boolcomp.program.parts import TermUse
+    from boolcomp.program.program import Program
+    from boolcomp.targets import Files, Options
+
+MOST_INPUTS = 16
+
+
+def export_pla(program: Program, load: float | None, options: Options) -> Files:
+    """Return a program's outputs as one PLA, or those of its terms."""
+    del options
+    netlist, comments = netlist_of(program, load)
+    if netlist.network.inputs <= MOST_INPUTS:
+        text = _text(netlist.network, netlist.inputs, netlist.outputs, comments)
+        return {f"{netlist.name}.pla": text}
+    loads = program.loads if load is None else (program.load(load),)
+    if loads[0].joint is not None:
+        raise UsageError(
+            f"{program.name} has {netlist.network.inputs} input bits and its logic many levels: a "
+            f"PLA has two; at most {MOST_INPUTS} bits are written so, or terms of --mode paper"
+        )
+    files: Files = {}
+    names = Names([])
+    for term, output in ((term, one) for x in loads for one in x.outputs for term in one.terms):
+        network = program.networks[term.network]
+        if network.inputs > MOST_INPUTS:
+            many = network.inputs
+            raise UsageError(
+                f"{term.name} has {many} input bits, at most {MOST_INPUTS} are written"
+            )
+        notes = [
+            comment(f"{term.name} = {term.text}"), f"made: {code_notes(term.code, output.unit)}",
+            *(f"read: {input_notes(program.inputs[word.input])[0]}" for word in term.words),
+        ]  # fmt: skip
+        made = [f"{term.name}[{k}]" for k in reversed(range(term.code.bits))]
+        text = _text(network, _read(program, term), made, notes)
+        files[f"{names.new(term.name)}.pla"] = text
+    return files
+
+
+def _read(program: Program, term: TermUse) -> list[str]:
+    """Return the names of the bits that a term reads: the leading ones of words, but some."""
+    words = [(program.inputs[word.input], word) for word in term.words]
+    return [
+        f"{one.name}[{one.code.bits - 1 - k}]"
+        for one, word in words
+        for k in range(word.dropped, word.bits)
+    ]
+
+
+def _text(
+    network: Network, inputs: Sequence[str], outputs: Sequence[str], notes: Sequence[str]
+) -> str:
+    """Return the irredundant sums of products of a network."""
+    rows = 1 << network.inputs
+    columns = []
+    for plane in truth_planes(network):
+        data = np.frombuffer(plane.to_bytes(-(-rows // 8), "little"), np.uint8)
+        bits = np.unpackbits(data, count=rows, bitorder="little")
+        columns.append(frozenbitarray(bits.tolist()))
+    cubes = isop(Dense.from_columns(network.inputs, columns))
+    if cubes is None:
+        raise AssertionError("a cover without a clock comes to its end")
+    head = "".join(f"# {line}\n" for line in notes)
+    return head + pla.render(pla.from_cubes(cubes, tuple(inputs), tuple(outputs)))
