@@ -90,6 +90,7 @@ lint: $(VENV)/test.ready
 	@echo "== lint (ruff)"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/python benchmarks/rooms.py
 
 types: $(VENV)/test.ready
 	@echo "== types (mypy --strict)"
@@ -199,11 +200,11 @@ $(VENV)/test.ready: $(VENV)/demo.ready
 	@touch $@
 
 # numba compiles the minimisers' loops once; a test's time should not hold that.
-$(VENV)/loops.ready: $(wildcard boolcomp/*/*kernels*.py boolcomp/*/*/*/*kernels*.py) $(VENV)/test.ready
+$(VENV)/loops.ready: $(wildcard boolcomp/*/*kernels*.py boolcomp/*/*/*kernels*.py) $(VENV)/test.ready
 	@echo "== compiling the minimisers' loops (once)"
-	@$(BIN)/python -c 'from boolcomp.twolevel import warm, warm_exact as w; \
-	  warm.warm(dense=True); warm.warm(dense=False); w.warm_exact(); \
-	  from boolcomp.logic.synthesis.warm import warm; warm()'
+	@$(BIN)/python -c 'from boolcomp.twolevel.minimisation import warm, warm_exact; \
+	  warm(dense=True); warm(dense=False); warm_exact(); \
+	  from boolcomp.logic.synthesis.tables import warm; warm()'
 	@touch $@
 
 clean:

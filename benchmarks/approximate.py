@@ -26,9 +26,9 @@ from compact import ROWS, SAMPLES, SEED, Row, against, processor_seconds
 
 from boolcomp.base.errors import table as aligned
 from boolcomp.compact.demand import APPROXIMATE
-from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors import Sampling, measure_many
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.terms.extract import split
 

@@ -29,19 +29,17 @@ import boolcomp
 from boolcomp.base.errors import table
 from boolcomp.logic.formats import read_netlist
 from boolcomp.logic.simulation import simulate_network
-from boolcomp.logic.synthesis.mapping import mapped
-from boolcomp.measure.hardware import tools
-from boolcomp.measure.hardware.area import Area, area
-from boolcomp.measure.hardware.devices import Cells, device
-from boolcomp.measure.hardware.sources import Source, source_of
+from boolcomp.logic.synthesis.abc import mapped
+from boolcomp.measure import fpga
+from boolcomp.measure.fpga import Area, Cells, Source, area, device, source_of
 from boolcomp.program.files import load_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.logic.netlist import Netlist
+    from boolcomp.logic.formats import Netlist
     from boolcomp.logic.network import Network
-    from boolcomp.measure.hardware.devices import Device
+    from boolcomp.measure.fpga import Device
 
 FAMILIES = ("ice40", "ecp5", "xilinx7")
 HEAD = ["target", "design", "tables", "carries", "DSP", "flip-flops", "levels", "MHz", "best",
@@ -110,7 +108,7 @@ def mapped_rival(family: Device, judged: Judged) -> Area:
             folder = Path(name)
             script = f"read_verilog {FILE}; {start} synth -flatten -top two_link_fixed; "
             script += "abc -g AND,OR,XOR; opt_clean; write_blif rival.blif"
-            tools.needed("yosys").run(["-p", script], folder)
+            fpga.needed("yosys").run(["-p", script], folder)
             netlist = read_netlist((folder / "rival.blif").read_text("utf-8"))
         made = mapped(netlist.network, family.luts).luts
         if (_words(netlist, made.network(), judged.judge) != judged.words).any():

@@ -33,8 +33,7 @@ from processes import two_r
 
 import boolcomp
 from boolcomp.base.processes import Worker
-from boolcomp.base.workers import completed, executor
-from boolcomp.common.workers import Workers
+from boolcomp.base.workers import Workers, completed, executor
 from boolcomp.scale.batches import evaluate_files
 from boolcomp.scale.pool import ProcessPool
 

@@ -19,24 +19,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import boolcomp
-from boolcomp.diagrams.forest import Forest
-from boolcomp.diagrams.layout import Leaf, laid_out
-from boolcomp.diagrams.processor import run_image
-from boolcomp.diagrams.tables import words_of
 from boolcomp.engines.numpy import lower
-from boolcomp.logic.diagram_machine import Image, Input, Walk
-from boolcomp.logic.diagrams import diagram_of
+from boolcomp.logic.diagram_machine import Image, Input, Leaf, Walk, laid_out, run_image
+from boolcomp.logic.diagrams import Forest, diagram_of, words_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.targets.walks import image_of
+from boolcomp.targets.bdd import image_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from boolcomp.engines.wiring import Call, Wiring
+    from boolcomp.engines.engine import Call, Wiring
     from boolcomp.logic.diagrams import Diagram
     from boolcomp.logic.network import Network
-    from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.logic.simulation import TruthTable
     from boolcomp.program.program import Program
 
 SAMPLES, SEED = 500, 1988

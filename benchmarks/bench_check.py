@@ -25,7 +25,7 @@ from boolcomp.problem.robot.library import load_robot
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from boolcomp.measure.bench.rows import Bench
+    from boolcomp.measure.bench.harness import Bench
     from boolcomp.program.program import Program
 
 RATIOS = Path(__file__).with_name("bench_ratios.json")

@@ -27,23 +27,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.base.errors import table
-from boolcomp.checker.chain import check_program
+from boolcomp.base.errors import BoolcompError, table
+from boolcomp.checker.__main__ import check_program
 from boolcomp.checker.folder import read_program
-from boolcomp.common.errors import BoolcompError
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.result.network import plain_network
+from boolcomp.compact.result import plain_network
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.pipeline import compile_compact
 from boolcomp.program.files import load_program
-from boolcomp.program.writing import CERTIFICATE, HEAD, render_program, sealed
-from boolcomp.words.graphtext import parse_graph
+from boolcomp.program.program import CERTIFICATE, HEAD, render_program, sealed
+from boolcomp.words.graph import parse_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.checker.steps import Step
+    from boolcomp.checker.folder import Step
     from boolcomp.program.program import Program
 
     Files = dict[str, str]
@@ -184,7 +183,7 @@ def harmless(kind: Kind, before: Files, after: Files) -> bool:
     if kind.file == CERTIFICATE:
         return True  # another proof of the same claims
     if kind.file == NETWORK:
-        from boolcomp.logic.networktext import parse_network  # noqa: PLC0415 (one kind needs it)
+        from boolcomp.logic.network import parse_network  # noqa: PLC0415 (one kind needs it)
 
         made = parse_network(after[NETWORK])
         return equivalent(made, parse_network(before[NETWORK])).holds

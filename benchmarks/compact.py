@@ -33,19 +33,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.errors import BoolcompError
 from boolcomp.base.errors import table as aligned
-from boolcomp.common.errors import BoolcompError
-from boolcomp.common.workers import Workers
+from boolcomp.base.workers import Workers
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors import Sampling, measure_many
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.terms.extract import split
-from boolcomp.words.agreement import agrees
+from boolcomp.words.simulation import agrees
 
 if TYPE_CHECKING:
-    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result import Built
     from boolcomp.problem.robot.model import Robot
 
 SAMPLES, SEED = 1_000_000, 20_260_101

@@ -25,7 +25,7 @@ import numpy as np
 from boolcomp.base.errors import table
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.measure.control.ask import Question, Settings
+from boolcomp.measure.control.blocks import Question, Settings
 from boolcomp.measure.control.study import study
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot.library import load_robot

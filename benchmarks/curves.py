@@ -32,18 +32,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tablerivals import bipartite, multipartite, plain
 
-from boolcomp.base.errors import table
-from boolcomp.common.errors import SaturationWarning
-from boolcomp.common.workers import ALONE
+from boolcomp.base.errors import SaturationWarning, table
+from boolcomp.base.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.network import word_logic
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.logic import formats
 from boolcomp.logic.synthesis import abc
-from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.expressions.tape import Tape
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import Group, Input, Output, Problem
+from boolcomp.problem.problem import Group, Input, Output, Problem, with_exact_words
+from boolcomp.problem.words import Interval
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.straight import Straight
+    from boolcomp.problem.expressions.tape import Straight
 
     Floats = NDArray[np.float64]
 

@@ -24,13 +24,13 @@ import numpy as np
 from boolcomp.base.errors import table
 from boolcomp.engines.engine import Batch, evaluate
 from boolcomp.engines.llvm import host
-from boolcomp.engines.native.engine import NativeEngine
+from boolcomp.engines.native import NativeEngine
 from boolcomp.engines.numpy import NumpyEngine
 from boolcomp.logic.order import most_live
-from boolcomp.paper.assembly import program_of
-from boolcomp.paper.quantised import quantised
+from boolcomp.paper.program import program_of
+from boolcomp.paper.tables import quantised
 from boolcomp.pipeline import compile_paper
-from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from matrix import matrix
 from targets.exported import arm
 from targets.test_matrix import PROGRAMS
 
-from boolcomp.measure.verification.verilated import verilated
+from boolcomp.measure.verify import verilated
 from boolcomp.program.files import load_program
 
 if TYPE_CHECKING:

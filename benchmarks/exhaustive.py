@@ -19,7 +19,7 @@ from boolcomp.base.errors import table
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
 
 NAME = "machado-2r"

@@ -30,11 +30,8 @@ from distributed.scheduler import heartbeat_interval
 
 from boolcomp.base import dask
 from boolcomp.base.workers import completed, executor
-from boolcomp.scale.sweep_spec import Outcome
-from boolcomp.sweep.batches import Batches
-from boolcomp.sweep.estimate import Costs
-from boolcomp.sweep.folder import Folder
-from boolcomp.sweep.spec import parse_spec
+from boolcomp.scale.sweep import Batches, Costs, Folder
+from boolcomp.scale.sweep_spec import Outcome, parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

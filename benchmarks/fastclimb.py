@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.base.loops import njit
-from boolcomp.proof.climbing import NEAREST, Cells, Climbers
+from boolcomp.proof.worst import NEAREST, Cells, Climbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.base.loops import njit
-from boolcomp.measure.bench.straight import record
+from boolcomp.measure.bench.harness import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.straight import Operation, Straight
+    from boolcomp.problem.expressions.tape import Operation, Straight
     from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]

@@ -17,10 +17,10 @@ import numpy as np
 from boolcomp.base.errors import table
 from boolcomp.compact import search
 from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.limits import DIRECT, PLAIN
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.search import CAUTION, SearchTask
-from boolcomp.compact.widths.forms import DIRECT, PLAIN
-from boolcomp.compact.widths.passes import MOST_WAVES
+from boolcomp.compact.widths import MOST_WAVES
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import USUAL, robot_problem
 from boolcomp.problem.robot.library import load_robot

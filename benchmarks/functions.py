@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import table
-from boolcomp.common.workers import Workers
+from boolcomp.base.workers import Workers
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.functions import FRICTION, NAMES, USUAL, robot_problem

@@ -38,8 +38,8 @@ from goldengroups import GROUPS, MissingError  # noqa: E402 (the path is set bef
 
 from boolcomp.base.version import VERSION  # noqa: E402
 from boolcomp.cli import main as boolcomp  # noqa: E402
-from boolcomp.compact.errors import worst  # noqa: E402
-from boolcomp.paper import known  # noqa: E402
+from boolcomp.compact import errors  # noqa: E402
+from boolcomp.paper import program  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -248,7 +248,7 @@ def made_by(
 def fewer_evaluations() -> Iterator[None]:
     """Seek worst errors with a small part of the usual evaluations."""
     shorter = mock.patch.object
-    with shorter(worst, "EVALUATIONS", 100_000), shorter(known, "EVALUATIONS", 2000):
+    with shorter(errors, "EVALUATIONS", 100_000), shorter(program, "EVALUATIONS", 2000):
         yield
 
 

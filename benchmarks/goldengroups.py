@@ -18,25 +18,24 @@ import numpy as np
 from shipped import problem_of
 from worst import demand_of
 
+from boolcomp.base.errors import BoolcompError
+from boolcomp.base.store import Folder
+from boolcomp.base.workers import ALONE
 from boolcomp.commands import COMMANDS
-from boolcomp.common.errors import BoolcompError
-from boolcomp.common.places import Folder
-from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import ignore_progress
+from boolcomp.compact.limits import FORMS
 from boolcomp.compact.search import Candidate, Search
 from boolcomp.compact.store import result_store
-from boolcomp.compact.widths.forms import FORMS
-from boolcomp.compact.widths.ledger import Ledger
-from boolcomp.compact.widths.passes import sketch
-from boolcomp.engines import engine_name
-from boolcomp.logic.networktext import render_network
+from boolcomp.compact.widths import Ledger, sketch
+from boolcomp.engines.choice import engine_name
+from boolcomp.logic.network import render_network
 from boolcomp.logic.synthesis import abc
-from boolcomp.measure.report import programs as measured
+from boolcomp.measure.report import rows as measured
 from boolcomp.paper.program import network_of_cover
 from boolcomp.problem.robot.library import robot_names
 from boolcomp.program.files import load_program
 from boolcomp.scale.pool import ProcessPool, Sharding
-from boolcomp.targets import WRITERS, Options, Target, export_texts
+from boolcomp.targets.target import WRITERS, Options, Target, export_texts
 from boolcomp.terms.extract import split
 from boolcomp.twolevel import pla
 

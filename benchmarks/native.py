@@ -32,19 +32,16 @@ import numpy as np
 import boolcomp as bc
 from boolcomp.base.errors import table
 from boolcomp.engines import llvm
+from boolcomp.engines.avx512 import logic_assembly
 from boolcomp.engines.engine import evaluate
-from boolcomp.engines.native.assembly import logic_assembly
-from boolcomp.engines.native.codes import code_type
-from boolcomp.engines.native.engine import NativeEngine
+from boolcomp.engines.native import NativeEngine, code_type
 from boolcomp.engines.numpy import NumpyEngine
 from boolcomp.measure.bench import harness
-from boolcomp.measure.bench.build import compiler as host_compiler
-from boolcomp.measure.bench.logic import logic_offers
-from boolcomp.measure.bench.rivals import c_offers
-from boolcomp.measure.bench.roofline import code_counts
-from boolcomp.measure.bench.rows import Timing
-from boolcomp.measure.bench.states import draw_states
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.measure.bench.bench import code_counts
+from boolcomp.measure.bench.harness import Timing, draw_states
+from boolcomp.measure.bench.harness import compiler as host_compiler
+from boolcomp.measure.bench.rivals import c_offers, logic_offers
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import robot_names
 
 if TYPE_CHECKING:
@@ -52,7 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines.wiring import Wiring
+    from boolcomp.engines.engine import Wiring
     from boolcomp.program.program import Program
 
     Columns = list[NDArray[Any]]

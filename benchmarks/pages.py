@@ -23,8 +23,7 @@ from browser import LACKS, chromium
 
 import boolcomp
 from boolcomp.base.errors import table
-from boolcomp.measure.show.model import Subject
-from boolcomp.measure.show.page import program_page
+from boolcomp.measure.show.page import Subject, program_page
 from boolcomp.problem.functions import USUAL
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of

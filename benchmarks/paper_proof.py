@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.base.errors import table
-from boolcomp.paper.bounds import explained
-from boolcomp.paper.known import plan_subject
 from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.program import explained, plan_subject
 from boolcomp.problem.sources import problem_of
-from boolcomp.proof.tabled.bounds import EFFORT, bound_of
+from boolcomp.proof.bound.tabled import EFFORT, bound_of
 from boolcomp.proof.worst import find_worst
 from boolcomp.terms.extract import split
 

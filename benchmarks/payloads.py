@@ -26,9 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.base.errors import number, table
-from boolcomp.common.choices import masses
-from boolcomp.common.workers import Workers
+from boolcomp.base.errors import masses, number, table
+from boolcomp.base.workers import Workers
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.logic.network import Builder, copied
@@ -36,8 +35,7 @@ from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import function_name
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
-from boolcomp.program.family import with_loads
-from boolcomp.program.files import load_program
+from boolcomp.program.files import load_program, with_loads
 from boolcomp.proof.worst import Subject, axes_of, find_worst
 
 if TYPE_CHECKING:

@@ -23,12 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.base.errors import table as aligned
-from boolcomp.twolevel import espresso, pla
-from boolcomp.twolevel.dense import MOST_INPUTS
-from boolcomp.twolevel.minimisation import minimise
-from boolcomp.twolevel.verify import verify
-from boolcomp.twolevel.warm import warm
-from boolcomp.twolevel.warm_exact import warm_exact
+from boolcomp.twolevel import minimisation, pla
+from boolcomp.twolevel.cubes import MOST_INPUTS
+from boolcomp.twolevel.function import verify
+from boolcomp.twolevel.minimisation import minimise, warm, warm_exact
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.function import Cover, Function
@@ -55,7 +53,7 @@ def timed(function: Function, method: str, seconds: float) -> tuple[Cover, float
 def measured(name: str, function: Function, seconds: float) -> Row:
     """Minimise one function every way, and verify what comes out."""
     first = minimise(function, "isop")
-    rival = espresso.run(function, first.cubes, seconds)
+    rival = minimisation.run(function, first.cubes, seconds)
     own, own_seconds = timed(function, "own", seconds)
     exact, exact_seconds = timed(function, "exact", seconds)
     for cubes in (first.cubes, rival.cubes, own.cubes, exact.cubes):

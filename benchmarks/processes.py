@@ -26,16 +26,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.paper.assembly import program_of
-from boolcomp.paper.covers import make_covers
+from boolcomp.paper.covers import Recipe, default_store, make_covers
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import Recipe, default_store
-from boolcomp.parallel.sharding.deal import deal_terms, terms_of
-from boolcomp.parallel.sharding.stages import Feed, Stage, StageBuilder
+from boolcomp.paper.program import program_of
 from boolcomp.pipeline import run_passes
+from boolcomp.scale.partition import deal_terms, terms_of
 from boolcomp.scale.pool import SHARDINGS, ProcessPool
-from boolcomp.twolevel.dense import Dense
-from boolcomp.twolevel.isop import isop
+from boolcomp.scale.stages import Feed, Stage, StageBuilder
+from boolcomp.twolevel.cubes import Dense
+from boolcomp.twolevel.function import isop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -27,17 +27,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.base.errors import table as aligned
-from boolcomp.common.places import shipped_place
-from boolcomp.common.workers import ALONE
-from boolcomp.paper.covers import TermCover, make_covers, said_words
-from boolcomp.paper.known import known_errors
+from boolcomp.base.store import shipped_place
+from boolcomp.base.workers import ALONE
+from boolcomp.paper.covers import (
+    Recipe,
+    Store,
+    TermCover,
+    default_store,
+    function_of,
+    make_covers,
+    said_words,
+)
 from boolcomp.paper.passes import Covered, PaperChoices, program
 from boolcomp.paper.plan import Options, Place
-from boolcomp.paper.quantised import quantised
-from boolcomp.paper.store import Recipe, Store, default_store, function_of
-from boolcomp.paper.tables import value_blocks, word_centres
+from boolcomp.paper.program import known_errors
+from boolcomp.paper.tables import quantised, value_blocks, word_centres
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel.verify import verify
+from boolcomp.twolevel.function import verify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

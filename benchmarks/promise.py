@@ -19,15 +19,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.base.errors import table
-from boolcomp.common.errors import DataError
-from boolcomp.compact.assembly import Ends
+from boolcomp.base.errors import DataError, table
 from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.network import Ends
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.result.proved import proved
+from boolcomp.compact.result import proved
 from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
-from boolcomp.problem.promise import promise_of
-from boolcomp.proof.bound.result import EFFORT
+from boolcomp.problem.problem import promise_of
+from boolcomp.proof.bound.meaning import EFFORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

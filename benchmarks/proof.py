@@ -31,43 +31,37 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from worst import demand_of, results_in
 
-from boolcomp.base.errors import table
-from boolcomp.common.errors import BoolcompError
-from boolcomp.common.places import Folder
-from boolcomp.common.workers import Workers
-from boolcomp.compact.assembly import Ends, program_of_graph
+from boolcomp.base.errors import BoolcompError, table
+from boolcomp.base.store import Folder
+from boolcomp.base.workers import Workers
 from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.errors.centre import decoder_shifts
-from boolcomp.compact.network import word_logic
+from boolcomp.compact.errors import decoder_shifts
+from boolcomp.compact.network import Ends, program_of_graph, word_logic
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.compact.result.explained import explained
-from boolcomp.compact.result.proved import proved
+from boolcomp.compact.result import explained, proved
 from boolcomp.compact.store import result_store
 from boolcomp.pipeline import COMPACT, TipLoad, run
-from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem, robot_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
 from boolcomp.problem.written.files import parse_function
 from boolcomp.proof.bound.cells import cell_bounds, cells_of
 from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.graded import graded_bounds
+from boolcomp.proof.bound.meaning import EFFORT, GRADES
 from boolcomp.proof.bound.overflow import without_overflow
-from boolcomp.proof.bound.result import EFFORT, GRADES
 from boolcomp.proof.worst import find_worst, subject_of
-from boolcomp.terms.extract import split
-from boolcomp.terms.rest import resting
+from boolcomp.terms.extract import resting, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result.compact import Compact
+    from boolcomp.compact.result import Compact
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
-    from boolcomp.proof.bound.meaning import Explained
-    from boolcomp.proof.bound.result import Bounds, Grade
+    from boolcomp.proof.bound.meaning import Bounds, Explained, Grade
 
     Floats = NDArray[np.float64]
 

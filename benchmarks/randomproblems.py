@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import boolcomp as bc
-from boolcomp.common.errors import BoolcompError
-from boolcomp.common.places import Folder
+from boolcomp.base.errors import BoolcompError
+from boolcomp.base.store import Folder
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
+from boolcomp.paper.covers import Store
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import Store
 from boolcomp.pipeline import compile_compact, compile_paper
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.words import parse_format

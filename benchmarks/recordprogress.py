@@ -20,15 +20,14 @@ from unittest.mock import patch
 
 from boolcomp import pipeline
 from boolcomp.base.errors import table
-from boolcomp.common.places import place_of
-from boolcomp.common.progress import Course
-from boolcomp.common.workers import ALONE
-from boolcomp.compact import expected
+from boolcomp.base.store import place_of
+from boolcomp.base.workers import ALONE, Course
+from boolcomp.compact import passes
 from boolcomp.compact import passes as compact
 from boolcomp.compact.demand import Listener, Progress, usual_demand
 from boolcomp.paper import passes as paper
+from boolcomp.paper.covers import Store
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import Store
 from boolcomp.problem.sources import load_source
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,7 +75,7 @@ def of_compact(name: str, folder: Path) -> dict[str, Any]:
     heard: list[list[Any]] = []
 
     def recorded(listener: Listener, demand: Any) -> Listener:
-        inner = expected.on_course(listener, demand)
+        inner = passes.on_course(listener, demand)
 
         def told(step: Progress) -> None:
             at, part = round(spent() - start, 2), round(step.fraction, 4)

@@ -18,10 +18,10 @@ from typing import Any
 
 from worst import demand_of, results_in
 
+from boolcomp.base.errors import BoolcompError
 from boolcomp.base.errors import table as aligned
-from boolcomp.common.errors import BoolcompError
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import load_source
 from boolcomp.problem.sources import problem_of as of_source

@@ -45,13 +45,13 @@ from worst import demand_of, results_in
 
 from boolcomp.base.errors import table
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.logic.networktext import render_network
+from boolcomp.logic.network import render_network
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import USUAL, function_of, robot_problem
 from boolcomp.problem.robot.library import load_robot, robot_names
-from boolcomp.problem.robot.payload import with_payload
+from boolcomp.problem.robot.model import with_payload
 from boolcomp.program.files import load_program
-from boolcomp.proof.bound.result import grade_of
+from boolcomp.proof.bound.meaning import grade_of
 from boolcomp.proof.worst import Subject, find_worst, subject_of
 
 if TYPE_CHECKING:

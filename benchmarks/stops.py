@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import table
-from boolcomp.common.workers import Workers
+from boolcomp.base.workers import Workers
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.words import Interval
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
-    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result import Built
     from boolcomp.problem.robot.model import Robot
 
 MORE = 1.05  # times the nodes without stops

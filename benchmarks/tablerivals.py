@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_columns
-from boolcomp.compact.graph.lut6 import column_luts
-from boolcomp.compact.graph.tables import columns_of, mux_network
+from boolcomp.compact.network import TimedBuilder, add_constant, column_luts, reduce_columns
+from boolcomp.compact.tables import columns_of, mux_network
 from boolcomp.logic.network import copied
 
 if TYPE_CHECKING:

@@ -151,7 +151,7 @@ class Judge:
     """States in words of ten bits, and what Newton-Euler makes of them."""
 
     def __init__(self, count: int, seed: int) -> None:
-        from boolcomp.problem.makers import inverse_dynamics_problem  # noqa: PLC0415
+        from boolcomp.problem.functions import inverse_dynamics_problem  # noqa: PLC0415
         from boolcomp.problem.robot.library import load_robot  # noqa: PLC0415
 
         problem = inverse_dynamics_problem(load_robot("machado-2r"))

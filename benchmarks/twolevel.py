@@ -28,15 +28,13 @@ import matplotlib as mpl
 from matplotlib import pyplot as plt
 
 from boolcomp.base.errors import table as aligned
+from boolcomp.paper.covers import function_of
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import function_of
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel import espresso, pla
-from boolcomp.twolevel.dense import MOST_INPUTS
-from boolcomp.twolevel.minimisation import minimise
-from boolcomp.twolevel.verify import verify
-from boolcomp.twolevel.warm import warm
-from boolcomp.twolevel.warm_exact import warm_exact
+from boolcomp.twolevel import minimisation, pla
+from boolcomp.twolevel.cubes import MOST_INPUTS
+from boolcomp.twolevel.function import verify
+from boolcomp.twolevel.minimisation import minimise, warm, warm_exact
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.function import Cover, Function
@@ -56,7 +54,7 @@ class Row:
     name: str
     function: Function
     isop: Cover
-    rival: espresso.EspressoAnswer
+    rival: minimisation.EspressoAnswer
     own: Cover
     exact: Cover | None
     known: int | None
@@ -81,7 +79,7 @@ class Row:
 def measure(name: str, function: Function, known: int | None, exact: float) -> Row:
     """Run every minimiser on one function, and verify what comes out."""
     first = minimise(function, "isop")
-    rival = espresso.run(function, first.cubes)
+    rival = minimisation.run(function, first.cubes)
     own = minimise(function, "own")
     proof = minimise(function, "exact", exact) if exact else None
     for cubes in (first.cubes, rival.cubes, own.cubes, proof and proof.cubes):
@@ -175,7 +173,7 @@ def commands(folders: list[Path]) -> None:
             if given:
                 spent = processor_seconds("-m", "boolcomp", "minimize", "-q", *map(str, given))
                 print(f"minimize, {what}: {spent:.2f} s, {spent / floor:.1f} times numpy's import")
-    if small and espresso.available():
+    if small and minimisation.available():
         engine = sum(rival_seconds(path) for path in small)
         print(f"Espresso's C engine on the {len(small)}: {engine:.2f} s")
 
@@ -201,7 +199,7 @@ def rival_seconds(path: Path) -> float:
     """Return what Espresso's engine takes for a file, from our first cover."""
     function = pla.read(path).function(str(path))
     start = minimise(function, "isop").cubes
-    return espresso.run(function, start, 60.0).seconds
+    return minimisation.run(function, start, 60.0).seconds
 
 
 def main() -> None:
@@ -219,7 +217,7 @@ def main() -> None:
     warm(dense=False)
     warm_exact()
     print(f"loops compiled or loaded in {time.perf_counter() - start:.2f} s")
-    if not espresso.available():
+    if not minimisation.available():
         print("pyeda is not installed: Espresso is left out")
     commands(arguments.folders)
     rows = measured(

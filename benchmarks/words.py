@@ -24,20 +24,26 @@ import numpy as np
 
 import boolcomp as bc
 from boolcomp.base.errors import table
-from boolcomp.engines.wordwise.engine import WordEngine
-from boolcomp.measure.bench import straight
-from boolcomp.measure.bench.build import FAST, Unit, compiled_library, compiler, function, source
-from boolcomp.measure.bench.rivals import wave_error
-from boolcomp.measure.bench.tasks import address_of
-from boolcomp.measure.bench.two_link import TwoLink, header, two_link
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.engines.words import WordEngine
+from boolcomp.measure.bench import harness
+from boolcomp.measure.bench.harness import (
+    FAST,
+    Unit,
+    address_of,
+    compiled_library,
+    compiler,
+    function,
+    source,
+)
+from boolcomp.measure.bench.rivals import TwoLink, header, two_link, wave_error
+from boolcomp.problem.functions import inverse_dynamics_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines import EngineName
+    from boolcomp.engines.choice import EngineName
     from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
@@ -85,8 +91,8 @@ def float_unit(robot: Robot, bits: int) -> tuple[str, Unit]:
     if isinstance(arm, TwoLink):
         unit = Unit(source("two_link_single.c"), header(arm, error), flags=FAST)
         return "float, closed form", unit
-    lean = straight.record(robot, lean=True)
-    return "float, Newton-Euler regrouped", Unit(straight.single_c(lean, robot, error), flags=FAST)
+    lean = harness.record(robot, lean=True)
+    return "float, Newton-Euler regrouped", Unit(harness.single_c(lean, robot, error), flags=FAST)
 
 
 def rivals(program: Program) -> tuple[list[Rival], Callable[[], None]]:

@@ -23,17 +23,15 @@ import numpy as np
 
 from boolcomp.base.errors import table
 from boolcomp.base.files import read_text, write_text
-from boolcomp.common.places import Folder
+from boolcomp.base.store import Folder
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors.centre import decoder_shifts
-from boolcomp.compact.errors.measure import Sampling, measure_many
-from boolcomp.compact.errors.worst import network_worst
-from boolcomp.compact.remade import fresh_states
+from boolcomp.compact.errors import Sampling, decoder_shifts, measure_many, network_worst
+from boolcomp.compact.passes import fresh_states
 from boolcomp.compact.store import render, result_store
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import compile_paper
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms.extract import split

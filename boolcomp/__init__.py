@@ -24,9 +24,9 @@ from boolcomp.base.version import VERSION
 
 if TYPE_CHECKING:
     from boolcomp.api import compile  # noqa: A004  # the name is meant
-    from boolcomp.common.errors import BoolcompError, DataError, SaturationWarning, UsageError
-    from boolcomp.common.workers import Workers
-    from boolcomp.problem.dynamics.batch import inverse_dynamics
+    from boolcomp.base.errors import BoolcompError, DataError, SaturationWarning, UsageError
+    from boolcomp.base.workers import Workers
+    from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
     from boolcomp.problem.robot.library import load_robot, robot_names
     from boolcomp.problem.written.algebra import (
         abs,  # noqa: A004  # the name is meant
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
         wrap,
     )
     from boolcomp.problem.written.build import function_problem
-    from boolcomp.problem.written.words import angle, word
+    from boolcomp.problem.written.tracing import angle, word
     from boolcomp.program.files import load_program
     from boolcomp.scale.batches import evaluate_files
-    from boolcomp.targets.writing import export
+    from boolcomp.targets.target import export
 
 __version__ = VERSION
 __all__ = [
@@ -93,14 +93,14 @@ __all__ = [
     "wrap",
 ]
 _HOMES = {
-    "BoolcompError": "common.errors",
-    "DataError": "common.errors",
-    "SaturationWarning": "common.errors",
-    "UsageError": "common.errors",
-    "Workers": "common.workers",
+    "BoolcompError": "base.errors",
+    "DataError": "base.errors",
+    "SaturationWarning": "base.errors",
+    "UsageError": "base.errors",
+    "Workers": "base.workers",
     "abs": "problem.written.algebra",
     "acos": "problem.written.algebra",
-    "angle": "problem.written.words",
+    "angle": "problem.written.tracing",
     "asin": "problem.written.algebra",
     "atan": "problem.written.algebra",
     "atan2": "problem.written.algebra",
@@ -109,9 +109,9 @@ _HOMES = {
     "cos": "problem.written.algebra",
     "evaluate_files": "scale.batches",
     "exp": "problem.written.algebra",
-    "export": "targets.writing",
+    "export": "targets.target",
     "function_problem": "problem.written.build",
-    "inverse_dynamics": "problem.dynamics.batch",
+    "inverse_dynamics": "problem.dynamics.newton_euler",
     "load_program": "program.files",
     "load_robot": "problem.robot.library",
     "log": "problem.written.algebra",
@@ -125,14 +125,14 @@ _HOMES = {
     "tan": "problem.written.algebra",
     "tanh": "problem.written.algebra",
     "where_positive": "problem.written.algebra",
-    "word": "problem.written.words",
+    "word": "problem.written.tracing",
     "wrap": "problem.written.algebra",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        from boolcomp.common.errors import suggestion  # noqa: PLC0415 (only for a mistake)
+        from boolcomp.base.errors import suggestion  # noqa: PLC0415 (only for a mistake)
 
         longer = [one for one in _HOMES if one.startswith(f"{name}_")]  # load: load_program …
         near = suggestion(name, longer, 0.0) if longer else suggestion(name, _HOMES)

@@ -6,42 +6,40 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Never
 
-from boolcomp.common.choices import flag, real, reals, whole, widths
-from boolcomp.common.choices import masses as the_masses
-from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.common.places import place_of
-from boolcomp.common.workers import TWO, Workers, all_cores
+from boolcomp.base.errors import UsageError, flag, listing, real, reals, suggestion, whole, widths
+from boolcomp.base.errors import masses as the_masses
+from boolcomp.base.store import place_of
+from boolcomp.base.workers import TWO, Workers, all_cores
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
+from boolcomp.paper.covers import Recipe, default_store
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import Recipe, default_store
 from boolcomp.pipeline import check_mode, compile_compact, compile_paper, with_bits_found
 from boolcomp.problem.functions import USUAL, function_name
-from boolcomp.problem.problem import Problem
-from boolcomp.problem.promise import promise_of
+from boolcomp.problem.problem import Problem, promise_of
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.sources import load_source
 from boolcomp.problem.words import formats
 from boolcomp.problem.written.build import function_problem
 from boolcomp.program.files import load_program
-from boolcomp.proof.bound.result import grade_of
+from boolcomp.proof.bound.meaning import grade_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from boolcomp.base.errors import Number, Reals, Widths
     from boolcomp.codes import Rounding
-    from boolcomp.common.choices import Number, Reals, Widths
     from boolcomp.compact.demand import Approximate, Target
-    from boolcomp.logic.synthesis.measure import Objective
+    from boolcomp.logic.synthesis.tables import Objective
     from boolcomp.paper.plan import Place
-    from boolcomp.problem.promise import Promised
+    from boolcomp.problem.problem import Promised
     from boolcomp.problem.words import CodeKind, Formats
-    from boolcomp.problem.written.words import Word
+    from boolcomp.problem.written.tracing import Word
     from boolcomp.program.program import Mode, Program
-    from boolcomp.proof.bound.result import Grade
+    from boolcomp.proof.bound.meaning import Grade
 
 __all__ = ["compile", "load_program", "load_robot"]
 

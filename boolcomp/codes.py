@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from boolcomp.common.errors import DataError, UsageError, listing, suggestion
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.words import CODE_KINDS, CodeKind
+from boolcomp.base.errors import DataError, UsageError, listing, suggestion
+from boolcomp.problem.words import CODE_KINDS, CodeKind, Interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

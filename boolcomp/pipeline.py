@@ -19,33 +19,31 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from boolcomp.common.errors import DataError, UsageError, listing, suggestion
-from boolcomp.common.places import everywhere, place_of
-from boolcomp.common.workers import ALONE
+from boolcomp.base.errors import DataError, UsageError, listing, suggestion
+from boolcomp.base.store import everywhere, place_of
+from boolcomp.base.workers import ALONE
 from boolcomp.compact import passes as compact
 from boolcomp.compact.demand import Progress, ignore_progress
-from boolcomp.compact.expected import on_course
-from boolcomp.compact.promise.wordlength import bits_for
+from boolcomp.compact.passes import on_course
+from boolcomp.compact.promise import bits_for
 from boolcomp.paper import passes as paper
 from boolcomp.paper.plan import Options
-from boolcomp.paper.promise import allowed
+from boolcomp.paper.program import allowed
 from boolcomp.problem.functions import USUAL
+from boolcomp.problem.problem import with_words
 from boolcomp.problem.sources import problem_of
-from boolcomp.problem.worded import with_words
-from boolcomp.program.family import family_of
+from boolcomp.program.files import family_of
 from boolcomp.program.program import MODES
-from boolcomp.terms.extract import split
-from boolcomp.terms.load import per_kilogram
+from boolcomp.terms.extract import per_kilogram, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from boolcomp.compact.demand import Listener
-    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result import Built
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Plan
-    from boolcomp.problem.problem import Problem
-    from boolcomp.problem.promise import Promise
+    from boolcomp.problem.problem import Problem, Promise
     from boolcomp.problem.sources import Source
     from boolcomp.problem.words import WordFormat
     from boolcomp.program.program import Program
@@ -260,21 +258,19 @@ def _check(built: Built) -> None:
 
 def certified(program: Program, made: list[Built]) -> tuple[Program, list[Built]]:
     """Return a program with its certificate, and results with bounds that the checker confirms."""
-    from boolcomp.proof.certificate import origin  # noqa: PLC0415 (if asked for)
-    from boolcomp.proof.certificate.asked import with_asked_bounds  # noqa: PLC0415 (if asked for)
-    from boolcomp.proof.certificate.claim import (  # noqa: PLC0415 (if asked for)
+    from boolcomp.proof.certificates import writer  # noqa: PLC0415 (if asked for)
+    from boolcomp.proof.certificates.lemmas import Known  # noqa: PLC0415 (if asked for)
+    from boolcomp.proof.certificates.writer import (  # noqa: PLC0415 (if asked for)
+        certificate,
+        with_asked_bounds,
+        with_confirmed_bounds,
         with_confirmed_changes,
     )
-    from boolcomp.proof.certificate.confirmed import (  # noqa: PLC0415 (if asked for)
-        with_confirmed_bounds,
-    )
-    from boolcomp.proof.certificate.known import Known  # noqa: PLC0415 (if asked for)
-    from boolcomp.proof.certificate.writing import certificate  # noqa: PLC0415 (if asked for)
 
     confirmed = with_confirmed_bounds(program, made)
     program = with_asked_bounds(program, confirmed)
     program = with_confirmed_changes(
-        program, origin.origin_section(Known(confirmed[0], program, 0))
+        program, writer.origin_section(Known(confirmed[0], program, 0))
     )
     _refuse_broken(program, confirmed)
     return replace(program, certificate=certificate(program, confirmed)), confirmed

@@ -11,9 +11,8 @@ from matplotlib import pyplot as plt
 
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.measure.control.ask import Question, Settings
-from boolcomp.measure.control.chart import COLOURS, MARKS
-from boolcomp.measure.control.study import study
+from boolcomp.measure.control.blocks import Question, Settings
+from boolcomp.measure.control.study import COLOURS, MARKS, study
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.words import formats

@@ -20,7 +20,7 @@ from boolcomp.base.processes import run_program
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
 from boolcomp.terms.extract import split
@@ -29,7 +29,7 @@ from boolcomp.words.drawing import draw_graph
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result import Built
     from boolcomp.paper.tables import TermTable
     from boolcomp.problem.problem import Problem
 

@@ -11,9 +11,8 @@ import sys
 
 import boolcomp as bc
 from boolcomp.base.errors import table
-from boolcomp.measure.report.measure import draw_samples
-from boolcomp.measure.report.programs import program_rows
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.measure.report.rows import draw_samples, program_rows
+from boolcomp.problem.functions import inverse_dynamics_problem
 
 SAMPLES, EVALUATIONS = 200_000, 3_000_000
 HEADER = ("program", "mode", "bits", "nodes", "depth", "rms/LSB", "worst/LSB", "ns/sample")

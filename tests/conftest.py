@@ -65,8 +65,8 @@ def shorter_searches() -> Iterator[None]:
     of tests/measure/test_worst.py; pages show what users see, and their commands search as usual.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 400_000)
-        patch.setattr("boolcomp.paper.known.EVALUATIONS", 4000)
+        patch.setattr("boolcomp.compact.errors.EVALUATIONS", 400_000)
+        patch.setattr("boolcomp.paper.program.EVALUATIONS", 4000)
         yield
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from batchfiles import program, read, states, torques, write
 from fuzzing import BrokenError, damaged, seeded, sentence
 
-from boolcomp.common.errors import BoolcompError
+from boolcomp.base.errors import BoolcompError
 from boolcomp.measure.control.trajectories import trajectory_of
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.scale.batches import evaluate_files

@@ -26,7 +26,7 @@ from samples import terms_of
 
 import boolcomp as bc
 from boolcomp import cli
-from boolcomp.common.errors import DataWarning
+from boolcomp.base.errors import DataWarning
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.robot.library import load_urdf

@@ -11,7 +11,7 @@ from fuzzing import damaged
 from small_programs import stages
 
 from boolcomp.api import compile as compile_program
-from boolcomp.program.writing import HEAD, render_program
+from boolcomp.program.program import HEAD, render_program
 
 if TYPE_CHECKING:
     import random

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from fuzzing import BrokenError, damaged, seeded, sentence
 
-from boolcomp.common.errors import BoolcompError
+from boolcomp.base.errors import BoolcompError
 from boolcomp.problem.written.files import parse_function
 from boolcomp.terms.extract import split
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.parallel.schedule.graph import TaskGraph
-from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.parallel.methods.recording import Recorded
-    from boolcomp.problem.expressions.straight import Straight
+    from boolcomp.parallel.methods.physics import Recorded
+    from boolcomp.problem.expressions.tape import Straight
     from boolcomp.problem.robot.model import Robot
 
 

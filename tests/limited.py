@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from samples import problem_of, random_robot
 
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.words import Interval
 from boolcomp.terms.extrema import output_amplitudes
 
 if TYPE_CHECKING:

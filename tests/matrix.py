@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from exports import expected, run_c, run_javascript, run_python, run_sliced, words_of
 
-from boolcomp.common.errors import UsageError
-from boolcomp.measure.verification.tools import SIMULATIONS, simulated
-from boolcomp.measure.verification.wordchecks import word_checks
-from boolcomp.measure.verify import Check, read_back
-from boolcomp.targets import Options, export_texts
-from boolcomp.targets.netlists import netlist_of
+from boolcomp.base.errors import UsageError
+from boolcomp.measure.verify import SIMULATIONS, Check, read_back, simulated
+from boolcomp.measure.verify_words import word_checks
+from boolcomp.targets.networks import netlist_of
+from boolcomp.targets.target import Options, export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from boolcomp.base import charts as base_charts
+from boolcomp.base import charts as parts
+from boolcomp.base import charts as tables
 from boolcomp.base import pages
-from boolcomp.common.pages import parts, tables
 
 BITS = tuple(range(4, 13))
 HEADS = 14

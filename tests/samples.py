@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.problem import Input
 from boolcomp.problem.robot.library import load_robot, robot_names
 from boolcomp.problem.robot.model import Link, Pose, Robot
+from boolcomp.problem.words import Interval
 from boolcomp.terms.extract import Terms, split
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from limited import with_ranges
 
-from boolcomp.common.workers import ALONE
-from boolcomp.compact.assembly import Ends
+from boolcomp.base.workers import ALONE
 from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.network import Ends
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
 from boolcomp.problem.written.files import parse_function
@@ -18,8 +18,7 @@ from boolcomp.problem.written.files import parse_function
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.compact.result.built import Built
-    from boolcomp.compact.result.compact import Compact
+    from boolcomp.compact.result import Built, Compact
     from boolcomp.problem.sources import Source
 
 CURVED = """\

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.measure.show.model import Subject
-from boolcomp.measure.show.page import program_page
+from boolcomp.measure.show.page import Subject, program_page
 from boolcomp.problem.functions import function_of
 from boolcomp.problem.problem import Group, Problem
 from boolcomp.problem.robot.library import robot_of

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.engines.wiring import Call, Port, Result, Wiring
-from boolcomp.paper.assembly import program_of
+from boolcomp.engines.engine import Call, Port, Result, Wiring
 from boolcomp.paper.plan import Options
+from boolcomp.paper.program import program_of
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import numbered
-from boolcomp.program.family import family_of
-from boolcomp.twolevel.dense import Dense
-from boolcomp.twolevel.isop import isop
+from boolcomp.problem.words import Interval
+from boolcomp.program.files import family_of
+from boolcomp.twolevel.cubes import Dense
+from boolcomp.twolevel.function import isop
 
 if TYPE_CHECKING:
     from boolcomp.logic.network import Network

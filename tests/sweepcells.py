@@ -49,8 +49,8 @@ def mixed(cell: Cell, asked_by: list[str]) -> Outcome:
     if cell.bits != REAL:
         return quick(cell, asked_by)
     with (
-        patch("boolcomp.compact.remade.FRESH_SAMPLES", 2000),
-        patch("boolcomp.compact.widths.passes.QUICK_SEEN", 2000),
+        patch("boolcomp.compact.passes.FRESH_SAMPLES", 2000),
+        patch("boolcomp.compact.widths.QUICK_SEEN", 2000),
         patch("boolcomp.logic.synthesis.abc.find", return_value=None),
     ):
         return compute(cell, installation())

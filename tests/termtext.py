@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from boolcomp.problem.problem import name_order
-from boolcomp.terms.term import Term
-from boolcomp.terms.terms import Exponents, Wave, collect
+from boolcomp.terms.terms import Exponents, Term, Wave, collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

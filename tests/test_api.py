@@ -16,9 +16,9 @@ from small_programs import family, stages
 import boolcomp as bc
 from boolcomp import api
 from boolcomp.compact.demand import Demand
+from boolcomp.paper.covers import Recipe
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import Recipe
-from boolcomp.problem.dynamics.batch import bias_torques, gravity_torques, inertia_matrix
+from boolcomp.problem.dynamics.newton_euler import bias_torques, gravity_torques, inertia_matrix
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,7 +130,7 @@ def test_names_that_nothing_public_has_are_sentences() -> None:
 def test_importing_it_imports_nothing_heavy() -> None:
     program = (
         "import sys, boolcomp\n"
-        "heavy = {'numpy', 'click', 'boolcomp.api', 'boolcomp.common.errors'}\n"
+        "heavy = {'numpy', 'click', 'boolcomp.api', 'boolcomp.base.errors'}\n"
         "assert not heavy & set(sys.modules)\n"
         "boolcomp.load_robot('machado-2r')\n"
         "assert 'numpy' not in sys.modules\n"

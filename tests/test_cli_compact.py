@@ -14,8 +14,8 @@ from shippedarms import built_of
 from small_programs import compact
 
 import boolcomp as bc
-from boolcomp.commands.compact import _wide, _words, say_whence, unread
-from boolcomp.common.places import Folder
+from boolcomp.base.store import Folder
+from boolcomp.commands.compile import _wide, _words, say_whence, unread
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.words.graph import Bits, Heap, InputWord, Scale, WordGraph
@@ -55,7 +55,7 @@ def test_paper_mode_says_which_tables_were_read(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     nothing = Folder(tmp_path / "nothing")
-    monkeypatch.setattr("boolcomp.paper.store.shipped_place", lambda _: nothing)
+    monkeypatch.setattr("boolcomp.paper.covers.shipped_place", lambda _: nothing)
     paper = ("compile", *SMALL, "--mode", "paper", "--minimizer", "isop", "--json")
     first, again = (run(*paper) for _ in range(2))
     assert "read from the store" not in first.err

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import boolcomp as bc
-from boolcomp.common.packages import BRINGS
+from boolcomp.base.errors import BRINGS
 from boolcomp.measure.installed import health
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_a_missing_extra_says_how_it_comes_and_is_no_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = find_spec
-    hidden = "boolcomp.common.packages.find_spec"
+    hidden = "boolcomp.base.errors.find_spec"
     monkeypatch.setattr(hidden, lambda name: None if name == "matplotlib" else real(name))
     found = health()
     (piece,) = (one for one in found.pieces if one.name == "matplotlib")

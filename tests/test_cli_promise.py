@@ -12,11 +12,12 @@ import pytest
 from samples import problem_of
 
 import boolcomp as bc
-from boolcomp.paper import passes, promise
+from boolcomp.paper import passes
+from boolcomp.paper import program as paper_program
 from boolcomp.paper.plan import Options
-from boolcomp.paper.promise import promised_plans
+from boolcomp.paper.program import promised_plans
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.promise import promise_of
+from boolcomp.problem.problem import promise_of
 from boolcomp.program.program import Program
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def promised_steps(*steps: float) -> Any:
 
 
 def test_paper_plans_promise_nothing_of_what_saturates() -> None:
-    assert promise.allowed(paper_plan(1.0), promised_steps(3.0, math.inf)) == [1.5, math.inf]
-    refuse = promise._refuse_saturation  # noqa: SLF001 (plans of whole arms take a minute)
+    assert paper_program.allowed(paper_plan(1.0), promised_steps(3.0, math.inf)) == [1.5, math.inf]
+    refuse = paper_program._refuse_saturation  # noqa: SLF001 (plans of whole arms take a minute)
     refuse(paper_plan(8.0), promised_steps(1.0, 1.0))
     refuse(paper_plan(8.1), promised_steps(1.0, math.inf))
     with pytest.raises(bc.DataError, match=r"T2 can reach ±8\.1, beyond its range ±8"):

@@ -116,7 +116,7 @@ def test_an_interrupt_within_code_given_as_text_ends_with_the_usual_code(tmp_pat
 def test_an_interrupt_of_a_search_is_one_line(tmp_path: Path, step: str) -> None:
     text = (
         "import sys\nfrom boolcomp.cli import main\n"
-        f"from boolcomp.compact.widths import passes\nreal = passes.{step}\n"
+        f"from boolcomp.compact import widths as passes\nreal = passes.{step}\n"
         "def telling(*given):\n"
         "    print('now', file=sys.stderr, flush=True)\n    return real(*given)\n"
         f"passes.{step} = telling\nmain(sys.argv[1:])\n"
@@ -205,7 +205,7 @@ def test_what_only_linux_has_is_not_needed(tmp_path: Path, system: str, engine: 
 def test_the_native_engine_says_what_it_needs_and_another_takes_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from boolcomp.engines import make_engine
+    from boolcomp.engines.choice import make_engine
 
     wiring = stages(4)[2].wiring()
     monkeypatch.setattr("platform.machine", lambda: "arm64")

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 import boolcomp as bc
 from boolcomp.codes import Code
+from boolcomp.logic.adders import cells_of, coder, rest_network, resting_network, said
 from boolcomp.logic.network import Builder
-from boolcomp.logic.wordcodes import cells_of, coder, rest_network, resting_network, said
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, Input, Output, Problem
-from boolcomp.problem.words import CodeKind
+from boolcomp.problem.words import CodeKind, Interval
 from boolcomp.program.program import Program, program_of_network
 
 if TYPE_CHECKING:

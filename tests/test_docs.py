@@ -18,7 +18,7 @@ from boolcomp.compact.search import WORK
 from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.written.files import is_function, parse_function
 from boolcomp.proof.worst import EVALUATIONS
-from boolcomp.sweep.spec import parse_spec
+from boolcomp.scale.sweep_spec import parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def blocks(kind: str) -> list[pytest.ParameterSet]:
 def test_commands_print_what_the_page_shows(
     block: str, page: Path, warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", EVALUATIONS)
+    monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", EVALUATIONS)
     for name, text in docblocks.files(page).items():
         Path(name).write_text(text)
     for (program, *arguments), expected in docblocks.commands(block):

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from synthesis.networks import networks, tables
 
 import boolcomp as bc
-from boolcomp.logic import luts, simulation
+from boolcomp.logic import network as luts
+from boolcomp.logic import simulation
 from boolcomp.logic.equivalence import Comparison, equivalent, evaluate, matches
 from boolcomp.logic.network import Builder, Network, Node
-from boolcomp.logic.sat import Solver
-from boolcomp.logic.sweep import sweep_miter
-from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
-from boolcomp.logic.truthtable import TruthTable
-from boolcomp.twolevel.clock import Clock
+from boolcomp.logic.sat import Solver, sweep_miter
+from boolcomp.logic.simulation import TruthTable
+from boolcomp.logic.synthesis.tables import diagram_networks
+from boolcomp.twolevel.cubes import Clock
 
 
 def adder(bits: int, *, majority: bool) -> Network:

@@ -48,9 +48,9 @@ KINDS: dict[str, dict[str, Any]] = {  # none of them ships
 def test_a_compilation_gives_the_same_bytes_everywhere(
     kind: str, dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 300_000)
-    monkeypatch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 300_000)
-    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 40_000)
+    monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 300_000)
+    monkeypatch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 300_000)
+    monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", 40_000)
     made = []
     ways: list[dict[str, Any]] = [{"processes": 1}, {"processes": 2}, {"cluster": dask}]
     for k, where in enumerate(ways[: 2 if kind == "promise" else 3]):

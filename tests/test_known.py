@@ -13,10 +13,9 @@ from samples import by_name, random_robot, terms_of
 from small_programs import stages
 
 import boolcomp as bc
-from boolcomp.paper.bounds import error_bound
-from boolcomp.paper.known import BLOCK, SAMPLES, SEED, known_errors
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.quantised import finest_inputs, quantised
+from boolcomp.paper.program import BLOCK, SAMPLES, SEED, error_bound, known_errors
+from boolcomp.paper.tables import finest_inputs, quantised
 from boolcomp.problem.sources import problem_of
 
 

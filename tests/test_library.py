@@ -12,21 +12,20 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
+from boolcomp.base.errors import masses
+from boolcomp.base.workers import ALONE, TWO
 from boolcomp.codes import Code
-from boolcomp.common.choices import masses
-from boolcomp.common.workers import ALONE, TWO
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.engines.engine import Evaluation
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import ALL, is_linear_in_load
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.sources import problem_of
-from boolcomp.program.family import with_loads
-from boolcomp.program.library import between, choose
-from boolcomp.program.parts import CodedOutput, Load
-from boolcomp.targets import MOST_LOADS, export_texts
-from boolcomp.terms.load import per_kilogram
+from boolcomp.problem.words import Interval
+from boolcomp.program.files import with_loads
+from boolcomp.program.program import CodedOutput, Load, between, choose
+from boolcomp.targets.target import MOST_LOADS, export_texts
+from boolcomp.terms.extract import per_kilogram
 
 if TYPE_CHECKING:
     from collections.abc import Callable

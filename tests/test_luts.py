@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from boolcomp.logic import luts
+from boolcomp.logic import network
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROWS: list[tuple[int, ...]] = [(row >> 2 & 1, row >> 1 & 1, row & 1) for row in range(8)]
-TABLES = [lut for lut in range(1, 255) if lut not in luts.LETTERS]
+TABLES = [lut for lut in range(1, 255) if lut not in network.LETTERS]
 MEANINGS: dict[str, Callable[[int, int, int], int]] = {
     "FIRST": lambda a, _b, _c: a,
     "SECOND": lambda _a, b, _c: b,
@@ -35,8 +35,8 @@ def table(function: Callable[[int, int, int], int]) -> int:
 
 def run(lut: int) -> int:
     """Compute a table from its steps, on the tables of the inputs."""
-    values = list(luts.LETTERS)
-    for kind, x, y in luts.steps(lut):
+    values = list(network.LETTERS)
+    for kind, x, y in network.steps(lut):
         a, b = values[x], values[y]
         values.append({"not": ~a & 255, "and": a & b, "or": a | b, "xor": a ^ b}[kind])
     return values[-1]
@@ -44,30 +44,35 @@ def run(lut: int) -> int:
 
 def test_a_named_table_is_its_function() -> None:
     for name, meaning in MEANINGS.items():
-        assert getattr(luts, name) == table(meaning), name
+        assert getattr(network, name) == table(meaning), name
 
 
 def test_every_formula_is_its_table_and_has_steps_like_it() -> None:
-    formulas = luts.tables_by_formula()
+    formulas = network.tables_by_formula()
     assert len(formulas) == 84
     for text, lut in formulas.items():
         python = text.replace("~", "1 ^ ")
         code = re.sub(r"1 \^ (\([^()]*\)|\w)", r"(1 ^ \1)", python)
         assert lut == table(lambda a, b, c, code=code: eval(code, {"a": a, "b": b, "c": c}))  # type: ignore[misc]  # noqa: S307 (our own text)
-        assert luts.formula(lut) == text
+        assert network.formula(lut) == text
         if not {"^", "0", "1"} & set(text) and lut in TABLES:
-            kinds = dict(luts.operation_kinds(lut))
+            kinds = dict(network.operation_kinds(lut))
             counted = Counter(text)
             found = [kinds.get(kind, 0) for kind in ("xor", "and", "or")]
             assert found == [0, counted["&"], counted["|"]]
-    assert [luts.formula(lut) for lut in (luts.MAJ3, 0, 255, 0x0F)] == ["0xE8", "0", "1", "~a"]
+    assert [network.formula(lut) for lut in (network.MAJ3, 0, 255, 0x0F)] == [
+        "0xE8",
+        "0",
+        "1",
+        "~a",
+    ]
 
 
 def test_the_steps_of_every_table_compute_it_and_are_as_few_as_known() -> None:
     assert [run(lut) for lut in TABLES] == TABLES
-    counts = Counter(len(luts.steps(lut)) for lut in TABLES)
+    counts = Counter(len(network.steps(lut)) for lut in TABLES)
     kinds = Counter(
-        kind for lut in TABLES for kind, count in luts.operation_kinds(lut) for _ in range(count)
+        kind for lut in TABLES for kind, count in network.operation_kinds(lut) for _ in range(count)
     )
     assert dict(counts) == {1: 12, 2: 36, 3: 70, 4: 74, 5: 47, 6: 11, 7: 1}
     assert dict(kinds) == {"and": 227, "not": 280, "or": 192, "xor": 199}
@@ -79,14 +84,16 @@ def test_cofactors_support_and_inverted_inputs_are_those_of_the_rows() -> None:
             for value in (0, 1):
                 fixed = [(*row[:place], value, *row[place + 1 :]) for row in ROWS]
                 rows = [ROWS.index(row) for row in fixed]
-                found = luts.cofactors(lut, place)[value]
+                found = network.cofactors(lut, place)[value]
                 assert found == sum((lut >> row & 1) << k for k, row in enumerate(rows))
-            zero, one = luts.cofactors(lut, place)
-            assert (place in luts.support(lut)) == (zero != one) == luts.depends(lut, place)
+            zero, one = network.cofactors(lut, place)
+            assert (place in network.support(lut)) == (zero != one) == network.depends(lut, place)
             swapped = sum((lut >> (row ^ 4 >> place) & 1) << row for row in range(8))
-            assert luts.inverted(lut, place) == swapped
+            assert network.inverted(lut, place) == swapped
 
 
 def test_composing_is_substituting() -> None:
-    assert all(luts.compose(lut, luts.LETTERS) == lut for lut in range(256))
-    assert luts.compose(luts.AND2, (luts.OR2, luts.THIRD, 0)) == table(lambda a, b, c: (a | b) & c)
+    assert all(network.compose(lut, network.LETTERS) == lut for lut in range(256))
+    assert network.compose(network.AND2, (network.OR2, network.THIRD, 0)) == table(
+        lambda a, b, c: (a | b) & c
+    )

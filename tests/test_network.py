@@ -11,9 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.logic import luts
-from boolcomp.logic.network import CONSTANTS, Builder, Network, Node, copied
-from boolcomp.logic.networktext import parse_network, render_network
+from boolcomp.logic import network as luts
+from boolcomp.logic.network import (
+    CONSTANTS,
+    Builder,
+    Network,
+    Node,
+    copied,
+    parse_network,
+    render_network,
+)
 from boolcomp.logic.order import in_order, most_live
 from boolcomp.paper.program import network_of_cover
 from boolcomp.twolevel.cubes import Cubes

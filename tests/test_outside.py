@@ -20,23 +20,16 @@ from small_programs import cover_of
 from boolcomp.codes import Code
 from boolcomp.logic.network import Builder
 from boolcomp.logic.simulation import truth_planes
-from boolcomp.paper import bounds, outside
-from boolcomp.paper.bounds import error_bound, explained
-from boolcomp.paper.covers import said_words
-from boolcomp.paper.known import plan_subject
+from boolcomp.paper import program, tables
+from boolcomp.paper.covers import Recipe, said_words
 from boolcomp.paper.passes import PaperChoices
-from boolcomp.paper.plan import Options, TermPlan, make_plan
-from boolcomp.paper.program import network_of_cover
-from boolcomp.paper.quantised import quantised
-from boolcomp.paper.store import Recipe
-from boolcomp.paper.tables import TermTable, tabulate
-from boolcomp.paper.words import Addend, words_of
+from boolcomp.paper.plan import Addend, Options, TermPlan, make_plan, words_of
+from boolcomp.paper.program import error_bound, explained, network_of_cover, plan_subject
+from boolcomp.paper.tables import TermTable, quantised, tabulate
 from boolcomp.pipeline import compile_paper
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.span import TURN, part_of
+from boolcomp.problem.words import TURN, Interval, part_of
 from boolcomp.proof.worst import find_worst
-from boolcomp.terms.term import Term
-from boolcomp.terms.terms import Wave
+from boolcomp.terms.terms import Term, Wave
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -220,8 +213,8 @@ def test_logic_says_a_neighbouring_cell_of_every_term_at_all_words(
     for plan in plans(robot, Options(4, rounding=rounding, signs=signs, sums=sums)):
         table = tabulate(plan)
         cover = cover_of(TermTable("arm", plan, table))
-        network = outside.with_outside(plan, network_of_cover(cover))
-        told = outside.composed(plan, outside.said(table, cover))
+        network = tables.with_outside(plan, network_of_cover(cover))
+        told = tables.composed(plan, tables.said(table, cover))
         planes = truth_planes(network)
         for column, plane in zip(told.columns, planes, strict=True):
             assert not table.free or int(column.to01()[::-1], 2) == plane
@@ -256,7 +249,7 @@ def test_adders_of_angles_are_the_arithmetic_of_cells() -> None:
         plan = TermPlan(term_of(angles), code, words)
         builder = Builder(words[0].inputs)
         straight = builder.build([builder.input(k) for k in range(words[0].inputs)])
-        network = outside.with_outside(plan, straight)
+        network = tables.with_outside(plan, straight)
         planes = truth_planes(network)
         shape = [1 << word.inputs for word in plan.read]
         for row, at in enumerate(np.ndindex(*shape)):
@@ -273,10 +266,10 @@ def test_what_entries_miss_of_sums_is_known_without_a_table(
     rounding: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = make_plan(terms_of("machado-2r"), Options(6, rounding=rounding, sums="outside"))
-    monkeypatch.setattr(bounds, "MADE", 0)
+    monkeypatch.setattr(program, "MADE", 0)
     sums, term = plan.outputs[0].terms[-1], explained(plan.outputs[0]).terms[-1]
     assert term.estimated
-    entries = term.code.decode(outside.composed(sums, tabulate(sums)).words())
+    entries = term.code.decode(tables.composed(sums, tabulate(sums)).words())
     words = [word.code.decode(np.arange(word.code.cells)) for word in term.words]
     at = np.meshgrid(*words, indexing="ij")
     values = {word.variable.name: one for word, one in zip(term.words, at, strict=True)}
@@ -292,7 +285,7 @@ def test_signs_cost_an_exclusive_or_each_and_nothing_else_is_there() -> None:
     table = network_of_cover(cover_of(TermTable("arm", plan, tabulate(plan))))
     assert set(table.operations()) <= {"and", "or", "not"}
     assert sum(len(word.turning) for word in plan.words) == 3
-    assert outside.with_outside(plan, table).operations()["xor"] <= 3
+    assert tables.with_outside(plan, table).operations()["xor"] <= 3
 
 
 @pytest.mark.slow

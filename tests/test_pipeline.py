@@ -13,13 +13,13 @@ from small_programs import cover_of
 
 import boolcomp as bc
 from boolcomp import pipeline
-from boolcomp.common.workers import ALONE
+from boolcomp.base.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
+from boolcomp.paper.covers import stored_network
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.program import network_of_cover
-from boolcomp.paper.quantised import quantised
-from boolcomp.paper.stored import stored_network
+from boolcomp.paper.tables import quantised
 from boolcomp.pipeline import COMPACT, PAPER, Pass, run_passes
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.sources import problem_of
@@ -45,9 +45,9 @@ def test_one_can_stop_after_any_pass() -> None:
 
 @pytest.mark.slow
 def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
-    monkeypatch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 2000)
-    monkeypatch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 2000)
+    monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", 2000)
+    monkeypatch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 2000)
+    monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 2000)
     ran: list[str] = []
 
     def heard(step: Pass) -> Pass:
@@ -95,7 +95,7 @@ def test_a_network_is_made_once_and_then_read(
     assert made == network_of_cover(cubes)
     (path,) = (tmp_path / "boolcomp" / "networks").iterdir()
     with monkeypatch.context() as patch:
-        patch.setattr("boolcomp.paper.stored.network_of_cover", pytest.fail)
+        patch.setattr("boolcomp.paper.covers.network_of_cover", pytest.fail)
         assert stored_network(cubes) == made
     path.write_text(path.read_text().replace("0", "1", 1))
     assert stored_network(cubes) == made  # a damaged file is made anew

@@ -20,18 +20,18 @@ from boolcomp.paper.plan import (
     OutputPlan,
     Plan,
     TermPlan,
+    Word,
     _halves,
     _leave_out_small,
     guard_bits_for,
     make_plan,
     plan_reach,
 )
-from boolcomp.paper.words import Word
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.words import Interval
 from boolcomp.terms.extrema import amplitude
 
 if TYPE_CHECKING:
-    from boolcomp.terms.term import Term
+    from boolcomp.terms.terms import Term
 
 
 def plan(name: str = "machado-2r", **chosen: object) -> Plan:

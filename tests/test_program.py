@@ -18,10 +18,10 @@ from small_programs import compact, cover_of, family, stages
 import boolcomp as bc
 from boolcomp.logic.order import most_live
 from boolcomp.logic.simulation import Planes
-from boolcomp.paper.assembly import program_of
-from boolcomp.program.family import family_of
-from boolcomp.program.parts import JointNetwork, KnownErrors, Slice
-from boolcomp.words.simulate import simulate
+from boolcomp.paper.program import program_of
+from boolcomp.program.files import family_of
+from boolcomp.program.program import JointNetwork, KnownErrors, Slice
+from boolcomp.words.simulation import simulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -247,7 +247,7 @@ def test_a_notebook_shows_a_small_table_in_which_names_are_only_text() -> None:
 def test_a_program_has_the_same_bytes_under_any_hash_seed() -> None:
     text = (
         "import sys; sys.path.insert(0, 'tests'); from small_programs import stages;"
-        "from boolcomp.program.writing import render_program; import hashlib;"
+        "from boolcomp.program.program import render_program; import hashlib;"
         "from boolcomp.pipeline import run_passes; print(run_passes('elbow-3r', until='plan'));"
         "print(hashlib.sha256(repr(render_program(stages(5)[2])).encode()).hexdigest())"
     )

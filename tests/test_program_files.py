@@ -17,8 +17,7 @@ from small_programs import compact, family, stages
 
 import boolcomp as bc
 from boolcomp.program import files as programfile
-from boolcomp.program.parts import KnownErrors
-from boolcomp.program.writing import HEAD, render_program
+from boolcomp.program.program import HEAD, KnownErrors, render_program
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program

@@ -15,11 +15,18 @@ import pytest
 import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.logic.network import Builder, copied
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, Input, Output, Problem, numbered
 from boolcomp.problem.samples import read_states, write_results
-from boolcomp.program.parts import CodedOutput, Load, Slice, TermUse
-from boolcomp.program.program import Program, program_of_network, program_of_problem
+from boolcomp.problem.words import Interval
+from boolcomp.program.program import (
+    CodedOutput,
+    Load,
+    Program,
+    Slice,
+    TermUse,
+    program_of_network,
+    program_of_problem,
+)
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.scale.pool import ProcessPool
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from boolcomp.base.workers import ALONE, Course
 from boolcomp.commands import output
-from boolcomp.commands.compact import listener
-from boolcomp.common.progress import Course
-from boolcomp.common.workers import ALONE
+from boolcomp.commands.compile import listener
 from boolcomp.compact.demand import Counts, Demand, Progress
-from boolcomp.compact.expected import expected, on_course
+from boolcomp.compact.passes import expected, on_course
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.passes import on_course as on_paper_course
 

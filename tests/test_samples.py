@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.common.errors import DataWarning
+from boolcomp.base.errors import DataWarning
 from boolcomp.problem.problem import numbered
 from boolcomp.problem.samples import CHUNK, column_names, read_states, write_results
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from targets.exported import tiny
 
 from boolcomp.base.errors import mass_text
-from boolcomp.commands.said import error_table
-from boolcomp.program.family import family_of
-from boolcomp.targets import export_texts
+from boolcomp.commands.output import error_table
+from boolcomp.program.files import family_of
+from boolcomp.targets.target import export_texts
 
 MASS = 3 * 0.6  # 1.7999999999999998
 

@@ -13,13 +13,11 @@ from limited import with_ranges
 from samples import terms_of
 
 import boolcomp as bc
-from boolcomp.engines.wiring import Stop
-from boolcomp.paper.bounds import error_bound
+from boolcomp.engines.engine import Stop
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.quantised import quantised
-from boolcomp.paper.tables import make_tables
-from boolcomp.paper.truthfile import render_table
-from boolcomp.problem.interval import Interval
+from boolcomp.paper.program import error_bound
+from boolcomp.paper.tables import make_tables, quantised, render_table
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,9 +214,9 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     robot = still(gravity, joints)
-    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
-    monkeypatch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 2000)
-    monkeypatch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 2000)
+    monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", 2000)
+    monkeypatch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 2000)
+    monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 2000)
     how: dict[str, Any] = {"minimizer": "isop"} if mode == "paper" else {"effort": 0}
     program = bc.compile(robot, bits=5, mode=mode, processes=1, **how)
     q = np.full((70, 2), 0.4)

@@ -12,12 +12,11 @@ import pytest
 from small_programs import stages
 
 import boolcomp as bc
-from boolcomp.common.errors import DataWarning
-from boolcomp.common.places import Folder, place_of
-from boolcomp.logic.truthtable import digest
-from boolcomp.paper.covers import make_covers
+from boolcomp.base.errors import DataWarning
+from boolcomp.base.store import Folder, place_of
+from boolcomp.logic.simulation import digest
+from boolcomp.paper.covers import FOREIGN, Recipe, Store, default_store, function_of, make_covers
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import FOREIGN, Recipe, Store, default_store, function_of
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel.minimisation import minimise
 
@@ -242,7 +241,7 @@ def what_is_opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def connect(_: socket.socket, address: Any) -> None:
         open_(str(address))
 
-    monkeypatch.setattr("boolcomp.common.buckets._system", open_)
+    monkeypatch.setattr("boolcomp.base.store._system", open_)
     monkeypatch.setattr(socket.socket, "connect", connect)
     monkeypatch.setattr(socket.socket, "connect_ex", connect)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **_: open_(str(given[0])))

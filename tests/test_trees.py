@@ -14,7 +14,7 @@ from samples import branched_robot, by_name, problem_of, random_states, terms_of
 
 import boolcomp as bc
 from boolcomp.parallel.methods.registry import straight_line
-from boolcomp.problem.dynamics.batch import gravity_torques
+from boolcomp.problem.dynamics.newton_euler import gravity_torques
 from boolcomp.problem.robot.model import Pose
 from boolcomp.problem.robot.toml import parse_robot
 

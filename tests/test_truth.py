@@ -17,12 +17,11 @@ from termtext import parse_term
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.logic.truthtable import TruthTable
-from boolcomp.paper.plan import Options, TermPlan, make_plan
+from boolcomp.logic.simulation import TruthTable
+from boolcomp.paper.plan import Options, TermPlan, Word, make_plan
 from boolcomp.paper.tables import TermTable, make_tables, signature, tabulate
-from boolcomp.paper.words import Word
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Input

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from boolcomp.paper.plan import Options
-from boolcomp.paper.truthfile import MEANING, render_table
+from boolcomp.paper.tables import MEANING, render_table
 from boolcomp.pipeline import run_passes
 
 

@@ -16,11 +16,11 @@ from shippedarms import built_of
 from small_programs import compact
 
 import boolcomp as bc
-from boolcomp.commands.compact import _bound, _proved
+from boolcomp.commands.compile import _bound, _proved
 from boolcomp.commands.sweep import _most
-from boolcomp.measure.control.variants import program_variant
-from boolcomp.program.parts import NOT_PROVED, NOT_USEFUL, bound_note
-from boolcomp.targets import export_texts
+from boolcomp.measure.control.blocks import program_variant
+from boolcomp.program.program import NOT_PROVED, NOT_USEFUL, bound_note
+from boolcomp.targets.target import export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

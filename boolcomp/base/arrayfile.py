@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.common.errors import DataError, listing, shown, suggestion
+from boolcomp.base.errors import DataError, listing, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

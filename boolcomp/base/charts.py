@@ -7,21 +7,335 @@ mark tells its numbers and a click on the legend takes a series out of the crowd
 
 from __future__ import annotations
 
+import functools
 import html
+import io
+import json
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
-from boolcomp.common.pages.colours import DIVERGING, SEQUENTIAL, SERIES, colour
-from boolcomp.common.pages.parts import unique
-from boolcomp.common.pages.tables import Cell, Column, Table
-from boolcomp.common.pages.vega import VERSION, Spec, script_json, still
+from boolcomp.base.errors import UsageError, installing, is_there, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from boolcomp.common.pages.parts import Pen
+    from matplotlib.figure import Figure
+
+
+# --------------------------------------------------------------------------------------------------
+# Colours that people with any kind of colour vision tell apart, on white and on near black.
+#
+# After Okabe and Ito (Color Universal Design, 2008), those that are too pale for white made darker
+# and those too dark for black lighter, so that every one has a contrast of 3 : 1 with its ground
+# (WCAG 2.2, 1.4.11); text has 4.5 : 1 and more. Series differ in dash and shape as well.
+# --------------------------------------------------------------------------------------------------
+
+
+LIGHT = {
+    "ground": "#ffffff", "panel": "#f4f6f8", "ink": "#1b2127", "soft": "#55606b",
+    "line": "#d5dbe1", "link": "#0b5fa5", "good": "#00694c", "bad": "#a63c06",
+    "c1": "#0072b2", "c2": "#c85200", "c3": "#008a63", "c4": "#a64d86",
+    "c5": "#9a6a00", "c6": "#2d86b8", "c7": "#5b5b5b", "c8": "#6a4fb3",
+}  # fmt: skip
+DARK = {
+    "ground": "#14181d", "panel": "#1d232a", "ink": "#e8ecf0", "soft": "#a9b4bf",
+    "line": "#39434d", "link": "#7cc0f5", "good": "#4fd1a5", "bad": "#ff9c66",
+    "c1": "#56b4e9", "c2": "#ff9b52", "c3": "#35c99a", "c4": "#e39ac6",
+    "c5": "#f0e442", "c6": "#9fd0ff", "c7": "#bdbdbd", "c8": "#b9a5ff",
+}  # fmt: skip
+SERIES = tuple(f"c{k}" for k in range(1, 9))
+SEQUENTIAL = "cividis"  # heat maps: even, and the same for all kinds of colour vision
+DIVERGING = "blueorange"
+
+
+def colour(name: str) -> str:
+    """Return a colour as CSS says it: that of the page's scheme; alone, that of the light one."""
+    return f"var(--{name}, {LIGHT[name]})"
+
+
+def variables() -> str:
+    """Return the style that gives every colour its value, light and dark; paper is light."""
+    light = "".join(f"--{name}:{value};" for name, value in LIGHT.items())
+    dark = "".join(f"--{name}:{value};" for name, value in DARK.items())
+    return (
+        f":root{{color-scheme:light dark;{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# What pages are made of: a part says how it is written as HTML, with ids that are its own.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Pen:
+    """Gives out the ids of one page, and remembers whether anything is a chart."""
+
+    charts: int = 0
+    ids: int = field(default=0, repr=False)
+
+    def fresh(self, kind: str) -> str:
+        """Return an id that nothing else on the page has."""
+        self.ids += 1
+        return f"{kind}{self.ids}"
+
+
+class Part(Protocol):
+    """A piece of a page."""
+
+    def markup(self, pen: Pen) -> str:
+        """Return it as HTML."""
+
+
+Parts = tuple[Part, ...]
+_ID = re.compile(r'\bid="([^"]+)"')
+
+
+def unique(svg: str, prefix: str) -> str:
+    """Return a drawing whose ids are a prefix and numbers: several of them may stand on one page.
+
+    Vega numbers its ids from the start of the process, which is no matter of the page.
+    """
+    for k, name in enumerate(dict.fromkeys(_ID.findall(svg)), 1):
+        for before, after in (('id="', '"'), ("url(#", ")"), ('href="#', '"')):
+            svg = svg.replace(f"{before}{name}{after}", f"{before}{prefix}-{k}{after}")
+    return svg
+
+
+def markup(parts: Iterable[Part], pen: Pen) -> str:
+    """Return parts one below the other."""
+    return "\n".join(part.markup(pen) for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph; `*emphasis*` is not read, nothing is: a text stands as it is."""
+
+    text: str
+    kind: str = ""  # "note": small and grey
+
+    def markup(self, pen: Pen) -> str:
+        """Return the paragraph."""
+        del pen
+        name = f' class="{self.kind}"' if self.kind else ""
+        return f"<p{name}>{html.escape(self.text)}</p>"
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """HTML as its writer made it, who has escaped whatever others wrote: a drawing, a canvas."""
+
+    text: str
+
+    def markup(self, pen: Pen) -> str:
+        """Return it as it is."""
+        del pen
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """An SVG of one's own, with what it shows for those who do not see it; wide ones scroll."""
+
+    svg: str
+    shows: str
+
+    def markup(self, pen: Pen) -> str:
+        """Return it as a figure."""
+        name = pen.fresh("drawing")
+        drawn = unique(self.svg[self.svg.index("<svg") :], name)
+        # Its style is its own: nested under its id, it says nothing of the rest of the page.
+        drawn = drawn.replace("<style>", f"<style>#{name} {{").replace("</style>", "}</style>")
+        label = html.escape(self.shows)
+        return (
+            f'<figure class="drawing" id="{name}"><div class="scrolls" role="group" tabindex="0" '
+            f'aria-label="{label}">{drawn}</div><figcaption>{label}</figcaption></figure>'
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Parts beside each other where there is room."""
+
+    parts: Parts
+
+    def markup(self, pen: Pen) -> str:
+        """Return them as a grid."""
+        return f'<div class="beside">\n{markup(self.parts, pen)}\n</div>'
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several bodies is shown, by name; without scripts all of them are.
+
+    Choices of one `label` (bits) on a page choose together.
+    """
+
+    label: str
+    options: Sequence[tuple[str, Parts]]
+    chosen: str = ""  # the first
+
+    def markup(self, pen: Pen) -> str:
+        """Return all bodies; the script hides all but one."""
+        first = self.chosen or next((name for name, _ in self.options), "")
+        bodies = "\n".join(
+            f'<section class="option" data-name="{html.escape(name)}" '
+            f'aria-label="{html.escape(f"{self.label}: {name}")}">'
+            f'<p class="optionname">{html.escape(f"{self.label}: {name}")}</p>\n'
+            f"{markup(parts, pen)}\n</section>"
+            for name, parts in self.options
+        )
+        return (
+            f'<div class="choice" data-label="{html.escape(self.label)}" '
+            f'data-chosen="{html.escape(first)}">\n{bodies}\n</div>'
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Tables that sort, whose columns say what they are, and whose numbers can be copied.
+# --------------------------------------------------------------------------------------------------
+
+
+Cell = str | int | float | None
+NOTHING = "–"
+MANY = 12  # columns: with more of them they stand closer
+LONG = 24  # characters of a text that may take several lines
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, what it says, how its numbers are written (`.3g`), its name in CSV."""
+
+    name: str
+    meaning: str = ""
+    form: str = ""
+    key: str = ""
+
+    def text(self, value: Cell) -> str:
+        """Return a cell's text."""
+        if value is None:
+            return NOTHING
+        if isinstance(value, str):
+            return value
+        return format(value, self.form) if self.form else number(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns. The first column names a row; CSV has numbers with all their digits."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+
+    def markup(self, pen: Pen) -> str:
+        """Return the table, what its columns mean below it."""
+        name = pen.fresh("table")
+        meanings = [
+            (pen.fresh("column") if column.meaning else "", column) for column in self.columns
+        ]
+        label = html.escape(self.caption or "table")
+        caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
+        body = "\n".join(self._row(row) for row in self.rows)
+        texts = [any(isinstance(row[k], str) for row in self.rows) for k in range(len(meanings))]
+        head = "".join(
+            _head(column, place, words=words)
+            for (place, column), words in zip(meanings, texts, strict=True)
+        )
+        close = ' class="many"' if len(self.columns) > MANY else ""
+        return (
+            f'<div class="table"><div class="scrolls" role="group" tabindex="0" '
+            f'aria-label="{label}">\n<table id="{name}"{close}>{caption}'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{_meanings(meanings)}</div>"
+        )
+
+    def _row(self, row: Sequence[Cell]) -> str:
+        cells = []
+        for k, (column, value) in enumerate(zip(self.columns, row, strict=True)):
+            text = column.text(value)
+            kind = ""
+            if isinstance(value, str):
+                kind = ' class="words long"' if len(value) > LONG else ' class="words"'
+            exact = "" if value is None or isinstance(value, str) else number(value)
+            data = f' data-value="{exact}"' if exact and exact != text else ""
+            name, scope = ("td", "") if k else ("th", ' scope="row"')
+            cells.append(f"<{name}{scope}{kind}{data}>{html.escape(text)}</{name}>")
+        return f"<tr>{''.join(cells)}</tr>"
+
+
+def _head(column: Column, place: str, *, words: bool) -> str:
+    """Return a column's head: a button once the script runs, which sorts."""
+    tip = f' data-tip="{place}" title="{html.escape(column.meaning)}"' if place else ""
+    key = f' data-key="{html.escape(column.key)}"' if column.key else ""
+    kind = ' class="words"' if words else ""
+    return f'<th scope="col"{kind}{tip}{key}>{html.escape(column.name)}</th>'
+
+
+def _meanings(columns: Sequence[tuple[str, Column]]) -> str:
+    """Return what columns mean as a list that folds."""
+    lines = "".join(
+        f'<dt>{html.escape(column.name)}</dt><dd id="{place}">{html.escape(column.meaning)}</dd>'
+        for place, column in columns
+        if place
+    )
+    if not lines:
+        return ""
+    return (
+        f'\n<details class="meanings"><summary>What the columns say</summary><dl>{lines}</dl>'
+        "</details>"
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Charts by Vega: a spec as the picture that stands still, and the library that makes it live.
+# --------------------------------------------------------------------------------------------------
+
+
+Spec = dict[str, Any]
+VERSION = "6.4"  # of Vega-Lite: vl-convert has several
+SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+
+def require_charts() -> None:
+    """Raise a `UsageError` where no chart can be made: before what is drawn is measured."""
+    if not is_there("vl-convert-python"):
+        raise UsageError(f"charts need vl-convert-python: {installing('vl-convert-python')}")
+
+
+@functools.lru_cache(maxsize=256)  # a page that is written again while work goes on
+def still(spec: str) -> str:
+    """Return a spec (its JSON) as SVG, for print and for readers without scripts."""
+    require_charts()
+    import vl_convert  # noqa: PLC0415 (only who draws needs it)
+
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=VERSION)
+    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)
+
+
+@functools.cache
+def library() -> str:
+    """Return the script that draws specs in a browser: Vega, Vega-Lite and what embeds them."""
+    require_charts()
+    import vl_convert  # noqa: PLC0415 (likewise)
+
+    script = vl_convert.javascript_bundle(SNIPPET, vl_version=VERSION)
+    return script.replace("</script", "<\\/script")
+
+
+def script_json(value: object) -> str:
+    """Return a value as JSON that may stand inside a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
+
+
+# --------------------------------------------------------------------------------------------------
+# Charts as Vega-Lite specs: lines, points, histograms, heat maps, bars.
+# --------------------------------------------------------------------------------------------------
+
 
 ChartRow = Mapping[str, Cell]
 LISTED = 150  # rows of a chart that stand as a table below it as well
@@ -368,3 +682,41 @@ def _legend(rows: Sequence[ChartRow], axis: Axis, given: Sequence[Any]) -> Spec:
     if axis.order:
         legend["values"] = [value for value in values if value in there]
     return {"scale": {"domain": values, "range": looks}, "legend": legend}
+
+
+# --------------------------------------------------------------------------------------------------
+# Pictures that need no other file; the same values are the same bytes.
+# --------------------------------------------------------------------------------------------------
+
+
+# Fixed names inside the SVG, and no date.
+SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fonttype": "path"}
+
+
+def require_matplotlib() -> None:
+    """Raise a `UsageError` where nothing can be drawn: before what is drawn is measured."""
+    if not is_there("matplotlib"):
+        raise UsageError(f"pictures need matplotlib: {installing('matplotlib')}")
+
+
+def picture(draw: Callable[[], Figure], kind: str) -> bytes:
+    """Return what is drawn as a file's content, `svg` or `png`."""
+    require_matplotlib()
+    import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
+
+    with mpl.rc_context(SETTINGS):
+        stream = io.BytesIO()
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        draw().savefig(stream, format=kind, dpi=120, metadata=metadata)
+    return stream.getvalue()
+
+
+def blank(width: float, height: float) -> Figure:
+    """Return an empty figure, in inches."""
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
+    from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure

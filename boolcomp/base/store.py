@@ -18,20 +18,46 @@ import contextlib
 import ctypes
 import hashlib
 import os
+import re
 import shutil
 import stat
 import tempfile
+import threading
 import warnings
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
+from urllib.parse import urlsplit
 
-from boolcomp.base.files import collect, read_text, temporary_folder, whole_file, write_text
+from boolcomp.base.errors import (
+    BoolcompError,
+    DataError,
+    DataWarning,
+    UsageError,
+    cut,
+    shown,
+    suggestion,
+)
+from boolcomp.base.files import (
+    MOST_BYTES,
+    collect,
+    read_text,
+    shipped,
+    temporary_folder,
+    whole_file,
+    write_text,
+)
 from boolcomp.base.version import VERSION
-from boolcomp.common.errors import BoolcompError, DataError, DataWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+
+# --------------------------------------------------------------------------------------------------
+# Results that are kept, by what they are the results of: in files, complete or not there.
+# --------------------------------------------------------------------------------------------------
+
 
 MOST_ENTRIES = 256  # of native code in a folder
 DAMAGE = (  # what parsing an entry of unknown origin may raise
@@ -237,3 +263,332 @@ def _fallback(why: str) -> Path:
     collect(folder)
     warnings.warn(f"{why}: results are kept in {folder}", DataWarning, stacklevel=3)
     return folder
+
+
+# --------------------------------------------------------------------------------------------------
+# Where results are kept: folders, and stores of objects that many machines share.
+#
+# A place is a small value that can be sent anywhere. It is private (the user's cache, where nobody
+# else can write), ships, or is shared: then `trusted` is false, and whoever reads there has to
+# prove what is said. Files appear whole or not at all: folders rename, stores of objects put whole
+# ones. Two writers of one name write equal bytes, so it does not matter whose are kept.
+# --------------------------------------------------------------------------------------------------
+
+
+Value = TypeVar("Value")
+
+
+class Place(Protocol):
+    """Where files are, by their names."""
+
+    @property
+    def trusted(self) -> bool:
+        """Whether nobody but this user, or who made boolcomp, can have written there."""
+
+    def names(self, pattern: str) -> list[str]:
+        """Return the names of files that a pattern may mean, sorted."""
+
+    def read(self, name: str) -> str:
+        """Return a text; a `DataError` where it cannot be read."""
+
+    def write(self, name: str, text: str, stem: str = "", *, durable: bool = True) -> str:
+        """Write a text whole or not at all, and return its name.
+
+        Folders put a stem before it, for people; who looks for the file asks for `*.name`.
+        """
+
+    def check(self) -> Place:
+        """Return this; a `DataError` where it is known that nothing can be read or kept there."""
+
+
+class Entry(NamedTuple):
+    """A file of a place; it is `believed` if the place is trusted, or it was made or proved here.
+
+    As a text it is where it lies.
+    """
+
+    place: Place
+    name: str
+    believed: bool
+
+    def __str__(self) -> str:
+        return f"{self.place}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder; one that was named is shared, whoever owns it: its files may come from anywhere."""
+
+    path: Path
+    trusted: bool = False
+
+    def names(self, pattern: str) -> list[str]:
+        """Return the names of files that match a pattern, sorted."""
+        return sorted(path.name for path in self.path.glob(pattern))
+
+    def read(self, name: str) -> str:
+        """Return a text; within the user's cache it must be this user's own."""
+        return read_kept(self.path / name)
+
+    def write(self, name: str, text: str, stem: str = "", *, durable: bool = True) -> str:
+        """Write a file whole or not at all, and return its name."""
+        full = f"{stem}.{name}" if stem else name
+        write_text(self.path / full, text, durable=durable)
+        return full
+
+    def check(self) -> Folder:
+        """Return this: what cannot be written there is said when it is tried."""
+        return self
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+Where: TypeAlias = "Place | Path | str"
+
+
+def own_place(folder: str) -> Folder:
+    """Return a folder of the user's cache."""
+    return Folder(user_cache(folder), trusted=True)
+
+
+def shipped_place(folder: str) -> Folder:
+    """Return a folder of what ships."""
+    return Folder(shipped(folder), trusted=True)
+
+
+def place_of(where: Where) -> Place:
+    """Return a place by its text or path: a folder, or an address such as s3://bucket/folder."""
+    if not isinstance(where, str | os.PathLike):
+        return where
+    text = os.fspath(where)
+    if "://" in text and isinstance(where, str):
+        return bucket(text)
+    if not text:
+        raise UsageError(f"{shown(text)} is no place of results: give a folder, or s3://…")
+    return Folder(Path(text))
+
+
+def everywhere(place: Place) -> Place:
+    """Return a place as workers in other folders call it."""
+    return Folder(place.path.absolute(), place.trusted) if isinstance(place, Folder) else place
+
+
+def find(
+    places: Iterable[Place | Path],
+    name: str,
+    parse: Callable[[Entry, str], Value],
+    complaint: str = "",
+) -> Iterator[Value]:
+    """Yield what files of a name (or pattern) hold, place after place, where `parse` takes it.
+
+    What it, or reading, refuses is passed over, with a complaint, if one is given, about `{path}`
+    and `{error}`.
+    """
+    for place in map(place_of, places):
+        for each in place.names(name):
+            entry = Entry(place, each, place.trusted)
+            try:
+                text = place.read(each)
+                if not place.trusted:
+                    entry = entry._replace(believed=is_vouched(_known_as(each, name), text))
+                value = parse(entry, text)
+            except MissingError:
+                continue
+            except DAMAGE as error:
+                if complaint:
+                    told = complaint.format(path=entry, error=error)
+                    warnings.warn(told, DataWarning, stacklevel=3)
+            else:
+                yield value
+
+
+def put(place: Place, name: str, text: str, complaint: str = "", *, stem: str = "") -> str | None:
+    """Write what was made here to a place; return its name, or None where it cannot be written."""
+    try:
+        made = place.write(name, text, stem)
+    except DataError as error:
+        if complaint:
+            warnings.warn(f"{complaint}: {error}", DataWarning, stacklevel=3)
+        return None
+    if not place.trusted:
+        vouch(name, text)
+    return made
+
+
+def _known_as(name: str, pattern: str) -> str:
+    """Return the name without what people read: what it was looked for by."""
+    ending = pattern.removeprefix("*.")
+    return ending if pattern.startswith("*.") and name.endswith(ending) else name
+
+
+class MissingError(DataError):
+    """There is no such file: nothing to complain about."""
+
+
+# --------------------------------------------------------------------------------------------------
+# Stores of objects as places of results: s3://, gs://, abfs://, memory://, by fsspec (an extra).
+#
+# An object is put whole under its name, so a reader sees one or none. A store is asked in a thread
+# that may be left behind: whatever hangs, hangs no longer than a deadline, and who does not answer,
+# or says no several times in a row, is not asked again by this process. Objects are not listed:
+# what is looked for has one name.
+# --------------------------------------------------------------------------------------------------
+
+
+DEADLINE = 30.0  # seconds for one object
+TICK = 0.2  # seconds between two looks at signals
+LONGEST = 300  # characters of what a store says
+HEAD, FORMAT = "boolcomp-store.txt", "boolcomp store, format 1\n"
+TRIES = {"connect_timeout": 5, "read_timeout": 20, "retries": {"max_attempts": 2}}
+OPTIONS: dict[str, dict[str, Any]] = {  # of fsspec's file systems, by the address's scheme
+    "s3": {"config_kwargs": TRIES, "use_listings_cache": False},
+    "s3a": {"config_kwargs": TRIES, "use_listings_cache": False},
+}
+WHERE = "give a folder, or an address such as s3://bucket/folder"
+MOST_FAILURES = 3  # in a row: then it is the store, and not the object
+_failures: dict[str, int] = {}  # in a row, by address
+_failed: dict[str, str] = {}  # addresses that are not asked again, and why
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A store of objects under an address: anybody may have written there."""
+
+    address: str
+    trusted: ClassVar[bool] = False
+
+    def names(self, pattern: str) -> list[str]:
+        """Return the one name that an object has for a pattern; none of a store out of use."""
+        if self.address in _failed:
+            return []
+        return [re.sub(r"\[([*?[])\]", r"\1", pattern.removeprefix("*."))]
+
+    def read(self, name: str) -> str:
+        """Return a text, of at most so many bytes as of a file."""
+        path = f"{self.address}/{name}"
+        data: bytes = self._asked(lambda: _system(self.address).cat_file(path, end=MOST_BYTES + 1))
+        if len(data) > MOST_BYTES:
+            raise DataError(f"{path}: too large: at most {MOST_BYTES} bytes are read")
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
+
+    def write(self, name: str, text: str, stem: str = "", *, durable: bool = True) -> str:
+        """Put an object; its name is without the stem, so that it can be asked for."""
+        del stem, durable
+        if self.address in _failed:
+            raise DataError(f"{self.address}: {_failed[self.address]}")
+        path = f"{self.address}/{name}"
+        self._asked(lambda: _system(self.address).pipe_file(path, text.encode()))
+        return name
+
+    def check(self) -> Bucket:
+        """Return this if it can be used: it has an object that says so, or takes one."""
+        forget(self.address)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # it is an error here
+                found = self._head()
+        except DataError as error:
+            raise DataError(f"--store {error}") from error
+        if found != FORMAT:
+            raise DataError(f"--store {self.address}: its {HEAD} says {shown(found)}")
+        return self
+
+    def _head(self) -> str:
+        try:
+            return self.read(HEAD)
+        except MissingError:
+            self.write(HEAD, FORMAT)
+            return FORMAT
+
+    def _asked(self, ask: Callable[[], Value]) -> Value:
+        """Return what a store answers; a `DataError` where it does not, or says no."""
+        try:
+            answer = _within(DEADLINE, ask)
+        except FileNotFoundError as error:
+            raise MissingError(f"{self.address}: there is no such object, or bucket") from error
+        except TimeoutError:
+            why, failures = f"no answer within {DEADLINE:g} s", MOST_FAILURES
+        except Exception as error:  # noqa: BLE001 (whatever a store and its library say)
+            said = " ".join(str(error).split()) or type(error).__name__
+            why, failures = cut(said, LONGEST), _failures.get(self.address, 0) + 1
+        else:
+            _failures.pop(self.address, None)
+            return answer
+        _failures[self.address] = failures
+        if failures >= MOST_FAILURES and self.address not in _failed:
+            _failed[self.address] = why
+            warnings.warn(f"{self.address}: {why}: it is not used", DataWarning, stacklevel=5)
+            raise MissingError(f"{self.address}: {why}")
+        raise DataError(f"{self.address}: {why}")
+
+    def __str__(self) -> str:
+        return self.address
+
+
+def bucket(address: str) -> Place:
+    """Return the place of an address; what is none is a `UsageError`. `file://` is a folder."""
+    scheme = urlsplit(address).scheme
+    if "::" in address or not address.isprintable():
+        raise UsageError(f"{shown(address)} is no place of results: {WHERE}")
+    if scheme in ("file", "local"):
+        return Folder(Path(address.split("://", 1)[1] or "/"))
+    try:
+        from fsspec import available_protocols, registry  # noqa: PLC0415 (an extra)
+    except ImportError:
+        raise UsageError(
+            f"{shown(address)} needs fsspec, and for s3:// s3fs: pip install 'boolcomp[cluster]'"
+        ) from None
+    known = {*available_protocols(), *registry}
+    if scheme not in known:
+        hint = suggestion(scheme, sorted(known))
+        raise UsageError(f"{shown(address)}: no kind of store is called {shown(scheme)}{hint}")
+    if not address.split("://", 1)[1].strip("/"):
+        raise UsageError(f"{shown(address)} names no bucket: {WHERE}")
+    return Bucket(address.rstrip("/"))
+
+
+def forget(address: str) -> None:
+    """Ask a store again that did not answer."""
+    _failed.pop(address, None)
+    _failures.pop(address, None)
+
+
+def _system(address: str) -> Any:
+    return _file_system(address, os.getpid())
+
+
+@lru_cache(maxsize=16)
+def _file_system(address: str, _: int) -> Any:
+    """Return the file system of an address, one a process: its threads do not outlive a fork."""
+    from fsspec.core import url_to_fs  # noqa: PLC0415 (an extra)
+
+    scheme = urlsplit(address).scheme
+    return url_to_fs(address, **OPTIONS.get(scheme, {}))[0]
+
+
+def _within(seconds: float, ask: Callable[[], Value]) -> Value:
+    """Return what a call returns within so many seconds, or leave it behind: a `TimeoutError`."""
+    answers: list[Value] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            answers.append(ask())
+        except BaseException as error:  # noqa: BLE001 (whoever waits raises it)
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="store", daemon=True)
+    thread.start()
+    left = seconds
+    while thread.is_alive() and left > 0:
+        thread.join(min(TICK, left))  # Ctrl-C is heard in between
+        left -= TICK
+    if errors:
+        raise errors[0]
+    if not answers:
+        raise TimeoutError
+    return answers[0]

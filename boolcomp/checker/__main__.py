@@ -8,20 +8,96 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.errors import BoolcompError, cut
 from boolcomp.base.files import read_text
-from boolcomp.checker.chain import check_program
-from boolcomp.checker.claim import described, not_verified
-from boolcomp.checker.folder import MOST_BYTES, read_program
-from boolcomp.checker.same import Asked
-from boolcomp.checker.steps import NOTHING, whole
-from boolcomp.common.errors import BoolcompError
+from boolcomp.checker import bound, claim, graph, lemmas, network, problem, tabled
+from boolcomp.checker.claim import Asked, check_same, described, not_verified
+from boolcomp.checker.folder import (
+    DAMAGE,
+    MOST_BYTES,
+    NAME,
+    NOTHING,
+    Step,
+    printable,
+    read_program,
+    whole,
+)
 
 if TYPE_CHECKING:
-    from boolcomp.checker.steps import Step
+    from collections.abc import Iterator
+
+    from boolcomp.checker.folder import LoadFiles, ProgramFiles
+
+
+# --------------------------------------------------------------------------------------------------
+# The chain of a certificate: every section has a module that checks it, in this order.
+# --------------------------------------------------------------------------------------------------
+
+
+NO_CERTIFICATE = "there is none: compile with --certify"
+LINKS = {
+    "origin": problem.check_origin,
+    "sketch": problem.check_sketch,
+    "graph": graph.check_graph,
+    "cones": network.check_cones,
+    "first": network.check_first,
+    "lemmas": lemmas.check_lemmas,
+    "bound": bound.check_bound,
+}
+TABLED = {
+    "origin": problem.check_origin,
+    "terms": tabled.check_tabled,
+}  # of paper mode, which has no graph
+
+
+def check_program(program: ProgramFiles, asked: Asked | None = None) -> Iterator[Step]:
+    """Yield what is checked of a certificate; a section that is not there proves nothing.
+
+    What is `asked` is a robot or a function of which the certificate must speak.
+    """
+    if program.certificate is None:
+        yield Step("certificate", "none", note=NO_CERTIFICATE)
+        return
+    yield from _guarded("claim", claim.check_claim(program))
+    if asked is not None:
+        for load in program.loads:
+            yield from _guarded("file", check_same(load, asked))
+    for load in program.loads:
+        yield from check_load(load, f", load {load.place}" if len(program.loads) > 1 else "")
+
+
+def check_load(load: LoadFiles, ending: str = "") -> Iterator[Step]:
+    """Yield what is checked of one load."""
+    for name, check in (LINKS if load.graph else TABLED).items():
+        if name == "cones" and name not in load.sections:  # the network is its graph's
+            continue
+        if name not in load.sections:
+            yield Step(f"{name}{ending}", "none", note=f"{NAME} has no section {name!r}")
+            continue
+        for step in _guarded(name, check(load)):
+            yield replace(step, name=f"{step.name}{ending}")
+
+
+def _guarded(name: str, steps: Iterator[Step]) -> Iterator[Step]:
+    """Yield steps, and one that does not hold in place of an error."""
+    try:
+        for step in steps:
+            yield replace(step, note=printable(step.note))
+    except BoolcompError as error:  # of what a section lacks
+        yield Step(name, "reading", holds=False, note=printable(str(error)))
+    except DAMAGE as error:  # numbers that nothing was made for: what follows is not believed
+        note = f"it cannot be checked: {type(error).__name__}: {error}"
+        yield Step(name, "reading", holds=False, note=printable(cut(note, 200)))
+
+
+# --------------------------------------------------------------------------------------------------
+# `python -m boolcomp.checker FOLDER`: check the certificate of a saved program, and nothing else.
+# --------------------------------------------------------------------------------------------------
+
 
 ABOUT = """
 Check the certificate of the program in FOLDER (boolcomp compile ... --certify -o FOLDER) step by

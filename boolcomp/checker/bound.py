@@ -17,19 +17,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import DataError, shown
 from boolcomp.checker.boxes import Boxes
-from boolcomp.checker.claims.stands import claim_of
+from boolcomp.checker.folder import DoesNotHoldError, Found, NotCoveredError, Step, checked
+from boolcomp.checker.graph import claim_of
 from boolcomp.checker.plain import Plain
 from boolcomp.checker.problem import beside_asked
-from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
-from boolcomp.common.errors import DataError, shown
 from boolcomp.words.graph import Heap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.checker.container import Section
-    from boolcomp.checker.folder import LoadFiles
+    from boolcomp.checker.folder import LoadFiles, Section
 
 FITTING, BOXES = 300_000, 200_000  # boxes that are looked at, for a word and an output
 _NUMBER = r"(-?\d{1,9}\.\d{1,40})"

@@ -18,16 +18,14 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from boolcomp.checker.gates import Nodes
-from boolcomp.checker.network import FirstNetwork, first_network
-from boolcomp.checker.steps import DoesNotHoldError, Found, checked
-from boolcomp.common.errors import DataError, shown
+from boolcomp.base.errors import DataError, shown
+from boolcomp.checker.folder import DoesNotHoldError, Found, checked
+from boolcomp.checker.network import FirstNetwork, Nodes, first_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.steps import Step
+    from boolcomp.checker.folder import LoadFiles, Step
     from boolcomp.logic.network import Network
 
 WIDEST = 16  # signals that a truth table is over

@@ -14,26 +14,140 @@ w9 adds 0 1 2, 3 4 / 0 1 /      places within columns, as they came, from the lo
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.gates import AND3, FALSE, MAJ3, TRUE, XOR3, Nodes
-from boolcomp.checker.steps import DoesNotHoldError, Found, checked
-from boolcomp.common.errors import DataError, shown
-from boolcomp.words.cones import Cone, Spot, parse_cone
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
+from boolcomp.base.errors import DataError, shown
+from boolcomp.checker.folder import DoesNotHoldError, Found, Step, checked
+from boolcomp.words.graph import Angles, Bits, Cone, Heap, InputWord, Lookup, Spot, parse_cone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.container import Section
-    from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.steps import Step
-    from boolcomp.words.cones import Signal
-    from boolcomp.words.graph import OutputWord, PartialProducts, WordGraph
+    from boolcomp.checker.folder import LoadFiles, Section
+    from boolcomp.words.graph import OutputWord, PartialProducts, Signal, WordGraph
+
+
+# --------------------------------------------------------------------------------------------------
+# Logic as the checker sees it: nodes of three inputs, and their values over any cut.
+#
+# A literal is twice a signal, plus one where it is inverted. Signal 0 is the constant 0; then come
+# the inputs, then the nodes, each after those that it reads. Bit 4a + 2b + c of a node's table is
+# its value at a, b, c.
+# --------------------------------------------------------------------------------------------------
+
+
+FALSE, TRUE = 0, 1
+XOR3, MAJ3, MUX, AND3 = 0x96, 0xE8, 0xCA, 0x80
+_MONOMIALS = (0b000, 0b001, 0b010, 0b011, 0b100, 0b101, 0b110, 0b111)  # of a, b, c
+
+
+class Nodes:
+    """Nodes that grow; `equal` has for every signal the literal that it is known to be."""
+
+    def __init__(self, inputs: int) -> None:
+        self.inputs = inputs
+        self.tables: list[int] = [0] * (inputs + 1)
+        self.operands: list[tuple[int, ...]] = [()] * (inputs + 1)
+        self.equal: list[int] = [2 * k for k in range(inputs + 1)]
+
+    def node(self, table: int, a: int, b: int, c: int) -> int:
+        """Add a node; return its literal."""
+        self.tables.append(table)
+        self.operands.append((a, b, c))
+        self.equal.append(2 * len(self.equal))
+        return self.equal[-1]
+
+    def xor(self, literals: Sequence[int]) -> int:
+        """Return the literal of a parity, as nodes of three inputs; constants take none."""
+        odd = sum(one == TRUE for one in literals) & 1
+        waiting = [one for one in literals if one > TRUE]
+        while len(waiting) > 1:
+            three = [*waiting[:3], FALSE][:3]
+            waiting = [*waiting[3:], self.node(XOR3, *three)]
+        return (waiting[0] if waiting else FALSE) ^ odd
+
+    def mux(self, chooser: int, one: int, zero: int) -> int:
+        """Return one where the chooser is 1, else zero."""
+        if one == zero:
+            return one
+        if one ^ zero == 1 and zero <= TRUE:
+            return chooser ^ zero
+        return self.node(MUX, chooser, one, zero)
+
+    def known(self, literal: int) -> int:
+        """Return the literal that a literal is known to be."""
+        seen = literal
+        while self.equal[seen >> 1] != seen & ~1:
+            seen = self.equal[seen >> 1] ^ (seen & 1)
+        return seen
+
+    def values(self, literals: Sequence[int], cut: dict[int, int], ones: int) -> list[int]:
+        """Return the planes of literals, given those of the signals of a cut.
+
+        A `KeyError` names a signal that is neither in the cut nor made of what is.
+        """
+        found = {0: 0, **cut}
+        for literal in literals:
+            for signal in self._below(literal >> 1, found):
+                a, b, c = (self._plane(one, found, ones) for one in self.operands[signal])
+                found[signal] = _apply(self.tables[signal], a, b, c, ones)
+        return [self._plane(one, found, ones) for one in literals]
+
+    def _plane(self, literal: int, found: dict[int, int], ones: int) -> int:
+        known = literal if literal >> 1 in found else self.known(literal)
+        return found[known >> 1] ^ (ones if known & 1 else 0)
+
+    def _below(self, signal: int, found: dict[int, int]) -> Iterator[int]:
+        """Yield the signals that a signal needs, each after what it reads."""
+        waiting = [signal]
+        while waiting:
+            signal = waiting[-1]
+            if signal in found:
+                waiting.pop()
+                continue
+            if signal <= self.inputs:
+                raise KeyError(signal)
+            needed = [self.known(one) >> 1 for one in self.operands[signal]]
+            missing = [one for one in needed if one not in found]
+            if missing:
+                waiting += missing
+            else:
+                waiting.pop()
+                yield signal
+
+
+def _apply(table: int, a: int, b: int, c: int, ones: int) -> int:
+    """Return a node's plane from those of its operands, by its polynomial over two elements."""
+    found = 0
+    for monomial in _polynomial(table):
+        term = ones
+        if monomial & 4:
+            term &= a
+        if monomial & 2:
+            term &= b
+        if monomial & 1:
+            term &= c
+        found ^= term
+    return found
+
+
+@cache
+def _polynomial(table: int) -> tuple[int, ...]:
+    """Return the monomials whose sum modulo 2 is a table: m has those that lie within it."""
+    return tuple(
+        m for m in _MONOMIALS if sum(table >> row & 1 for row in _MONOMIALS if row & m == row) & 1
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Checks the section `first`: the network as made from the graph by rule.
+# --------------------------------------------------------------------------------------------------
+
 
 _FOLDS = re.compile(r"w(\d+) folds((?: [0-9a-f]+)*) flip ([0-9a-f]+)")
 _ADDS = re.compile(r"w(\d+) adds ([\d ,/]*)")
@@ -296,3 +410,106 @@ def _check_words(load: LoadFiles, graph: WordGraph) -> None:
         raise DoesNotHoldError(
             f"outputs are {shown(made)} in the program, {shown(results)} in the graph"
         )
+
+
+# --------------------------------------------------------------------------------------------------
+# The section `cones`: bits of sums that other logic makes (see `words.cones`), and what they move.
+#
+# Whatever stands in a spot, the full adders after it add it up: so a heap is more than its parts by
+# what the cone is more than the bit that it stands for, times what its column counts. Both are
+# looked at for all values of some signals that they are made of, cones of a word together as far as
+# these are few; whichever signals are taken, nothing that can happen is left out.
+# --------------------------------------------------------------------------------------------------
+
+
+WIDEST = 16  # signals of which all values are looked at
+
+
+def check_cones(load: LoadFiles) -> Iterator[Step]:
+    """Yield whether cones stand in sums that do not wrap, and what they move them by."""
+    yield checked("cones: bits of sums", "all values of what they read", lambda: _cones_found(load))
+
+
+def _cones_found(load: LoadFiles) -> Found:
+    if load.graph is None:
+        raise DoesNotHoldError("cones: the program has no word graph")
+    count = len(cones_of(load.sections))
+    moved = moved_by(load.graph, load.sections)
+    said = ", ".join(f"w{word} by {low} .. {high}" for word, (low, high) in moved.items())
+    return Found(count, f"{count} cones move {said or 'nothing'}")
+
+
+def moved_by(graph: WordGraph, sections: Mapping[str, Section]) -> Mapping[int, tuple[int, int]]:
+    """Return by how many of their steps words are moved, at least and at most."""
+    if "cones" not in sections:
+        return {}
+    first = FirstNetwork(graph, sections["first"], cones_of(sections))
+    by_word: dict[int, list[Spot]] = {}
+    for spot in sorted(first.replaced):
+        heap = graph.nodes[spot.word]
+        if not isinstance(heap, Heap) or heap.wraps:
+            raise DoesNotHoldError(f"cones: w{spot.word} is no sum, or one that wraps")
+        by_word.setdefault(spot.word, []).append(spot)
+    return {word: _moved(first, spots) for word, spots in by_word.items()}
+
+
+def _moved(first: FirstNetwork, spots: Sequence[Spot]) -> tuple[int, int]:
+    groups: list[list[Spot]] = []
+    for spot in spots:
+        near = (g for g in groups if len(_cut(first, [*g, spot])) <= WIDEST)
+        group = next(near, None)
+        if group is None:
+            groups.append([spot])
+        else:
+            group.append(spot)
+    ends = [_ends(first, group) for group in groups]
+    return sum(low for low, _ in ends), sum(high for _, high in ends)
+
+
+def _cut(first: FirstNetwork, spots: Sequence[Spot]) -> set[int]:
+    """Return signals that what stands in spots, and stood there, are functions of."""
+    below = first.nodes.operands
+    cut = {literal >> 1 for spot in spots for literal in first.replaced[spot]} - {0}
+    while True:
+        wider = [
+            (len(after), -signal)
+            for signal in cut
+            if below[signal] and len(after := _expanded(below, cut, signal)) <= WIDEST
+        ]
+        if not wider:
+            return cut
+        cut = _expanded(below, cut, -min(wider)[1])
+
+
+def _expanded(below: Sequence[tuple[int, ...]], cut: set[int], signal: int) -> set[int]:
+    return (cut - {signal}) | ({literal >> 1 for literal in below[signal]} - {0})
+
+
+def _ends(first: FirstNetwork, spots: Sequence[Spot]) -> tuple[int, int]:
+    """Return the least and the most that the cones of some spots add together."""
+    cut = sorted(_cut(first, spots))
+    rows = 1 << len(cut)
+    ones = (1 << rows) - 1
+    planes = {signal: _column(k, rows) for k, signal in enumerate(cut)}
+    sums = {0: ones}  # which rows are moved by how much
+    for spot in spots:
+        there, before = first.nodes.values(first.replaced[spot], dict(planes), ones)
+        counts, after = 1 << spot.column, dict[int, int]()
+        for total, which in sums.items():
+            for more, moves in (
+                (counts, there & ~before), (-counts, before & ~there), (0, ~(there ^ before)),
+            ):  # fmt: skip
+                if hit := which & moves & ones:
+                    after[total + more] = after.get(total + more, 0) | hit
+        sums = after
+    return min(sums), max(sums)
+
+
+def _column(place: int, rows: int) -> int:
+    """Return bit `place` of the numbers of rows, as a plane."""
+    step, plane = 1 << place, 0
+    ones = ((1 << step) - 1) << step
+    while ones.bit_length() <= rows:
+        plane |= ones
+        ones <<= 2 * step
+    return plane

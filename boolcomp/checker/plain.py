@@ -6,30 +6,274 @@ interval (`near`). So what a table adds to a sum, dropped bits included, has wha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from boolcomp.checker.claims.nodes import Given, Total, Turns, is_angle
-from boolcomp.checker.claims.stands import all_words
-from boolcomp.checker.errors.parts import Line, added, columns, entries, line_of, most
-from boolcomp.checker.errors.ranges import near_words
-from boolcomp.checker.spans import NOTHING, ONE, Span, between, exactly
-from boolcomp.checker.steps import DoesNotHoldError
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, PartialProducts, Turn, part_reads
+from boolcomp.checker.folder import DoesNotHoldError
+from boolcomp.checker.graph import all_words
+from boolcomp.checker.problem import Curve, Given, Powers, Total, Turns, Waves, is_angle
+from boolcomp.checker.spans import (
+    NOTHING,
+    ONE,
+    PLACES,
+    Span,
+    balls,
+    between,
+    exactly,
+    of_ball,
+    two_pi,
+    waves_at,
+)
+from boolcomp.words.graph import (
+    Angles,
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    PartialProducts,
+    Turn,
+    part_reads,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flint import arb
     from numpy.typing import NDArray
 
-    from boolcomp.checker.claims.places import Place
-    from boolcomp.checker.claims.stands import Claim, InputCells, OutputSteps
+    from boolcomp.checker.graph import Claim, InputCells, OutputSteps, Place
     from boolcomp.words.graph import HeapPart, WordGraph
 
     Words = NDArray[np.int64]
+
+
+# --------------------------------------------------------------------------------------------------
+# What a word graph does with whole numbers: exactly, at many values of its words at once.
+# --------------------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """What a word stands for: start + step · word."""
+
+    start: Fraction
+    step: Fraction
+
+
+def line_of(graph: WordGraph, place: int) -> Line:
+    """Return what a word that is no angle of an input stands for."""
+    scale, bits = graph.scales[place], graph.nodes[place].bits
+    step = Fraction(2) ** scale.lsb
+    return Line(Fraction(scale.offset) - step * ((1 << bits) - 1) / 2, step)
+
+
+def added(graph: WordGraph, part: HeapPart | Turn, words: Mapping[int, Words]) -> Words:
+    """Return what a part puts into its sum."""
+    nodes = graph.nodes
+    if isinstance(part, Turn):
+        return _row(words[part.node], nodes[part.node].bits, nodes[part.node].bits - part.read,
+                    negative=part.negative) << part.shift  # fmt: skip
+    if isinstance(part, Bits):
+        bits = nodes[part.node].bits
+        return _row(words[part.node], bits, part.drop, negative=part.negative) << part.column
+    a, b = words[part.a] >> part.drop_a, words[part.b]
+    total = np.zeros_like(a)
+    for digit in range(nodes[part.a].bits - part.drop_a):
+        plain = _row(b, nodes[part.b].bits, part.drop_b, negative=part.negative)
+        other = _row(b, nodes[part.b].bits, part.drop_b, negative=not part.negative)
+        row, column = np.where(a >> digit & 1, plain, other), part.column + digit
+        total = total + (row << column if column >= 0 else row >> -column)
+    return total
+
+
+def _row(word: Words, bits: int, drop: int, *, negative: bool) -> Words:
+    """Return the bits of a word above those that are dropped, inverted where it is negative."""
+    kept = word >> drop
+    return ((1 << (bits - drop)) - 1) - kept if negative else kept
+
+
+def most(graph: WordGraph, part: HeapPart | Turn) -> int:
+    """Return what a part puts into its sum where all its bits are 1."""
+    if isinstance(part, Turn):
+        return ((1 << part.read) - 1) << part.shift
+    if isinstance(part, Bits):
+        return ((1 << (graph.nodes[part.node].bits - part.drop)) - 1) << part.column
+    return sum(pairs << column for column, pairs in columns(graph, part) if column >= 0)
+
+
+def columns(graph: WordGraph, part: HeapPart) -> list[tuple[int, int]]:
+    """Return how many products of digits stand in every column, those below 0 too."""
+    if isinstance(part, Bits):
+        return []
+    a, b = graph.nodes[part.a].bits - part.drop_a, graph.nodes[part.b].bits - part.drop_b
+    return [
+        (part.column + k, sum(0 <= k - i < b for i in range(a))) for k in range(a + b - 1)
+    ]  # fmt: skip
+
+
+def entries(graph: WordGraph, place: int, source: int, words: Words) -> Words:
+    """Return a table's entries at words of what it reads."""
+    node = graph.nodes[place]
+    if not isinstance(node, Lookup) or node.source != source:
+        raise DoesNotHoldError(f"word w{place} is no table of w{source}")
+    read = words >> (graph.nodes[source].bits - node.read)
+    index = np.zeros_like(read)
+    for count, bit in enumerate(node.picked):
+        index |= (read >> bit & 1) << count
+    return np.asarray(node.entries, np.int64)[index]
+
+
+def word_of(graph: WordGraph, place: int, words: Mapping[int, Words]) -> Words:
+    """Return a word that is no input, of the words that it reads."""
+    node = graph.nodes[place]
+    if isinstance(node, InputWord):
+        raise DoesNotHoldError(f"word w{place} is an input that nothing was said of")
+    if isinstance(node, Lookup):
+        return entries(graph, place, node.source, words[node.source])
+    total = np.full(1, node.constant, np.int64)
+    for part in node.turns if isinstance(node, Angles) else node.parts:
+        total = total + added(graph, part, words)
+    if isinstance(node, Heap) and not node.wraps:
+        return total  # that it does not overflow is proved
+    return total & ((1 << node.bits) - 1)
+
+
+# --------------------------------------------------------------------------------------------------
+# Functions over an interval around every word: their values at both ends, and how they bend.
+#
+# A function lies within the chord between two places, but for its largest second derivative times
+# an eighth of their squared distance.
+# --------------------------------------------------------------------------------------------------
+
+
+MONOTONE = ("exp", "atan", "tanh", "sqrt", "log", "asin", "acos")
+DOMAIN = {"sqrt": (0.0, math.inf), "log": (0.0, math.inf), "asin": (-1.0, 1.0),
+          "acos": (-1.0, 1.0)}  # fmt: skip
+
+
+def near_words(function: Waves | Powers | Curve, x: Span, exact: Span) -> Span:
+    """Return a function over every interval of arrays; what x may be as a whole lies in `exact`.
+
+    An angle is in turns, and may be whole turns more.
+    """
+    if isinstance(function, Waves):
+        return waves_near(function, x)
+    if isinstance(function, Powers):
+        return _powers_near(function, x)
+    found = [_curve_near(function, low, high, exact) for low, high in zip(x.low, x.high,
+             strict=True)]  # fmt: skip
+    return Span(
+        *(np.array([getattr(one, end) for one in found], object) for end in ("low", "high"))
+    )
+
+
+def waves_near(function: Waves, x: Span) -> Span:
+    """Return waves over every interval of an angle."""
+    tall = bends = still = NOTHING
+    parts = [(k, exactly(real), exactly(imaginary)) for k, real, imaginary in function.parts]
+    for k, a, b in parts:
+        size = Span(0, math.isqrt(a.size**2 + b.size**2) + 1)
+        tall, still = (tall + size, still) if k else (tall, still + a)
+        bends = bends + size * (two_pi() * two_pi()).times(Fraction(k * k))
+    found = _within(waves_at(parts, x.low), waves_at(parts, x.high), bends, x)
+    return found.meet(still + tall.around)
+
+
+def _within(one: Span, two: Span, bends: Span, x: Span) -> Span:
+    wide = Span(x.high - x.low, x.high - x.low)
+    beside = (bends.around * wide * wide).times(Fraction(1, 8))
+    return one.join(two) + beside
+
+
+def _powers_near(function: Powers, x: Span) -> Span:
+    c = [exactly(each) for each in function.coefficients]
+    bends = _horner([each.times(Fraction(k * (k - 1))) for k, each in enumerate(c)][2:], x.hull)
+    one, two = (_horner(c, Span(end, end)) for end in (x.low, x.high))
+    return _within(one, two, bends, x)
+
+
+def _horner(coefficients: Sequence[Span], x: Span) -> Span:
+    total = Span(x.low * 0, x.high * 0)
+    for c in reversed(coefficients):
+        total = total * x + c
+    return total
+
+
+def _curve_near(curve: Curve, low: int, high: int, exact: Span) -> Span:
+    """Return a curve over an interval; of an angle, over those whole turns away that may be."""
+    if not curve.angle:
+        return _curve(curve, Span(low, high))
+    found = None
+    for turn in range(-((high - exact.low) // ONE), (exact.high - low) // ONE + 1):
+        here = Span(max(low + turn * ONE, exact.low), min(high + turn * ONE, exact.high))
+        if here.low <= here.high:
+            value = _curve(curve, here)
+            found = found.join(value) if found else value
+    return found or _curve(curve, Span(low, high))
+
+
+def _curve(curve: Curve, x: Span) -> Span:
+    arb = balls()
+    place = [arb(end) * arb(2) ** -PLACES for end in (x.low, x.high)]
+    inside = place[0].union(place[1])
+    if curve.angle:
+        inside = inside * 2 * arb.pi()
+    inside = inside * arb(curve.unit) + arb(curve.middle)
+    inside = inside.max(arb(curve.low)).min(arb(curve.high))
+    return of_ball(_evaluated(curve, inside) * arb(curve.factor))
+
+
+def _evaluated(curve: Curve, x: arb) -> arb:
+    values: list[arb] = []
+    for step in curve.steps:
+        if step.kind == "constant":
+            values.append(balls()(step.value))
+        elif step.kind == "x":
+            values.append(x)
+        else:
+            values.append(_operation(step.kind, step.operands, [values[k] for k in step.operands]))
+    return values[-1]
+
+
+def _operation(name: str, places: Sequence[int], read: Sequence[arb]) -> arb:
+    a, arb = read[0], balls()
+    if name in MONOTONE:
+        ends = [a.lower(), a.upper()]
+        least, largest = DOMAIN.get(name, (-math.inf, math.inf))  # rounding may put it beside
+        ends = [end.max(arb(least)).min(arb(largest)) for end in ends]
+        return _ends(*(getattr(end, name)() for end in ends))
+    if name == "mul" and places[0] == places[1]:
+        size = abs(a)
+        return _ends(size.lower().max(arb(0)) ** 2, size.upper() ** 2)
+    if name in ("sign", "step"):
+        least = -1 if name == "sign" else 0
+        low = 1 if a.lower() > 0 else 0 if a.lower() >= 0 else least
+        return _ends(arb(low), arb(1 if a.upper() > 0 else 0 if a.upper() >= 0 else least))
+    if name == "wrap":
+        turns = (a / (2 * arb.pi()) + arb(0.5)).floor()
+        return a - 2 * arb.pi() * turns if turns.is_exact() else _ends(-arb.pi(), arb.pi())
+    simple: dict[str, Any] = {
+        "add": lambda: a + read[1], "sub": lambda: a - read[1], "mul": lambda: a * read[1],
+        "div": lambda: a / read[1], "neg": lambda: -a, "sin": a.sin, "cos": a.cos,
+        "abs": lambda: abs(a),
+        "atan2": lambda: arb.atan2(a, read[1]),
+    }  # fmt: skip
+    if name not in simple:
+        raise DoesNotHoldError(f"a function has a step {name!r}, which is not known")
+    return simple[name]()  # type: ignore[no-any-return]  # one of the above
+
+
+def _ends(low: arb, high: arb) -> arb:
+    return low.union(high)
+
+
+# --------------------------------------------------------------------------------------------------
+# The plain bound, node by node: what the exact function is, what words say, how much more that is.
+# --------------------------------------------------------------------------------------------------
+
 
 TIE = Fraction(1, 1 << 28)  # of a cell: how far beside a border encoders may round
 UNITS = Line(Fraction(0), Fraction(1))

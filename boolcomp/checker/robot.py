@@ -11,16 +11,193 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from flint import arb, fmpq
+from flint import acb, arb, ctx, fmpq
 
-from boolcomp.base.errors import parse_number, parse_toml
-from boolcomp.checker.functions.waves import Sum, number, total
-from boolcomp.common.errors import DataError, shown
+from boolcomp.base.errors import DataError, parse_number, parse_toml, shown
+from boolcomp.checker.folder import NotCoveredError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from boolcomp.checker.functions.waves import Space
+    from boolcomp.checker.problem import Functions
+
+    Number: TypeAlias = "int | float | arb | acb"
+
+
+# --------------------------------------------------------------------------------------------------
+# Sums of waves times powers, Σ c · Π exp(i k q) · Π x^p, whose coefficients are balls.
+#
+# Every variable has an exponent: that of an angle counts its harmonic. Exponents of a product add
+# up, and so do whole numbers that hold all of them, one after the other: these are the keys of a
+# sum. Real functions alone are made: of a wave its conjugate is there, too.
+# --------------------------------------------------------------------------------------------------
+
+
+PRECISION = 320  # bits: products of a few doubles are exact, and what cancels is zero
+DIGIT = 16  # bits of an exponent within a key
+MOST_DEGREE = 1 << (DIGIT - 2)  # so that no exponent runs into the next one
+MOST_PARTS = 4_000_000  # of products of two coefficients, for one sum
+
+
+def precise() -> Any:
+    """Return a context in which balls have enough bits."""
+    return ctx.workprec(PRECISION)
+
+
+class Sum:
+    """Σ c · Π exp(i k q) · Π x^p; no exponent is larger than `degree`."""
+
+    __slots__ = ("degree", "parts")
+
+    def __init__(self, parts: Mapping[int, acb], degree: int) -> None:
+        if degree > MOST_DEGREE:
+            raise DataError(f"a product of {degree} factors: too many to be expanded")
+        self.parts, self.degree = parts, degree
+
+    def __add__(self, other: Sum) -> Sum:
+        less, more = sorted((self.parts, other.parts), key=len)
+        total = dict(more)
+        for key, c in less.items():
+            _add(total, key, c)
+        return Sum(total, max(self.degree, other.degree))
+
+    def __mul__(self, other: Sum) -> Sum:
+        less, more = sorted((self.parts, other.parts), key=len)
+        if len(less) * len(more) > MOST_PARTS:
+            raise DataError(f"a product of {len(less)} and {len(more)} waves: too many to expand")
+        total: dict[int, acb] = {}
+        for key, c in less.items():
+            for k, d in more.items():
+                _add(total, key + k, c * d)
+        return Sum(total, self.degree + other.degree)
+
+    def times(self, factor: Number) -> Sum:
+        """Return a multiple."""
+        if factor == 0:
+            return Sum({}, 0)
+        return Sum({key: c * factor for key, c in self.parts.items()}, self.degree)
+
+    def __neg__(self) -> Sum:
+        return self.times(-1)
+
+    def __sub__(self, other: Sum) -> Sum:
+        return self + other.times(-1)
+
+
+def _add(total: dict[int, acb], key: int, value: acb) -> None:
+    if key in total:
+        value = total[key] + value
+    if value == 0:
+        total.pop(key, None)
+    else:
+        total[key] = value
+
+
+def number(value: Number) -> Sum:
+    """Return a number as a sum."""
+    return Sum({0: acb(value)} if value != 0 else {}, 0)
+
+
+def total(sums: Iterator[Sum]) -> Sum:
+    """Return the sum of sums."""
+    found = number(0)
+    for one in sums:
+        found = found + one
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable, and between which numbers it is; an `angle` has harmonics."""
+
+    name: str
+    angle: bool
+    low: float
+    high: float
+
+
+class Space:
+    """Sums over variables."""
+
+    def __init__(self, variables: Sequence[Variable]) -> None:
+        self.variables = {one.name: (place, one) for place, one in enumerate(variables)}
+
+    def wave(self, name: str, k: int = 1) -> Sum:
+        """Return exp(i k q): no real function, but a part of one."""
+        return Sum({k << (DIGIT * self._place(name, angle=True)): acb(1)}, abs(k))
+
+    def cosine(self, name: str) -> Sum:
+        """Return cos q."""
+        return (self.wave(name, 1) + self.wave(name, -1)).times(0.5)
+
+    def sine(self, name: str) -> Sum:
+        """Return sin q."""
+        return (self.wave(name, -1) - self.wave(name, 1)).times(acb(0, 0.5))
+
+    def value(self, name: str) -> Sum:
+        """Return a variable that is no angle."""
+        return Sum({1 << (DIGIT * self._place(name, angle=False)): acb(1)}, 1)
+
+    def _place(self, name: str, *, angle: bool) -> int:
+        if name not in self.variables or self.variables[name][1].angle != angle:
+            raise DataError(
+                f"there is no input {shown(name)} that is {'' if angle else 'no '}angle"
+            )
+        return self.variables[name][0]
+
+    def exponents(self, key: int) -> Iterator[tuple[Variable, int]]:
+        """Yield the exponents in a key that are not zero."""
+        half = 1 << (DIGIT - 1)
+        for _, one in self.variables.values():
+            k = ((key + half) & (2 * half - 1)) - half
+            key = (key - k) >> DIGIT
+            if k:
+                yield one, k
+
+    def derivative(self, of: Sum, name: str) -> Sum:
+        """Return the slope of a sum along a variable."""
+        place, one = self.variables[name]
+        found: dict[int, acb] = {}
+        for key, c in of.parts.items():
+            k = dict(self.exponents(key)).get(one, 0)
+            if k:
+                found[key if one.angle else key - (1 << (DIGIT * place))] = c * (
+                    acb(0, k) if one.angle else k
+                )
+        return Sum(found, of.degree)
+
+    def held(self, of: Sum) -> Sum:
+        """Return a sum in which variables that are single values are these values."""
+        found: dict[int, acb] = {}
+        for key, c in of.parts.items():
+            for one, k in self.exponents(key):
+                if one.low == one.high:
+                    c *= turned(arb(one.low) * k) if one.angle else arb(one.low) ** k  # noqa: PLW2901
+                    key -= k << (DIGIT * self.variables[one.name][0])  # noqa: PLW2901
+            _add(found, key, c)
+        return Sum(found, of.degree)
+
+    def most(self, of: Sum) -> arb:
+        """Return what the size of a sum is at most."""
+        found = arb(0)
+        for key, c in of.parts.items():
+            size = abs(c)
+            for one, k in self.exponents(key):
+                if not one.angle:
+                    size *= arb(max(abs(one.low), abs(one.high))) ** k
+            found += size
+        return found
+
+
+def turned(angle: arb) -> acb:
+    """Return exp(i·angle)."""
+    return acb(angle.cos(), angle.sin())
+
+
+# --------------------------------------------------------------------------------------------------
+# A robot file as frames and moments: affine maps, three rows and four columns of sums of waves.
+# --------------------------------------------------------------------------------------------------
+
 
 Rows: TypeAlias = "list[list[Sum]]"
 NOTHING, ONE = number(0), number(1)
@@ -241,3 +418,338 @@ def product(one: Rows, other: Rows) -> Rows:
         [total(one[i][k] * rows[k][j] for k in range(4)) for j in range(len(rows[0]))]
         for i in range(len(one))
     ]
+
+
+# --------------------------------------------------------------------------------------------------
+# Functions of a robot as sums of waves, by Lagrange's equations.
+#
+# C = moments of all that hangs on a joint, in its frame: C ← A C Aᵀ from frame to frame
+# P = G C, the momentum of all that at unit speed of the joint, whose slope is G: Σ m v rᵀ
+# M_ij = axis_i · (turning or pushing part of P_j, carried to joint i),   U = - g · Σ m r
+# τ_i = Σ M_ij q̈_j + Σ (∂M_ij/∂q_k - ½ ∂M_jk/∂q_i) q̇_j q̇_k + ∂U/∂q_i
+# --------------------------------------------------------------------------------------------------
+
+
+Vector = list[Sum]
+
+
+class Arm:
+    """The mass matrix and the potential of a robot, and what follows from them."""
+
+    def __init__(self, robot: Robot, space: Space) -> None:
+        self.robot, self.space, self.size = robot, space, len(robot.joints)
+        self.mass: dict[tuple[int, int], Sum] = {}
+        self.potential = NOTHING
+        bodies = [joint.moments for joint in robot.joints]
+        for j in reversed(range(self.size)):
+            joint = robot.joints[j]
+            body = seen(joint.motion, bodies[j])
+            self._momentum(j, body)
+            body = seen(joint.place, body)
+            if joint.parent:
+                bodies[joint.parent - 1] = _added(bodies[joint.parent - 1], body)
+            else:
+                fall = (robot.gravity[k] * body[k][3] for k in range(3))
+                self.potential = self.potential - total(fall)
+
+    def _momentum(self, j: int, body: Rows) -> None:
+        """Find the row of the mass matrix of a joint, whose body is seen from its frame."""
+        joint = self.robot.joints[j]
+        x, y, z = joint.axis
+        if joint.revolute:
+            slope = [
+                [NOTHING, -z, y, NOTHING],
+                [z, NOTHING, -x, NOTHING],
+                [-y, x, NOTHING, NOTHING],
+            ]
+        else:
+            slope = [[NOTHING, NOTHING, NOTHING, c] for c in joint.axis]
+        p = product(slope, body)
+        turn = [p[2][1] - p[1][2], p[0][2] - p[2][0], p[1][0] - p[0][1]]
+        push, i = [row[3] for row in p], j
+        while True:
+            here = self.robot.joints[i]
+            self.mass[min(i, j), max(i, j)] = dot(here.axis, turn if here.revolute else push)
+            turn, push = _carried(here.place, turn, push)
+            if not here.parent:
+                return
+            i = here.parent - 1
+            turn, push = _carried(self.robot.joints[i].motion, turn, push)
+
+    def inertia(self, i: int, j: int) -> Sum:
+        """Return an entry of the mass matrix, rotors included; branches share none."""
+        found = self.mass.get((min(i, j), max(i, j)), NOTHING)
+        return found + number(self.robot.joints[i].rotor) if i == j else found
+
+    def slope(self, of: Sum, i: int) -> Sum:
+        """Return ∂/∂q_i, from 0."""
+        return self.space.derivative(of, f"q{i + 1}")
+
+    def torque(self, i: int, speeds: Vector, accelerations: Vector) -> Sum:
+        """Return a torque, or a force where the joint slides."""
+        found = self.slope(self.potential, i)
+        for j in range(self.size):
+            found = found + self.inertia(i, j) * accelerations[j]
+            for k in range(self.size):
+                pair = speeds[j] * speeds[k]
+                if pair.parts:
+                    bent = self.slope(self.inertia(j, k), i).times(0.5)
+                    found = found + (self.slope(self.inertia(i, j), k) - bent) * pair
+        return found
+
+
+def _added(one: Rows, other: Rows) -> Rows:
+    return [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(one, other, strict=True)]
+
+
+def _carried(rows: Rows, turn: Vector, push: Vector) -> tuple[Vector, Vector]:
+    """Return a moment and a force as seen from the frame in which another one lies so."""
+    turn, push = ([dot(row[:3], v) for row in rows] for v in (turn, push))
+    moved = cross([row[3] for row in rows], push)
+    return [one + other for one, other in zip(turn, moved, strict=True)], push
+
+
+def cross(one: Vector, other: Vector) -> Vector:
+    """Return a vector product."""
+    (x, y, z), (a, b, c) = one, other
+    return [y * c - z * b, z * a - x * c, x * b - y * a]
+
+
+def dot(one: Vector, other: Vector) -> Sum:
+    """Return the sum of products."""
+    return total(a * b for a, b in zip(one, other, strict=True))
+
+
+# --------------------------------------------------------------------------------------------------
+# What may be asked of a robot: outputs by name, as sums of waves.
+# --------------------------------------------------------------------------------------------------
+
+
+FRICTION = "inverse-dynamics-with-friction"
+KP, KD = 100, 20  # gains of control laws
+
+
+def outputs(function: str, text: str, space: Functions, payload: float = 0.0) -> dict[str, Sum]:
+    """Return all outputs of a function of a robot; what is no sum of waves is not covered.
+
+    A `payload` (kg), or a load as an input, is a point mass at the tip, in the last link's axes.
+    """
+    name, *choices = function.split(":")
+    loaded = [one for one in choices if one.startswith("load=")]
+    smooth = [one[10:] for one in choices if one.startswith("smoothing=")]
+    if len(choices) > len(loaded) + len(smooth) or name not in (FRICTION, *FUNCTIONS):
+        raise NotCoveredError(f"{function} is no function that the checker knows")
+    robot = read_robot(text, space)
+    tip = [row[3].parts.get(0, arb(0)).real for row in robot.tool]
+    for mass in [number(payload), *(space.value("mass") for _ in loaded)]:
+        hold(robot.joints[-1], [[x * mass for x in row] for row in spread(arb(1), [*tip, arb(1)])])
+    if name == FRICTION:
+        given = [float(x) for x in smooth[0].split(",")] if smooth else []
+        return _with_friction(robot, space, given * (1 if given[1:] else len(robot.joints)))
+    return FUNCTIONS[name](robot, space)
+
+
+def _inputs(arm: Arm, letters: str) -> Vector:
+    return [arm.space.value(f"{letters}{k + 1}") for k in range(arm.size)]
+
+
+def _torques(arm: Arm, speeds: Vector | None, rates: Vector | None) -> dict[str, Sum]:
+    zeros = [NOTHING] * arm.size
+    found = (arm.torque(i, speeds or zeros, rates or zeros) for i in range(arm.size))
+    return {f"tau{i}": one for i, one in enumerate(found, 1)}
+
+
+def _dynamics(robot: Robot, space: Space) -> dict[str, Sum]:
+    arm = Arm(robot, space)
+    return _torques(arm, _inputs(arm, "qd"), _inputs(arm, "qdd"))
+
+
+def _with_friction(robot: Robot, space: Functions, smooth: list[float]) -> dict[str, Sum]:
+    """Return torques with viscous friction, and dry friction whose sign is tanh(q̇ / v)."""
+    arm = Arm(robot, space)
+    found, speeds = _dynamics(robot, space), _inputs(arm, "qd")
+    for k, (name, joint, speed) in enumerate(zip(found, robot.joints, speeds, strict=True)):
+        found[name] = found[name] + speed.times(joint.viscous)
+        if any(joint.dry):
+            usual = 0.02 * (max(abs(end) for end in joint.speeds) or 1.0)
+            sign = space.apply("tanh", [speed.times(1 / arb(smooth[k] if smooth else usual))])
+            mean, half = (joint.dry[0] + joint.dry[1]) / 2, (joint.dry[0] - joint.dry[1]) / 2
+            found[name] = found[name] + sign.times(mean) + (sign * sign).times(half)
+    return found
+
+
+def _bias(robot: Robot, space: Space) -> dict[str, Sum]:
+    arm = Arm(robot, space)
+    return _torques(arm, _inputs(arm, "qd"), None)
+
+
+def _gravity(robot: Robot, space: Space) -> dict[str, Sum]:
+    return _torques(Arm(robot, space), None, None)
+
+
+def _inertia(robot: Robot, space: Space) -> dict[str, Sum]:
+    arm = Arm(robot, space)
+    joints = range(1, arm.size + 1)
+    return {f"m{i}{j}": arm.inertia(i - 1, j - 1) for i in joints for j in joints if i <= j}
+
+
+def _computed_torque(robot: Robot, space: Space) -> dict[str, Sum]:
+    arm = Arm(robot, space)
+    given = zip(*(_inputs(arm, letters) for letters in ("qddr", "de", "e")), strict=True)
+    return _torques(arm, _inputs(arm, "qd"), [a + b.times(KD) + c.times(KP) for a, b, c in given])
+
+
+def _pd_gravity(robot: Robot, space: Space) -> dict[str, Sum]:
+    arm = Arm(robot, space)
+    given = zip(_gravity(robot, space).items(), _inputs(arm, "e"), _inputs(arm, "de"), strict=True)
+    return {name: one + e.times(KP) + de.times(KD) for (name, one), e, de in given}
+
+
+def _slopes(robot: Robot, space: Space) -> dict[str, Sum]:
+    found, joints = _dynamics(robot, space), range(1, len(robot.joints) + 1)
+    return {
+        f"d{name}_d{letters}{j}": space.derivative(one, f"{letters}{j}")
+        for letters in ("q", "qd")
+        for name, one in found.items()
+        for j in joints
+    }
+
+
+def _frames(robot: Robot) -> tuple[list[Rows], Rows]:
+    """Return every joint's frame before it moves, and that of the tip, in the world."""
+    befores, afters = [], [robot.base]
+    for joint in robot.joints:
+        befores.append(product(afters[joint.parent], joint.place))
+        afters.append(product(befores[-1], joint.motion))
+    return befores, product(afters[-1], robot.tool)
+
+
+def _tip_pose(robot: Robot, _: Space) -> dict[str, Sum]:
+    tip = _frames(robot)[1]
+    found = {f"p{axis}": row[3] for axis, row in zip("xyz", tip, strict=True)}
+    return found | {f"r{i + 1}{j + 1}": tip[i][j] for i in range(3) for j in range(3)}
+
+
+def _jacobian(robot: Robot, _: Space) -> dict[str, Sum]:
+    befores, tip = _frames(robot)
+    found: dict[str, Sum] = {}
+    moving, k = set[int](), len(robot.joints)
+    while k:
+        moving.add(k)
+        k = robot.joints[k - 1].parent
+    for k, (joint, frame) in enumerate(zip(robot.joints, befores, strict=True), 1):
+        axis = [dot(row[:3], joint.axis) for row in frame]
+        arm = [tip[i][3] - frame[i][3] for i in range(3)]
+        turning = [*cross(axis, arm), *axis] if joint.revolute else [*axis, *[NOTHING] * 3]
+        column = turning if k in moving else [NOTHING] * 6
+        found |= {f"j{row}{k}": one for row, one in enumerate(column, 1)}
+    return found
+
+
+FUNCTIONS: dict[str, Callable[[Robot, Space], dict[str, Sum]]] = {
+    "inverse-dynamics": _dynamics,
+    "gravity": _gravity,
+    "bias": _bias,
+    "inertia": _inertia,
+    "computed-torque": _computed_torque,
+    "pd-gravity": _pd_gravity,
+    "derivatives": _slopes,
+    "forward-kinematics": _tip_pose,
+    "jacobian": _jacobian,
+}
+
+
+# --------------------------------------------------------------------------------------------------
+# Names, groups, units and ranges of the inputs and outputs of a robot's functions.
+#
+# They follow from a function's name and the robot's joints. `program(q, qd, qdd)` takes arrays in
+# the order of the groups, whose columns are the joints in order.
+# --------------------------------------------------------------------------------------------------
+
+
+USUAL = "inverse-dynamics"
+TORQUES = "tau", "torques"
+# The groups of a function's inputs, the group of its outputs, and what these are called.
+SIGNATURES = {
+    USUAL: ("q qd qdd", *TORQUES),
+    FRICTION: ("q qd qdd", *TORQUES),
+    "gravity": ("q", *TORQUES),
+    "bias": ("q qd", *TORQUES),
+    "computed-torque": ("q qd qddr e de", *TORQUES),
+    "pd-gravity": ("q e de", *TORQUES),
+    "inertia": ("q", "m", "inertias"),
+    "forward-kinematics": ("q", "pose", "coordinates"),
+    "jacobian": ("q", "jacobian", "entries"),
+    "derivatives": ("q qd qdd", "slopes", "slopes"),
+}
+TIMES = {"q": "", "qd": "/s", "qdd": "/s²", "qddr": "/s²", "e": "", "de": "/s"}
+RANGES = {"q": "position", "qd": "velocity", "qdd": "acceleration"}
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Groups of inputs and their members, and of all inputs units and ranges; outputs likewise."""
+
+    name: str
+    groups: dict[str, tuple[str, ...]]
+    units: dict[str, str]
+    ranges: dict[str, tuple[float, float]]
+    returned: str
+    plural: str
+    outputs: dict[str, str]
+
+
+def signature(function: str, text: str) -> Signature:
+    """Return what a function of the robot of a file takes and gives."""
+    kind, *choices = function.split(":")
+    if kind not in SIGNATURES:
+        raise NotCoveredError(f"{function} is no function that the checker knows")
+    letters, returned, plural = SIGNATURES[kind]
+    document = document_of(text)
+    joints: list[dict[str, Any]] = document["joint"]
+    turns = [one["type"] == "revolute" for one in joints]
+    groups, units, ranges = {}, {}, {}
+    for letter in letters.split(" "):
+        groups[letter] = tuple(f"{letter}{k}" for k in range(1, len(joints) + 1))
+        for name, joint, turn in zip(groups[letter], joints, turns, strict=True):
+            units[name] = ("rad" if turn else "m") + TIMES[letter]
+            ranges[name] = _range(kind, letter, joint)
+    for load in (one.removeprefix("load=") for one in choices if one.startswith("load=")):
+        groups["load"], units["mass"] = ("mass",), "kg"
+        low, high = map(float, load.split(".."))
+        ranges["mass"] = low, high
+    name = str(document["name"]) + ("" if function == USUAL else f"-{function}")
+    return Signature(name, groups, units, ranges, returned, plural, _outputs(returned, turns))
+
+
+def _range(kind: str, letter: str, joint: dict[str, Any]) -> tuple[float, float]:
+    """Return where an input may be; errors and commands times a gain span a joint's limits."""
+    if letter in RANGES:
+        return ends_of(joint, RANGES[letter])
+    limit, gain = ("torque", 2.0) if kind == "pd-gravity" else ("acceleration", 1.0)
+    gain *= {"e": float(KP), "de": float(KD)}.get(letter, 1.0)
+    most = max(map(abs, ends_of(joint, limit))) / gain
+    return -most, most
+
+
+def _outputs(returned: str, turns: list[bool]) -> dict[str, str]:
+    """Return the units of all outputs, in order."""
+    joints = list(enumerate(turns, 1))
+    torque = ["N·m" if turn else "N" for turn in turns]
+    if returned == "tau":
+        return {f"tau{k}": torque[k - 1] for k, _ in joints}
+    if returned == "m":
+        units = "kg", "kg·m", "kg·m²"
+        return {f"m{i}{j}": units[a + b] for i, a in joints for j, b in joints[i - 1 :]}
+    if returned == "pose":
+        entries = {f"r{i}{j}": "" for i in (1, 2, 3) for j in (1, 2, 3)}
+        return {f"p{axis}": "m" for axis in "xyz"} | entries
+    if returned == "jacobian":
+        rows = range(1, 7)
+        return {f"j{i}{j}": "m" if i <= 3 and turn else "" for i in rows for j, turn in joints}
+    return {
+        f"dtau{i}_d{letters}{j}": f"{torque[i - 1]}{times}/{'rad' if turn else 'm'}"
+        for letters, times in (("q", ""), ("qd", "·s"))
+        for i, _ in joints
+        for j, turn in joints
+    }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.checker.steps import DoesNotHoldError
+from boolcomp.checker.folder import DoesNotHoldError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,34 +11,557 @@ looked at once more: every state, and how the output's word is rounded there.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
+import numba
 import numpy as np
+from flint import arb
 
-from boolcomp.checker.claims.nodes import Given
-from boolcomp.checker.errors.apart import Apart
-from boolcomp.checker.errors.cells import AngleWord, Corners, sweep
-from boolcomp.checker.errors.expand import expanded, slope
-from boolcomp.checker.errors.groups import Ends, Group, common
-from boolcomp.checker.errors.loops import NEVER, by_rest, together
-from boolcomp.checker.plain import TIE
-from boolcomp.checker.spans import NOTHING, ONE, Span
-from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
-from boolcomp.words.graph import part_reads
+from boolcomp.base.errors import DataError
+from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
+from boolcomp.checker.plain import TIE, added, most, word_of
+from boolcomp.checker.problem import Angle, Expansion, Functions, Given
+from boolcomp.checker.robot import Variable, precise
+from boolcomp.checker.spans import (
+    NOTHING,
+    ONE,
+    PLACES,
+    Span,
+    between,
+    exactly,
+    of_ball,
+    two_pi,
+    waves_at,
+)
+from boolcomp.words.graph import Bits, Heap, part_reads, reads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.errors.expand import Poly
-    from boolcomp.checker.errors.groups import Profile
+    from boolcomp.checker.graph import Claim
     from boolcomp.checker.plain import Plain
+    from boolcomp.checker.problem import Curve, Total
+    from boolcomp.checker.robot import Sum
+    from boolcomp.words.graph import HeapPart, WordGraph
 
     Words = NDArray[np.int64]
+    Whole = NDArray[np.int64]
+
+
+# --------------------------------------------------------------------------------------------------
+# An output's heap taken apart: what every group of linear inputs adds to it, and angles alone.
+#
+# Sums within sums are taken apart where several groups make them; what their dropped bits say may
+# then be anything.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A part of a heap, times a weight in steps of the output's heap."""
+
+    part: HeapPart
+    weight: Fraction
+
+
+class Apart:
+    """A heap as atoms by group (None: of angles alone), a constant, and bits that may be any."""
+
+    def __init__(self, claim: Claim, word: int, groups: Sequence[Sequence[str]]) -> None:
+        self.graph = claim.graph
+        self.group_of = {name: k for k, names in enumerate(groups) for name in names}
+        self.inputs = _linear_inputs(claim)
+        self.atoms: dict[int | None, list[Atom]] = {}
+        self.constant, self.lost = Fraction(0), NOTHING
+        self._take(word, Fraction(1))
+        self.fine = math.lcm(1, *(atom.weight.denominator for atom in self.all)).bit_length() - 1
+
+    @property
+    def all(self) -> list[Atom]:
+        """All atoms."""
+        return [atom for atoms in self.atoms.values() for atom in atoms]
+
+    @property
+    def size(self) -> Fraction:
+        """What all that is added makes at most, either way."""
+        found = (abs(one.weight) * most(self.graph, one.part) for one in self.all)
+        return sum(found, Fraction(0)) + abs(self.constant)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the heap's word is known from what is added, to the last bit."""
+        return self.lost == NOTHING and not self.fine and self.constant.denominator == 1
+
+    def group(self, names: Collection[str]) -> int | None:
+        """Return the one group of some linear inputs; None of none."""
+        groups = {self.group_of.get(name, -1) for name in names}
+        if len(groups) > 1 or -1 in groups:
+            raise NotCoveredError("several groups of inputs are multiplied")
+        return groups.pop() if groups else None
+
+    def _take(self, word: int, weight: Fraction) -> None:
+        heap = self.graph.nodes[word]
+        if not isinstance(heap, Heap) or heap.wraps:
+            raise NotCoveredError("an output is no plain sum")
+        self.constant += weight * heap.constant
+        for part in heap.parts:
+            names = frozenset[str]().union(*(self.inputs[k] for k in part_reads(part)))
+            several = len({self.group_of.get(name) for name in names}) > 1
+            if not several or not isinstance(part, Bits):
+                self.atoms.setdefault(self.group(names), []).append(Atom(part, weight))
+                continue
+            size = weight * Fraction(2) ** (part.column - part.drop)
+            size = -size if part.negative else size
+            gone = size * ((1 << part.drop) - 1)
+            self.constant += weight * most(self.graph, part) * part.negative
+            self.lost = self.lost - (between(0, gone) if gone > 0 else between(gone, 0))
+            self._take(part.node, size)
+
+    def put(self, atoms: Iterable[Atom], words: Mapping[int, Words]) -> Words:
+        """Return what atoms add, in 2^-fine steps of the heap."""
+        total = np.zeros(1, np.int64)
+        for one in atoms:
+            total = total + int(one.weight * (1 << self.fine)) * added(self.graph, one.part, words)
+        return total
+
+    def needed(self, words: Iterable[int]) -> list[int]:
+        """Return words and all that they read, in their order."""
+        waiting, found = list(words), set[int]()
+        while waiting:
+            k = waiting.pop()
+            if k not in found:
+                found.add(k)
+                waiting += reads(self.graph.nodes[k])
+        return sorted(found)
+
+    def seen(self, atoms: Sequence[Atom]) -> tuple[list[int], dict[int, int]]:
+        """Return words of linear inputs that atoms need, and the words of angles read by these.
+
+        Of the latter, how many of their lowest bits nothing reads.
+        """
+        parts = [one.part for one in atoms]
+        own = [
+            k for k in self.needed(k for part in parts for k in part_reads(part)) if self.inputs[k]
+        ]
+        nodes = [self.graph.nodes[k] for k in own]
+        parts += [part for node in nodes if isinstance(node, Heap) for part in node.parts]
+        drops: dict[int, int] = {}
+        for part in parts:
+            drop = [part.drop] if isinstance(part, Bits) else [part.drop_a, part.drop_b]
+            for k, gone in zip(part_reads(part), drop, strict=True):
+                drops[k] = min(drops.get(k, gone), gone)
+        for node in nodes:
+            if not isinstance(node, Heap):
+                drops |= dict.fromkeys(reads(node), 0)
+        return own, {k: gone for k, gone in sorted(drops.items()) if not self.inputs[k]}
+
+
+def _linear_inputs(claim: Claim) -> list[frozenset[str]]:
+    """Return on which linear inputs every word depends."""
+    of = {
+        place.words[0]: function.name
+        for function, place in zip(claim.functions, claim.places, strict=True)
+        if isinstance(function, Given) and not function.angle and place.words
+    }
+    found: list[frozenset[str]] = []
+    for k, node in enumerate(claim.graph.nodes):
+        own = frozenset([of[k]]) if k in of else frozenset[str]()
+        found.append(own.union(*(found[n] for n in reads(node))))
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# All cells of some angles: words there, and waves at their corners.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AngleWord:
+    """An angle: its word, the values that it may have, and 2^places cells in a turn."""
+
+    name: str
+    word: int
+    at: Words
+    places: int
+
+
+def sweep(graph: WordGraph, angles: Sequence[AngleWord], nodes: Iterable[int]) -> dict[int, Words]:
+    """Return words at all cells of some angles, side by side."""
+    grid = np.meshgrid(*(one.at for one in angles), indexing="ij")
+    words = {one.word: axis.reshape(-1) for one, axis in zip(angles, grid, strict=True)}
+    for k in nodes:
+        if k not in words:
+            words[k] = word_of(graph, k, words)
+    return words
+
+
+class Corners:
+    """A series times a number at corners of cells, in 2^-scale: at most `error` too low."""
+
+    def __init__(
+        self, series: Series, factor: Fraction, angles: Sequence[AngleWord], scale: int
+    ) -> None:
+        self.angles, self.places = angles, max([3, *(one.places for one in angles)])
+        gone = PLACES - self.places
+        at = np.array([k << gone for k in range(1 << self.places)], object)
+        self.tables: list[tuple[list[int], Words]] = []
+        self.error = 0
+        for turned, (a, b) in series.items():
+            if turned and turned[0][1] < 0:
+                continue  # its conjugate counts twice
+            often, times = dict(turned), factor * (2 if turned else 1)
+            if set(often) - {one.name for one in angles}:
+                raise NotCoveredError("an angle has no word")
+            found = waves_at([(1 if turned else 0, a.times(times), b.times(times))], at)
+            low = found.low >> (PLACES - scale)
+            self.error += int(np.max((found.high >> (PLACES - scale)) + 1 - low))
+            self.tables.append(([often.get(one.name, 0) for one in angles], low.astype(np.int64)))
+
+    def at(self, words: Mapping[int, Words], corner: Sequence[int]) -> Words:
+        """Return the values at a corner of every cell."""
+        total, mask = np.zeros(1, np.int64), (1 << self.places) - 1
+        for often, table in self.tables:
+            index = np.zeros(1, np.int64)
+            for one, side, k in zip(self.angles, corner, often, strict=True):
+                place = (words[one.word] + side) << (self.places - one.places)
+                index = index + k * (place - (1 << self.places >> 1))
+            total = total + table[index & mask]
+        return total
+
+
+# --------------------------------------------------------------------------------------------------
+# An output as a polynomial: monomials of linear inputs times waves of the angles.
+#
+# Waves are kept as Σ c·exp(2πi Σ k·angle), both conjugates. Angles count turns, other inputs cells.
+# --------------------------------------------------------------------------------------------------
+
+
+Exponents: TypeAlias = tuple[tuple[str, int], ...]  # (input, how often), sorted; none of 0
+Complex: TypeAlias = tuple[Span, Span]
+Series: TypeAlias = dict[Exponents, Complex]  # by multiples of angles
+Poly: TypeAlias = dict[Exponents, Series]  # by powers of linear inputs
+
+
+class InCells(Expansion):
+    """The same as for the section `sketch`, of inputs as words count them; curves are refused."""
+
+    def given(self, node: Given) -> Sum | Angle:
+        """Return an input as its words count it."""
+        return Angle({node.name: 1}, arb(0)) if node.angle else self.space.value(node.name)
+
+    def curve(self, node: Curve) -> Sum:
+        """Refuse a curve."""
+        raise NotCoveredError(f"an output holds a curve of s{node.source}")
+
+    def turning(self, found: Sum, node: Total) -> Angle:
+        """Refuse a sum that counts parts of a turn."""
+        del found, node
+        raise NotCoveredError("an output holds an angle that is a sum of numbers")
+
+
+def expanded(claim: Claim, place: int) -> Poly:
+    """Return a function that is no angle as a polynomial."""
+    given = [one for one in claim.functions if isinstance(one, Given)]
+    space = Functions([Variable(one.name, one.angle, 0.0, 0.0) for one in given])
+    total: Poly = {}
+    try:
+        with precise():
+            nodes = {k: claim.functions[k] for k in claim.needed(place)}
+            for key, c in InCells(nodes, {}, space).sums[place].parts.items():
+                listed = sorted((one.angle, one.name, k) for one, k in space.exponents(key))
+                powers = tuple((name, k) for angle, name, k in listed if not angle)
+                turned = tuple((name, k) for angle, name, k in listed if angle)
+                total.setdefault(powers, {})[turned] = of_ball(c.real), of_ball(c.imag)
+    except DataError as error:  # too large
+        raise NotCoveredError(str(error)) from error
+    return total
+
+
+def slope(
+    poly: Mapping[Exponents, Series], name: str, times: int, reach: Mapping[str, Span]
+) -> Span:
+    """Return what no derivative of this order by an input exceeds, where inputs are in reach."""
+    total = NOTHING
+    for powers, series in poly.items():
+        for turned, (a, b) in series.items():
+            size, often = a.around + b.around, dict(powers).get(name, 0)
+            k = abs(dict(turned).get(name, 0))
+            for one in range(times):
+                size = size * (two_pi().times(Fraction(k)) if k else exactly(max(0, often - one)))
+            for other, degree in powers:
+                for _ in range(degree if other != name or k else max(0, degree - times)):
+                    size = size * reach[other].around
+            total = total + size.around
+    return total
+
+
+# --------------------------------------------------------------------------------------------------
+# Compiled loops of tight bounds: all numbers are whole.
+# --------------------------------------------------------------------------------------------------
+
+
+Loop = TypeVar("Loop")
+
+
+def compiled(loop: Loop) -> Loop:
+    """Return a loop that runs compiled."""
+    made: Any = numba.njit(loop)
+    return made  # type: ignore[no-any-return]  # numba has no types
+
+
+NEVER = -(1 << 62)  # of what does not occur
+
+
+PARTS = 12  # bits of a place between two points
+
+
+@compiled
+def spread(which: Whole, a: Whole, first: Whole, last: Whole) -> None:
+    """Widen, for every row, what its a may be."""
+    for k in range(len(a)):
+        first[which[k]] = min(first[which[k]], a[k])
+        last[which[k]] = max(last[which[k]], a[k])
+
+
+@compiled
+def worst_at(
+    put: Whole, least: Whole, largest: Whole, grid: Whole, shift: int, ends: Whole
+) -> None:
+    """Find, for every a of a grid, the largest of put - a·m, and of a·m - put, over all states."""
+    for j in range(len(grid)):
+        up = down = NEVER
+        for k in range(len(put)):
+            one, two = grid[j] * least[k], grid[j] * largest[k]
+            here = put[k] << shift
+            up, down = max(up, here - min(one, two)), max(down, max(one, two) - here)
+        ends[0, j], ends[1, j] = up, down
+
+
+@compiled
+def below_chords(
+    total: Whole, which: Whole, a: Whole, first: Whole, step: Whole, ends: Whole
+) -> None:
+    """Set the largest error at every a: it is convex, and so below the chord of its neighbours."""
+    for k in range(len(a)):
+        row = which[k]
+        beside = a[k] - first[row]
+        place = min(beside // step[row], ends.shape[1] - 2)
+        part = ((beside - place * step[row]) << PARTS) // step[row]
+        one, two = ends[row, place], ends[row, place + 1]
+        there = one + (((two - one) >> PARTS) + 1) * part
+        after = one + (((two - one) >> PARTS) + 1) * (part + 1)
+        total[k] = max(there, after)
+
+
+@compiled
+def by_rest(  # noqa: PLR0917 (a compiled loop takes columns, not values)
+    put: Whole, least: Whole, largest: Whole, a: int, sign: int, shift: int, rests: int
+) -> Whole:
+    """Return the largest error of states in one direction, by what they leave of a step."""
+    found = np.full(rests, NEVER, np.int64)
+    for k in range(len(put)):
+        error = sign * (put[k] << shift) + max(-sign * a * least[k], -sign * a * largest[k])
+        found[put[k] & (rests - 1)] = max(found[put[k] & (rests - 1)], error)
+    return found
+
+
+@compiled
+def together(one: Whole, two: Whole) -> Whole:
+    """Return the largest sums of two errors, by what both leave of a step."""
+    rests = len(one)
+    found = np.full(rests, NEVER, np.int64)
+    for j in range(rests):
+        for k in range(rests):
+            if one[j] > NEVER and two[k] > NEVER:
+                place = (j + k) & (rests - 1)
+                found[place] = max(found[place], one[j] + two[k])
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# Groups of linear inputs: what they add to the heap less a·P, the worst of it for given angles.
+#
+# A group sees the angles through words (a row for all that occur together) and through one exact
+# function a of them. Of a row the worst is convex in a, so that it lies below chords between
+# points.
+# --------------------------------------------------------------------------------------------------
+
+
+SAME = Fraction(1, 1 << 30)  # steps: what a part that follows no common series may make
+LARGEST = 1000  # denominator of a ratio between waves
+MOST_STATES, MOST_LOOKED_AT = 1 << 22, 1 << 33
+POINTS = 9  # of a grid
+KEPT = 32  # of what a group adds
+ZERO: Complex = (NOTHING, NOTHING)
+
+
+class Ends(NamedTuple):
+    """A linear input: its word and the values of it, if any, and twice the ends of its cells."""
+
+    word: int | None
+    at: Words
+    low: Words
+    high: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """a·P: a series times a factor, and monomials of twice the inputs with theirs; what is left."""
+
+    series: Series
+    factor: Fraction
+    monomials: Mapping[Exponents, int]
+    left: Span
+
+
+def common(poly: Poly, reach: Mapping[str, Span]) -> Common:
+    """Return a polynomial as a·P."""
+
+    def sized(powers: Exponents) -> tuple[int, Exponents, int]:
+        listed = ((abs(c[i].low), key, i) for key, c in poly[powers].items() for i in (0, 1))
+        return max(listed, default=(0, (), 0))
+
+    main = max(poly, key=lambda powers: (sized(powers)[0], powers))
+    series, (size, top, part) = poly[main], sized(main)
+    degree = max(_degree(powers) for powers in poly)
+    if not size:
+        raise NotCoveredError("a group of inputs stands for nothing")
+    ratios, total = {}, NOTHING
+    for powers, other in poly.items():
+        found = Fraction(other.get(top, ZERO)[part].low, series[top][part].low)
+        ratio = found.limit_denominator(LARGEST)
+        left: Series = {}
+        for key in other.keys() | series.keys():
+            (a, b), (c, d) = other.get(key, ZERO), series.get(key, ZERO)
+            left[key] = a - c.times(ratio), b - d.times(ratio)
+        beside = slope({powers: left}, "", 0, reach)
+        if beside.size > SAME * ONE:
+            raise NotCoveredError("a group of inputs has several functions of the angles")
+        total = total + beside
+        ratios[powers] = ratio * 2 ** (degree - _degree(powers))
+    whole = math.lcm(*(ratio.denominator for ratio in ratios.values()))
+    factors = {powers: int(ratio * whole) for powers, ratio in ratios.items() if ratio}
+    return Common(series, Fraction(1, whole << degree), factors, total)
+
+
+def _degree(powers: Exponents) -> int:
+    return sum(k for _, k in powers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """A group's largest errors at all cells of some angles, by corner and way (0 is up).
+
+    They are at most `error` too low.
+    """
+
+    angles: Sequence[AngleWord]
+    errors: Mapping[tuple[tuple[int, ...], int], Words]
+    error: int
+
+    def part(
+        self, whole: Sequence[AngleWord], corner: Sequence[int], way: int, rows: slice
+    ) -> Words:
+        """Return them at a corner, at some rows of the first of all angles."""
+        mine = [one in self.angles for one in whole]
+        sides = tuple(side for side, own in zip(corner, mine, strict=True) if own)
+        sizes = [len(one.at) if own else 1 for one, own in zip(whole, mine, strict=True)]
+        grid = self.errors[sides, way].reshape(sizes)
+        return grid[rows] if mine and mine[0] else grid
+
+
+class Group:
+    """A group: its atoms, a·P, and all states of its inputs."""
+
+    def __init__(
+        self, apart: Apart, atoms: Sequence[Atom], exact: Common, inputs: Mapping[str, Ends]
+    ) -> None:
+        if math.prod(len(one.low) for one in inputs.values()) > MOST_STATES:
+            raise NotCoveredError("a group of inputs has too many states")
+        self.apart, self.atoms, self.exact = apart, atoms, exact
+        axes = np.meshgrid(*(np.arange(len(one.low)) for one in inputs.values()), indexing="ij")
+        self.words, twice = {}, {}
+        for (name, one), axis in zip(inputs.items(), axes, strict=True):
+            place = axis.reshape(-1)
+            twice[name] = one.low[place], one.high[place]
+            if one.word is not None:
+                self.words[one.word] = one.at[place]
+        self.least, self.largest = _extremes(exact.monomials, twice)
+        own, self.seen = apart.seen(atoms)
+        self.nodes = [k for k in own if k not in self.words]
+        self.kept: dict[tuple[int, ...], Words] = {}
+
+    def put(self, words: Mapping[int, int]) -> Words:
+        """Return what the group adds to the heap at all states, for words of angles."""
+        key = tuple(words[k] >> drop for k, drop in self.seen.items())
+        if key not in self.kept:
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
+            found = {**self.words, **{k: np.full(1, words[k], np.int64) for k in self.seen}}
+            for k in self.nodes:
+                found[k] = word_of(self.apart.graph, k, found)
+            total = self.apart.put(self.atoms, found)
+            self.kept[key] = np.broadcast_to(total, self.least.shape).copy()
+        return self.kept[key]
+
+    def profile(self, angles: Sequence[AngleWord], scale: int, shift: int) -> Profile:
+        """Return the largest errors both ways at all cells of what the group sees."""
+        nodes, graph = self.apart.needed(self.seen), self.apart.graph
+        names = {name for turned in self.exact.series for name, _ in turned}
+        angles = [one for one in angles if one.word in nodes or one.name in names]
+        words, count = sweep(graph, angles, nodes), math.prod(len(one.at) for one in angles)
+        packed, bits = np.zeros(count, np.int64), 0
+        for k, drop in self.seen.items():
+            bits += graph.nodes[k].bits - drop
+            packed = packed << (graph.nodes[k].bits - drop) | words[k] >> drop
+        _, cells, which = np.unique(packed, return_index=True, return_inverse=True)
+        if bits > 62 or len(cells) * len(self.least) > MOST_LOOKED_AT:
+            raise NotCoveredError("a group of inputs sees too many words of angles")
+        series, values = Corners(self.exact.series, self.exact.factor, angles, scale), {}
+        first, last = np.full(len(cells), -NEVER), np.full(len(cells), NEVER)
+        for corner in product((0, 1), repeat=len(angles)):
+            values[corner] = np.broadcast_to(series.at(words, corner), count).copy()
+            spread(which, values[corner], first, last)
+        step = np.maximum(1, -(-(last - first) // (POINTS - 1)))
+        ends = np.empty((2, len(cells), POINTS), np.int64)
+        for row, cell in enumerate(cells):
+            put = self.put({k: int(np.broadcast_to(words[k], count)[cell]) for k in self.seen})
+            grid = first[row] + step[row] * np.arange(POINTS)
+            worst_at(put, self.least, self.largest, grid, shift, ends[:, row])
+        errors = {}
+        for (corner, a), way in product(values.items(), (0, 1)):
+            errors[corner, way] = np.empty(count, np.int64)
+            below_chords(errors[corner, way], which, a, first, step, ends[way])
+        size = max(int(np.abs(self.least).max()), int(np.abs(self.largest).max()))
+        return Profile(angles, errors, series.error * size)
+
+
+def _extremes(
+    monomials: Mapping[Exponents, int], twice: Mapping[str, tuple[Words, Words]]
+) -> tuple[Words, Words]:
+    """Return the least and the largest P at the corners of cells."""
+    names, found = sorted(twice), []
+    for corner in product((0, 1), repeat=len(names)):
+        at = {name: twice[name][side] for name, side in zip(names, corner, strict=True)}
+        total = np.zeros(len(next(iter(twice.values()))[0]), np.int64)
+        for powers, factor in monomials.items():
+            value = np.full_like(total, factor)
+            for name, k in powers:
+                value = value * at[name] ** k
+            total += value
+        found.append(total)
+    return np.minimum.reduce(found), np.maximum.reduce(found)
+
+
+# --------------------------------------------------------------------------------------------------
+# The tight bound of an output: all cells of its angles, at all corners.
+# --------------------------------------------------------------------------------------------------
+
 
 BITS = 60  # of all that is added
 MOST_DROPPED, MOST_LEAVES = 12, 4000

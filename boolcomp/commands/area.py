@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import table
+from boolcomp.base.errors import DataError, UsageError, listing, shown, suggestion, table
 from boolcomp.commands.options import json_option, print_json, within
-from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
 
 if TYPE_CHECKING:
-    from boolcomp.measure.hardware.area import Area
+    from boolcomp.measure.fpga import Area
 
 HEAD = (
     "target", "design", "tables", "carries", "DSP", "RAM", "flip-flops", "levels", "MHz", "best",
@@ -54,9 +53,9 @@ def command(
     `hardware` compile themselves when they run first, which takes minutes. Missing ones are named.
     """
     from boolcomp.commands.output import progress
-    from boolcomp.measure.hardware.devices import device
+    from boolcomp.measure.fpga import device
     from boolcomp.program.files import load_program
-    from boolcomp.targets import MOST_STAGES
+    from boolcomp.targets.target import MOST_STAGES
 
     known = ("gates", "luts", "words")
     chosen = [one.strip() for one in levels.split(",")]
@@ -89,9 +88,8 @@ def _rows(
     dsp: bool, seeds: int, step: Any,
 ) -> tuple[list[Area], list[str]]:  # fmt: skip
     """Return a row for every target and level, and what was skipped and why."""
-    from boolcomp.measure.hardware import tools
-    from boolcomp.measure.hardware.area import area, mapped_area
-    from boolcomp.measure.hardware.sources import source_of
+    from boolcomp.measure import fpga
+    from boolcomp.measure.fpga import area, mapped_area, source_of
 
     found, skipped = [], []
     for family in families:
@@ -100,8 +98,8 @@ def _rows(
                 step(f"{family.name}: mapping")
                 found.append(mapped_area(program, load, family, stages))
                 continue
-            if tools.find("yosys") is None:
-                skipped.append(f"{family.name}, {level}: {tools.missing('yosys')}")
+            if fpga.find("yosys") is None:
+                skipped.append(f"{family.name}, {level}: {fpga.missing('yosys')}")
                 continue
             step(f"{family.name}, {level}: writing Verilog")
             source = source_of(program, load, level, stages, family.luts)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.errors import DataError, UsageError, listing, shown, suggestion
 from boolcomp.base.files import is_folder
-from boolcomp.commands.options import FilePath, json_option, print_json
-from boolcomp.commands.sources import check_robot
-from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.commands.options import FilePath, check_robot, json_option, print_json
 
 if TYPE_CHECKING:
-    from boolcomp.measure.bench.rows import Bench
+    from boolcomp.measure.bench.harness import Bench
     from boolcomp.program.program import Program
 
 MOST_BATCH = 10**8
@@ -55,7 +54,7 @@ def command(
     measured error. Rivals that this machine or this arm does not allow are named with the reason.
     Exit code 1 where a rival, or the program, computes something wrong.
     """
-    from boolcomp.common.pictures import require_matplotlib
+    from boolcomp.base.charts import require_matplotlib
     from boolcomp.measure.bench.bench import make_bench
     from boolcomp.problem.robot.library import load_robot
 
@@ -78,7 +77,7 @@ def command(
     if as_json:
         print_json(bench.document())
     else:
-        from boolcomp.measure.bench.rows import text_report
+        from boolcomp.measure.bench.harness import text_report
 
         click.echo(text_report(bench))
     if bench.wrong:
@@ -104,8 +103,8 @@ def bounded_numbers(option: str, text: str, most: int) -> tuple[int, ...]:
 def write(bench: Bench, folder: Path) -> None:
     """Write table, JSON and chart to a folder."""
     from boolcomp.base.files import outputs
-    from boolcomp.measure.bench.chart import draw_bench
-    from boolcomp.measure.bench.rows import text_report
+    from boolcomp.measure.bench.bench import draw_bench
+    from boolcomp.measure.bench.harness import text_report
 
     with outputs() as put:
         put(folder / "bench.txt", text_report(bench) + "\n")

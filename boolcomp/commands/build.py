@@ -29,8 +29,8 @@ def command(
     from boolcomp.commands.output import progress
     from boolcomp.measure.fpga import board, built, sources
     from boolcomp.program.files import load_program
-    from boolcomp.targets import MOST_STAGES, Options
     from boolcomp.targets.board import BAUD
+    from boolcomp.targets.target import MOST_STAGES, Options
 
     one = board(name)
     within("--pipeline", pipeline, 1, MOST_STAGES)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from boolcomp.commands.completing import SHELLS, script
+from boolcomp.base.errors import UsageError, listing, shown, suggestion
+from boolcomp.commands.group import SHELLS, script
 from boolcomp.commands.options import json_option, print_json
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
 
 WHERE = {
     "bash": "~/.bashrc",

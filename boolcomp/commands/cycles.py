@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.errors import DataError, UsageError, listing
 from boolcomp.commands.options import json_option, print_json, within
 from boolcomp.commands.output import progress
-from boolcomp.common.errors import DataError, UsageError, listing
 
 if TYPE_CHECKING:
-    from boolcomp.measure.cycles.subject import Subject
+    from boolcomp.measure.cycles.rivals import Subject
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
@@ -49,8 +49,7 @@ def command(
     Every output word is compared with the program's logic: exit code 1 where one is wrong. Bytes of
     flash and RAM are the robot's own code, tables and stack. What is not installed is named.
     """
-    from boolcomp.measure.cycles.measure import boards, cycles_rows
-    from boolcomp.measure.cycles.rows import text_report
+    from boolcomp.measure.cycles.rivals import boards, cycles_rows, text_report
     from boolcomp.program.files import load_program
 
     within("--states", states, 1, MOST_STATES)
@@ -77,7 +76,7 @@ def subject_of(
     program: Program, place: str, load: float | None, arm: str | None, states: int, seed: int
 ) -> Subject:
     """Return what is measured; its robot where that ships or is named."""
-    from boolcomp.measure.cycles.subject import Subject
+    from boolcomp.measure.cycles.rivals import Subject
 
     if load is None and len(program.loads) > 1:
         known = listing(f"{payload:g}" for payload in program.payloads)
@@ -95,7 +94,7 @@ def _solved(
     from boolcomp.problem.functions import function_of, robot_problem
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.library import robot_names
-    from boolcomp.problem.robot.payload import with_payload
+    from boolcomp.problem.robot.model import with_payload
     from boolcomp.problem.sources import load_source, problem_of
 
     names = [x for x in robot_names() if program.name == x or _of(program, x) != DYNAMICS]

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from boolcomp.base.errors import DataError, UsageError, listing, short, shown, suggestion
 from boolcomp.base.files import is_folder
 from boolcomp.base.processes import cores
 from boolcomp.commands.options import (
+    FUNCTION,
     FilePath,
+    chain_options,
+    check_robot,
+    cluster_option,
+    function_options,
     given,
     json_option,
     print_json,
 )
-from boolcomp.commands.sources import FUNCTION, chain_options, check_robot, function_options
-from boolcomp.commands.working import cluster_option
-from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -29,12 +32,18 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Answer
     from boolcomp.engines.engine import Evaluation
-    from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Group
-    from boolcomp.program.library import Chosen
-    from boolcomp.program.parts import CodedOutput
+    from boolcomp.problem.words import Interval
+    from boolcomp.program.program import Chosen, CodedOutput
+    from boolcomp.scale.batches import Batches
 
     Floats = NDArray[np.float64]
+
+
+# --------------------------------------------------------------------------------------------------
+# `boolcomp evaluate`: torques of files of states, by logic or by Newton-Euler.
+# --------------------------------------------------------------------------------------------------
+
 
 ENGINES = ("auto", "numpy", "llvm", "words", "bdd")
 SHARDS = ("samples", "terms", "pipeline")
@@ -107,8 +116,6 @@ def command(
     if not whole and _in_chunks(source, target, processes, shard, compiled=compiled, wanted=wanted):
         if interpolate:
             raise UsageError("--interpolate is of one process, and of no files in chunks")
-        from boolcomp.commands.batches import Asked, evaluate_batches
-
         asked = Asked(program, source, target, engine, threads, processes, cluster, shard, payload,
                       against, of)  # fmt: skip
         evaluate_batches(asked, as_json=as_json)
@@ -121,7 +128,7 @@ def command(
     samples, *counts = done.values()
     seconds = time.perf_counter() - start
     if as_json:
-        from boolcomp.commands.said import answered
+        from boolcomp.commands.output import answered
 
         head = {"program": program, "samples": samples, "seconds": seconds}
         answer: Answer = "float64" if target.suffix in (".npy", ".npz") else "csv"
@@ -136,7 +143,7 @@ def command(
         err=True,
     )
     if known:
-        from boolcomp.commands.said import promised
+        from boolcomp.commands.output import promised
 
         if chosen is not None and not chosen.exact:
             click.echo(str(chosen), err=True)
@@ -212,7 +219,7 @@ def _loads(chosen: Chosen | None) -> dict[str, Any]:
 
 def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
     """Evaluate a file; return how many samples it has, and the counts of all."""
-    from boolcomp.problem.degrees import Angles, Seen
+    from boolcomp.problem.problem import Angles, Seen
     from boolcomp.problem.samples import read_states, write_results
 
     angles, seen = Angles(runner.groups, runner.angles), Seen()
@@ -278,7 +285,7 @@ def _runner(
         yield _arithmetic(program, of, payload)
         return
     from boolcomp.program.files import load_program
-    from boolcomp.program.library import masses
+    from boolcomp.program.program import masses
 
     loaded = load_program(program, payload)
     if payload is None and len(loaded.payloads) > 1:
@@ -326,7 +333,7 @@ def _counted(found: Evaluation) -> tuple[Floats, int, int, int]:
 def _arithmetic(name: str, of: str, payload: float | None) -> _Runner:
     import numpy as np
 
-    from boolcomp.problem.degrees import angles_of
+    from boolcomp.problem.problem import angles_of
     from boolcomp.problem.sources import problem_of
 
     check_robot(name)
@@ -347,3 +354,95 @@ def _bar(total: int | None) -> Iterator[Callable[[int], None]]:
 
     with counter("evaluating", total) as advance:
         yield advance
+
+
+# --------------------------------------------------------------------------------------------------
+# `boolcomp evaluate` of files in chunks: by whom, and what is said of it.
+# --------------------------------------------------------------------------------------------------
+
+
+class Asked(NamedTuple):
+    """What the command was told."""
+
+    program: str
+    source: Path
+    target: Path
+    engine: Any
+    threads: int
+    processes: int
+    cluster: str | None
+    shard: Any
+    payload: float | None
+    against: str | None
+    of: str
+
+
+def evaluate_batches(asked: Asked, *, as_json: bool) -> None:
+    """Evaluate files chunk by chunk, and print what was counted."""
+    from boolcomp.base.workers import Workers
+    from boolcomp.commands.output import counter
+    from boolcomp.scale.batches import ENDING, evaluate_files
+
+    if asked.shard != "samples" and asked.cluster is None and asked.processes > 1:
+        raise UsageError(f"--shard {asked.shard} over --processes is of .npy files: or say samples")
+    if asked.cluster is None:  # one process has nothing to share
+        asked = asked._replace(shard="samples")
+    workers = Workers.of(None if asked.cluster else asked.processes, asked.cluster)
+    start = time.perf_counter()
+    try:
+        with counter("evaluating", None) as advance:
+            found = evaluate_files(
+                asked.program, asked.source, asked.target, workers=workers, payload=asked.payload,
+                engine=asked.engine, threads=asked.threads, shard=asked.shard,
+                against=asked.against, of=asked.of,
+                advance=advance,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        left = asked.target.with_name(f"{asked.target.name}{ENDING}")
+        if left.is_dir():
+            click.echo(f"what is done is in {left}: the same command goes on with it", err=True)
+        raise
+    _report(asked, found, time.perf_counter() - start, as_json=as_json)
+
+
+def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> None:
+    from boolcomp.commands.output import answered, promised
+    from boolcomp.program.files import load_program
+
+    program = load_program(asked.program)
+    chosen = program.chosen(asked.payload)
+    known = chosen.outputs
+    if as_json:
+        compared = [
+            {"name": one.name, "rms_lsb": one.rms, "max_lsb": one.largest} for one in found.errors
+        ]
+        print_json({
+            "program": asked.program, "samples": found.samples, "seconds": seconds,
+            "saturated_inputs": found.saturated_inputs,
+            "saturated_torques": found.saturated_outputs, "beyond_stops": found.beyond_stops,
+            "output": str(asked.target),
+            "outputs": [answered(one, found.answer) for one in known],
+            "chunks": found.chunks, "resumed": found.resumed,
+            "worker_seconds": found.seconds._asdict(), "sent": found.sent, "errors": compared,
+        })  # fmt: skip
+        return
+    lines = [_count_line(found, seconds, program.plural, program.places)]
+    lines += [
+        f"{one.name}: rms error {short(one.rms, 4)} LSB, at most {short(one.largest, 4)} LSB of "
+        "these states"
+        for one in found.errors
+    ]
+    if not chosen.exact:
+        lines.append(str(chosen))
+    lines.append(f"of states within range {promised(known, found.answer)}")
+    for line in lines:
+        click.echo(line, err=True)
+
+
+def _count_line(found: Batches, seconds: float, plural: str, places: str) -> str:
+    inputs, outputs, beyond = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
+    saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
+    stops = f"; beyond the {places}' stops: {beyond} inputs" if beyond else ""
+    before = f"; {found.resumed} of {found.chunks} chunks were there" if found.resumed else ""
+    samples = f"{found.samples} {'sample' if found.samples == 1 else 'samples'}"
+    return f"{samples} in {seconds:.2f} s{saturated}{stops}{before}"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import UsageError, listing
 from boolcomp.commands.options import FilePath, json_option, print_json, within
-from boolcomp.common.errors import UsageError, listing
 
 if TYPE_CHECKING:
-    from boolcomp.targets import Files
+    from boolcomp.targets.target import Files
 
 STANDARD = Path("-")
 
@@ -49,11 +49,16 @@ def command(
     where it has the target's ending (2r.v), and what belongs to it (a test bench) is written
     beside; else it is a folder of files that are named after the program.
     """
-    from boolcomp.common.choices import masses
-    from boolcomp.program.family import with_loads
-    from boolcomp.program.files import load_program
-    from boolcomp.targets import MOST_STAGES, Options, export_texts, writer
-    from boolcomp.targets.writing import checked_level, write_files
+    from boolcomp.base.errors import masses
+    from boolcomp.program.files import load_program, with_loads
+    from boolcomp.targets.target import (
+        MOST_STAGES,
+        Options,
+        checked_level,
+        export_texts,
+        write_files,
+        writer,
+    )
 
     writer(target)
     checked_level(level)

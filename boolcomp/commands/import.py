@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.errors import UsageError, listing, shown
 from boolcomp.base.files import read_bytes, read_text, write_output
 from boolcomp.commands.options import FilePath, json_option, print_json
-from boolcomp.common.errors import UsageError, listing, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.logic.netlist import Netlist
+    from boolcomp.logic.formats import Netlist
 
 READ = (".blif", ".aig", ".aag")
 WRITTEN = (*READ, ".txt")
@@ -32,7 +32,7 @@ def command(file: Path, output: Path, *, as_json: bool) -> None:
     """
     _check(file, READ)
     _check(output, WRITTEN)
-    from boolcomp.logic.merging import merged
+    from boolcomp.logic.order import merged
 
     read = _read(file)
     netlist = replace(read, network=merged(read.network))
@@ -57,23 +57,23 @@ def _check(path: Path, allowed: tuple[str, ...]) -> None:
 
 
 def _read(path: Path) -> Netlist:
-    from boolcomp.logic import aiger, formats
-    from boolcomp.logic.netlist import MOST_BYTES
+    from boolcomp.logic import formats
+    from boolcomp.logic.formats import MOST_BYTES
 
     if path.suffix == ".blif":
         return formats.read_netlist(read_text(path, MOST_BYTES), str(path))
-    return aiger.parse_aiger(read_bytes(path, MOST_BYTES), str(path))
+    return formats.parse_aiger(read_bytes(path, MOST_BYTES), str(path))
 
 
 def _write(netlist: Netlist, path: Path) -> None:
-    from boolcomp.logic import aiger, formats
-    from boolcomp.logic.networktext import render_network
+    from boolcomp.logic import formats
+    from boolcomp.logic.network import render_network
 
     if path.suffix == ".blif":
         write_output(path, formats.render_netlist(netlist))
     elif path.suffix == ".aag":
-        write_output(path, aiger.render_ascii(netlist))
+        write_output(path, formats.render_ascii(netlist))
     elif path.suffix == ".aig":
-        write_output(path, aiger.render_binary(netlist))
+        write_output(path, formats.render_binary(netlist))
     else:
         write_output(path, render_network(netlist.network))

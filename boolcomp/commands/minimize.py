@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+import numpy as np
 
-from boolcomp.base.errors import table
+from boolcomp.base.errors import (
+    BoolcompError,
+    DataError,
+    UsageError,
+    listing,
+    shown,
+    suggestion,
+    table,
+)
 from boolcomp.base.files import check_place, write_output
 from boolcomp.base.loops import briefly
 from boolcomp.commands.options import FilePath, json_option, minimiser_options, print_json
 from boolcomp.commands.output import progress
-from boolcomp.common.errors import BoolcompError, DataError, UsageError, listing, shown, suggestion
 
 if TYPE_CHECKING:
-    from boolcomp.paper.store import Recipe
-    from boolcomp.twolevel.cheapest import Prices
+    from collections.abc import Sequence
+
+    from boolcomp.paper.covers import Recipe
     from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.twolevel.exact import Prices
     from boolcomp.twolevel.function import Cover, Function
     from boolcomp.twolevel.pla import Pla
+
+
+# --------------------------------------------------------------------------------------------------
+# `boolcomp minimize`: a two-level minimiser for anybody's PLA files.
+# --------------------------------------------------------------------------------------------------
+
 
 STANDARD = Path("-")
 USUAL = "products"  # and among covers of as many the fewest literals
@@ -49,8 +66,6 @@ class Wanted(NamedTuple):
             return self.output
         if not (self.several or self.output.is_dir()):
             return self.output
-        from boolcomp.commands.plafiles import EXTENSIONS
-
         ending = EXTENSIONS.get(self.kind, path.suffix)
         return self.output / path.with_suffix(ending).name
 
@@ -120,8 +135,6 @@ def command(
     if verify or stats:
         if output is not None:
             raise UsageError(f"-o means nothing with {'--verify' if verify else '--stats'}")
-        from boolcomp.commands.plafiles import compare, count
-
         if verify and len(files) != 2:
             raise UsageError(f"--verify compares two files, and there are {len(files)}")
         if stats:
@@ -186,7 +199,7 @@ def _prices(cost: str, recipe: Recipe, *, phase: bool, primes: str | None) -> Pr
     """Return other prices than the usual: then covers are exact, of the function as it is."""
     if cost == USUAL:
         return None
-    from boolcomp.twolevel.cheapest import prices
+    from boolcomp.twolevel.exact import prices
 
     found = prices(cost)
     if recipe.method != "exact" or phase or primes:
@@ -211,7 +224,7 @@ def _all_minimised(
 
 def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
     from boolcomp.twolevel import pla
-    from boolcomp.twolevel.dense import is_small
+    from boolcomp.twolevel.cubes import is_small
 
     source = pla.read(path)
     small = is_small(source.inputs, source.outputs)
@@ -235,12 +248,10 @@ def _made(path: Path, source: Pla, recipe: Recipe, wanted: Wanted) -> tuple[Row,
     phase = (True,) * function.outputs
     cost = None
     if wanted.primes:
-        from boolcomp.commands.plafiles import primes
-
         cubes, note = primes(source, str(path), wanted.primes, recipe.deadline)
         cover = Cover(cubes, wanted.primes, note=note)
     elif wanted.phase:
-        from boolcomp.twolevel.phases import assigned
+        from boolcomp.twolevel.minimisation import assigned
 
         phase, function, cover = assigned(function, recipe.method, recipe.deadline)
     elif wanted.prices is None:
@@ -257,8 +268,8 @@ def _made(path: Path, source: Pla, recipe: Recipe, wanted: Wanted) -> tuple[Row,
 
 def _stated(function: Function, path: Path, deadline: float | None) -> Function:
     """Return a function whose don't-cares can be written: of type fr they are what is left."""
-    from boolcomp.twolevel.clock import Clock
-    from boolcomp.twolevel.lists import GaveUpError
+    from boolcomp.twolevel.cubes import Clock
+    from boolcomp.twolevel.function import GaveUpError
 
     try:
         return function.stated(Clock(deadline))
@@ -269,9 +280,9 @@ def _stated(function: Function, path: Path, deadline: float | None) -> Function:
 
 def _cheapest(function: Function, recipe: Recipe, prices: Prices) -> tuple[Cover, tuple[int, int]]:
     """Return a verified cover of least cost with what it costs, and what any costs at least."""
-    from boolcomp.twolevel.cheapest import cheapest
+    from boolcomp.twolevel.exact import cheapest
+    from boolcomp.twolevel.function import verify
     from boolcomp.twolevel.minimisation import minimise
-    from boolcomp.twolevel.verify import verify
 
     share = None if recipe.deadline is None else recipe.deadline / 5
     start = minimise(function, "own", share)
@@ -291,13 +302,13 @@ def _text(
     wanted: Wanted,
 ) -> str:
     """Return a cover as it is to be written; sets beside ON are those of the file's function."""
-    from boolcomp.twolevel import netlists, pla
+    from boolcomp.twolevel import pla
     from boolcomp.twolevel.cubes import Cubes as Empty
 
     if wanted.kind in {"blif", "verilog"}:
-        signals = netlists.signals(cubes, source.input_names, source.output_names)
+        signals = pla.signals(cubes, source.input_names, source.output_names)
         title = "pla" if path == STANDARD else path.stem or "pla"
-        write = netlists.blif if wanted.kind == "blif" else netlists.verilog
+        write = pla.blif if wanted.kind == "blif" else pla.verilog
         return write(cubes, signals, phase, "_".join(title.split()))
     none = Empty.empty(cubes.inputs, cubes.outputs)
     dont_cares = function.dc if "d" in wanted.kind else none
@@ -357,3 +368,142 @@ def _document(row: Row, kind: str) -> dict[str, Any]:
         "output_type": kind,
         **least,
     }
+
+
+# --------------------------------------------------------------------------------------------------
+# What `boolcomp minimize` does with PLA files beside minimising: compare, count, list primes.
+# --------------------------------------------------------------------------------------------------
+
+
+STATISTICS = (
+    "file", "type", "inputs", "outputs", "rows", "ON", "DC", "OFF", "literals", "unate", "unread",
+    "ON share", "DC share",
+)  # fmt: skip
+MOST_PRIMES = 1_000_000
+EXTENSIONS = {"blif": ".blif", "verilog": ".v"}
+
+
+def compare(files: Sequence[Path], *, as_json: bool) -> bool:
+    """Say whether the second file implements the first, and at which point if it does not."""
+    from boolcomp.twolevel import pla
+    from boolcomp.twolevel.cubes import is_small
+    from boolcomp.twolevel.function import verify
+
+    first, second = (pla.read(path) for path in files)
+    wanted = first.function(str(files[0]))
+    given = second.function(str(files[1]))
+    if (wanted.inputs, wanted.outputs) != (given.inputs, given.outputs):
+        raise DataError(
+            f"{files[0]} has {wanted.inputs} inputs and {wanted.outputs} outputs, {files[1]} has "
+            f"{given.inputs} and {given.outputs}: no function is another's"
+        )
+    witness = briefly(
+        lambda: verify(wanted, in_order(given.on, second, first)),
+        small=is_small(wanted.inputs, wanted.outputs),
+    )
+    if as_json:
+        point = None if witness is None else {
+            "output": _name(first.output_names, witness.output, "output"), "point": witness.point,
+            "expected": witness.expected,
+        }  # fmt: skip
+        pair = {"wanted": str(files[0]), "given": str(files[1])}
+        print_json({"holds": witness is None, **pair, "witness": point})
+    elif witness is None:
+        click.echo(f"{files[1]} implements {files[0]}: every point of ON, none of OFF")
+    else:
+        name = _name(first.output_names, witness.output, "output")
+        click.echo(
+            f"{files[1]} does not implement {files[0]}: {name} at inputs {witness.point} is "
+            f"{1 - witness.expected} and must be {witness.expected}"
+        )
+    return witness is None
+
+
+def _name(names: tuple[str, ...] | None, place: int, kind: str) -> str:
+    return names[place] if names else f"{kind} {place}"
+
+
+def in_order(cubes: Cubes, own: Pla, other: Pla) -> Cubes:
+    """Return cubes with their columns in another file's order, where both have the same names."""
+    from boolcomp.twolevel.cubes import Cubes, unpack
+
+    inputs = _places(own.input_names, other.input_names, own.inputs)
+    outputs = _places(own.output_names, other.output_names, own.outputs)
+    planes = ((cubes.zero, inputs), (cubes.one, inputs), (cubes.out, outputs))
+    zero, one, out = (unpack(plane, len(order))[:, order] for plane, order in planes)
+    return Cubes.from_bits(zero, one, out)
+
+
+def _places(
+    own: tuple[str, ...] | None, other: tuple[str, ...] | None, width: int
+) -> Sequence[int]:
+    if own is None or other is None or len(set(own)) < width or set(own) != set(other):
+        return range(width)
+    return [own.index(name) for name in other]
+
+
+def count(files: Sequence[Path], *, as_json: bool) -> None:
+    """Print what the files hold."""
+    from boolcomp.twolevel import pla
+    from boolcomp.twolevel.cubes import is_small
+    from boolcomp.twolevel.pla import statistics
+
+    found = []
+    for path in files:
+        source = pla.read(path)
+        small = is_small(source.inputs, source.outputs)
+        found.append((path, briefly(partial(statistics, source, str(path)), small=small)))
+    if as_json:
+        print_json({"files": [{"file": str(path), **asdict(own)} for path, own in found]})
+        return
+    rows = [[str(path), *(_cell(value) for value in asdict(own).values())] for path, own in found]
+    click.echo(table(STATISTICS, rows, left=(0, 1)))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2%}" if isinstance(value, float) else str(value)
+
+
+def primes(source: Pla, name: str, kind: str, deadline: float | None) -> tuple[Cubes, str]:
+    """Return all primes of ON and don't-cares together, or those that every prime cover has."""
+    from boolcomp.twolevel.cubes import Clock
+    from boolcomp.twolevel.function import GaveUpError
+
+    clock = Clock(deadline)
+    try:
+        return (_all if kind == "all" else _essential)(source, name, clock)
+    except GaveUpError:
+        raise DataError(f"{name}: the deadline was reached before its primes were known") from None
+
+
+def _all(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
+    import time
+
+    from boolcomp.twolevel.cubes import Shape, packed, unpacked
+    from boolcomp.twolevel.primes import PrimesTooManyError, all_primes, lightest_first
+
+    function = source.function(name).stated(clock)
+    shape = Shape(function.inputs, function.outputs)
+    allowed = packed(function.on.joined(function.dc))
+    try:
+        found = all_primes(allowed, shape, MOST_PRIMES, time.monotonic() + min(clock.left, 1e7))
+    except PrimesTooManyError as error:
+        raise DataError(f"{name}: {error}") from error
+    return lightest_first(unpacked(found, shape).canonical()), f"{len(found)} primes"
+
+
+def _essential(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
+    from boolcomp.twolevel.minimisation import minimise
+    from boolcomp.twolevel.primes import essential, lightest_first, primes_around
+
+    function = source.function(name).stated(clock)
+    share = None if clock.left == float("inf") else clock.left / 3
+    cover = primes_around(function, minimise(function, "own", share).cubes, clock)
+    if not len(cover):
+        return cover, "no primes are needed"
+    chosen = essential(function, cover, clock)
+    return lightest_first(
+        cover.take(np.flatnonzero(chosen))
+    ), f"{int(chosen.sum())} essential primes"

@@ -6,30 +6,131 @@ import functools
 import json
 import os
 import re
-from dataclasses import dataclass, field
+import shlex
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import short
+from boolcomp.base.errors import UsageError, cut, listing, reals, short, shown, suggestion, widths
 from boolcomp.base.files import is_file
-from boolcomp.commands.wordlength import USUAL_BITS, WordLength
-from boolcomp.commands.working import work_options
-from boolcomp.common.choices import reals, widths
-from boolcomp.common.errors import UsageError, listing, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from boolcomp.common.places import Place
-    from boolcomp.common.workers import Workers
+    from boolcomp.base.store import Place
+    from boolcomp.base.workers import Workers
     from boolcomp.compact.demand import Demand
-    from boolcomp.problem.interval import Interval
-    from boolcomp.problem.problem import Problem
-    from boolcomp.problem.promise import Promise
-    from boolcomp.problem.words import WordFormat
+    from boolcomp.paper.plan import Options
+    from boolcomp.problem.problem import Problem, Promise
+    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.words import Interval, WordFormat
 
+
+# --------------------------------------------------------------------------------------------------
+# The option of a word length, which may be `auto` where an error is promised in a unit.
+# --------------------------------------------------------------------------------------------------
+
+
+USUAL_BITS = 8
+AUTO, _FOUND = "auto", "boolcomp.bits"
+
+if TYPE_CHECKING:
+    _IntegerType = click.ParamType[int]
+else:
+    _IntegerType = click.ParamType  # not generic before click 8.4
+
+
+class WordLength(_IntegerType):
+    """A word length, or `auto`, which the context remembers; bits are then the usual ones."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        if value == AUTO and ctx is not None:
+            ctx.meta[_FOUND] = True
+            return USUAL_BITS
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{shown(value)}: a whole number, or {AUTO}", param, ctx)
+
+
+def is_auto(context: click.Context) -> bool:
+    """Tell whether the word length is to be found."""
+    return bool(context.meta.get(_FOUND))
+
+
+# --------------------------------------------------------------------------------------------------
+# The options that say where work is done: --processes and --cluster.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_PROCESSES = 256
+
+
+def cluster_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --cluster, and hand it on as what `executor` takes, or None.
+
+    Who gives --processes too, if a command has that, is told that they are two ways.
+    """
+
+    @click.option(
+        "--cluster",
+        help="Dask does the work: tcp://host:8786, a scheduler file, or local:4 (workers here).",
+    )
+    @functools.wraps(function)
+    def wrapped(*args: Any, cluster: str | None, **more: Any) -> Any:
+        if cluster is not None:
+            from boolcomp.base.workers import way
+
+            said = click.get_current_context().get_parameter_source("processes")
+            if said is click.core.ParameterSource.COMMANDLINE:
+                raise UsageError(
+                    "--processes are of this machine, --cluster is another way: give one"
+                )
+            way(cluster)
+        return function(*args, cluster=cluster, **more)
+
+    return wrapped
+
+
+def work_options(usual: str = "2") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --processes and --cluster, handed on as `workers`: None where none of them was given.
+
+    `usual` is what is said of that.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option("--processes", type=int, help=f"That work side by side [default: {usual}]")
+        @cluster_option
+        @functools.wraps(function)
+        def wrapped(*args: Any, processes: int | None, cluster: str | None, **more: Any) -> Any:
+            return function(*args, workers=_workers(processes, cluster), **more)
+
+        return wrapped
+
+    return decorate
+
+
+def _workers(processes: int | None, cluster: str | None) -> Workers | None:
+    if processes is not None and not 1 <= processes <= MOST_PROCESSES:
+        raise UsageError(f"--processes must be 1 to {MOST_PROCESSES}, not {shown(processes)}")
+    if processes is None and cluster is None:
+        return None
+    from boolcomp.base.workers import Workers
+
+    return Workers.of(processes, cluster)
+
+
+# --------------------------------------------------------------------------------------------------
+# Arguments and options that several commands share, and how results are printed.
+# --------------------------------------------------------------------------------------------------
+
+
+if TYPE_CHECKING:
     _PathType = click.ParamType[Path]
 else:
     _PathType = click.ParamType  # not generic before click 8.4
@@ -88,7 +189,7 @@ class StorePlace(FilePath):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Place:
         """Return the place, or fail with a sentence."""
-        from boolcomp.common.places import place_of
+        from boolcomp.base.store import place_of
 
         text = os.fspath(value) if isinstance(value, str | os.PathLike) else ""
         if "://" in text:
@@ -177,7 +278,7 @@ def minimiser_options(
         )
         @functools.wraps(function)
         def wrapped(*args: Any, method: str, deadline: float, **more: Any) -> Any:
-            from boolcomp.paper.store import Recipe
+            from boolcomp.paper.covers import Recipe
 
             return function(*args, recipe=Recipe(method, deadline or None), **more)
 
@@ -197,7 +298,7 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     @functools.wraps(function)
     def wrapped(*args: Any, place: Place | None, **more: Any) -> Any:
-        from boolcomp.paper.store import default_store
+        from boolcomp.paper.covers import default_store
 
         return function(*args, store=default_store(place and place.check()), **more)
 
@@ -323,7 +424,7 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapped(*args: Any, workers: Workers | None, **given: Any) -> Any:
-            from boolcomp.problem.promise import promise_of
+            from boolcomp.problem.problem import promise_of
             from boolcomp.problem.words import formats
 
             chosen = {name: given.pop(name) for name in options}
@@ -396,3 +497,150 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
             )
         result += range(int(match[1]), int(match[2] or match[1]) + 1)
     return tuple(dict.fromkeys(result))
+
+
+# --------------------------------------------------------------------------------------------------
+# Arguments and options that say what is meant: a robot, its arm, which function of it, a file.
+# --------------------------------------------------------------------------------------------------
+
+
+DESCRIPTIONS = (".urdf", ".sdf", ".mjcf", ".xml")  # of robots; which one it is its text says
+
+# What says which function of a robot is meant, by the names that click gives their values.
+FUNCTION = {
+    "of": "--of", "friction": "--friction", "smoothing": "--smoothing", "kp": "--kp", "kd": "--kd",
+    "load_range": "--load-range", "elbow": "--elbow",
+}  # fmt: skip
+_FUNCTION = (
+    click.option(
+        "--of",
+        default="inverse-dynamics",
+        show_default=True,
+        help="Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
+        "derivatives, computed-torque, pd-gravity, control, forward-dynamics, inverse-kinematics.",
+    ),
+    click.option(
+        "--friction", is_flag=True, help="Of inverse dynamics: with friction of the joints."
+    ),
+    click.option(
+        "--smoothing",
+        help="Speed v (rad/s, m/s) of dry friction, whose sign is tanh(qd/v): for all joints or "
+        "each [default: 2 % of a joint's largest speed]",
+    ),
+    click.option("--kp", help="Of control: gain of positions, for all or each [default: 100]"),
+    click.option("--kd", help="Of control: gain of speeds, for all or each [default: 20]"),
+    click.option("--load-range", help="Mass at the tip (kg) as an input word: 0..5"),
+    click.option("--elbow", help="Of inverse kinematics: up or down [default: up]"),
+)
+
+
+def function_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says which function of a robot is meant; `of` is handed on, with all choices."""
+
+    @functools.wraps(function)
+    def wrapped(
+        *args: Any, of: str, friction: bool, load_range: str | None, elbow: str | None, **more: Any
+    ) -> Any:
+        from boolcomp.problem.functions import function_name
+
+        gains = {key: more.pop(key) for key in ("smoothing", "kp", "kd")}
+        name = function_name(of, friction=friction, load=load_range, elbow=elbow, **gains)
+        return function(*args, of=name, **more)
+
+    for option in reversed(_FUNCTION):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --base and --tip, and hand them on in the robot's name, as `arm.urdf#base..tip,tip`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option("--base", help="Of a URDF: the link that stands [default: the root]")
+        @click.option(
+            "--tip",
+            "tips",
+            multiple=True,
+            help="Of a URDF: the link where the arm ends [default: the last]; again for a branch",
+        )
+        @functools.wraps(function)
+        def wrapped(*args: Any, base: str | None, tips: tuple[str, ...], **more: Any) -> Any:
+            name = more[argument]
+            if base is not None or tips:
+                if name is None or not name.endswith(DESCRIPTIONS):
+                    raise UsageError("--base and --tip choose an arm of a URDF: give an .urdf file")
+                more[argument] = f"{name}#{base or ''}..{','.join(tips)}"
+            return function(*args, **more)
+
+        return wrapped
+
+    return decorate
+
+
+def robot_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ROBOT: a name, a .toml file, or a .urdf file with --base and --tip."""
+    return click.argument("robot")(chain_options("robot")(function))
+
+
+def source_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ROBOT as above, which may be a function file as well."""
+    return click.argument("robot", metavar="ROBOT|FUNCTION")(chain_options("robot")(function))
+
+
+def own_bits(context: click.Context, options: Options, source: Robot | Problem) -> Options:
+    """Return options with the word length that a function itself names, unless --bits is given."""
+    bits = None if given(context, "bits") else getattr(source, "bits", None)
+    return options if bits is None else replace(options, bits=bits)
+
+
+def check_robot(name: str) -> None:
+    """Raise a `UsageError` for what is no robot where a program's folder would do as well."""
+    from boolcomp.problem.robot.library import robot_names
+
+    file = name.partition("#")[0].endswith((".toml", *DESCRIPTIONS)) or is_file(Path(name))
+    if name not in robot_names() and not file:
+        hint = suggestion(Path(name).name, robot_names())
+        raise UsageError(
+            f"{cut(name) or shown(name)}: neither a program's folder nor a robot{hint}"
+        )
+
+
+def told(command: str, source: str, of: str, *more: str) -> str:
+    """Return a command as a page says it, so that it can be given again."""
+    from boolcomp.problem.functions import USUAL
+
+    function = [] if of == USUAL else [f"--of {of}"]
+    return " ".join(["boolcomp", command, shlex.quote(source), *function, *more])
+
+
+def chosen(options: Options) -> list[str]:
+    """Return the options of a plan as a command says them: the bits, and what is not usual."""
+    said = [(one.name, getattr(options, one.name), one.default) for one in fields(options)]
+    return [
+        f"--{name.replace('_', '-')} {value}"
+        for name, value, usual in said
+        if name == "bits" or value != usual
+    ]
+
+
+def shipped(name: str) -> str | None:
+    """Return the robot that ships of which programs have this name, whatever the function."""
+    from boolcomp.problem.functions import USUAL, function_of
+    from boolcomp.problem.robot.library import robot_names
+
+    return next(
+        (one for one in robot_names() if name == one or function_of(name, one) != USUAL), None
+    )
+
+
+def shipped_or_refused(source: str, name: str) -> str:
+    """Return the robot that ships of a program; for any other its file has to be said."""
+    robot = shipped(name)
+    if robot is None:
+        here = f"{name}.toml"
+        file = here if is_file(Path(here)) else "FILE"
+        raise UsageError(
+            f"{source} was compiled for {shown(name)}, which is none of the robots that ship: "
+            f"say its robot file with --robot {file} (of a function its file)"
+        )
+    return robot

@@ -6,30 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import number, short, table
+from boolcomp.base.errors import UsageError, number, short, table
 from boolcomp.base.files import write_output
 from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_PAPER,
     FilePath,
+    chosen,
     demand_options,
+    function_options,
     json_option,
+    own_bits,
     page_option,
     plan_options,
     print_json,
     refuse_others,
+    source_argument,
     store_option,
+    told,
 )
-from boolcomp.commands.sources import chosen, function_options, own_bits, source_argument, told
-from boolcomp.common.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import CompactOptions
-    from boolcomp.paper.plan import Options, OutputPlan, Plan, TermPlan
-    from boolcomp.paper.store import Store
-    from boolcomp.paper.words import Word
+    from boolcomp.paper.covers import Store
+    from boolcomp.paper.plan import Options, OutputPlan, Plan, TermPlan, Word
 
 ONLY = {
     "paper": ONLY_PAPER,
@@ -87,8 +89,8 @@ def command(
     if mode == "compact":
         if page is not None:
             raise UsageError("--page is of the paper's plan; of a word graph say --graph x.svg")
-        from boolcomp.commands.compact import plan_words
-        from boolcomp.problem.worded import with_words
+        from boolcomp.commands.compile import plan_words
+        from boolcomp.problem.problem import with_words
 
         folder = context.params.get("place")
         demand = choices.demand(options.bits)

@@ -9,33 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import UsageError, listing, shown, suggestion
 from boolcomp.base.files import check_place, is_file
 from boolcomp.commands.options import (
+    FUNCTION,
     ONLY_COMPACT,
     ONLY_MINIMISED,
     ONLY_PAPER,
     FilePath,
+    chain_options,
     demand_options,
+    function_options,
     given,
     json_option,
     minimiser_options,
     numbers,
     plan_options,
     print_json,
+    shipped_or_refused,
     store_option,
     within,
 )
 from boolcomp.commands.output import progress
-from boolcomp.commands.sources import (
-    FUNCTION,
-    chain_options,
-    function_options,
-    shipped_or_refused,
-)
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.problem.functions import function_of, robot_problem
 from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot.payload import with_payload
+from boolcomp.problem.robot.model import with_payload
 from boolcomp.problem.sources import load_source, problem_of
 
 if TYPE_CHECKING:
@@ -44,14 +42,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from boolcomp.base.workers import Workers
     from boolcomp.commands.options import CompactOptions
-    from boolcomp.common.workers import Workers
-    from boolcomp.measure.report.findings import Asked
-    from boolcomp.measure.report.looks import Look
-    from boolcomp.measure.report.rows import Question
-    from boolcomp.measure.report.written import Written
+    from boolcomp.measure.report.page import Asked, Written
+    from boolcomp.measure.report.rows import Look, Question
+    from boolcomp.paper.covers import Recipe, Store
     from boolcomp.paper.plan import Options
-    from boolcomp.paper.store import Recipe, Store
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
@@ -158,11 +154,9 @@ def command(
     --no-logic leaves out what has to be compiled: product terms and compact mode. Of a FUNCTION
     (a file of expressions) errors are against its exact values; its own word length is taken.
     """
-    from boolcomp.common.pages.vega import require_charts
-    from boolcomp.common.pictures import require_matplotlib
-    from boolcomp.common.workers import all_cores
-    from boolcomp.measure.report.beside import read_beside
-    from boolcomp.measure.report.written import Written
+    from boolcomp.base.charts import require_charts, require_matplotlib
+    from boolcomp.base.workers import all_cores
+    from boolcomp.measure.report.page import Written, read_beside
 
     within("--widest", widest, 0, MOST_INPUT_BITS)
     require_matplotlib()
@@ -180,10 +174,9 @@ def command(
             _of_program(source, arm, payload, drawn, written, workers)
     else:
         _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
-        from boolcomp.measure.report.measure import SEARCHED
-        from boolcomp.measure.report.rows import Question
+        from boolcomp.measure.report.rows import SEARCHED, Question
         from boolcomp.program.program import MODES as COMPILED
-        from boolcomp.proof.bound.result import grade_of
+        from boolcomp.proof.bound.meaning import grade_of
 
         problem = problem_of(source, of)
         if problem.bits is not None and not given(context, "bits"):
@@ -203,12 +196,12 @@ def command(
         if not written.rows:
             raise UsageError(f"{problem.name}: nothing to report: see the warnings above")
     if as_json:
-        from boolcomp.measure.report.measure import documents
+        from boolcomp.measure.report.rows import documents
 
         rows = documents(written.rows)
         print_json({"robot": name, "samples": drawn.samples, "rows": rows})
     else:
-        from boolcomp.measure.report.tabulate import text_table
+        from boolcomp.measure.report.page import text_table
 
         click.echo(text_table(written.rows, drawn.samples))
         click.echo(f"written to {written.folder}", err=True)
@@ -223,7 +216,7 @@ def _asked(name: str, drawn: Drawn) -> Asked:
 
     from boolcomp.base.pages import Fact
     from boolcomp.base.version import VERSION
-    from boolcomp.measure.report.findings import Asked
+    from boolcomp.measure.report.page import Asked
 
     python = f"Python {platform.python_version()}"
     facts = (
@@ -247,8 +240,7 @@ def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
 def _of_problem(
     problem: Problem, question: Question, store: Store, drawn: Drawn, written: Written
 ) -> None:
-    from boolcomp.measure.report.measure import draw_samples
-    from boolcomp.measure.report.rows import report_rows
+    from boolcomp.measure.report.rows import draw_samples, report_rows
 
     with progress("measuring", question.steps) as step:
         states = draw_samples(problem, drawn.samples, drawn.seed)
@@ -264,9 +256,7 @@ def _of_program(
     written: Written,
     workers: Workers,
 ) -> None:
-    from boolcomp.measure.report.measure import draw_samples
-    from boolcomp.measure.report.programs import program_rows
-    from boolcomp.measure.report.rows import look_of
+    from boolcomp.measure.report.rows import draw_samples, look_of, program_rows
     from boolcomp.program.files import load_program
     from boolcomp.proof.worst import EVALUATIONS
 

@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import angle, short, table
+from boolcomp.base.errors import UsageError, angle, short, table
 from boolcomp.base.files import write_output
-from boolcomp.commands.options import FilePath, json_option, print_json
-from boolcomp.commands.sources import chain_options
-from boolcomp.common.errors import UsageError
+from boolcomp.commands.options import FilePath, chain_options, json_option, print_json
 from boolcomp.problem.robot.library import load_arm, load_robot, robot_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from boolcomp.problem.interval import Interval
     from boolcomp.problem.robot.model import Link, Robot
-    from boolcomp.terms.verdict import Verdict
+    from boolcomp.problem.words import Interval
+    from boolcomp.terms.extract import Verdict
 
 
 @click.command("robots", epilog="Example: boolcomp robots puma560")
@@ -48,8 +46,8 @@ def command(robot: str | None, *, right_angles: bool, output: Path | None, as_js
 
 
 def _one(name: str, output: Path | None, *, right_angles: bool, as_json: bool) -> None:
-    from boolcomp.problem.makers import inverse_dynamics_problem
-    from boolcomp.terms.verdict import judge_outputs
+    from boolcomp.problem.functions import inverse_dynamics_problem
+    from boolcomp.terms.extract import judge_outputs
 
     arm = load_arm(name, right_angles=right_angles)
     if arm is None and right_angles:

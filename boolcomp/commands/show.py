@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boolcomp.base.errors import UsageError, shown
 from boolcomp.base.files import check_place, is_file, write_output
-from boolcomp.commands.options import FilePath, given, json_option, print_json
-from boolcomp.commands.sources import shipped
-from boolcomp.common.errors import UsageError, shown
+from boolcomp.commands.options import FilePath, given, json_option, print_json, shipped
 
 if TYPE_CHECKING:
-    from boolcomp.measure.show.model import Subject
+    from boolcomp.measure.show.page import Subject
     from boolcomp.program.program import Program
 
 
@@ -73,11 +72,11 @@ def command(
 
 def _subject(program: Program, arm: str | None, load: float | None) -> Subject:
     """Return what is shown: with exact values and an arm where its robot or function is known."""
-    from boolcomp.measure.show.model import Subject
+    from boolcomp.measure.show.page import Subject
     from boolcomp.problem.functions import function_of
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.library import robot_of
-    from boolcomp.problem.robot.payload import with_payload
+    from boolcomp.problem.robot.model import with_payload
     from boolcomp.problem.sources import load_source, problem_of
 
     chosen = program.load(load)

@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.base.errors import UsageError, listing, shown, suggestion
 from boolcomp.base.files import check_place, is_folder, write_output
 from boolcomp.commands.options import (
     FilePath,
+    chain_options,
+    check_robot,
     given,
     json_option,
     numbers,
     print_json,
+    shipped_or_refused,
     within,
 )
 from boolcomp.commands.output import share
-from boolcomp.commands.sources import chain_options, check_robot, shipped_or_refused
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.measure.control.ask import Settings
+    from boolcomp.measure.control.blocks import Settings
     from boolcomp.measure.control.study import Study
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
@@ -68,7 +70,7 @@ def loop_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **more: Any) -> Any:
-        from boolcomp.measure.control.ask import Settings
+        from boolcomp.measure.control.blocks import Settings
 
         return function(*args, settings=Settings(**{k: more.pop(k) for k in options}), **more)
 
@@ -138,7 +140,7 @@ def command(
     Control rate, torque limits, friction and encoders are those of the robot's file. Exact
     arithmetic is simulated beside all of them.
     """
-    from boolcomp.measure.control.tabulate import text_table
+    from boolcomp.measure.control.study import text_table
 
     _check(output, tolerance, at_tip)
     if source and is_folder(Path(source)):
@@ -179,7 +181,7 @@ def _of_robot(
     asked: tuple[str, str, str, tuple[str, ...], float | None],
 ) -> Study:
     """Simulate a robot under a law by name, or under a user's function."""
-    from boolcomp.measure.control.ask import (
+    from boolcomp.measure.control.blocks import (
         LAWS,
         Question,
         function_variant,
@@ -214,7 +216,7 @@ def _of_program(
     source: str, arm: str | None, settings: Settings, trajectories: tuple[str, ...]
 ) -> Study:
     """Simulate a program as it is."""
-    from boolcomp.measure.control.ask import law_of_program, program_variants
+    from boolcomp.measure.control.blocks import law_of_program, program_variants
     from boolcomp.problem.robot.library import load_robot
     from boolcomp.program.files import load_program
 
@@ -244,7 +246,7 @@ def _simulated(
 
 def _compiled(effort: float | None, problem: Problem, bits: int) -> Program:
     """Return a program of compact mode: from the store, or searched, which is said."""
-    from boolcomp.commands.compact import listener
+    from boolcomp.commands.compile import listener
     from boolcomp.compact.demand import usual_demand
     from boolcomp.compact.passes import CompactChoices
     from boolcomp.pipeline import compile_compact
@@ -258,17 +260,17 @@ def _compiled(effort: float | None, problem: Problem, bits: int) -> Program:
 
 def _write(found: Study, output: Path, tolerances: tuple[float, float]) -> None:
     if output.suffix == ".csv":
-        from boolcomp.measure.control.tabulate import csv_table
+        from boolcomp.measure.control.study import csv_table
 
         write_output(output, csv_table(found.rows))
         return
     if output.suffix == ".html":
-        from boolcomp.measure.control.page import page
+        from boolcomp.measure.control.study import page
 
         command_line = " ".join(["boolcomp", *map(shlex.quote, sys.argv[1:])])
         write_output(output, page(found, tolerances, command_line))
         return
-    from boolcomp.measure.control.chart import draw
+    from boolcomp.measure.control.study import draw
 
     write_output(output, draw(found, tolerances[0], output.suffix[1:]))
 

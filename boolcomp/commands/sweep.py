@@ -8,23 +8,23 @@ import click
 
 from boolcomp.base.errors import short, table
 from boolcomp.commands.options import (
+    MOST_PROCESSES,
     FilePath,
     StorePlace,
+    cluster_option,
     json_option,
     print_json,
     within,
 )
 from boolcomp.commands.output import duration, share
-from boolcomp.commands.working import MOST_PROCESSES, cluster_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from boolcomp.common.places import Place
-    from boolcomp.scale.sweep import State
-    from boolcomp.sweep.folder import Folder
-    from boolcomp.sweep.spec import Spec
+    from boolcomp.base.store import Place
+    from boolcomp.scale.sweep import Folder, State
+    from boolcomp.scale.sweep_spec import Spec
 
 MOST_SAID = 10  # failures that are printed; files and --json have all
 
@@ -64,11 +64,10 @@ def command(
     bytes whoever computes them. Exit code 1 where cells failed; the others are there.
     """
     within("--processes", processes, 1, MOST_PROCESSES)
+    from boolcomp.base.store import everywhere
     from boolcomp.base.workers import HERE, way
-    from boolcomp.common.places import everywhere
-    from boolcomp.scale.sweep import state_of
-    from boolcomp.sweep.folder import Folder
-    from boolcomp.sweep.spec import read_spec
+    from boolcomp.scale.sweep import Folder, state_of
+    from boolcomp.scale.sweep_spec import read_spec
 
     found, folder = read_spec(spec), Folder(output)
     state = state_of(found.cells, folder, retry=retry)
@@ -96,7 +95,7 @@ def _run(spec: Spec, folder: Folder, state: State, where: str, store: Place | No
 
 
 def _report(spec: Spec, folder: Folder, state: State, *, as_json: bool) -> None:
-    from boolcomp.sweep.tables import failures, write_tables
+    from boolcomp.scale.sweep_page import failures, write_tables
 
     written = [str(path) for path in write_tables(spec, state, folder.path)]
     failed = failures(spec, state)
@@ -131,7 +130,7 @@ def _chart(spec: Spec, state: State) -> str:
 
 def _most(outputs: Sequence[dict[str, Any]], kind: str) -> str:
     """Return the largest error of a kind in LSB; a dash where one of them is not known."""
-    from boolcomp.program.parts import NOT_USEFUL
+    from boolcomp.program.program import NOT_USEFUL
 
     if kind == "bound" and any(one.get("bound_note") == NOT_USEFUL for one in outputs):
         return NOT_USEFUL
@@ -149,7 +148,7 @@ def _dry(spec: Spec, folder: Folder, state: State, workers: int, *, as_json: boo
 
     Of a cluster that is somewhere else it is not known how many workers it has: they are 0.
     """
-    from boolcomp.sweep.estimate import Costs, makespan
+    from boolcomp.scale.sweep import Costs, makespan
 
     costs = Costs(folder.costs())
     seconds = {place: costs.of(spec.cells[place]) for place in state.left}

@@ -11,12 +11,16 @@ from boolcomp.base.errors import table
 from boolcomp.base.files import outputs
 from boolcomp.commands.options import (
     FilePath,
+    chosen,
+    function_options,
     json_option,
+    own_bits,
     page_option,
     plan_options,
     print_json,
+    source_argument,
+    told,
 )
-from boolcomp.commands.sources import chosen, function_options, own_bits, source_argument, told
 
 if TYPE_CHECKING:
     from boolcomp.paper.plan import Options
@@ -45,7 +49,7 @@ def command(
 
     Terms that are the same function share one table; the list says which.
     """
-    from boolcomp.paper.truthfile import render_table
+    from boolcomp.paper.tables import render_table
     from boolcomp.pipeline import run_passes
     from boolcomp.problem.sources import problem_of
 

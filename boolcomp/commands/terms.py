@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.base.files import write_output
-from boolcomp.commands.options import json_option, page_option, print_json
-from boolcomp.commands.sources import function_options, source_argument, told
+from boolcomp.commands.options import (
+    function_options,
+    json_option,
+    page_option,
+    print_json,
+    source_argument,
+    told,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

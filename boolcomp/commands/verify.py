@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import table
+from boolcomp.base.errors import DataError, UsageError, table
 from boolcomp.commands.options import json_option, print_json
-from boolcomp.common.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from boolcomp.checker.same import Asked
+    from boolcomp.checker.claim import Asked
     from boolcomp.measure.verify import Check
     from boolcomp.program.program import Program
 
@@ -51,7 +50,7 @@ def command(
     hold, is not known, or holds on conditions that are not allowed.
     """
     from boolcomp.commands.output import progress
-    from boolcomp.measure.verification.certified import chain, chain_alone, chain_tools
+    from boolcomp.measure.verify import chain, chain_alone, chain_tools
     from boolcomp.program.files import load_program
 
     if chain_only and (with_tools or load is not None):
@@ -96,7 +95,7 @@ def command(
 def _asked(name: str) -> Asked:
     """Return the text of a robot or function file; another format as it is read by the compiler."""
     from boolcomp.base.files import is_file, read_text
-    from boolcomp.checker.same import Asked
+    from boolcomp.checker.claim import Asked
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.sources import load_source
 
@@ -112,9 +111,8 @@ def _others(
 ) -> list[Check]:
     """Return what is checked with the compiler's own machinery, and with tools."""
     from boolcomp.commands.output import progress
-    from boolcomp.measure.verification.tools import tool_checks
-    from boolcomp.measure.verification.wordchecks import word_checks
-    from boolcomp.measure.verify import own_checks
+    from boolcomp.measure.verify import own_checks, tool_checks
+    from boolcomp.measure.verify_words import word_checks
 
     found: list[Check] = []
     with progress("verifying", None) as step:

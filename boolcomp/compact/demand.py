@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
-from boolcomp.common.choices import EVERY
-from boolcomp.common.errors import UsageError, listing, require_name, shown
-from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective
-from boolcomp.problem.promise import HALF, LSB, Allowed, Promise
+from boolcomp.base.errors import EVERY, UsageError, listing, require_name, shown
+from boolcomp.logic.synthesis.tables import OBJECTIVES, Objective
+from boolcomp.problem.problem import HALF, LSB, Allowed, Promise
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
-    from boolcomp.proof.bound.result import Grade
+    from boolcomp.proof.bound.meaning import Grade
+
 
 SEARCH_VERSION = 2  # of what a demand leads to: raised whenever the search or the passes change
 PROMISE_VERSION = 1  # likewise, of demands with a promise

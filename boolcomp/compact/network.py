@@ -2,31 +2,178 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from bitarray import bitarray, frozenbitarray
 
-from boolcomp.compact.graph.heaps import Addition, TimedBuilder, add_constant, reduce_columns
-from boolcomp.compact.graph.tables import Columns, columns_of, mux_network
-from boolcomp.logic import luts
-from boolcomp.logic.network import FALSE, Builder, Network, copied
-from boolcomp.logic.truthtable import TruthTable
-from boolcomp.words.folding import canonical, fold
+from boolcomp.codes import Code
+from boolcomp.compact.sketch import quantities
+from boolcomp.compact.tables import Columns, columns_of, folding_nodes, mux_network
+from boolcomp.logic import network as luts
+from boolcomp.logic.network import CONSTANTS, FALSE, TRUE, Builder, Network, Node, copied
+from boolcomp.logic.simulation import TruthTable
+from boolcomp.problem.words import Interval
+from boolcomp.program.program import program_of_network
 from boolcomp.words.graph import (
     Angles,
     Bits,
     Heap,
+    HeapRow,
     InputWord,
     Lookup,
     OutputWord,
     PartialProducts,
+    Spot,
+    WordBit,
     WordGraph,
 )
+from boolcomp.words.simulation import canonical, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from boolcomp.compact.demand import Demand
+    from boolcomp.compact.tables import Tabulated
+    from boolcomp.problem.problem import Problem
+    from boolcomp.program.program import Program
+    from boolcomp.words.graph import Cone, Signal
+
+
+# --------------------------------------------------------------------------------------------------
+# Bit heaps: adding many bits by full adders, the earliest bits first.
+# --------------------------------------------------------------------------------------------------
+
+
+Timed = tuple[int, int]  # depth, literal
+EVEN = (1 << 128) // 3  # ones in every second column
+
+
+@dataclass(slots=True)
+class Addition:
+    """How columns of literals were added up: of every column what was taken, sum and carry."""
+
+    columns: dict[int, list[int]]
+    bits: int
+    steps: dict[int, list[tuple[list[int], int, int]]] = field(default_factory=dict)
+
+    def groups(self) -> list[list[list[int]]]:
+        """Return of every column which places of it were added, in their order.
+
+        Places count the literals of a column as they come: addends, carries, then sums. What was
+        left out as it is always 0 is added in the end.
+        """
+        columns = [list(self.columns.get(c, ())) for c in range(self.bits)] + [[]]
+        found = []
+        for c in range(self.bits):
+            column, groups = columns[c], []
+            free = list(range(len(column)))
+            for taken, left, carry in self.steps.get(c, ()):
+                group = []
+                for literal in taken:
+                    group.append(next(place for place in free if column[place] == literal))
+                    free.remove(group[-1])
+                groups.append(group)
+                free.append(len(column))
+                column.append(left)
+                columns[c + 1].append(carry)
+            while len(free) > 1:
+                group, free = free[:3], [*free[3:], len(column)]
+                groups.append(group)
+                column.append(max(column[place] for place in group))
+                columns[c + 1].append(2 * FALSE)
+            found.append(groups)
+        return found
+
+
+def reduce_columns(
+    builder: TimedBuilder,
+    columns: Mapping[int, Sequence[int]],
+    bits: int,
+    said: Addition | None = None,
+) -> list[int]:
+    """Return the literals of the sum modulo 2^bits, least significant first.
+
+    Each full adder is an XOR and a majority and takes two bits out of the heap whichever it
+    takes; so the earliest are taken, for depth. What is done is `said`, if anybody listens.
+    """
+    waiting: list[list[Timed]] = [[] for _ in range(bits)]
+    for column, literals in columns.items():
+        if column < bits:
+            waiting[column] += [(builder.depth(literal), literal) for literal in literals]
+    total = []
+    for column in range(bits):
+        queue = waiting[column]
+        heapq.heapify(queue)
+        while len(queue) > 1:
+            taken = [heapq.heappop(queue)[1] for _ in range(min(3, len(queue)))]
+            three, carry = [*taken, 2 * FALSE][:3], 2 * FALSE
+            if column + 1 < bits:
+                carry = builder.node(luts.MAJ3, *three)
+                if carry != 2 * FALSE:
+                    waiting[column + 1].append((builder.depth(carry), carry))
+            left = builder.node(luts.XOR3, *three)
+            if said is not None:
+                said.steps.setdefault(column, []).append((taken, left, carry))
+            if left != 2 * FALSE or not queue:
+                heapq.heappush(queue, (builder.depth(left), left))
+        total.append(queue[0][1] if queue else 2 * FALSE)
+    return total
+
+
+def add_constant(columns: dict[int, list[int]], constant: int, bits: int) -> None:
+    """Put the ones of a constant into a heap."""
+    for column in range(bits):
+        if constant >> column & 1:
+            columns.setdefault(column, []).append(2 * TRUE)
+
+
+def adder_nodes(counts: Sequence[int], dropped: int = 0, constant: int = 0) -> int:
+    """Return how many nodes the reduction of columns with these counts of bits takes.
+
+    The ones of a constant are bits too. Of the lowest `dropped` columns only the carry is wanted. A
+    single column at the top needs no majorities; carries that would go beyond it are not made.
+    """
+    nodes, carries = 0, 0
+    for column, count in enumerate(counts):
+        bits = count + carries + (constant & 1)
+        constant >>= 1
+        carries = bits >> 1
+        if carries:
+            nodes += 2 * carries - (column < dropped)
+    return nodes - carries
+
+
+def mean_adder_nodes(counts: Sequence[int], dropped: int = 0) -> float:
+    """Return the nodes of a heap with a constant that is not known: the mean of two."""
+    return (adder_nodes(counts, dropped, EVEN) + adder_nodes(counts, dropped, EVEN << 1)) / 2
+
+
+class TimedBuilder(Builder):
+    """A builder that knows how many nodes lie before every literal."""
+
+    def __init__(self, inputs: int) -> None:
+        super().__init__(inputs)
+        self._depths = [0] * (CONSTANTS + inputs)
+
+    def depth(self, literal: int) -> int:
+        """Return the number of nodes on the longest way to a literal."""
+        return self._depths[literal >> 1]
+
+    def _add(self, node: Node) -> int:
+        signal = super()._add(node)
+        if signal == len(self._depths):
+            self._depths.append(1 + max(self._depths[k] for k in node.operands))
+        return signal
+
+
+# --------------------------------------------------------------------------------------------------
+# From a word graph to a network of nodes with three inputs.
+# --------------------------------------------------------------------------------------------------
+
 
 Synthesiser: TypeAlias = Callable[[int, Columns], Network]
 """Makes the network of a table from its number of inputs and its columns (see `tables`)."""
@@ -237,3 +384,244 @@ class LogicMaker:
         cell = [*cell[:-1], cell[-1] ^ 1]
         limited = [self.builder.node(0xCA, within, bit, positive) for bit in cell]
         return [*reversed(limited), within ^ 1]
+
+
+# --------------------------------------------------------------------------------------------------
+# The network of a word graph some of whose heaps' bits are other logic (see `words.cones`).
+#
+# Sums are added up as those of the graph itself are, whatever stands in their spots: so a bit that
+# stands for another moves its heap by what its column counts, and by nothing else.
+# --------------------------------------------------------------------------------------------------
+
+
+class ConedLogic(LogicMaker):
+    """Makes all words; remembers which literal stands in every spot, and which one would have."""
+
+    def __init__(
+        self, graph: WordGraph, synthesise: Synthesiser, cones: Iterable[Cone] = ()
+    ) -> None:
+        super().__init__(graph, synthesise)
+        said: list[Addition] = []
+        word_logic(graph, synthesise, said)
+        self.cones = {cone.spot: cone for cone in cones}
+        self.signals: dict[Signal, int] = {}  # in the order in which they are made
+        self.replaced: dict[Spot, int] = {}
+        self._plans = iter([one.groups() for one in said])
+        for place in range(len(graph.nodes)):
+            self.make_next()
+            word = self.words[place]
+            if word.sign >> 1 == FALSE:  # else its bits are nodes more
+                for k, bit in enumerate(self.bits(place)):
+                    self.signals[WordBit(place, k)] = bit
+
+    def network(self) -> Network:
+        """Return the network of the outputs."""
+        return self.builder.build(self.outputs())
+
+    def added(self, columns: dict[int, list[int]], bits: int) -> Literals:
+        """Add up what stands in columns, as it is planned."""
+        coming = [list(columns.get(c, ())) for c in range(bits)] + [[]]
+        total, word = [], len(self.words)
+        for c, groups in enumerate(next(self._plans)):
+            column: list[int] = []
+            for literal in coming[c]:
+                column.append(self._stands(Spot(word, c, len(column)), literal))
+            free = set(range(len(column)))
+            for group in groups:
+                three = [*(column[k] for k in group), 2 * FALSE][:3]
+                free = (free - set(group)) | {len(column)}
+                if c + 1 < bits:
+                    coming[c + 1].append(self.builder.node(luts.MAJ3, *three))
+                left = self.builder.node(luts.XOR3, *three)
+                column.append(self._stands(Spot(word, c, len(column)), left))
+            total.append(column[free.pop()] if free else 2 * FALSE)
+        return Literals(tuple(total))
+
+    def _stands(self, spot: Spot, literal: int) -> int:
+        """Return what stands in a spot where a literal would."""
+        cone = self.cones.get(spot)
+        if cone is not None:
+            self.replaced[spot] = literal
+            operands = [self.signals[one] for one in cone.operands]
+            literal = self.builder.node(cone.table, *operands)
+        self.signals[spot] = literal
+        return literal
+
+
+# --------------------------------------------------------------------------------------------------
+# How many tables of six inputs the parts of a graph take: an estimate, for FPGAs.
+#
+# A function of six inputs is one table, whatever it is; larger ones are split on their leading
+# inputs, two at a time, for a multiplexer of four takes one table, too. Parts that are equal but
+# for an inverse are counted once. What partial products take vanishes in the adders that read them.
+# --------------------------------------------------------------------------------------------------
+
+
+INPUTS = 6
+ADDING = 0.96  # tables of six inputs take the place of so much of a node of an adder
+
+
+@lru_cache(maxsize=1 << 14)
+def column_luts(inputs: int, columns: Columns) -> int:
+    """Return how many tables hold columns of so many inputs."""
+    known: set[tuple[int, int]] = set()
+    waiting = [_reduced(inputs, column) for column in columns]
+    while waiting:
+        level, table = waiting.pop()
+        if (level, table) in known or _is_wire(level, table):
+            continue
+        known.add((level, table))
+        if level > INPUTS:
+            size = 1 << (level - (1 if level == INPUTS + 1 else 2))
+            mask = (1 << size) - 1
+            parts = range(0, 1 << level, size)
+            waiting += [_reduced(size.bit_length() - 1, table >> k & mask) for k in parts]
+    return len(known)
+
+
+def _reduced(level: int, table: int) -> tuple[int, int]:
+    """Return a table or its inverse, whichever begins with 0, without leading inputs to spare."""
+    if table & 1:
+        table ^= (1 << (1 << level)) - 1
+    while level:
+        half = 1 << (level - 1)
+        low = table & ((1 << half) - 1)
+        if low != table >> half:
+            break
+        level, table = level - 1, low
+    return level, table
+
+
+def _is_wire(level: int, table: int) -> bool:
+    """Tell whether a reduced table is a constant or one of its inputs."""
+    half = 1 << (level - 1) if level else 0
+    return table == ((1 << half) - 1) << half
+
+
+def table_luts(table: Tabulated, *, operand: bool) -> float:
+    """Return what a table takes; where a product reads it, its sign is inverted for nothing."""
+    return _luts(table.entries, table.bits, operand=operand)
+
+
+@lru_cache(maxsize=1 << 12)
+def _luts(entries: tuple[int, ...], bits: int, *, operand: bool) -> float:
+    count = len(entries).bit_length() - 1
+    plain = column_luts(count, columns_of(entries, bits))
+    if count <= INPUTS:
+        return float(plain)
+    folded, _, _ = canonical(fold(entries, bits), bits)
+    inputs = len(folded.inputs)
+    cost = column_luts(inputs, columns_of(folded.core, bits)) + folding_nodes(folded)
+    return float(min(plain, cost + (bits if folded.flip and not operand else 0)))
+
+
+def graph_luts(graph: WordGraph) -> int:
+    """Return what a graph takes: its tables, and the adders of its sums; not what saturates."""
+    heaps = [node for node in graph.nodes if isinstance(node, Heap)]
+    products = [part for heap in heaps for part in heap.parts if isinstance(part, PartialProducts)]
+    factors = {place for part in products for place in (part.a, part.b)}
+    cost = 0.0
+    for place, node in enumerate(graph.nodes):
+        if isinstance(node, Lookup):
+            cost += _luts(node.entries, node.bits, operand=place in factors)
+        elif isinstance(node, Heap):
+            cost += ADDING * adder_nodes(_counts(graph, node), 0, node.constant)
+        elif isinstance(node, Angles):
+            cost += ADDING * 2 * node.bits * (len(node.turns) - 1)
+    return round(cost)
+
+
+def _counts(graph: WordGraph, heap: Heap) -> list[int]:
+    """Return how many bits stand in every column of a heap."""
+    counts = [0] * heap.bits
+    for part in heap.parts:
+        layout = part.layout(graph.nodes)
+        rows = [layout] if isinstance(layout, HeapRow) else [row for _, row in layout.rows()]
+        for row in rows:
+            for column in range(row.column, min(row.column + row.bits, heap.bits)):
+                counts[column] += 1
+    return counts
+
+
+# --------------------------------------------------------------------------------------------------
+# From a word graph and its network to a program: what codes its inputs and outputs have.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What is done where words come and go.
+
+    `shifts` are of outputs' codes, in steps; `rest` names, for every output that is exactly zero
+    where some inputs are, which.
+    """
+
+    shifts: tuple[float, ...] = ()
+    rest: tuple[tuple[str, ...] | None, ...] = ()
+
+
+def input_codes(problem: Problem, demand: Demand, graph: WordGraph) -> dict[str, Code]:
+    """Return the codes of a graph's own words by name, in the order of its network's inputs.
+
+    They are natural and mid-rise; of a word with a cell at zero the range is half a step lower.
+    """
+    words = quantities(problem, demand.input_bits)
+    return {
+        node.name: Code(words[node.name].range, node.bits, "natural", words[node.name].wraps)
+        for node in graph.inputs
+    }
+
+
+def asked_codes(problem: Problem, demand: Demand, graph: WordGraph, ends: Ends) -> dict[str, Code]:
+    """Return the codes of words as they are given, by name: whole where anything is asked of them.
+
+    So are those at whose zeros an output rests; of all others low bits that nothing reads are not
+    there.
+    """
+    own = input_codes(problem, demand, graph)
+    bits = problem.by_input(demand.input_bits)
+    whole = {name for names in ends.rest if names is not None for name in names}
+    for one in problem.inputs:
+        asked = one.format
+        if one.name in own and (asked or one.name in whole):
+            kind = asked.code or "natural"
+            own[one.name] = Code(one.word, bits[one.name], kind, one.wraps, asked.tread)
+    return own
+
+
+def output_codes(
+    problem: Problem, demand: Demand, graph: WordGraph, shifts: Sequence[float] = ()
+) -> tuple[Code, ...]:
+    """Return the codes of outputs: about the middles of ranges, wider where those are short.
+
+    Their cells lie `shifts` of a step higher.
+    """
+    codes = []
+    steps, moved = problem.steps(demand.bits), shifts or [0.0] * len(problem.outputs)
+    outputs = zip(problem.outputs, steps, moved, graph.results, strict=True)
+    for output, step, shift, result in outputs:
+        reach, centre = step * 2.0 ** (result.bits - 1), output.range.centre + shift * step
+        span, kind = Interval(centre - reach, centre + reach), output.format.code or "natural"
+        codes.append(Code(span, result.bits, kind, tread=result.tread))
+    return tuple(codes)
+
+
+def program_of_graph(
+    problem: Problem, demand: Demand, graph: WordGraph, network: Network, ends: Ends | None = None
+) -> Program:
+    """Return the program of a graph's network, of one load, with what is done at its `ends`."""
+    chosen = ends or Ends()
+    inputs = input_codes(problem, demand, graph)
+    codes = output_codes(problem, demand, graph, chosen.shifts)
+    made = program_of_network(problem, demand.bits, inputs, codes, network)
+    given = asked_codes(problem, demand, graph, chosen)
+    (load,) = made.loads
+    if chosen.rest:
+        read = [None if rest is None else [n for n in rest if n in inputs] for rest in chosen.rest]
+        pairs = zip(load.outputs, read, strict=True)
+        outputs = tuple(
+            replace(output, rest=None if rest is None else tuple(rest)) for output, rest in pairs
+        )
+        load = replace(load, outputs=outputs)
+    words = tuple(replace(word, code=given[word.name]) for word in made.inputs)
+    return replace(made, inputs=words, loads=(load,))

@@ -10,64 +10,458 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from boolcomp.compact.graph.angles import AngleShape, SumShape, angle_shape, shift_of, sum_shape
-from boolcomp.compact.graph.layout import (
+from boolcomp.compact.costs import NODES
+from boolcomp.compact.realisation import AngleShape, SumShape, angle_shape, shift_of, sum_shape
+from boolcomp.compact.sketch import (
+    TURN,
+    Addend,
+    AngleSum,
+    Curve,
+    Linear,
+    Product,
+    Role,
+    Sketch,
+    SketchNode,
+    Source,
+    Table,
+    WidthVariable,
+    WordSum,
+    addend_means,
+    addend_reads,
+    addend_value,
+    addend_variables,
+    is_kept,
+    operands,
+    own_variables,
+    reads,
+    shape_variables,
+)
+from boolcomp.compact.tables import (
     Format,
+    Pair,
     Statistics,
+    bipartite_error,
     factor_grids,
     heap_bits,
     heap_constant,
     is_half,
     linear_rows,
     product_grid,
+    split_of,
+    split_table,
+    table_domain,
 )
-from boolcomp.compact.graph.tabulate import table_domain
-from boolcomp.compact.sketch.sketch import (
-    TURN,
-    AngleSum,
-    Curve,
-    Linear,
-    Product,
-    Sketch,
-    Source,
-    Table,
-    WordSum,
-    addend_means,
-    addend_reads,
-    reads,
-)
-from boolcomp.compact.sketch.variables import (
-    Role,
-    WidthVariable,
-    addend_variables,
-    is_kept,
-    operands,
-    own_variables,
-    shape_variables,
-)
-from boolcomp.compact.tables import split_of, split_table
-from boolcomp.compact.widths.costs.logic import NODES
-from boolcomp.compact.widths.norms import MEAN_SQUARE, WORST
-from boolcomp.compact.widths.remembered import Bounded, Contribution, Remembered, Settings
-from boolcomp.compact.widths.sensitivities import sensitivities, stacked
-from boolcomp.compact.widths.tablemodel import TableModel, table_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.tabulate import Tabulated
-    from boolcomp.compact.sketch.sketch import SketchNode
-    from boolcomp.compact.sketch.variables import Widths
-    from boolcomp.compact.widths.costs.model import CostModel, WordKind
-    from boolcomp.compact.widths.norms import Norm
+    from boolcomp.compact.costs import CostModel, WordKind
+    from boolcomp.compact.sketch import Widths
+    from boolcomp.compact.tables import Domain, Pieces, Split, Tabulated
+    from boolcomp.words.graph import Grid, HeapRow
 
     Floats = NDArray[np.float64]
+    Key = bytes  # the widths that a sum depends on, as 16-bit numbers
+
+
+# --------------------------------------------------------------------------------------------------
+# How the errors of words add up to those of outputs: in mean square, or at their worst.
+#
+# In mean square every rounding is noise of its own, and variances add. At worst roundings are as
+# large as they can be, all at once where outputs are most sensitive: what a bound is made of.
+# --------------------------------------------------------------------------------------------------
+
+
+class Norm(Protocol):
+    """What is made of a rounding, and of derivatives at several states."""
+
+    def size(self, derivatives: Floats) -> Floats:
+        """Return what derivatives, (outputs, states), come to for every output."""
+
+    def scaled(self, factor: float) -> float:
+        """Return how many times as large an error is that goes through a factor."""
+
+    def rounding(self, width: float, count: float = 1) -> float:
+        """Return the error of so many words each of which may lie anywhere in a width."""
+
+    def unread(self, width: float, known: float) -> float:
+        """Return by how much more a word of a coarse width errs than one of a finer one."""
+
+    def missed(self, variance: float) -> float:
+        """Return the error that has a mean square."""
+
+    def lost(self, part: HeapRow | Grid) -> float:
+        """Return the error of the bits that a heap discards, in its steps."""
+
+
+class MeanSquare:
+    """Variances, of roundings that are independent."""
+
+    def size(self, derivatives: Floats) -> Floats:
+        """Return mean squares."""
+        return np.asarray((derivatives * derivatives).mean(axis=1))
+
+    def scaled(self, factor: float) -> float:
+        """Return the square."""
+        return factor * factor
+
+    def rounding(self, width: float, count: float = 1) -> float:
+        """Return the variance of what is uniform."""
+        return count * width**2 / 12
+
+    def unread(self, width: float, known: float) -> float:
+        """Return the difference of variances."""
+        return (width**2 - known**2) / 12
+
+    def missed(self, variance: float) -> float:
+        """Return it as it is."""
+        return variance
+
+    def lost(self, part: HeapRow | Grid) -> float:
+        """Return the variance."""
+        return part.lost
+
+
+class WorstNorm:
+    """The largest errors there can be, added up."""
+
+    def size(self, derivatives: Floats) -> Floats:
+        """Return the largest sizes."""
+        return np.asarray(np.abs(derivatives).max(axis=1))
+
+    def scaled(self, factor: float) -> float:
+        """Return the size."""
+        return abs(factor)
+
+    def rounding(self, width: float, count: float = 1) -> float:
+        """Return halves of the width."""
+        return count * abs(width) / 2
+
+    def unread(self, width: float, known: float) -> float:
+        """Return half of what the coarse one is wider by."""
+        return (width - known) / 2
+
+    def missed(self, variance: float) -> float:
+        """Return about the largest of errors with this mean square, spread evenly."""
+        return math.sqrt(3 * variance)
+
+    def lost(self, part: HeapRow | Grid) -> float:
+        """Return what all bits together can be."""
+        return part.most_lost
+
+
+MEAN_SQUARE, WORST = MeanSquare(), WorstNorm()
+
+
+# --------------------------------------------------------------------------------------------------
+# Widths as arrays, and the parts of a heap as they were at a look before: only changes are new.
+#
+# A sum may have a hundred addends, and a search asks for it again after every change of one width.
+# --------------------------------------------------------------------------------------------------
+
+
+_T = TypeVar("_T")
+MOST_RESULTS = 100_000
+ABSENT = -1000  # stands for a width that is not there
+
+
+class Settings(dict[WidthVariable, int]):
+    """Widths that are also an array, in an order given: many of them make a key at once."""
+
+    __slots__ = ("array", "order")
+
+    def __init__(
+        self, widths: Mapping[WidthVariable, int], order: Mapping[WidthVariable, int]
+    ) -> None:
+        super().__init__(widths)
+        self.order = order
+        self.array: NDArray[np.int16] = np.full(len(order), ABSENT, np.int16)
+        for variable, value in widths.items():
+            if variable in order:
+                self.array[order[variable]] = value
+
+    def __setitem__(self, variable: WidthVariable, value: int) -> None:
+        super().__setitem__(variable, value)
+        if variable in self.order:
+            self.array[self.order[variable]] = value
+
+    def update(self, widths: Mapping[WidthVariable, int]) -> None:  # type: ignore[override]
+        """Set some widths."""
+        for variable, value in widths.items():
+            self[variable] = value
+
+    def copy(self) -> Settings:
+        """Return widths that change apart from these."""
+        made = Settings.__new__(Settings)
+        dict.update(made, self)
+        made.order, made.array = self.order, self.array.copy()
+        return made
+
+
+class Bounded(dict[tuple[int | None, ...], _T]):
+    """Results by the widths that they depend on; all are forgotten when there are too many."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: tuple[int | None, ...], value: _T) -> None:
+        if len(self) >= MOST_RESULTS:
+            self.clear()
+        super().__setitem__(key, value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contribution:
+    """An addend in a heap: nodes, discarded variance in steps², noise, bits by column."""
+
+    cost: float
+    lost: float
+    noise: Floats
+    first: int
+    counts: tuple[int, ...]
+
+
+class Remembered:
+    """The parts of one sum: those of the last look, and what they add up to."""
+
+    def __init__(
+        self,
+        variables: Sequence[WidthVariable],
+        addends: Sequence[Sequence[WidthVariable]],
+        rows: int,
+    ) -> None:
+        """Take the widths that a sum depends on, in order, and those of every addend."""
+        places: dict[WidthVariable, list[int]] = {variable: [] for variable in variables}
+        for k, own in enumerate(addends):
+            for variable in own:
+                places[variable].append(k)
+        self._addends = [tuple(places[variable]) for variable in variables]
+        self._key: Key = b""
+        self._parts: list[Contribution] = []
+        self._noise = np.zeros((len(addends) + 1, rows))
+        self._counts: list[int] = []
+
+    def update(self, key: Key, size: int, make: Callable[[int], Contribution]) -> None:
+        """Bring the parts to new widths; `make` makes the part of an addend."""
+        if size != len(self._counts):
+            self._counts = [0] * size
+            self._parts = [make(k) for k in range(len(self._noise) - 1)]
+            for k, part in enumerate(self._parts):
+                self._noise[k + 1] = part.noise
+                self._count(part, 1)
+        else:
+            now, then = np.frombuffer(key, np.int16), np.frombuffer(self._key, np.int16)
+            moved = np.flatnonzero(now != then).tolist()
+            for k in {k for i in moved for k in self._addends[i]}:
+                old, new = self._parts[k], make(k)
+                if new is not old:
+                    self._count(old, -1)
+                    self._count(new, 1)
+                    self._parts[k], self._noise[k + 1] = new, new.noise
+        self._key = key
+
+    def _count(self, part: Contribution, sign: int) -> None:
+        counts = self._counts
+        for column, number in enumerate(part.counts, part.first):
+            counts[column] += sign * number
+
+    def total(self) -> tuple[float, float, Floats, list[int]]:
+        """Return nodes, discarded variance, noise and bits by column, added up in their order."""
+        cost, lost = 0.0, 0.0
+        for part in self._parts:
+            cost, lost = cost + part.cost, lost + part.lost
+        # As a loop adds, one after the other: pairwise sums would differ in the last place.
+        noise = np.add.accumulate(self._noise, axis=0)[-1]
+        return cost, lost, noise, list(self._counts)
+
+
+# --------------------------------------------------------------------------------------------------
+# How sensitive outputs are to errors of words: the adjoint of a sketch over sampled states.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sensitivity:
+    """Mean squares of derivatives, or another norm of them, one for every output.
+
+    Tuples follow the addends.
+    """
+
+    value: Floats  # of a node's own value
+    slope: Floats  # of a table's argument
+    read_a: tuple[Floats, ...]  # of the words that products read
+    read_b: tuple[Floats, ...]
+    size: tuple[Floats, ...]  # of an addend, relative to itself
+    spread: tuple[Floats, ...]  # of putting an addend's mean in its place
+
+
+def stacked(one: Sensitivity, other: Sensitivity) -> Sensitivity:
+    """Return the rows of both."""
+
+    def both(x: tuple[Floats, ...], y: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        return tuple(np.concatenate(pair) for pair in zip(x, y, strict=True))
+
+    return Sensitivity(
+        np.concatenate([one.value, other.value]),
+        np.concatenate([one.slope, other.slope]),
+        both(one.read_a, other.read_a),
+        both(one.read_b, other.read_b),
+        both(one.size, other.size),
+        both(one.spread, other.spread),
+    )
+
+
+def sensitivities(
+    sketch: Sketch,
+    values: Sequence[Floats],
+    norm: Norm = MEAN_SQUARE,
+    *,
+    apart: bool = False,
+    reach: Floats | None = None,
+) -> list[Sensitivity]:
+    """Walk back from the outputs: how they change with every node's value.
+
+    Where the states of the outputs are `apart`, each output is only asked at its own. An output
+    that saturates beyond its `reach` does not change there.
+    """
+    shape = (len(sketch.outputs), len(values[sketch.outputs[0]]))
+    adjoint = [np.zeros(shape) for _ in sketch.nodes]
+    for output, place in enumerate(sketch.outputs):
+        if apart:
+            adjoint[place][output, _own_states(output, *shape)] += math.sqrt(shape[0])
+        elif reach is not None:
+            adjoint[place][output] += within(values[place], reach[output])
+        else:
+            adjoint[place][output] += 1
+    found: list[Sensitivity] = []
+    for place in reversed(range(len(sketch.nodes))):
+        node, own = sketch.nodes[place], adjoint[place]
+        slope, addends = np.zeros(shape[0]), _Addends(norm, [], [], [], [])
+        if isinstance(node, AngleSum):
+            for item, multiple in node.items:
+                adjoint[item] += multiple * own * _radians(sketch.nodes[item])
+        elif isinstance(node, Table):
+            argument = sketch.argument(node, values)
+            by_word = own * _steepness(sketch, node, argument)
+            slope = norm.size(by_word)
+            unit = _radians(sketch.nodes[node.source]) if node.angle else 1.0
+            adjoint[node.source] += by_word * unit
+        elif isinstance(node, WordSum):
+            for addend in node.addends:
+                addends.walk_back(addend, own, values, adjoint)
+        found.append(Sensitivity(norm.size(own), slope, *addends.frozen()))
+    return found[::-1]
+
+
+def within(values: Floats, reach: float) -> NDArray[np.bool_]:
+    """Return at which states an output does not saturate; all, where it would at every state."""
+    inside = np.asarray(np.abs(values) <= reach)
+    return inside if inside.any() else np.ones_like(inside)
+
+
+def _steepness(sketch: Sketch, table: Table, argument: Floats) -> Floats:
+    """Return by how much a table's value changes with its argument."""
+    if not isinstance(table, Curve):
+        return table.slope(argument)
+    return table.steepness(argument, exact=isinstance(sketch.nodes[table.source], Source))
+
+
+def _radians(node: SketchNode) -> float:
+    """Return what a unit of an angle is: a sum counts small parts of a turn, all else radians."""
+    return 2 * math.pi / (1 << TURN) if isinstance(node, WordSum) else 1.0
+
+
+def _own_states(output: int, outputs: int, count: int) -> slice:
+    """Return the states of an output, of states that stand output after output."""
+    return slice(output * count // outputs, (output + 1) * count // outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Addends:
+    """The lists of a sensitivity while they are made."""
+
+    norm: Norm
+    read_a: list[Floats]
+    read_b: list[Floats]
+    size: list[Floats]
+    spread: list[Floats]
+
+    def walk_back(
+        self, addend: Addend, own: Floats, values: Sequence[Floats], adjoint: list[Floats]
+    ) -> None:
+        """Note an addend of a sum whose adjoint is known, and hand that on to what it reads."""
+        value = addend_value(addend, values)
+        self.size.append(self.norm.size(own * value))
+        self.spread.append(self.norm.size(own * (value - value.mean())))
+        if isinstance(addend, Linear):
+            adjoint[addend.node] += addend.factor * own
+            self.read_a.append(np.zeros(len(own)))
+            self.read_b.append(np.zeros(len(own)))
+            return
+        by_a = addend.factor * own * values[addend.b]
+        by_b = addend.factor * own * values[addend.a]
+        adjoint[addend.a] += by_a
+        adjoint[addend.b] += by_b
+        self.read_a.append(self.norm.size(by_a))
+        self.read_b.append(self.norm.size(by_b))
+
+    def frozen(self) -> tuple[tuple[Floats, ...], ...]:
+        """Return all lists as they stand in a sensitivity."""
+        return tuple(self.read_a), tuple(self.read_b), tuple(self.size), tuple(self.spread)
+
+
+# --------------------------------------------------------------------------------------------------
+# What a table costs, and what it errs by beside the rounding of its entries.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TableModel:
+    """A table's nodes, the bits of its words, those it reads, and the error of splitting it.
+
+    `factors` are two words whose product adds to the others.
+    """
+
+    cost: float
+    bits: tuple[int, ...]
+    read: int
+    missed: float
+    factors: tuple[Format, ...] = ()
+
+
+def table_model(
+    node: Table,
+    domain: Domain,
+    split: Split,
+    made: Pieces,
+    costs: Callable[[Tabulated, bool], float],
+    *,
+    operand: bool,
+) -> TableModel:
+    """Return the model of a table in pieces; costs take a table, and whether products read it."""
+    missed = made.variance
+    if isinstance(split, Pair):
+        missed = bipartite_error(node, domain, split.low, split.lead)
+    cost = sum(costs(table, operand) for table in made.tables)
+    factors: tuple[Format, ...] = ()
+    if made.product is not None:
+        slopes, low = made.product
+        cost += costs(slopes.table, True)  # noqa: FBT003 (a callable has no keywords)
+        factors = slopes.format, low.format
+    bits = tuple(table.bits for table in made.tables)
+    return TableModel(cost, bits, domain.read, missed, factors)
+
+
+# --------------------------------------------------------------------------------------------------
+# What widths cost and what errors they make: predicted, without building anything.
+# --------------------------------------------------------------------------------------------------
+
 
 MOST_KNOWN = 1000  # results remembered of a node
 MOST_READ = 14  # bits that a table may read

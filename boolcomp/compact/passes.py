@@ -13,55 +13,323 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from boolcomp.common.errors import UsageError
-from boolcomp.common.packages import require
-from boolcomp.common.workers import TWO, Workers
-from boolcomp.compact.assembly import Ends
-from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
-from boolcomp.compact.errors.centre import decoder_shifts
-from boolcomp.compact.errors.measure import measure_many
-from boolcomp.compact.errors.worst import network_worst
-from boolcomp.compact.expected import OF_CHANGES, counted, measures_late, on_course
-from boolcomp.compact.promise import passes as promise
-from boolcomp.compact.remade import fresh_states, require_true
-from boolcomp.compact.result.booked import booked
-from boolcomp.compact.result.built import Built
-from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.network import (
+from boolcomp.base.errors import BoolcompError, DataError, UsageError, is_there, require
+from boolcomp.base.store import own_place
+from boolcomp.base.workers import ALONE, TWO, Course, Workers
+from boolcomp.compact import promise, widths
+from boolcomp.compact.demand import Counts, Demand, Listener, Progress, ignore_progress
+from boolcomp.compact.errors import (
+    Sampling,
+    decoder_shifts,
+    is_worst,
+    measure_many,
+    network_worst,
+    searched,
+)
+from boolcomp.compact.limits import FORMS
+from boolcomp.compact.network import Ends
+from boolcomp.compact.result import (
     Begin,
+    Built,
+    Compact,
     Finished,
+    booked,
+    explained,
+    lut6,
     lut6_of,
     plain_network,
+    proved,
     smaller,
     synthesiser,
     table_network,
 )
-from boolcomp.compact.result.proved import proved
-from boolcomp.compact.search import Search
+from boolcomp.compact.search import Candidate, Search
 from boolcomp.compact.store import StoredResult, result_store
-from boolcomp.compact.widths import passes as widths
-from boolcomp.compact.widths.forms import FORMS
-from boolcomp.compact.widths.ledger import Ledger
-from boolcomp.compact.widths.passes import Refined
-from boolcomp.proof.bound.result import EFFORT, grade_of
-from boolcomp.terms.rest import resting
-from boolcomp.words.graph import narrowed
+from boolcomp.compact.widths import Ledger, Refined
+from boolcomp.logic.equivalence import equivalent
+from boolcomp.proof.bound.meaning import EFFORT, grade_of
+from boolcomp.proof.worst import EVALUATIONS
+from boolcomp.terms.extract import resting
+from boolcomp.words.graph import Lookup, narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from boolcomp.common.places import Where
-    from boolcomp.compact.promise.passes import Steering
-    from boolcomp.compact.result.booked import Booked
+    from numpy.typing import NDArray
+
+    from boolcomp.base.store import Where
+    from boolcomp.compact.promise import Steering
+    from boolcomp.compact.result import Booked
     from boolcomp.compact.store import ResultStore
-    from boolcomp.compact.widths.passes import Screened, Sketched
+    from boolcomp.compact.widths import Screened, Sketched
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
     from boolcomp.problem.words import WordFormat
     from boolcomp.program.program import Program
-    from boolcomp.proof.bound.result import Grade
+    from boolcomp.proof.bound.meaning import Grade
     from boolcomp.proof.worst import Worst
     from boolcomp.terms.extract import Terms
+    from boolcomp.words.graph import WordGraph
+
+    Floats = NDArray[np.float64]
+
+
+# --------------------------------------------------------------------------------------------------
+# How much work the stages of a compilation take, in nominal seconds, as far as it can be counted.
+#
+# Until there is a graph all is guessed but annealing, whose effort is given. Then passes follow
+# from the graph's nodes, the search for the worst error from its evaluations, and bounds from the
+# cells or boxes that they look at. Only progress depends on it.
+# --------------------------------------------------------------------------------------------------
+
+
+SCREEN, REFINE, ANNEALED = 1.5, 1.5, 2.5  # the last is what annealing takes beside its effort
+TABLE_WORK, PASS_WORK, QUICK_WORK = (
+    (0.6, 0.0003),
+    (0.4, 0.013),
+    (0.3, 0.0011),
+)  # at least, and for each node
+STATES, ENTRIES, PLAIN = (0.5, 0.002), (0.5, 0.0015), (0.1, 0.0015)  # likewise
+EVALUATED, OF_INPUT, OF_NODE = 0.5e-6, 0.13e-6, 0.2e-9  # an evaluation: at least, and for each
+CELL, BOX = 2.5e-6, 2e-8  # of bounds
+CHANGING = 2.0  # for each unit of effort, and once more
+GAIN = 0.5  # how often changes gain so much that they are measured and proved
+LAST = 0.01
+AFTER = ("fresh states", "worst error", "bounds")
+OF_CHANGES = {name: f"{name.removeprefix('fresh ')} of changes" for name in AFTER}
+
+
+def expected(demand: Demand, counts: Counts | None = None) -> dict[str, float]:
+    """Return what work is expected of every stage of a compilation, in the order of stages.
+
+    Without counts it is that of a small arm.
+    """
+    known = counts or Counts(600, 6, demand.evaluations(EVALUATIONS), 0, 0)
+    nodes, passes = known.nodes, _of(PASS_WORK if demand.effort else QUICK_WORK, known.nodes)
+    each = max(EVALUATED, OF_INPUT * known.inputs + OF_NODE * nodes)
+    bounds = _of(PLAIN, nodes) + CELL * known.cells + BOX * known.boxes
+    after = {
+        "fresh states": _of(STATES, nodes), "worst error": each * known.evaluations,
+        "bounds": bounds if demand.is_proved else 0.0,
+    }  # fmt: skip
+    work = {
+        "screen": SCREEN, "refine": REFINE,
+        "improve": ANNEALED + demand.effort if demand.effort else 0.0,
+        "tables": _of(TABLE_WORK, nodes), "passes": 0.0 if demand.of_words else passes,
+    }  # fmt: skip
+    if not measures_late(demand):
+        work |= after
+    if demand.approximate != "off":
+        work |= {"entries": _of(ENTRIES, nodes), "passes over changes": passes}
+        if demand.approximate != "tables":
+            work["nodes"] = CHANGING * (1 + demand.effort)
+        chance = 1.0 if measures_late(demand) else GAIN
+        work |= {OF_CHANGES[name]: chance * one for name, one in after.items()}
+    return {**work, "done": LAST}
+
+
+def measures_late(demand: Demand) -> bool:
+    """Tell whether only what is approximated is measured, because there is no effort."""
+    return demand.approximate == "tables" and not (demand.effort or demand.max)
+
+
+def counted(
+    compact: Compact, terms: Terms, demand: Demand, grade: Grade | None, effort: int | None
+) -> Counts:
+    """Return the counts of the work that a graph leads to, with bounds as they are asked for."""
+    cells, boxes = _bounds(compact, terms, grade, effort) if demand.is_proved else (0, 0)
+    evaluations = searched(compact.problem, compact.demand)
+    return Counts(compact.nodes, len(compact.problem.inputs), evaluations, cells, boxes)
+
+
+def on_course(listener: Listener, demand: Demand) -> Listener:
+    """Return what hears of the stages of one compilation, and tells how far all of it is."""
+    course = Course(expected(demand), {"improve", "nodes"})
+    late = measures_late(demand)
+    counts: Counts | None = None
+
+    def told(step: Progress) -> None:
+        nonlocal counts
+        if step.counts is not None:
+            counts = step.counts
+            course.expect(expected(demand, counts))
+        elif step.stage == "entries" and counts is not None and step.best_nodes is not None:
+            course.expect(expected(demand, counts._replace(nodes=step.best_nodes)))
+        # What gains nothing is measured where its changes would be.
+        stage = OF_CHANGES.get(step.stage, step.stage) if late else step.stage
+        fraction = course.at(stage, step.fraction)
+        listener(replace(step, fraction=fraction, left=course.left))
+
+    return told
+
+
+def _of(work: tuple[float, float], nodes: float) -> float:
+    least, each = work
+    return least + each * nodes
+
+
+def _bounds(
+    compact: Compact, terms: Terms, grade: Grade | None, effort: int | None
+) -> tuple[int, int]:
+    """Return how many cells, and steps of boxes, bounds look at."""
+    if grade == "plain" or not is_there("python-flint"):
+        return 0, 0
+    from boolcomp.proof.bound.graded import USUAL, counted_work, usual_grade  # noqa: PLC0415 (balls take their time)
+
+    try:
+        said = explained(compact, Ends(rest=resting(terms)))
+        if grade is None and effort is None:
+            grade, effort = usual_grade(said), USUAL
+        return (0, 0) if grade == "plain" else counted_work(said, effort or EFFORT)
+    except DataError:
+        return 0, 0
+
+
+# --------------------------------------------------------------------------------------------------
+# Whether a finished result from a place that others write to is what this compiler would make.
+#
+# Nothing that its file says is believed. The graph is realised once more from its widths and
+# biases, and has to be the same; the network is proved equivalent to the graph's own logic; errors
+# are measured once more, at the same states; the worst is looked up at its states, and sought again
+# for a while. What is allowed, and what was predicted, is calculated from the demand. Bounds are
+# never stored: whoever reads a result proves them. How it was found is a history that nothing
+# depends on.
+# --------------------------------------------------------------------------------------------------
+
+
+FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
+MOST_WIDENED = 12  # times that words were made larger, in a search that found something
+SAME = 1e-6  # relative: machines' sines differ in their last bits
+DEADLINE = 600.0  # seconds for the proof: what is not proved then is made anew
+HARDER = 1.1  # times the worst error that is said: a short search that starts there finds no more
+LONGEST = 200  # characters of a step of the history
+
+
+def require_true(kept: StoredResult, results: ResultStore) -> StoredResult:
+    """Return a result that is proved to be what it says; a `DataError` where it is not.
+
+    How many tables of six inputs it takes is what is found here: that depends on tools.
+    """
+    compact = kept.compact
+    if not compact.demand.keeps_graph:
+        raise DataError("logic that is not its graph's is believed where nobody else can write")
+    _require_history(kept)
+    ledger = Ledger(results.demand.effort, ignore_progress, None, ALONE)
+    begin = promise.sketch if results.demand.error else widths.sketch
+    try:
+        goal = begin(results.terms, results.demand.exact, ledger)
+    except BoolcompError as error:
+        raise DataError(f"what cannot be asked has no result: {error}") from error
+    _require_same("what is demanded", compact.allowed, goal.squares)
+    _require_realised(goal, compact)
+    _require_logic(compact.graph, kept.network, results)
+    _require_errors(kept, results)
+    own = lut6(kept.network, quick=not results.demand.effort)
+    return kept if kept.lut6 == own else replace(kept, lut6=own)
+
+
+def fresh_states(compact: Compact) -> Sampling:
+    """Return states that no part of the search has seen."""
+    demand = compact.demand
+    seed = FRESH_SEED + demand.seed
+    return Sampling(compact.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, seed)
+
+
+def _require_history(kept: StoredResult) -> None:
+    """Refuse steps that do not end at the network, or say what no step says."""
+    if not kept.steps:
+        raise DataError("nothing led to it")
+    last, network = kept.steps[-1], kept.network
+    if (last.nodes, last.depth) != (len(network.nodes), network.depth):
+        raise DataError("its steps lead to another network")
+    for step in kept.steps:
+        for text in (step.name, step.note):
+            if not isinstance(text, str) or not text.isprintable() or len(text) > LONGEST:
+                raise DataError("a step has a name or a note that is none")
+
+
+def _require_same(what: str, said: Floats, found: Floats) -> None:
+    known = np.asarray(found, np.float64)
+    if said.shape != known.shape or not np.allclose(said, known, rtol=SAME, atol=SAME):
+        raise DataError(f"{what} is another: {said} and not {known}")
+
+
+def _require_realised(goal: Sketched, compact: Compact) -> None:
+    """Refuse a graph that its widths and biases do not make, and costs that are not its own."""
+    if compact.form not in FORMS:
+        raise DataError("a form that nobody tries")
+    form = FORMS.index(compact.form)
+    search = Search(goal.task(), form)
+    if search.sketch != compact.sketch:
+        raise DataError("a sketch of other terms")
+    none = np.zeros(len(goal.squares))
+    for widened in range(MOST_WIDENED):
+        choice = Candidate(form, dict(compact.widths), none, compact.biases, widened, 0.0)
+        made = search.graph(choice)
+        if _same(narrowed(made), compact):
+            break
+    else:
+        raise DataError("its graph is not what its widths make")
+    cost, noise = search.noise(choice)
+    _require_same("what was predicted", compact.predicted_rms, np.sqrt(noise[: len(none)]))
+    costs = np.array([compact.predicted_cost, float(compact.nodes)])
+    nodes = int(search.costs.graph(made)) - search.costs.levels(made)
+    _require_same("its cost", costs, np.array([cost, nodes]))
+
+
+def _same(made: WordGraph, compact: Compact) -> bool:
+    """Tell whether a graph is a result's; tables may have other entries if that was asked."""
+    graph = compact.graph
+    if compact.demand.approximate == "off" or len(made.nodes) != len(graph.nodes):
+        return made == graph
+    nodes = tuple(
+        replace(one, entries=there.entries)
+        if isinstance(one, Lookup) and isinstance(there, Lookup)
+        else one
+        for one, there in zip(made.nodes, graph.nodes, strict=True)
+    )
+    return replace(made, nodes=nodes) == graph
+
+
+def _require_logic(graph: WordGraph, network: Network, results: ResultStore) -> None:
+    """Refuse a network that is not proved to compute, at all words, what its graph says."""
+    if network == plain_network(graph).network:
+        return
+    nets = replace(results, places=(own_place("compact"),)).tables
+    own = table_network(graph, results.demand.synthesis, nets).network
+    verdict = equivalent(network, own, deadline=DEADLINE)
+    if not verdict.holds:
+        raise DataError(f"its network is not proved to be its graph: {verdict}")
+
+
+def _require_errors(kept: StoredResult, results: ResultStore) -> None:
+    """Refuse errors that are others, and a worst one that is not where it says, or is exceeded."""
+    compact, demand, said = kept.compact, results.demand, kept.errors
+    try:
+        found = measure_many(fresh_states(compact), compact.graph, kept.network)
+    except AssertionError as error:
+        raise DataError("its network is not its graph's") from error
+    for what in ("rms", "max", "mean"):
+        _require_same(f"the {what} error", getattr(said, what), getattr(found, what))
+    if said.ends is not None and found.ends is not None:
+        _require_same("the largest error by sign", said.ends, found.ends)
+    counted = (found.wrapped, found.saturated, found.samples)
+    if (said.wrapped, said.saturated, said.samples) != counted:
+        raise DataError("it saturates at other states")
+    if kept.worst is None:  # it is sought anew by whoever reads it
+        return
+    if not np.isfinite(kept.worst.states).all():
+        raise DataError("a worst state that is none")
+    most = np.asarray(demand.max) if demand.max else HARDER * kept.worst.most
+    given = (compact.problem, demand, compact.graph, kept.network)
+    if not is_worst(*given, kept.worst, Ends(rest=resting(results.terms)), most=most):
+        raise DataError("a larger error was found than it says")
+
+
+# --------------------------------------------------------------------------------------------------
+# The passes of compact mode after terms, in the order in which they run (see `pipeline`).
+# --------------------------------------------------------------------------------------------------
+
 
 DIFFERENT = 1e-6  # steps: by how much an error that is found, in doubles, contradicts a bound
 
@@ -282,7 +550,7 @@ def _approximated(value: Exact, choices: CompactChoices) -> Built:
     nodes = len(start.finished.network.nodes)
     choices.progress(Progress("entries", nodes, _rms(start.compact)))
     fresh = fresh_states(start.compact)
-    from boolcomp.compact.approximate.results import approximated  # noqa: PLC0415 (only who asks needs it)
+    from boolcomp.compact.approximate import approximated  # noqa: PLC0415 (only who asks needs it)
 
     found = approximated(start, results, fresh, choices.progress)
     if found is not None:

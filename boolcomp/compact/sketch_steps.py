@@ -12,46 +12,627 @@ that suits most of those that read it, or a multiple of it is made.
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from boolcomp.compact.sketch.fourier import waves_of
-from boolcomp.compact.sketch.nodes import (
+from boolcomp.base.errors import UsageError, listing
+from boolcomp.compact.sketch import (
     SAME,
-    SketchNodes,
-    fraction,
-    is_power,
-    power_of_two,
-    primitive,
-    signed_power,
-)
-from boolcomp.compact.sketch.roots import Known, Rooted, Turned, lowered
-from boolcomp.compact.sketch.sketch import (
     Addend,
     Curve,
     Linear,
     Product,
+    Quantity,
     Sketch,
+    SketchNodes,
     Source,
     Waves,
     WordSum,
+    fraction,
+    is_power,
+    power_of_two,
+    primitive,
+    signed_digits,
+    signed_power,
 )
-from boolcomp.compact.sketch.structure import Factor, Mixed, Monomials, Structure
-from boolcomp.compact.sketch.units import Part, chosen_units
-from boolcomp.problem.expressions.straight import Operation, Returned, Straight
+from boolcomp.problem.expressions.tape import Operation, Returned, Straight, Tape
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.sketch.poly import Angle, Quantity
-    from boolcomp.compact.sketch.roots import Root
+    from boolcomp.compact.sketch import Angle
     from boolcomp.problem.problem import Problem
+    from boolcomp.terms.extract import Terms
 
     Floats = NDArray[np.float64]
+
+
+# --------------------------------------------------------------------------------------------------
+# Curves of an angle that are sums of a few waves.
+# --------------------------------------------------------------------------------------------------
+
+
+HARMONICS = 12  # of an angle: a function of these alone is a sum of waves
+ROUNDING = 1e-11  # of a function's size: less is none
+CLOSE = 1e-9  # of a function's size: how near waves are to it between the points
+BETWEEN = 0.38  # of the way between two points
+SMOOTH = {"input", "constant", "add", "sub", "mul", "neg", "sin", "cos"}  # make waves of waves
+
+
+def waves_of(curve: Curve, x: Floats) -> Waves | None:
+    """Return a function of an angle as waves, if it is a sum of a few.
+
+    What is no sum of products of waves is none, whatever it is at some points: between them it may
+    jump, and bounds are of the waves.
+    """
+    if any(step.kind not in SMOOTH for step in curve.function.nodes):
+        return None
+    series = np.fft.rfft(curve.at(x)) / len(x)
+    series[1:] *= 2
+    series *= np.where(np.arange(len(series)) % 2, -1, 1)  # x begins at -π
+    size = float(np.abs(series).max())
+    if not size or float(np.abs(series[HARMONICS + 1 :]).max()) > ROUNDING * size:
+        return None
+    parts = [
+        (k, _cleared(c.real, size), _cleared(c.imag, size))
+        for k, c in enumerate(series[: HARMONICS + 1])
+        if abs(c) > ROUNDING * size
+    ]
+    found, between = Waves(curve.source, tuple(parts)), x + BETWEEN * (x[1] - x[0])
+    missed = float(np.abs(found.at(between) - curve.at(between)).max())
+    return found if missed <= CLOSE * size else None
+
+
+def _cleared(value: float, size: float) -> float:
+    return float(value) if abs(value) > ROUNDING * size else 0.0
+
+
+# --------------------------------------------------------------------------------------------------
+# Steps of a calculation by what they depend on: each is a function of one word, its root.
+#
+# The root of a step is an input, a sum of whole multiples of angles, or a step that reads several
+# words: what reads one word only, through however many steps, is a function of that word.
+# --------------------------------------------------------------------------------------------------
+
+
+SAMPLES, SEED = 8192, 0xD1EC7  # states that tell what steps reach
+STEEPEST = 16.0  # slope of a point that is looked up as one
+LEAST = 2.0**-14  # of the largest: what is smaller has this logarithm
+
+Root: TypeAlias = "int | Angle"  # a step by its place, or a primitive sum of angles
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A number."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A sum of whole multiples of angles, and a phase: it has no value but in functions."""
+
+    multiples: Angle
+    phase: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rooted:
+    """A function of a root; slope·root + offset where that is known."""
+
+    root: Root
+    affine: tuple[float, float] | None = None
+
+
+Dependence: TypeAlias = Known | Turned | Rooted
+
+
+def dependences(problem: Problem, steps: Straight) -> list[Dependence]:
+    """Return what every step depends on."""
+    inputs = {one.name: one for one in problem.inputs}
+    found: list[Dependence] = []
+    for place, step in enumerate(steps.nodes):
+        if step.kind == "constant":
+            found.append(Known(step.value))
+        elif step.kind == "input":
+            one = inputs[step.name]
+            if one.range.single:
+                found.append(Known(one.range.low))
+            elif one.angle:
+                found.append(Turned(((one.name, 1),), 0.0))
+            else:
+                found.append(Rooted(place, (1.0, 0.0)))
+        else:
+            read = [found[k] for k in step.operands]
+            found.append(_dependence(problem, steps, place, read))
+    return found
+
+
+def _dependence(
+    problem: Problem, steps: Straight, place: int, read: Sequence[Dependence]
+) -> Dependence:
+    kind = steps.nodes[place].kind
+    if all(isinstance(one, Known) for one in read):
+        values = [np.asarray(one.value) for one in read if isinstance(one, Known)]
+        part = Straight(
+            (*(_input(k) for k in range(len(values))), _moved(steps, place, len(values))),
+            (Returned("y", len(values)),),
+        )
+        return Known(float(part.evaluate(values)[0]))
+    if any(isinstance(one, Turned) for one in read):
+        return _of_angles(steps.nodes[place].task or problem.name, kind, read)
+    roots = {one.root for one in read if isinstance(one, Rooted)}
+    if len(roots) > 1:
+        return Rooted(place, (1.0, 0.0))
+    (root,) = roots
+    return Rooted(root, _affine(kind, read))
+
+
+def _input(place: int) -> Operation:
+    return Operation("input", name=f"x{place}")
+
+
+def _moved(steps: Straight, place: int, count: int) -> Operation:
+    return replace(steps.nodes[place], operands=tuple(range(count)))
+
+
+def _of_angles(where: str, kind: str, read: Sequence[Dependence]) -> Dependence:
+    """Return what a step depends on that reads angles; what cannot be is said of this place."""
+    if kind in ("sin", "cos", "wrap"):
+        (one,) = read
+        if isinstance(one, Turned):
+            return Rooted(primitive(one.multiples)[0])
+    terms = [(x.multiples, x.phase) for x in read if isinstance(x, Turned)]
+    numbers = [x.value for x in read if isinstance(x, Known)]
+    if kind in ("add", "sub", "neg") and len(terms) + len(numbers) == len(read):
+        sign = -1 if kind in ("sub", "neg") else 1
+        signs = (1, sign) if len(read) == 2 else (sign,)
+        parts = [
+            (x.multiples, x.phase) if isinstance(x, Turned) else ((), _number(x)) for x in read
+        ]
+        return _turned(parts, signs)
+    if kind == "mul" and len(numbers) == 1 and numbers[0] == round(numbers[0]):
+        return _turned(terms, (round(numbers[0]),))
+    names = sorted({name for multiples, _ in terms for name, _ in multiples})
+    raise UsageError(
+        f"{where}: {listing(names)} is an angle: it stands in sums of whole multiples of "
+        "angles, inside sin, cos, tan or wrap, and nowhere else"
+    )
+
+
+def _number(x: Dependence) -> float:
+    return x.value if isinstance(x, Known) else 0.0
+
+
+def _turned(parts: Sequence[tuple[Angle, float]], signs: Sequence[int]) -> Dependence:
+    total: dict[str, int] = {}
+    phase = 0.0
+    for (multiples, shift), sign in zip(parts, signs, strict=True):
+        phase += sign * shift
+        for name, multiple in multiples:
+            total[name] = total.get(name, 0) + sign * multiple
+    left = tuple((name, m) for name, m in sorted(total.items()) if m)
+    return Turned(left, phase) if left else Known(phase)
+
+
+def _affine(kind: str, read: Sequence[Dependence]) -> tuple[float, float] | None:
+    """Return slope and offset of a step that reads one root and numbers, if it is linear."""
+    pairs = [(0.0, x.value) if isinstance(x, Known) else _pair(x) for x in read]
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) < len(pairs):
+        return None
+    if kind == "neg":
+        return -known[0][0], -known[0][1]
+    if kind in ("add", "sub"):
+        sign = 1 if kind == "add" else -1
+        return known[0][0] + sign * known[1][0], known[0][1] + sign * known[1][1]
+    if kind == "mul" and 0.0 in (known[0][0], known[1][0]):
+        (a, b), (c, d) = known
+        return a * d + b * c, b * d
+    if kind == "div" and known[1][0] == 0.0:
+        return known[0][0] / known[1][1], known[0][1] / known[1][1]
+    return None
+
+
+def _pair(x: Dependence) -> tuple[float, float] | None:
+    return x.affine if isinstance(x, Rooted) else None
+
+
+def reached(problem: Problem, steps: Straight) -> tuple[Floats, Floats]:
+    """Return the least and largest value of every step, at states drawn and at ends of ranges."""
+    rng = np.random.default_rng(SEED)
+    low = np.array([one.reach.low for one in problem.inputs])
+    high = np.array([one.reach.high for one in problem.inputs])
+    drawn = rng.uniform(low, high, (SAMPLES, len(low)))
+    ends = np.where(rng.random(drawn.shape) < 0.5, low, high)
+    angles = np.array([one.angle for one in problem.inputs])
+    grid = np.clip(np.round(drawn / (math.pi / 4)) * (math.pi / 4), low, high)
+    ends = np.where(angles & (rng.random(drawn.shape) < 0.8), grid, ends)
+    states = np.concatenate([drawn, ends])
+    columns = {one.name: states[:, k] for k, one in enumerate(problem.inputs)}
+    every = Straight(steps.nodes, tuple(Returned(str(k), k) for k in range(len(steps.nodes))))
+    with np.errstate(all="ignore"):
+        values = every.evaluate([columns[name] for name in every.inputs])
+    found = [value[np.isfinite(value)] if value.ndim else value[None] for value in values]
+    return (
+        np.array([v.min() if v.size else 0.0 for v in found]),
+        np.array([v.max() if v.size else 0.0 for v in found]),
+    )
+
+
+def lowered(problem: Problem, steps: Straight) -> Straight:
+    """Return steps in which nothing but sums and products reads several words.
+
+    a / b is a · (1/b). The angle of a point that stays on one side of an axis is the atan of its
+    slope, y · (1/x); of any other it is that of its absolute coordinates, atan of
+    exp(log |y| - log |x|), turned by the signs:
+    atan2(y, x) = sgn y · (π/2 + sgn x · (atan(|y|/|x|) - π/2)).
+    """
+    roots = dependences(problem, steps)
+    if not any(step.kind in ("div", "atan2") for step in steps.nodes):
+        return steps
+    low, high = reached(problem, steps)
+    size = np.maximum(np.abs(low), np.abs(high))
+    tape = Tape()
+    wires: list[Any] = []
+    for place, step in enumerate(steps.nodes):
+        read = [wires[k] for k in step.operands]
+        several = isinstance(roots[place], Rooted) and roots[place] == Rooted(place, (1.0, 0.0))
+        if step.kind == "div" and several:
+            wires.append(read[0] * (1.0 / read[1]))
+        elif step.kind == "atan2" and several:
+            y, x = step.operands
+            if low[x] > size[y] / STEEPEST:  # always on one side: a slope tells it
+                wires.append(tape.function("atan", read[0] * (1.0 / read[1])))
+            elif min(abs(low[y]), abs(high[y])) > size[x] / STEEPEST and low[y] * high[y] > 0:
+                slope = tape.function("atan", read[1] * (1.0 / read[0]))
+                wires.append(math.copysign(math.pi / 2, low[y]) - slope)
+            else:
+                wires.append(_arc(tape, read[0], read[1], size[y], size[x], above=low[y] >= 0))
+        else:
+            wires.append(tape.again(step, read))
+    return tape.finish([(one.name, wires[one.node]) for one in steps.outputs])
+
+
+def _arc(tape: Tape, y: Any, x: Any, most_y: float, most_x: float, *, above: bool) -> Any:
+    """Return the angle of a point; one that is never below needs no sign of y, nor its errors."""
+    slope = _log(tape, y, most_y) - _log(tape, x, most_x)
+    angle = tape.function("atan", tape.function("exp", slope))
+    turned = tape.sign(x) * (angle - math.pi / 2) + math.pi / 2
+    return turned if above else tape.sign(y) * turned
+
+
+def _log(tape: Tape, x: Any, most: float) -> Any:
+    """Record log max(|x|, a little): of nothing there is none."""
+    least = LEAST * most
+    size = tape.function("abs", x)
+    held = (size + least + tape.function("abs", size - least)) * 0.5
+    return tape.function("log", held)
+
+
+# --------------------------------------------------------------------------------------------------
+# What the roots of a calculation are made of: sums of products of other roots, and of functions.
+#
+# A root that is a step of its own is a word, a sum of products; a function of a root is a table of
+# it, however many steps it takes; what is linear in a root is no table but an addend.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """Σ coefficient · step over functions of one root: one table."""
+
+    parts: tuple[tuple[float, int], ...]
+
+
+Factor: TypeAlias = "int | Mixed"  # a root by its place, or a function of one
+Monomials: TypeAlias = "dict[tuple[Factor, ...], float]"  # coefficients of products; () a number
+
+
+class Structure:
+    """What every root that is no input is made of, as sums of products of others."""
+
+    def __init__(self, problem: Problem, steps: Straight) -> None:
+        self.problem, self.steps = problem, steps
+        self.roots = dependences(problem, steps)
+        self.low, self.high = reached(problem, steps)
+        self.sums: dict[int, Monomials] = {}
+        self.outputs = [self._expanded(one.node) for one in steps.outputs]
+        self._require([factor for sums in self.outputs for factor in sums])
+        self._join()
+
+    def root(self, factor: Factor) -> Root:
+        """Return the root of a factor."""
+        place = factor if isinstance(factor, int) else factor.parts[0][1]
+        found = self.roots[place]
+        if not isinstance(found, Rooted):
+            raise TypeError(f"step {place} has no root")
+        return found.root
+
+    def is_input(self, place: int) -> bool:
+        """Tell whether a root is an input."""
+        return self.steps.nodes[place].kind == "input"
+
+    def users(self) -> dict[int, list[tuple[int | None, tuple[Factor, ...]]]]:
+        """Return, for every root, the products that read it (None: as the root of a table)."""
+        found: dict[int, list[tuple[int | None, tuple[Factor, ...]]]] = defaultdict(list)
+        for owner, sums in [*((-1 - k, s) for k, s in enumerate(self.outputs)), *self.sums.items()]:
+            for factors in sums:
+                for factor in factors:
+                    if isinstance(factor, int):
+                        found[factor].append((owner, factors))
+                    else:
+                        root = self.root(factor)
+                        if isinstance(root, int):
+                            found[root].append((None, factors))
+        return found
+
+    def _require(self, waiting: list[tuple[Factor, ...]]) -> None:
+        """Expand every root that products read, and those that these read."""
+        places = [self.root(f) for factors in waiting for f in factors]
+        while places:
+            place = places.pop()
+            if not isinstance(place, int) or self.is_input(place) or place in self.sums:
+                continue
+            self.sums[place] = self._made(place)
+            places += [self.root(f) for factors in self.sums[place] for f in factors]
+
+    def _expanded(self, place: int) -> Monomials:
+        """Return a step over roots and functions of them."""
+        found = self.roots[place]
+        if isinstance(found, Known):
+            return {(): found.value} if found.value else {}
+        if isinstance(found, Turned):
+            raise TypeError(f"step {place} is an angle")
+        if found.affine is not None and isinstance(found.root, int):
+            slope, offset = found.affine
+            sums: Monomials = {(found.root,): slope}
+            return sums | {(): offset} if offset else sums
+        return {(Mixed(((1.0, place),)),): 1.0}
+
+    def _made(self, place: int) -> Monomials:
+        """Return what a root that is no input is made of."""
+        step = self.steps.nodes[place]
+        one, other = (self._expanded(k) for k in step.operands)
+        if step.kind == "mul":
+            found: Monomials = {}
+            for a, x in one.items():
+                for b, y in other.items():
+                    _add(found, self._grouped((*a, *b)), x * y)
+            return found
+        if step.kind not in ("add", "sub"):
+            raise TypeError(f"step {place} reads several words: {step}")
+        found = dict(one)
+        for b, y in other.items():
+            _add(found, b, y if step.kind == "add" else -y)
+        return found
+
+    def _grouped(self, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
+        return tuple(sorted(factors, key=_rank))
+
+    def _join(self) -> None:
+        """Put sums that are read once, and only as an addend, into those that read them."""
+        users = self.users()
+        once = {
+            place
+            for place, products in users.items()
+            if place in self.sums and [(len(f), o is None) for o, f in products] == [(1, False)]
+        }
+        for sums in [*self.outputs, *self.sums.values()]:
+            while inner := [place for place in once if (place,) in sums]:
+                for place in sorted(inner):
+                    coefficient = sums.pop((place,))
+                    for factors, value in self.sums[place].items():
+                        _add(sums, factors, coefficient * value)
+        for place in once:
+            del self.sums[place]
+        for sums in [*self.outputs, *self.sums.values()]:
+            self._mix(sums)
+
+    def _mix(self, sums: Monomials) -> None:
+        """Make one table of addends that are functions of one root, times the same factor."""
+        groups: dict[
+            tuple[Root, tuple[Factor, ...]], list[tuple[Mixed, float, tuple[Factor, ...]]]
+        ] = defaultdict(list)
+        for factors, coefficient in sums.items():
+            tables = [f for f in factors if isinstance(f, Mixed)]
+            if len(tables) == 1 and len(factors) <= 2:
+                rest = tuple(f for f in factors if f is not tables[0])
+                key = (self.root(tables[0]), rest)
+                groups[key].append((tables[0], coefficient, factors))
+        for (_, rest), found in groups.items():
+            if len(found) < 2:
+                continue
+            parts: dict[int, float] = {}
+            for table, coefficient, factors in found:
+                del sums[factors]
+                for value, place in table.parts:
+                    parts[place] = parts.get(place, 0.0) + coefficient * value
+            mixed = Mixed(tuple((value, place) for place, value in sorted(parts.items()) if value))
+            if mixed.parts:
+                _add(sums, self._grouped((mixed, *rest)), 1.0)
+
+
+def _add(sums: Monomials, factors: tuple[Factor, ...], value: float) -> None:
+    total = sums.get(factors, 0.0) + value
+    if total:
+        sums[factors] = total
+    else:
+        sums.pop(factors, None)
+
+
+def _rank(factor: Factor) -> tuple[int, tuple[tuple[float, int], ...]]:
+    return (factor, ()) if isinstance(factor, int) else (-1, factor.parts)
+
+
+# --------------------------------------------------------------------------------------------------
+# What 1 counts in the words of a calculation: units in which few constants are left.
+#
+# A product's factor must be a power of two, and so a unit matters only between 1 and 2. A constant
+# that remains costs signed digits of a word, a word more where it stands before a product of words,
+# or, before a function of one word, a table of its own: a table that is there already costs
+# nothing. So units are chosen one after another for the least of these, from several starts.
+# --------------------------------------------------------------------------------------------------
+
+
+CLASS_DIGITS = 9  # of a unit's place between two powers of two
+TABLE = 60.0  # nodes: of a table
+DIGIT = 18.0  # of a signed digit of a constant beyond the first
+WORD = 20.0  # of a word that is a multiple of another
+FINE, MOST_DIGITS = 2.0**-7, 5  # of constants
+SWEEPS = 8
+
+Key: TypeAlias = "tuple[Hashable, float]"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One product of a sum: a coefficient, the words and the functions of one word it reads."""
+
+    owner: int
+    coefficient: float
+    words: tuple[int, ...]
+    functions: tuple[Hashable, ...]
+
+
+def chosen_units(
+    parts: Sequence[Part],
+    fixed: Mapping[int, float],
+    free: Iterable[int],
+    plain: Mapping[Hashable, float] | None = None,
+) -> dict[int, float]:
+    """Return units between 1 and 2 for the words that are free.
+
+    `plain` are multiples of functions that are a word as it is, an angle's, and so need no table.
+    """
+    bare = {name: unit_class(multiple) for name, multiple in (plain or {}).items()}
+    places = sorted(free, reverse=True)
+    classes = {place: unit_class(unit) for place, unit in fixed.items()}
+    starts = [1.0, *(x for x, _ in Counter(classes.values()).most_common(3))]
+    best: tuple[float, dict[int, float]] | None = None
+    for start in dict.fromkeys(starts):
+        search = _Search(parts, {**classes, **dict.fromkeys(places, start)}, places, bare)
+        search.run()
+        if best is None or search.cost < best[0] - 1e-9:
+            best = (search.cost, {place: search.units[place] for place in places})
+    return best[1] if best else {}
+
+
+def unit_class(unit: float) -> float:
+    """Return the unit between 1 and 2 that differs by a power of two, and a sign."""
+    fraction = abs(unit) / power_of_two(abs(unit))
+    return float(f"{fraction:.{CLASS_DIGITS}g}")
+
+
+class _Search:
+    """Units, what they cost, and how often every table and multiple of a word is read."""
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        units: dict[int, float],
+        free: Sequence[int],
+        bare: Mapping[Hashable, float],
+    ) -> None:
+        self.parts, self.units, self.free, self.bare = parts, units, free, bare
+        self.touching: dict[int, list[int]] = defaultdict(list)
+        for k, part in enumerate(parts):
+            for place in dict.fromkeys((part.owner, *part.words)):
+                self.touching[place].append(k)
+        self.used: Counter[Key] = Counter()
+        self.cost = 0.0
+        for k in range(len(parts)):
+            self._count(k, 1)
+
+    def run(self) -> None:
+        """Move one unit after another while that saves anything."""
+        for _ in range(SWEEPS):
+            before = self.cost
+            for place in self.free:
+                self._improve(place)
+            if self.cost >= before - 1e-9:
+                return
+
+    def _improve(self, place: int) -> None:
+        """Give a word the unit that costs least."""
+        least, best = self.cost - 1e-9, self.units[place]
+        for unit in self._candidates(place):
+            self._set(place, unit)
+            if self.cost < least - 1e-9:
+                least, best = self.cost, unit
+        self._set(place, best)
+
+    def _set(self, place: int, unit: float) -> None:
+        for k in self.touching[place]:
+            self._count(k, -1)
+        self.units[place] = unit
+        for k in self.touching[place]:
+            self._count(k, 1)
+
+    def _candidates(self, place: int) -> list[float]:
+        """Return the units that leave no constant somewhere, or one whose table is there."""
+        found: dict[float, None] = {}
+        for k in self.touching[place]:
+            part = self.parts[k]
+            factor = self._factor(part)
+            wanted = [1.0]
+            if len(part.functions) == 1:
+                own = part.functions[0]
+                wanted += [multiple for name, multiple in self.used if name == own]
+                wanted += [self.bare[own]] if own in self.bare else []
+            for multiple in wanted:
+                if part.owner == place and place not in part.words:
+                    found[unit_class(self.units[place] * factor / multiple)] = None
+                elif part.words.count(place) == 1 and part.owner != place:
+                    found[unit_class(self.units[place] * multiple / factor)] = None
+        return list(found)
+
+    def _factor(self, part: Part) -> float:
+        """Return the constant that is left before a product."""
+        words = math.prod(self.units[place] for place in part.words)
+        return unit_class(part.coefficient * words / self.units[part.owner])
+
+    def _count(self, k: int, step: int) -> None:
+        """Add what a product costs, or take it away."""
+        part = self.parts[k]
+        factor = self._factor(part)
+        if part.functions:
+            keys = [(name, 1.0) for name in part.functions[1:]]
+            own = part.functions[0]
+            same = abs(factor - self.bare.get(own, 0.0)) < 1e-7
+            self._use((own, factor), step, 0.0 if same else TABLE)
+            for key in keys:
+                self._use(key, step, TABLE)
+        elif len(part.words) == 1:
+            self.cost += step * DIGIT * _digits(factor)
+        elif len(part.words) == 2 and factor != 1:
+            self._use((part.words[0], factor), step, WORD + DIGIT * _digits(factor))
+
+    def _use(self, key: Key, step: int, cost: float) -> None:
+        before = self.used[key]
+        self.used[key] = before + step
+        if before == 0 or before + step == 0:
+            self.cost += step * cost
+        if before + step == 0:
+            del self.used[key]
+
+
+def _digits(factor: float) -> int:
+    """Return how many signed digits a constant takes beyond the first."""
+    return max(0, len(signed_digits(factor, FINE, MOST_DIGITS)) - 1)
+
+
+# --------------------------------------------------------------------------------------------------
+# A sketch of the steps of a calculation: sums, products, and a table of whatever reads one word.
+# --------------------------------------------------------------------------------------------------
+
 
 POINTS = 512  # at which a function is looked at
 COEFFICIENT = 11  # digits of a wave's amplitude
@@ -388,3 +969,54 @@ def _merged(addends: Sequence[Addend]) -> list[Addend]:
             linear[addend.node] = linear.get(addend.node, 0.0) + addend.factor
     products = [addend for addend in addends if isinstance(addend, Product)]
     return [*(Linear(node, factor) for node, factor in linear.items() if factor), *products]
+
+
+# --------------------------------------------------------------------------------------------------
+# Factors of terms that are calculated first: a curve of one word, a sum that is clipped.
+#
+# Their steps become words as those of any calculation do (see `direct`); to what is made of terms
+# they are linear inputs, whose cells are what 1 counts in these words.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What was made: all nodes so far, and every factor as a linear word and by its node."""
+
+    maker: SketchNodes
+    words: dict[str, Quantity]
+    places: Mapping[str, int]
+
+
+def prepared_words(terms: Terms, words: Mapping[str, Quantity], steps: Sequence[float]) -> Prepared:
+    """Return the factors that are prepared, for outputs in these units.
+
+    Sums of angles lose no bit there: a small difference of large angles may count much.
+    """
+    if terms.prepared is None:
+        raise TypeError("these terms have no factors that are prepared")
+    problem, prepared = terms.problem, lowered(terms.problem, terms.prepared)
+    wanted = _wanted(terms, steps)
+    units = [wanted.get(one.name) for one in prepared.outputs]
+    emitter = Emitter(Structure(problem, prepared), words, units, exact=True)
+    made, places = {}, {}
+    for one, word in zip(prepared.outputs, emitter.results(), strict=True):
+        size = Interval(-word.unit, word.unit)
+        made[one.name] = Quantity(
+            one.name, size, bits=1, turns=False, reach=size, group=len(problem.groups)
+        )
+        places[one.name] = word.node
+    return Prepared(emitter.maker, made, places)
+
+
+def _wanted(terms: Terms, steps: Sequence[float]) -> dict[str, float]:
+    """Return the units with which factors that stand alone in outputs need no constant there."""
+    votes: dict[str, Counter[float]] = {}
+    for output, step in zip(terms.outputs, steps, strict=True):
+        for term in output:
+            waves = term.waves()
+            alone = len(term.factor) == 1 and len(waves) == 1
+            if alone and not waves[0].multiples and not waves[0].powers:
+                (one,) = term.factor
+                votes.setdefault(one.name, Counter())[abs(step / waves[0].cosine)] += 1
+    return {name: min(found, key=lambda c: (-found[c], c)) for name, found in votes.items()}

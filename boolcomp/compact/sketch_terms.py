@@ -11,19 +11,31 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.sketch.nodes import SAME, SketchNodes, power_of_two, primitive
-from boolcomp.compact.sketch.poly import (
+from boolcomp.compact.sketch import (
+    SAME,
+    Addend,
     Angle,
+    Linear,
     Poly,
+    Powers,
+    Product,
     Quantity,
     Series,
+    Sketch,
+    SketchNodes,
+    Source,
+    Waves,
+    WordSum,
     add_into,
     constant,
     divided,
+    is_power_of_two,
     output_polys,
+    power_of_two,
+    primitive,
     pruned,
     quantities,
     scaled,
@@ -32,26 +44,23 @@ from boolcomp.compact.sketch.poly import (
     variables,
     without_constant,
 )
-from boolcomp.compact.sketch.prepared import prepared_words
-from boolcomp.compact.sketch.sketch import (
-    Addend,
-    Linear,
-    Powers,
-    Product,
-    Sketch,
-    Source,
-    Waves,
-    WordSum,
-    is_power_of_two,
-)
-from boolcomp.compact.sketch_steps import direct_sketch
+from boolcomp.compact.sketch_steps import direct_sketch, prepared_words
+from boolcomp.terms.extract import number_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from boolcomp.compact.sketch.prepared import Prepared
+    from boolcomp.compact.sketch_steps import Prepared
     from boolcomp.problem.problem import PartHint, SumHint
+    from boolcomp.problem.words import Interval
     from boolcomp.terms.extract import Terms
+    from boolcomp.terms.terms import Term, Wave
+
+
+# --------------------------------------------------------------------------------------------------
+# From grouped terms to a sketch: every factor multiplied once, what is alike shared.
+# --------------------------------------------------------------------------------------------------
+
 
 NEARLY_CONSTANT = 3.0  # times what a word varies by at most: a constant apart from it pays
 DIGITS = 11  # two coefficients that agree this far are the same
@@ -386,3 +395,57 @@ def _rounded(value: float) -> float:
 def _digits(numbers: Sequence[float], inside: float) -> int:
     """Return how many signed digits the constants outside a product take."""
     return sum(len(signed_digits(c - inside, 2.0**-6)) for c in numbers)
+
+
+# --------------------------------------------------------------------------------------------------
+# Terms without the waves that matter least: of very many most are lost in rounding anyway.
+# --------------------------------------------------------------------------------------------------
+
+
+SHARE = 0.03  # of the mean square that is allowed: what all that is left out may make
+
+
+def without_small_waves(terms: Terms, allowed: Sequence[float], steps: Sequence[float]) -> Terms:
+    """Return terms without their smallest waves, while what they make is little of what is allowed.
+
+    `allowed` are mean squares in steps. A wave counts as much as it has on average over whole
+    turns and over the ranges of its other inputs, and waves as if they were independent.
+    """
+    outputs = []
+    for output, parts, square, step in zip(
+        terms.problem.outputs, terms.outputs, allowed, steps, strict=True
+    ):
+        sizes = sorted(
+            (_mean_square(terms, term, wave) / step**2, k, j)
+            for k, term in enumerate(parts)
+            for j, wave in enumerate(term.waves())
+        )
+        room, dropped = SHARE * square, set()
+        for size, k, j in sizes:
+            room -= size
+            if room < 0:
+                break
+            dropped.add((k, j))
+        kept = [
+            term.part([wave for j, wave in enumerate(term.waves()) if (k, j) not in dropped])
+            for k, term in enumerate(parts)
+        ]
+        outputs.append(number_terms(output.stem, [term for term in kept if term.coefficient]))
+    return replace(terms, outputs=tuple(outputs))
+
+
+def _mean_square(terms: Terms, term: Term, wave: Wave) -> float:
+    """Return the mean square of a wave times the factor of its term."""
+    powers: dict[str, int] = dict(wave.powers)
+    for one in term.factor:
+        powers[one.name] = powers.get(one.name, 0) + 1
+    found = wave.amplitude**2 / (2 if wave.multiples else 1)
+    return found * math.prod(
+        _mean_power(terms.problem.input(name).range, 2 * power) for name, power in powers.items()
+    )
+
+
+def _mean_power(where: Interval, power: int) -> float:
+    """Return the mean of x^power over an interval."""
+    low, high, above = where.low, where.high, power + 1
+    return float((high**above - low**above) / (above * (high - low)))

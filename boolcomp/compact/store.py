@@ -20,31 +20,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.base.errors import parse_json
-from boolcomp.base.store import keep, sealed, unsealed, user_cache, vouch
-from boolcomp.common.errors import DataError
-from boolcomp.common.places import Folder, find, own_place, place_of, put, shipped_place
-from boolcomp.compact.assembly import Ends
+from boolcomp.base.errors import DataError, parse_json
+from boolcomp.base.store import (
+    Folder,
+    find,
+    keep,
+    own_place,
+    place_of,
+    put,
+    sealed,
+    shipped_place,
+    unsealed,
+    user_cache,
+    vouch,
+)
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
-from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
-from boolcomp.compact.errors.worst import is_worst
-from boolcomp.compact.graph.parts import realised_places
-from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.sketch.variables import widths_of, widths_text
+from boolcomp.compact.errors import Errors, Sampling, is_worst, measure_many
+from boolcomp.compact.network import Ends
+from boolcomp.compact.realisation import realised_places
+from boolcomp.compact.result import Compact
+from boolcomp.compact.sketch import widths_of, widths_text
 from boolcomp.compact.sketch_terms import Form, build_sketch
-from boolcomp.logic.networktext import parse_network, render_network
+from boolcomp.logic.network import parse_network, render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.proof.worst import Worst
-from boolcomp.terms.rest import resting
-from boolcomp.words.cones import Cone, parse_cone
-from boolcomp.words.graphtext import parse_graph
+from boolcomp.terms.extract import resting
+from boolcomp.words.graph import Cone, parse_cone, parse_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from boolcomp.common.places import Entry, Place, Where
+    from boolcomp.base.store import Entry, Place, Where
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.terms.extract import Terms

@@ -9,19 +9,18 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.engines.native.engine import NativeEngine
-from boolcomp.engines.native.lines import GROUP
-from boolcomp.engines.wordwise.engine import WordEngine
+from boolcomp.engines.llvm import GROUP
+from boolcomp.engines.native import NativeEngine
+from boolcomp.engines.words import WordEngine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines.engine import Batch, Evaluation
-    from boolcomp.engines.native.codes import Codes
-    from boolcomp.engines.wiring import Wiring
-    from boolcomp.engines.wordwise.state import States
+    from boolcomp.engines.engine import Batch, Evaluation, Wiring
+    from boolcomp.engines.native import Codes
+    from boolcomp.engines.words import States
 
 A_NODE = {512: 2.4, 256: 4.0, 64: 4.0}  # operations, with what is spilled
 A_PLANE = {512: 7.0, 256: 12.0, 64: 12.0}  # operations on a block, to transpose it

@@ -6,16 +6,16 @@ it takes what a table in memory has: few bits. What is no sum, and reads many, i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from boolcomp.common.errors import UsageError
-from boolcomp.diagrams.forest import Forest
-from boolcomp.diagrams.tables import MOST_INPUTS, MOST_WORD, narrowed, words_of
-from boolcomp.engines import walk_kernels as kernels
+from boolcomp.base.errors import UsageError
+from boolcomp.base.loops import njit
+from boolcomp.codes import MOST_TURNS, TIE
 from boolcomp.engines.engine import Evaluation, not_codable
-from boolcomp.logic.diagrams import diagram_of
+from boolcomp.logic.diagrams import MOST_INPUTS, MOST_WORD, Forest, diagram_of, narrowed, words_of
 from boolcomp.logic.network import Builder, copied
 
 if TYPE_CHECKING:
@@ -24,16 +24,128 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.codes import Code
-    from boolcomp.engines.engine import Batch
-    from boolcomp.engines.wiring import Call, Wiring
+    from boolcomp.engines.engine import Batch, Call, Wiring
     from boolcomp.logic.adders import Sum
     from boolcomp.logic.diagrams import Diagram
     from boolcomp.logic.network import Network
 
+
+# --------------------------------------------------------------------------------------------------
+# Numbers to words, walks through decision diagrams, sums, and words to numbers, compiled by numba.
+#
+# Numbers are coded as `codes.Code` does it, operation for operation: equal bits depend on that.
+# --------------------------------------------------------------------------------------------------
+
+
+# mypy: disable-error-code="untyped-decorator"
+
+
+WALK, ADD = 0, 1  # what a step does
+NATURAL, GRAY, TWOS, SIGN = range(4)  # codes of words that are added
+
+
+@njit(cache=True)
+def cell_of(word: Any, bits: Any, kind: Any) -> Any:
+    """Return the cell of a mid-rise word in a code."""
+    half = 1 << (bits - 1)
+    if kind == GRAY:
+        shift = 1
+        while shift < bits:
+            word ^= word >> shift
+            shift <<= 1
+    elif kind == TWOS:
+        word ^= half
+    elif kind == SIGN:
+        word = half - 1 - (word ^ half) if word >= half else word + half
+    return word
+
+
+@njit(cache=True)
+def walk(words: Any, steps: Any, nodes: Any, leaves: Any, addends: Any, sums: Any) -> None:
+    """Fill the columns of words, step by step, in the rows of all samples.
+
+    A step is (what, column to fill, node to begin at | place of the sum); a node (column, shift,
+    node on a 0, node on a 1), a leaf ~ its place; an addend (column, shift, bits, kind, times); a
+    sum (first addend, end, offset, guard bits, bits).
+    """
+    for row in range(len(words)):
+        given = words[row]
+        for k in range(len(steps)):
+            target, at = steps[k, 1], steps[k, 2]
+            if steps[k, 0] == WALK:
+                while at >= 0:
+                    at = nodes[at, 2 + (given[nodes[at, 0]] >> nodes[at, 1] & 1)]
+                given[target] = leaves[~at]
+                continue
+            total = sums[at, 2]
+            for j in range(sums[at, 0], sums[at, 1]):
+                bits = addends[j, 2]
+                word = given[addends[j, 0]] >> addends[j, 1] & ((1 << bits) - 1)
+                total += addends[j, 4] * cell_of(word, bits, addends[j, 3])
+            total >>= sums[at, 3]
+            last = (1 << sums[at, 4]) - 1
+            cell = min(max(total, 0), last)
+            given[target] = cell << 1 | (cell != total)
+
+
+@njit(cache=True)
+def read(given: Any, words: Any, ports: Any, ranges: Any) -> Any:
+    """Fill the first columns of words from numbers; return how many saturated, -1 for no number.
+
+    A port is (column of numbers, cells, first cell that has a word, wraps, Gray), its range where
+    it begins, its step, and the most steps that are within it.
+    """
+    outside = 0
+    for row in range(len(given)):
+        for k in range(len(ports)):
+            cells = ports[k, 1]
+            value = float(given[row, ports[k, 0]])
+            scaled = (value - ranges[k, 0]) / ranges[k, 1]
+            if not math.isfinite(value):
+                return -1
+            if ports[k, 3]:
+                if abs(value) > MOST_TURNS * ranges[k, 2]:
+                    return -1
+                scaled -= math.floor(scaled / cells) * cells
+                cell = math.floor(scaled + TIE) & (cells - 1)
+            else:
+                outside += scaled < -TIE or scaled > ranges[k, 2] + TIE
+                scaled = min(max(scaled, 0.0), float(cells))
+                cell = min(max(math.floor(scaled + TIE), ports[k, 2]), cells - 1)
+            words[row, k] = cell ^ cell >> 1 if ports[k, 4] else cell
+    return outside
+
+
+@njit(cache=True)
+def write(columns: Any, results: Any, runs: Any, scales: Any, values: Any, words: Any) -> Any:
+    """Fill values and words of results from columns; return how many saturated.
+
+    A result is (first run of bits, end, Gray, column and shift of its flag), a run (column, shift,
+    bits), most significant first; its scale what a cell's number is raised by, where steps are
+    counted from, and the step.
+    """
+    clipped = 0
+    for row in range(len(columns)):
+        for k in range(len(results)):
+            cell = 0
+            for j in range(results[k, 0], results[k, 1]):
+                part = columns[row, runs[j, 0]] >> runs[j, 1] & ((1 << runs[j, 2]) - 1)
+                cell = cell << runs[j, 2] | part
+            values[row, k] = scales[k, 1] + (cell + scales[k, 0]) * scales[k, 2]
+            words[row, k] = cell ^ cell >> 1 if results[k, 2] else cell
+            clipped += columns[row, results[k, 3]] >> results[k, 4] & 1
+    return clipped
+
+
+# --------------------------------------------------------------------------------------------------
+# The bdd engine: tables as decision diagrams of words, walked sample by sample.
+# --------------------------------------------------------------------------------------------------
+
+
 ROWS = 1 << 14  # samples at a time: their words stay in the second-level cache
 _KINDS = {
-    "natural": kernels.NATURAL, "gray": kernels.GRAY, "twos": kernels.TWOS,
-    "sign-magnitude": kernels.SIGN,
+    "natural": NATURAL, "gray": GRAY, "twos": TWOS,
+    "sign-magnitude": SIGN,
 }  # fmt: skip
 
 
@@ -95,7 +207,7 @@ class _Steps:
             first = self.forest.add(diagram, [self.numbers[place] for place in reads])
             column = self._column(min(left, MOST_WORD))
             left -= MOST_WORD
-            self.steps.append((kernels.WALK, column, first))
+            self.steps.append((WALK, column, first))
 
     def _add(self, total: Sum, call: Call) -> None:
         first, place = len(self.addends), 0
@@ -106,7 +218,7 @@ class _Steps:
             self.addends.append((*field, _KINDS[addend.kind], addend.times))
         last = len(self.addends)
         self.sums.append((first, last, total.offset, total.guard_bits, total.bits))
-        self.steps.append((kernels.ADD, self._column(total.bits + 1), len(self.sums) - 1))
+        self.steps.append((ADD, self._column(total.bits + 1), len(self.sums) - 1))
 
     def nodes(self) -> Iterator[tuple[int, ...]]:
         """Yield for every test column and shift of its bit, and the nodes that follow."""
@@ -177,12 +289,12 @@ class DiagramEngine:
                     given[:, k] = batch.arrays[port.array][rows, port.column]
             else:
                 numbers = np.concatenate([array[rows] for array in batch.arrays], axis=1)
-                more = kernels.read(numbers, given, *self._ports)
+                more = read(numbers, given, *self._ports)
                 if more < 0:
                     raise not_codable(self.wiring, batch)
                 outside += more
-            kernels.walk(given, *self._tables)
-            clipped += kernels.write(given, *self._results, values[rows], words[rows])
+            walk(given, *self._tables)
+            clipped += write(given, *self._results, values[rows], words[rows])
         return Evaluation(values, words, outside, clipped)
 
 

@@ -18,24 +18,150 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
+from boolcomp.base.errors import UsageError
 from boolcomp.codes import MOST_TURNS, TIE
-from boolcomp.engines.native import transpose
-from boolcomp.engines.native.cells import LARGE, LARGE_HIGH, MARGIN, coarse, fine
-from boolcomp.engines.native.columns import parts_of
-from boolcomp.engines.native.lines import BYTES, GROUP, LlvmLines, splat, vector_of
+from boolcomp.engines import planes
+from boolcomp.engines.llvm import BYTES, GROUP, LlvmLines, splat, vector_of
+from boolcomp.engines.planes import MOST_TRANSPOSED, PLACES, plane_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.codes import Code
-    from boolcomp.engines.llvm import Processor
-    from boolcomp.engines.native.cells import Coarse
-    from boolcomp.engines.native.columns import PortPart
-    from boolcomp.engines.native.lines import Sample
-    from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.wiring import Port
+    from boolcomp.engines.engine import Port, Result
+    from boolcomp.engines.llvm import Processor, Sample
+    from boolcomp.engines.planes import Layout
+
+
+# --------------------------------------------------------------------------------------------------
+# The columns of codes that input words are: one each, or two where a word is wide.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_BITS = 30  # cell indices are converted through signed 32-bit numbers
+
+
+@dataclass(frozen=True, slots=True)
+class PortPart:
+    """A column of codes: an input word, or 16 bits at most of one that is wider."""
+
+    port: Port
+    part: Port
+    shift: int
+
+    @property
+    def wide(self) -> bool:
+        """Whether it is part of a wider word."""
+        return self.port.code.bits > planes.MOST_TRANSPOSED
+
+
+def parts_of(ports: Sequence[Port], sample: Sample) -> list[PortPart]:
+    """Return the columns of codes of input words."""
+    parts = []
+    for port in ports:
+        code = port.code
+        if code.bits > MOST_BITS:
+            raise UsageError(f"an input word of {code.bits} bits is more than {MOST_BITS}")
+        natural = replace(code, kind="natural")
+        above = code.bits - planes.MOST_TRANSPOSED
+        if above > 0:
+            low = replace(natural, bits=planes.MOST_TRANSPOSED)
+            high = replace(natural, bits=above)
+            parts.append(PortPart(port, replace(port, code=high), planes.MOST_TRANSPOSED))
+            parts.append(PortPart(port, replace(port, code=low, first=port.first + above), 0))
+        else:  # what comes as a word is cut as it is; the transposition makes Gray ones of cells
+            parts.append(
+                PortPart(port, replace(port, code=natural if sample == "i32" else code), 0)
+            )
+    return parts
+
+
+# --------------------------------------------------------------------------------------------------
+# Cells by one multiplication and addition: with what numbers, and which results are beyond doubt.
+#
+# `fine` adds x / step, by one multiplication, to a double so large that the 52 bits of its mantissa
+# are 20 of the code and 32 of the place in the cell, where the unit is u = 2^-32 cells and the
+# border, because of TIE, lies 4.3 u below 0. It adds 2 u more, so that values on the grid of cells
+# stay clear of it. All errors together are at most 1.25 u (see there), so that a place of 0 and up
+# is in the cell, and one of 2^32 - 5 and less is, too.
+#
+# `coarse` does the same with floats, whose 23 bits are the cell and its place; too close is one
+# unit or few, by the errors (see there). Sixteen numbers cost four operations, and one in some
+# thousands is done again.
+# --------------------------------------------------------------------------------------------------
+
+
+LARGE = 3 << 19  # its double has 20 bits before the point and 32 behind it
+LARGE_HIGH = 0x4138_0000  # the upper half of that double
+MARGIN = 4  # units below a border where a place is not trusted
+SHIFT = Fraction(2, 1 << 32)  # keeps the grid of cells off the border
+FARTHEST = 1 << 17  # cells between zero and what a code may reach for the errors to be small
+
+
+def fine(code: Code) -> tuple[float, float] | None:
+    """Return what a value is multiplied by and what is then added to it, or nothing.
+
+    The errors, in units of 2^-32 cells: the sum is rounded by 1/2, what is added by 1/2 itself. The
+    factor and, if need be, the product are rounded by |x / step| 2^32 / 2^53 each, together 1/8 at
+    most; and the cell itself is that of three rounded operations, 1/8 at most.
+    """
+    step, low = Fraction(code.step), Fraction(code.low)
+    if code.bits > MOST_TRANSPOSED or not 1e-30 < code.step < 1e30:
+        return None
+    if _reach(code) / code.step > FARTHEST:
+        return None
+    return float(1 / step), float(LARGE - code.cells // 2 - low / step + SHIFT)
+
+
+def _reach(code: Code) -> float:
+    return max(abs(code.low), abs(code.range.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Coarse:
+    """A value's cell in a float: the factor, what is added, and the units that are in doubt.
+
+    The float is 2^bits and more, and has `places` bits for the place in the cell; those in doubt
+    have the highest numbers.
+    """
+
+    factor: float
+    added: float
+    places: int
+    doubt: int
+
+
+def coarse(code: Code) -> Coarse | None:
+    """Return how cells are found with floats, or nothing.
+
+    Place k is k + (doubt + 1)/2 units above the border, but for the errors: the sum is rounded by
+    1/2 unit; the factor, what is added, and the cell itself, with TIE, by what is computed here.
+    """
+    if fine(code) is None:
+        return None
+    places = 23 - code.bits
+    step, low = Fraction(code.step), Fraction(code.low)
+    factor = float(np.float32(1 / step))
+    wrong = abs(Fraction(factor) - 1 / step) * Fraction(_reach(code)) + Fraction(TIE)
+    for most in (0, 1, 2):
+        exact = code.cells - low / step - Fraction(most + 1, 1 << places)
+        added = float(np.float32(float(exact)))
+        errors = (wrong + abs(Fraction(added) - exact)) * (1 << places) * Fraction(1.001)
+        if errors + Fraction(1, 100) < most + Fraction(1, 2):
+            return Coarse(factor, added, places, 2 * most + 1)
+    return None
+
+
+# --------------------------------------------------------------------------------------------------
+# Samples to codes and planes, as LLVM functions.
+# --------------------------------------------------------------------------------------------------
+
 
 Found = TypeVar("Found")
 OUTSIDE, BAD, CLIPPED = 0, 1, 2
@@ -57,7 +183,7 @@ def read_functions(
 ) -> str:
     """Return `read` for arrays of rows so wide, and what it calls."""
     parts = parts_of(ports, sample)
-    places = transpose.offsets([part.part.code for part in parts], layout.width)
+    places = planes.offsets([part.part.code for part in parts], layout.width)
     texts = []
     calls = []
     for k, width in enumerate(widths):
@@ -69,8 +195,8 @@ def read_functions(
 %i{k} = mul i64 %g, {row}
 %p{k} = getelementptr i8, ptr %a{k}, i64 %i{k}
 call void @code{k}(ptr %p{k}, ptr %codes, i64 %g, ptr %counts)""")
-    affine = transpose.uses_affine(layout, machine)
-    texts.append(transpose.to_planes_function([p.part for p in parts], layout, affine=affine))
+    affine = planes.uses_affine(layout, machine)
+    texts.append(planes.to_planes_function([p.part for p in parts], layout, affine=affine))
     arrays = " ".join(f"ptr %a{k}," for k in range(len(widths)))
     texts.append(f"""\
 define internal void @read({arrays} i64 %groups, ptr %to, ptr %counts) #0 {{
@@ -101,7 +227,7 @@ class ArrayCoder:
         self.machine = machine
         self.codes = {part.port.column: part.port.code for part, _ in columns}
         most = max(code.bits for code in self.codes.values())
-        self.size = 4 if most > transpose.MOST_TRANSPOSED else transpose.code_bytes(most)
+        self.size = 4 if most > planes.MOST_TRANSPOSED else planes.code_bytes(most)
         self.kind, self.lanes = f"i{8 * self.size}", VECTOR // self.size
 
     def functions(self) -> list[str]:
@@ -181,7 +307,7 @@ class ArrayCoder:
             for size in (1, 2)
         }
         for part, place in self.columns:
-            size = transpose.code_bytes(part.part.code.bits)
+            size = planes.code_bytes(part.part.code.bits)
             for turn in range(self.size):
                 samples = range(turn * self.lanes, (turn + 1) * self.lanes)
                 places = [divmod(s * self.width + part.port.column, self.lanes) for s in samples]
@@ -385,3 +511,254 @@ def _any(out: LlvmLines, tests: Sequence[str]) -> str:
 def _sure(found: Found | None) -> Found:
     assert found is not None  # noqa: S101  # `functions` has asked
     return found
+
+
+# --------------------------------------------------------------------------------------------------
+# Planes of results to values and code words, as LLVM functions.
+#
+#     void write(i8* from, F* values, i32* words, i64 groups, i8* mask, i64* counts)
+#     void decode(i8* codes, i64 group, F* values, i32* words)
+#     void mark(i64 samples, i8* to)
+#
+# `write` does up to a block of samples, in groups of 64 rows of all results: it transposes the
+# planes into columns of signed codes (`transpose.offsets`), makes rows of them, and of these the
+# values at the centres of cells, bit for bit those of `Code.centre`. `counts` gets the saturated
+# results of those samples that the plane `mask` marks; `mark` makes one for a block's first
+# samples.
+# --------------------------------------------------------------------------------------------------
+
+
+WRITTEN_LANES = 16  # numbers written at a time
+
+
+@dataclass(frozen=True, slots=True)
+class CodeColumn:
+    """A result and where its codes lie; more than 16 bits lie in two columns, the upper first."""
+
+    code: Code
+    places: tuple[int, ...]
+
+
+def write_functions(
+    results: Sequence[Result], layout: Layout, real: Sample, machine: Processor
+) -> str:
+    """Return `write`, and what it calls."""
+    parts: list[Result] = []
+    counts = []
+    for result in results:
+        natural = replace(result.code, kind="natural")
+        above = natural.bits - planes.MOST_TRANSPOSED
+        halves = [replace(result, code=natural)]
+        if above > 0:
+            low = replace(natural, bits=planes.MOST_TRANSPOSED)
+            halves = [
+                replace(result, code=replace(natural, bits=above)),
+                replace(result, code=low, first=result.first + above),
+            ]
+        parts += halves
+        counts.append(len(halves))
+    places = planes.offsets([part.code for part in parts], layout.width)
+    at = iter(places)
+    columns = [
+        CodeColumn(result.code, tuple(next(at) for _ in range(count)))
+        for result, count in zip(results, counts, strict=True)
+    ]
+    affine = planes.uses_affine(layout, machine)
+    return "\n".join(
+        [
+            planes.to_codes_function(parts, layout, affine=affine),
+            decode_function(columns, real),
+            _write_function(results, layout, places[-1], real),
+        ]
+    )
+
+
+def _write_function(results: Sequence[Result], layout: Layout, size: int, real: Sample) -> str:
+    out = LlvmLines()
+    kind = plane_type(layout.width)
+    mask = out.load(kind, "%mask", 0)
+    total = ""
+    for result in results:
+        marks = out.load(kind, "%from", layout.offset(result.saturated))
+        kept = out.emit(f"and {kind} {marks}, {mask}")
+        ones = out.emit(f"call {kind} {planes.population(layout.width)}({kind} {kept})")
+        total = out.emit(f"add {kind} {total}, {ones}") if total else ones
+    if layout.width > 64:
+        name = f"@llvm.vector.reduce.add.v{layout.width // 64}i64"
+        total = out.emit(f"call i64 {name}({kind} {total})")
+    out.add_to(CLIPPED, total)
+    row = GROUP * len(results)
+    return "\n".join([f"""\
+define internal void @write(ptr %from, ptr %values, ptr %words, i64 %groups, ptr %mask,
+                            ptr %counts) #0 {{
+entry:
+%codes = alloca [{size} x i8], align {VECTOR}
+call void @to_codes(ptr %from, ptr %codes)""", *out.lines, f"""\
+br label %loop
+loop:
+%g = phi i64 [ 0, %entry ], [ %next, %loop ]
+%ti = mul i64 %g, {row * BYTES[real]}
+%t = getelementptr i8, ptr %values, i64 %ti
+%wi = mul i64 %g, {row * BYTES["i32"]}
+%w = getelementptr i8, ptr %words, i64 %wi
+call void @decode(ptr %codes, i64 %g, ptr %t, ptr %w)
+%next = add i64 %g, 1
+%more = icmp ult i64 %next, %groups
+br i1 %more, label %loop, label %done
+done:
+ret void
+}}"""])  # fmt: skip
+
+
+def decode_function(columns: Sequence[CodeColumn], real: Sample) -> str:
+    """Return `decode`, which makes rows of 64 samples of columns of codes."""
+    out = LlvmLines()
+    count = len(columns)
+    most = max(column.code.bits for column in columns)
+    size = 4 if most > planes.MOST_TRANSPOSED else planes.code_bytes(most)
+    lanes, kind = VECTOR // size, f"i{8 * size}"
+    cells = [x for column in columns for x in _cells(out, column, size)]
+    for v in range(count * size):
+        places = []
+        for k in range(v * lanes, (v + 1) * lanes):
+            turn, lane = divmod(k // count, lanes)
+            places.append((k % count * size + turn, lane))
+        row = out.gathered(cells, lanes, kind, places)
+        codes = [columns[k % count].code for k in range(v * lanes, (v + 1) * lanes)]
+        word = _worded(out, row, codes, kind)
+        for first in range(0, lanes, WRITTEN_LANES):
+            at = v * lanes + first
+            here = codes[first : first + WRITTEN_LANES]
+            cell = _widened(out, row, lanes, kind, first)
+            coded = cell if word == row else _widened(out, word, lanes, kind, first)
+            out.store(f"<{WRITTEN_LANES} x i32>", coded, "%words", at * BYTES["i32"])
+            _store_centres(out, cell, here, real, at)
+    head = "define internal void @decode(ptr %codes, i64 %group, ptr %values, ptr %words) #0 {"
+    return "\n".join([head, *out.lines, "ret void", "}"])
+
+
+def _cells(out: LlvmLines, column: CodeColumn, size: int) -> list[str]:
+    """Return the cells of 64 samples as vectors of numbers of so many bytes."""
+    lanes, bits = VECTOR // size, column.code.bits
+    above = max(0, bits - planes.MOST_TRANSPOSED)
+    widths = [above, planes.MOST_TRANSPOSED] if above else [bits]
+    found = []
+    for turn in range(size):
+        total = ""
+        for place, width in zip(column.places, widths, strict=True):
+            own = planes.code_bytes(width)
+            kind, wide = f"<{lanes} x i{8 * own}>", f"<{lanes} x i{8 * size}>"
+            group = out.emit(f"mul i64 %group, {GROUP * own}")
+            base = out.emit(f"getelementptr i8, ptr %codes, i64 {group}")
+            value = out.load(kind, base, place + turn * lanes * own)
+            half = splat(f"i{8 * own}", lanes, 1 << width - 1)
+            value = out.emit(f"add {kind} {value}, {half}")
+            if own < size:
+                value = out.emit(f"zext {kind} {value} to {wide}")
+            if total:
+                upper = out.emit(f"shl {wide} {total}, {splat('i32', lanes, 16)}")
+                value = out.emit(f"or {wide} {upper}, {value}")
+            total = value
+        found.append(total)
+    return found
+
+
+def _worded(out: LlvmLines, row: str, codes: Sequence[Code], kind: str) -> str:
+    """Return the code words of cells; the row itself if none is Gray."""
+    if all(code.kind != "gray" for code in codes):
+        return row
+    vector = f"<{len(codes)} x {kind}>"
+    half = out.emit(f"lshr {vector} {row}, {splat(kind, len(codes), 1)}")
+    if any(code.kind != "gray" for code in codes):
+        mask = vector_of(kind, [-(code.kind == "gray") for code in codes])
+        half = out.emit(f"and {vector} {half}, {mask}")
+    return out.emit(f"xor {vector} {row}, {half}")
+
+
+def _widened(out: LlvmLines, row: str, lanes: int, kind: str, first: int) -> str:
+    """Return sixteen numbers of a row with 32 bits each."""
+    if lanes > WRITTEN_LANES:
+        row = out.gathered([row], lanes, kind, [(0, first + k) for k in range(WRITTEN_LANES)])
+    return (
+        row
+        if kind == "i32"
+        else out.emit(f"zext <{WRITTEN_LANES} x {kind}> {row} to <{WRITTEN_LANES} x i32>")
+    )
+
+
+def _store_centres(
+    out: LlvmLines, cells: str, codes: Sequence[Code], real: Sample, at: int
+) -> None:
+    """Store the values at the centres of sixteen cells."""
+    short = all(is_short(code, real) for code in codes)
+    kind: Sample = real if short else "double"
+    lanes = WRITTEN_LANES if kind == "float" else 8
+    vector = f"<{lanes} x {kind}>"
+    convert = "sitofp" if max(code.bits for code in codes) < 32 else "uitofp"
+    for first in range(0, WRITTEN_LANES, lanes):
+        here = codes[first : first + lanes]
+        some = cells
+        if lanes < WRITTEN_LANES:
+            some = out.gathered(
+                [cells], WRITTEN_LANES, "i32", [(0, first + k) for k in range(lanes)]
+            )
+        value = out.emit(f"{convert} <{lanes} x i32> {some} to {vector}")
+        step = vector_of(kind, [code.step for code in here])
+        bases = [float(code.centre(0)) if short else code.centred[1] for code in here]
+        low = vector_of(kind, bases)
+        if not short:
+            raised = vector_of(kind, [code.centred[0] for code in here])
+            value = out.emit(f"fadd {vector} {value}, {raised}")
+        value = out.emit(f"fmul {vector} {value}, {step}")
+        value = out.emit(f"fadd {vector} {low}, {value}")
+        if kind != real:
+            value = out.emit(f"fptrunc {vector} {value} to <{lanes} x {real}>")
+        out.store(f"<{lanes} x {real}>", value, "%values", (at + first) * BYTES[real])
+
+
+def is_short(code: Code, real: Sample) -> bool:
+    """Tell whether cell * step + the first cell's centre, in the results' type, gives all."""
+    if code.bits > planes.MOST_TRANSPOSED:
+        return False
+    kind = np.dtype(np.float32 if real == "float" else np.float64)
+    exact = np.array([code.step, float(code.centre(0))])
+    step, low = exact.astype(kind)
+    if (exact.astype(kind) != exact).any():
+        return False
+    cells = np.arange(code.cells)
+    found = cells.astype(kind) * step + low
+    return bool((found == code.centre(cells).astype(kind)).all())
+
+
+def mark_function(layout: Layout, *, affine: bool) -> str:
+    """Return the function that makes the plane of ones for a block's first samples."""
+    out = LlvmLines()
+    count = layout.width // 8
+    kind = f"<{count} x i64>"
+    one = out.emit(f"insertelement {kind} poison, i64 %samples, i32 0")
+    samples = out.emit(f"shufflevector {kind} {one}, {kind} {one}, <{count} x i32> zeroinitializer")
+    if affine:  # sample s is bit 7 - s % 8 of the byte of group s // 8
+        places, by = [8 * group for group in PLACES], 0
+    else:  # sample s is bit s // count of byte s % count
+        places, by = [k - (count - 1) for k in range(count)], count.bit_length() - 1
+    left = out.emit(f"sub {kind} {samples}, {vector_of('i64', places)}")
+    left = out.emit(f"ashr {kind} {left}, {splat('i64', count, by)}")
+    for test, end in (("sgt", 0), ("slt", 8)):
+        inside = out.emit(f"icmp {test} {kind} {left}, {splat('i64', count, end)}")
+        left = out.emit(
+            f"select <{count} x i1> {inside}, {kind} {left}, {kind} {splat('i64', count, end)}"
+        )
+    ones, shift = (0xFF00, "lshr") if affine else (0xFF, "shl")
+    bits = out.emit(f"{shift} {kind} {splat('i64', count, ones)}, {left}")
+    if not affine:
+        bits = out.emit(f"xor {kind} {bits}, {splat('i64', count, -1)}")
+    marks = out.emit(f"trunc {kind} {bits} to <{count} x i8>")
+    out.store(f"<{count} x i8>", marks, "%to", 0)
+    head = "define internal void @mark(i64 %samples, ptr %to) #0 {"
+    return "\n".join([head, *out.lines, "ret void", "}"])
+
+
+def reductions(width: int) -> list[str]:
+    """Return declarations of what the functions call."""
+    kinds = sorted({width // 64, 8} - {1})
+    return [f"declare i64 @llvm.vector.reduce.add.v{k}i64(<{k} x i64>)" for k in kinds]

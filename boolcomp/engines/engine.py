@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.codes import MOST_TURNS
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.problem.shapes import array_of, full_shapes
+from boolcomp.logic.network import CONSTANTS, Builder
+from boolcomp.logic.order import in_order
+from boolcomp.problem.problem import array_of, full_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import ThreadPoolExecutor
 
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.engines.wiring import Stop, Wiring
+    from boolcomp.codes import Code
+    from boolcomp.logic.adders import Sum
+    from boolcomp.logic.network import Network
+    from boolcomp.problem.problem import Group
+    from boolcomp.problem.words import CodeKind, Interval
+    from boolcomp.words.graph import WordGraph
+
+
+# --------------------------------------------------------------------------------------------------
+# What an engine is given and what it returns; the checks on the caller's arrays.
+# --------------------------------------------------------------------------------------------------
+
 
 SLACK = 1e-9  # how far beyond a stop still counts as on it
 
@@ -228,3 +245,321 @@ def not_finite(wiring: Wiring, batch: Batch, first: int = 0) -> DataError:
             name, value = group.members[column], array[row, column]
             return DataError(f"{name} of sample {first + row} is {value}: not a finite number")
     raise AssertionError("all values are finite")
+
+
+# --------------------------------------------------------------------------------------------------
+# How networks are joined to make all outputs: numbered planes, and calls that read and write them.
+#
+# A plane is one bit of every sample. Input words come first, then the outputs of every call in
+# order. The engines run a wiring and know nothing of problems or terms: names are for messages.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input word: its code, and the array (of a group) and column that it is made from.
+
+    Its planes are `first` and following, most significant bit first. `kind` is the code in which
+    words come, where that is not the planes'.
+    """
+
+    array: int
+    column: int
+    code: Code
+    first: int
+    kind: CodeKind | None = None
+
+    @property
+    def given(self) -> Code:
+        """The code in which words come."""
+        return self.code if self.kind is None else replace(self.code, kind=self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One use of a network: the planes of its inputs, and the first of its outputs' planes.
+
+    Of one that only puts a port's cells in the code of its words, `port` says which; of one that
+    only adds words, `total` says how.
+    """
+
+    network: int
+    inputs: tuple[int, ...]
+    first: int
+    port: int | None = None
+    total: Sum | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An output: its code, where its cell index begins, and the plane that marks saturated samples.
+
+    The planes of the cell index are natural binary, most significant bit first. `kind` is the code
+    of words, where it is not that of `code`.
+    """
+
+    name: str
+    code: Code
+    first: int
+    saturated: int
+    kind: CodeKind | None = None
+
+    @property
+    def given(self) -> Code:
+        """The code of words."""
+        return self.code if self.kind is None else replace(self.code, kind=self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where an input may be, if its word can say more, or if it is a single value."""
+
+    name: str
+    range: Interval
+
+    def __str__(self) -> str:
+        return f"{self.name} within {self.range}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Which bits of a port's cell a graph's input word is: those above the lowest `drop`."""
+
+    port: int
+    drop: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordLogic:
+    """A word graph that gives the results of a wiring, too.
+
+    There is a cut for every input word. `rests` are, for every result, the ports at whose zeros it
+    is zero; None where it need not be.
+    """
+
+    graph: WordGraph
+    cuts: tuple[Cut, ...]
+    rests: tuple[tuple[int, ...] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Everything an engine needs: ports in, networks and their calls in order, results out.
+
+    Samples come as an array for each of the `groups`. `stops` say where inputs may be; what lies
+    beyond is counted. `places` is what inputs belong to, for messages. `logic` makes the same of
+    words, where that is known.
+    """
+
+    groups: tuple[Group, ...]
+    ports: tuple[Port, ...]
+    networks: tuple[Network, ...]
+    calls: tuple[Call, ...]
+    results: tuple[Result, ...]
+    planes: int
+    stops: tuple[Stop, ...] = ()
+    places: str = "inputs"
+    logic: WordLogic | None = None
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many columns the arrays have."""
+        return tuple(group.size for group in self.groups)
+
+    def name(self, port: Port) -> str:
+        """Return the name of the input that a port reads: `qd2`."""
+        return self.groups[port.array].members[port.column]
+
+    def check(self) -> None:
+        """Raise a `ValueError` where a call reads a plane that is not yet written."""
+        written, widths = 0, self.widths
+        for port in self.ports:
+            if port.first != written or not 0 <= port.array < len(widths):
+                raise ValueError("the ports' planes do not follow each other")
+            if not 0 <= port.column < widths[port.array]:
+                raise ValueError("a port reads a column that no array has")
+            written += port.code.bits
+        for call in self.calls:
+            network = self.networks[call.network]
+            if len(call.inputs) != network.inputs or call.first != written:
+                raise ValueError("a call does not fit its network, or its planes")
+            if not all(0 <= plane < written for plane in call.inputs):
+                raise ValueError("a call reads planes that are not written yet")
+            written += len(network.outputs)
+        if written != self.planes:
+            raise ValueError("the number of planes is wrong")
+
+    def __str__(self) -> str:
+        arrays = ", ".join(f"{group.name} of {group.size}" for group in self.groups)
+        lines = [f"wiring of {arrays}: {self.planes} planes"]
+        lines += [f"p{port.first} = {self.name(port)} {port.given}" for port in self.ports]
+        lines += [
+            f"p{call.first} = network {call.network}({', '.join(f'p{k}' for k in call.inputs)})"
+            for call in self.calls
+        ]
+        lines += [
+            f"{result.name} = p{result.first} {result.given}, saturated p{result.saturated}"
+            for result in self.results
+        ]
+        lines += [str(one) for one in self.stops]
+        return "\n".join(lines)
+
+
+# --------------------------------------------------------------------------------------------------
+# Large networks cut into runs of nodes, each a network of its own, joined by the wiring.
+#
+# A compiler's time and memory grow faster than the length of a function; so a long network is
+# handed to it in pieces, which pass values on through planes.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_REMADE = 8  # nodes: a sub-cube of ten literals, say
+CUT_REACH = 8  # a cut may move by so small a part of a piece to where fewer values pass
+
+
+class _Piece:
+    """Part of a network: `reads` and `makes` are the whole's signals that it takes and gives."""
+
+    def __init__(self, whole: Network, run: range, sizes: Sequence[int], wanted: set[int]) -> None:
+        first = CONSTANTS + whole.inputs
+        inside = set(run)
+        reads = set()
+        stack = list(run)
+        while stack:
+            for signal in whole.nodes[stack.pop() - first].operands:
+                if signal in inside or signal in reads:
+                    continue
+                if signal >= first and sizes[signal - first] <= MOST_REMADE:
+                    inside.add(signal)
+                    stack.append(signal)
+                else:
+                    reads.add(signal)
+        self.reads = sorted(reads)
+        self.makes = [signal for signal in run if signal in wanted]
+        builder = Builder(len(self.reads))
+        literals = {signal: builder.input(k) for k, signal in enumerate(self.reads)}
+        for signal in sorted(inside):
+            lut, operands = whole.nodes[signal - first]
+            literals[signal] = builder.node(lut, *(literals[k] for k in operands))
+        self.network = in_order(builder.build(literals[signal] for signal in self.makes))
+
+
+def split_network(network: Network, most: int) -> list[_Piece]:
+    """Return pieces of about so many nodes that together compute the outputs of a network.
+
+    A value that takes but a few nodes from the inputs is made again in every piece that needs it:
+    that costs less than to write and read it.
+    """
+    first = CONSTANTS + network.inputs
+    sizes: list[int] = []
+    for _, operands in network.nodes:
+        size = 1 + sum(sizes[k - first] for k in operands if k >= first)
+        sizes.append(min(size, MOST_REMADE + 1))
+    cuts = _cuts(network, most)
+    wanted = set(network.outputs)
+    pieces = []
+    for run in reversed([range(a, b) for a, b in pairwise(cuts)]):
+        piece = _Piece(network, run, sizes, wanted)
+        wanted.update(signal for signal in piece.reads if signal >= first)
+        if piece.makes:
+            pieces.append(piece)
+    return pieces[::-1]
+
+
+def _cuts(network: Network, most: int) -> list[int]:
+    """Return the first signals of pieces, and what follows the last: where few values pass over."""
+    first, nodes = CONSTANTS + network.inputs, len(network.nodes)
+    last: dict[int, int] = {}
+    for signal, node in enumerate(network.nodes, first):
+        last.update(dict.fromkeys(node.operands, signal))
+    changes = [0] * (nodes + 1)
+    for signal, end in last.items():
+        if signal >= first:
+            changes[signal + 1 - first] += 1
+            changes[end + 1 - first] -= 1
+    passing = list(accumulate(changes))  # those that node k or a later one reads of earlier ones
+    count = -(-nodes // most)
+    reach = nodes // count // CUT_REACH
+    cuts = [first]
+    for k in range(1, count):
+        even = nodes * k // count
+        near = range(even - reach, even + reach + 1)
+        cuts.append(first + min(near, key=lambda at: (passing[at], abs(at - even))))
+    return [*cuts, first + nodes]
+
+
+def split_calls(wiring: Wiring, most: int, each: int | None = None) -> Wiring:
+    """Return a wiring with the same results whose networks have about so many nodes at most.
+
+    Networks with more are cut into pieces of about so many, or of `each` nodes.
+
+    The outputs of a split network that are inputs or constants come from a network without nodes.
+    """
+    if all(len(network.nodes) <= most for network in wiring.networks):
+        return wiring
+    networks: dict[Network, int] = {}
+    large = {
+        k: in_order(network)
+        for k, network in enumerate(wiring.networks)
+        if len(network.nodes) > most
+    }
+    pieces = {k: split_network(network, each or most) for k, network in large.items()}
+    calls: list[Call] = []
+    planes = sum(port.code.bits for port in wiring.ports)
+    place = {k: k for k in range(planes)}
+
+    def call(network: Network, inputs: tuple[int, ...]) -> int:
+        nonlocal planes
+        calls.append(Call(networks.setdefault(network, len(networks)), inputs, planes))
+        planes += len(network.outputs)
+        return calls[-1].first
+
+    for old in wiring.calls:
+        network = wiring.networks[old.network]
+        inputs = tuple(place[k] for k in old.inputs)
+        if old.network in pieces:
+            made = {CONSTANTS + k: plane for k, plane in enumerate(inputs)}
+            for piece in pieces[old.network]:
+                at = call(piece.network, tuple(made[signal] for signal in piece.reads))
+                made.update((signal, at + k) for k, signal in enumerate(piece.makes))
+            network, inputs = _gathering(large[old.network], made)
+        at = call(network, inputs)
+        place.update((old.first + k, at + k) for k in range(len(network.outputs)))
+    results = tuple(
+        replace(r, first=place[r.first], saturated=place[r.saturated]) for r in wiring.results
+    )
+    return replace(
+        wiring, networks=tuple(networks), calls=tuple(calls), results=results, planes=planes
+    )
+
+
+def _gathering(network: Network, made: dict[int, int]) -> tuple[Network, tuple[int, ...]]:
+    """Return a network without nodes that puts a split network's outputs side by side."""
+    reads = sorted({signal for signal in network.outputs if signal >= CONSTANTS})
+    builder = Builder(len(reads))
+    literals = {0: 0, 1: 2, **{signal: builder.input(k) for k, signal in enumerate(reads)}}
+    gathered = builder.build(literals[signal] for signal in network.outputs)
+    return gathered, tuple(made[signal] for signal in reads)
+
+
+# --------------------------------------------------------------------------------------------------
+# The threads that share large batches: one pool for each number of them in a process.
+# --------------------------------------------------------------------------------------------------
+
+
+@cache
+def pool(threads: int) -> ThreadPoolExecutor:
+    """Return the pool of so many threads; its jobs do not submit others to it.
+
+    The child of a fork has none of its parent's threads, so it makes a pool of its own.
+    """
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (few use threads)
+
+    return ThreadPoolExecutor(threads, thread_name_prefix="boolcomp-engine")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=pool.cache_clear)

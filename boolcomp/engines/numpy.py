@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.engines.engine import Evaluation, not_codable, not_finite
-from boolcomp.logic import luts
+from boolcomp.logic import network as luts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines.engine import Batch
-    from boolcomp.engines.wiring import Port, Wiring
+    from boolcomp.engines.engine import Batch, Port, Wiring
     from boolcomp.logic.network import Network
 
     Words = NDArray[np.uint64]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.native.lines import LlvmLines, splat
-from boolcomp.engines.wordwise.values import (
+from boolcomp.engines.llvm import LlvmLines, splat
+from boolcomp.engines.words_lower import (
     Cell,
     Clamped,
     Entry,
@@ -24,8 +24,7 @@ from boolcomp.engines.wordwise.values import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.engines.wordwise.tables import Tables
-    from boolcomp.engines.wordwise.values import Inside, Straightened, Value
+    from boolcomp.engines.words_lower import Inside, Straightened, Tables, Value
 
 LANES = 64
 SINGLE_TYPES, LANE_TYPES = (32, 64), (8, 16, 32, 64)  # bits

@@ -4,40 +4,254 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from boolcomp.engines.wordwise.indexed import (
-    indexed,
-    ordered,
-    renumbered,
-    shortened,
-    together,
-    union,
-)
-from boolcomp.engines.wordwise.values import (
-    Cell,
-    Clamped,
-    Entry,
-    Inside,
-    Made,
-    Product,
-    Resting,
-    Shifted,
-    Signed,
-    Straightened,
-    Sum,
-    Value,
-    reads,
-)
+import numpy as np
+
+from boolcomp.engines.llvm import LlvmLines, splat, vector_of
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from boolcomp.engines.wordwise.indexed import Bit, Indexed
-    from boolcomp.engines.wordwise.values import Field
+    from boolcomp.engines.engine import Wiring, WordLogic
+    from boolcomp.engines.words_emit import Emission
+    from boolcomp.words.graph import HeapPart, OutputWord, PartialProducts
+
+
+# --------------------------------------------------------------------------------------------------
+# Straight-line code on whole numbers with signs, each value with the range that it can have.
+#
+# Words of a graph are held as their distance from the middle: word k of n bits is k - 2^(n-1). Its
+# leading bits are then a shift that keeps the sign, its inverse is -1 less it, and one of 8 or 16
+# bits fits a lane of as many. Values are numbered; equal ones are made once.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """An input's cell; where it comes as a code only its lowest bits are right."""
+
+    port: int
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Σ factor · value + constant; with `wraps` only its lowest so many bits are right."""
+
+    terms: tuple[tuple[int, int], ...]
+    constant: int
+    wraps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """The lowest bits of a value, as a number with a sign."""
+
+    of: int
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The product of two values."""
+
+    a: int
+    b: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shifted:
+    """A value without its lowest bits."""
+
+    of: int
+    by: int
+
+
+class Field(NamedTuple):
+    """Bits of a value that are part of an index: so many above the lowest `drop`."""
+
+    of: int
+    drop: int
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a table; the index is made of fields, the lowest first, and parts are added."""
+
+    fields: tuple[Field, ...]
+    table: int
+    parts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clamped:
+    """A value, or the end of a range that it is beyond."""
+
+    of: int
+    low: int
+    high: int
+
+
+class Inside(NamedTuple):
+    """Whether a value lies within a range."""
+
+    of: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resting:
+    """Zero where all conditions hold, else a value."""
+
+    of: int
+    conditions: tuple[Inside, ...]
+
+
+Value: TypeAlias = Cell | Sum | Signed | Product | Shifted | Entry | Clamped | Resting
+
+
+class Made(NamedTuple):
+    """An output: its cell, what was inside before it was saturated, and when it rests."""
+
+    cell: int
+    inside: Inside | None
+    rests: tuple[Inside, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Straightened:
+    """Values in order, the tables that they look into, and the outputs."""
+
+    values: tuple[Value, ...]
+    ranges: tuple[tuple[int, int], ...]
+    tables: tuple[tuple[int, ...], ...]
+    outputs: tuple[Made, ...]
+
+
+def reads(value: Value) -> tuple[int, ...]:
+    """Return the values that a value is made of."""
+    if isinstance(value, Cell):
+        return ()
+    if isinstance(value, Sum):
+        return tuple(place for _, place in value.terms)
+    if isinstance(value, Product):
+        return (value.a, value.b)
+    if isinstance(value, Entry):
+        return (*(field.of for field in value.fields), *value.parts)
+    if isinstance(value, Resting):
+        return (value.of, *(one.of for one in value.conditions))
+    return (value.of,)
+
+
+# --------------------------------------------------------------------------------------------------
+# Tables by the bits that index them: put together, shortened, and looked at as functions of bits.
+#
+# A bit is a value and a place in it. A table's entries are an array with two places on each axis,
+# one axis a bit, the highest bit first; so a bit is left out, fixed or brought in by indexing.
+# --------------------------------------------------------------------------------------------------
+
+
+Bit = tuple[int, int]  # a value, and which of its bits
+
+
+class Indexed(NamedTuple):
+    """A function of bits, the lowest of its index first."""
+
+    bits: tuple[Bit, ...]
+    entries: NDArray[np.int64]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The bits as runs of values."""
+        found: list[Field] = []
+        for of, bit in self.bits:
+            if found and found[-1].of == of and found[-1].drop + found[-1].bits == bit:
+                found[-1] = found[-1]._replace(bits=found[-1].bits + 1)
+            else:
+                found.append(Field(of, bit, 1))
+        return tuple(found)
+
+
+def indexed(fields: Sequence[Field], entries: Sequence[int]) -> Indexed:
+    """Return a table as a function of bits, each of them once."""
+    every = [(f.of, f.drop + k) for f in fields for k in range(f.bits)]
+    bits = list(dict.fromkeys(every))
+    index = np.arange(1 << len(bits))
+    place = np.zeros_like(index)
+    for k, bit in enumerate(every):
+        place |= (index >> bits.index(bit) & 1) << k
+    return Indexed(tuple(bits), np.asarray(entries, np.int64)[place])
+
+
+def shortened(table: Indexed, known: Callable[[int], int | None]) -> Indexed:
+    """Return a table without bits that are known or make no difference, in order."""
+    bits = list(table.bits)
+    entries = table.entries.reshape((2,) * len(bits))
+    for bit in reversed(table.bits):  # the highest is the first axis
+        axis = len(bits) - 1 - bits.index(bit)
+        value = known(bit[0])
+        low, high = (np.take(entries, k, axis) for k in (0, 1))
+        if value is not None:
+            entries = high if value >> bit[1] & 1 else low
+        elif np.array_equal(low, high):
+            entries = low
+        else:
+            continue
+        bits.remove(bit)
+    return _sorted(bits, entries)
+
+
+def together(
+    tables: Sequence[Indexed],
+    combine: Callable[..., NDArray[np.int64]],
+) -> Indexed:
+    """Return what tables make together, as a function of all their bits."""
+    bits = sorted({bit for table in tables for bit in table.bits})
+    return Indexed(tuple(bits), combine(*(_spread(table, bits) for table in tables)).ravel())
+
+
+def ordered(table: Indexed, bits: Sequence[Bit]) -> Indexed:
+    """Return a table with the bits of its index in an order."""
+    index = np.arange(1 << len(bits))
+    place = np.zeros_like(index)
+    for k, bit in enumerate(table.bits):
+        place |= (index >> bits.index(bit) & 1) << k
+    return Indexed(tuple(bits), table.entries[place])
+
+
+def union(tables: Sequence[Indexed]) -> int:
+    """Return how many bits tables read together."""
+    return len({bit for table in tables for bit in table.bits})
+
+
+def _spread(table: Indexed, bits: Sequence[Bit]) -> NDArray[np.int64]:
+    """Return the entries of a table whose bits are in order, with an axis for every bit."""
+    found = _sorted(list(table.bits), table.entries.reshape((2,) * len(table.bits)))
+    shape = [2 if bit in table.bits else 1 for bit in reversed(bits)]
+    return np.broadcast_to(found.entries.reshape(shape), (2,) * len(bits))
+
+
+def _sorted(bits: list[Bit], entries: NDArray[np.int64]) -> Indexed:
+    order = sorted(range(len(bits)), key=lambda k: bits[k], reverse=True)
+    axes = [len(bits) - 1 - k for k in order]
+    turned = np.transpose(entries, axes) if bits else entries
+    return Indexed(tuple(sorted(bits)), np.ascontiguousarray(turned).ravel())
+
+
+def renumbered(fields: Sequence[Field], to: Mapping[int, int]) -> tuple[Field, ...]:
+    """Return fields of values with other numbers."""
+    return tuple(field._replace(of=to[field.of]) for field in fields)
+
+
+# --------------------------------------------------------------------------------------------------
+# Makes values one after the other, as few as it can.
+# --------------------------------------------------------------------------------------------------
 
 
 PLAIN = (1, 2, 4, 8)  # factors that cost nothing where a value is added
@@ -323,3 +537,476 @@ def _moved(value: Value, to: dict[int, int], tables: dict[int, int]) -> Value:
         conditions = tuple(one._replace(of=to[one.of]) for one in value.conditions)
         return Resting(to[value.of], conditions)
     return replace(value, of=to[value.of])
+
+
+# --------------------------------------------------------------------------------------------------
+# Tables: loads for one sample; for 64 samples permutes of registers, or a load each.
+#
+# A register of 64 bytes is permuted by one instruction, two by another; larger tables are several
+# of these, of which the upper bits of the index choose. Bits of an index above those of its table
+# are not looked at, for shorter tables are repeated. Entries of more than 8 bits are permuted byte
+# by byte.
+# --------------------------------------------------------------------------------------------------
+
+
+REGISTER, PAIR = 6, 7  # bits of the index of one permute
+BYTES = "<64 x i8>"
+_ONE = "@llvm.x86.avx512.permvar.qi.512"
+_TWO = "@llvm.x86.avx512.vpermi2var.qi.512"
+
+
+class Tables(Protocol):
+    """What looks up entries."""
+
+    def begin(self, out: LlvmLines) -> None:
+        """Write what comes before all look-ups of a function."""
+
+    def entry(self, emission: Emission, value: Entry, width: int) -> str:
+        """Return entries with so many bits."""
+
+    def texts(self) -> list[str]:
+        """Return what stands outside of functions."""
+
+
+def table_width(entries: Sequence[int]) -> int:
+    """Return the bits of the numbers of a table in memory."""
+    low, high = min(entries), max(entries)
+    return next(w for w in (8, 16, 32, 64) if -1 << w - 1 <= low and high < 1 << w - 1)
+
+
+class Loads:
+    """Looks up one entry by a load; many lanes one after the other.
+
+    All tables lie side by side, so that one register is the address of them all.
+    """
+
+    def __init__(self, code: Straightened, name: str) -> None:
+        self.code, self.name = code, name
+        self.widths = [table_width(entries) for entries in code.tables]
+        self.places: list[int] = []
+        size = 0
+        for entries, width in zip(code.tables, self.widths, strict=True):
+            size += -size % (width // 8)
+            self.places.append(size)
+            size += len(entries) * width // 8
+        self.size = size
+        self._called: set[tuple[int, int]] = set()
+
+    def begin(self, out: LlvmLines) -> None:
+        """Take the address into a register, of which nothing more is known."""
+        out.do(f'%tables = call ptr asm "", "=r,0"(ptr @{self.name})')
+
+    def entry(self, emission: Emission, value: Entry, width: int) -> str:
+        """Return entries with so many bits."""
+        bits = sum(field.bits for field in value.fields)
+        own, out = self.widths[value.table], emission.out
+        kind = emission.kind(own)
+        if emission.lanes == 1:
+            index = self._index(emission, value)
+            first = out.at("%tables", self.places[value.table])
+            place = out.emit(f"getelementptr i{own}, ptr {first}, i64 {index}")
+            entry = out.emit(f"load i{own}, ptr {place}, align {own // 8}")
+        else:
+            index_width = next(w for w in (8, 16, 32) if w >= bits)
+            index = joined(emission, value.fields, index_width)
+            self._called.add((value.table, index_width))
+            entry = out.emit(
+                f"call {kind} @{self.name}{value.table}_by_{index_width}"
+                f"({emission.kind(index_width)} {index})"
+            )
+        how = f"{'sext' if width > own else 'trunc'} {kind} {entry} to"
+        return entry if own == width else out.emit(f"{how} {emission.kind(width)}")
+
+    def _index(self, emission: Emission, value: Entry) -> str:
+        out = emission.out
+        names = [joined(emission, value.fields, 32)] if value.fields else []
+        names += [emission.at(part, 32) for part in value.parts]
+        index = names[0]
+        for name in names[1:]:
+            index = out.emit(f"add nuw nsw i32 {index}, {name}")
+        return out.emit(f"zext i32 {index} to i64")
+
+    def texts(self) -> list[str]:
+        """Return the tables, and functions that look up lanes."""
+        content = bytearray(self.size)
+        for place, entries, width in zip(self.places, self.code.tables, self.widths, strict=True):
+            size = width // 8
+            for k, entry in enumerate(entries):
+                here = place + k * size
+                content[here : here + size] = entry.to_bytes(size, "little", signed=True)
+        text = "".join(f"\\{byte:02X}" for byte in content) or "\\00"
+        count = max(1, self.size)
+        found = [f'@{self.name} = private constant [{count} x i8] c"{text}", align 64']
+        for table, width in sorted(self._called):
+            own, place = self.widths[table], self.places[table]
+            name = f"{self.name}{table}"
+            found.append(_LOOP.format(name=name, own=own, width=width, all=self.name, at=place))
+        return found
+
+
+_LOOP = """\
+define internal <64 x i{own}> @{name}_by_{width}(<64 x i{width}> %index) #0 {{
+entry:
+  %from = alloca <64 x i{width}>, align 64
+  %to = alloca <64 x i{own}>, align 64
+  store <64 x i{width}> %index, ptr %from, align 64
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %p = getelementptr i{width}, ptr %from, i64 %k
+  %i = load i{width}, ptr %p
+  %wide = zext i{width} %i to i64
+  %first = getelementptr i8, ptr @{all}, i64 {at}
+  %place = getelementptr i{own}, ptr %first, i64 %wide
+  %entry1 = load i{own}, ptr %place
+  %q = getelementptr i{own}, ptr %to, i64 %k
+  store i{own} %entry1, ptr %q
+  %next = add i64 %k, 1
+  %more = icmp ult i64 %next, 64
+  br i1 %more, label %loop, label %done
+done:
+  %found = load <64 x i{own}>, ptr %to, align 64
+  ret <64 x i{own}> %found
+}}"""
+
+
+class Permutes:
+    """Looks up 64 entries by permutes; tables that are too large by loads."""
+
+    most = 10  # bits of an index
+
+    def __init__(self, code: Straightened, name: str) -> None:
+        self.code = code
+        self.loads = Loads(code, name)
+
+    def begin(self, out: LlvmLines) -> None:
+        """Do nothing: registers are constants where they are needed."""
+
+    def entry(self, emission: Emission, value: Entry, width: int) -> str:
+        """Return entries with so many bits."""
+        bits = sum(field.bits for field in value.fields)
+        if bits > self.most:
+            return self.loads.entry(emission, value, width)
+        entries = self.code.tables[value.table]
+        own = min(width, table_width(entries))
+        low = joined(emission, _first(value.fields, 8), 8, cut=bits <= PAIR)
+        choices = _choices(emission, value.fields, bits, low)
+        planes = [
+            _permuted(emission, [entry >> 8 * k & 255 for entry in entries], low, choices)
+            for k in range(own // 8)
+        ]
+        return _assembled(emission, planes, width)
+
+    def texts(self) -> list[str]:
+        """Return declarations, and tables in memory."""
+        two = f"declare {BYTES} {_TWO}({BYTES}, {BYTES}, {BYTES})"
+        return [f"declare {BYTES} {_ONE}({BYTES}, {BYTES})", two, *self.loads.texts()]
+
+
+def joined(emission: Emission, fields: Sequence[Field], width: int, *, cut: bool = False) -> str:
+    """Return an index of so many bits; with `cut` what stands above it may be anything."""
+    out = emission.out
+    whole, place = "", 0
+    for turn, field in enumerate(fields):
+        own = emission.reaching(field.of, field.drop + field.bits)
+        name = emission.at(field.of, own)
+        kind = emission.kind(own)
+        if field.drop and own == 8 and emission.lanes > 1:  # by pairs: what comes in is cut off
+            pairs = out.emit(f"bitcast {kind} {name} to <{emission.lanes // 2} x i16>")
+            by = splat("i16", emission.lanes // 2, field.drop)
+            pairs = out.emit(f"lshr <{emission.lanes // 2} x i16> {pairs}, {by}")
+            name = out.emit(f"bitcast <{emission.lanes // 2} x i16> {pairs} to {kind}")
+        elif field.drop >= 8 and own == 16 and emission.lanes > 1 and width == 8:
+            name, own = emission.octets(name, 1), 8
+            kind = emission.kind(own)
+            if field.drop > 8:
+                name = out.emit(f"lshr {kind} {name}, {emission.number(own, field.drop - 8)}")
+        elif field.drop:
+            name = out.emit(f"lshr {kind} {name}, {emission.number(own, field.drop)}")
+        kind = emission.kind(width)
+        if emission.lanes > 1 and own == 16 and width == 8:
+            name = emission.octets(name, 0)
+        elif own != width:
+            how = "zext" if width > own else "trunc"
+            name = out.emit(f"{how} {emission.kind(own)} {name} to {kind}")
+        last = turn == len(fields) - 1
+        if not (last and (cut or place + field.bits == width)):
+            mask = emission.number(width, (1 << field.bits) - 1)
+            name = out.emit(f"and {kind} {name}, {mask}")
+        if place:
+            name = out.emit(f"shl {kind} {name}, {emission.number(width, place)}")
+        whole = out.emit(f"or {kind} {whole}, {name}") if whole else name
+        place += field.bits
+    return whole
+
+
+def _first(fields: Sequence[Field], bits: int) -> list[Field]:
+    """Return the fields of the lowest bits of an index."""
+    found = []
+    for field in fields:
+        if bits > 0:
+            found.append(field._replace(bits=min(bits, field.bits)))
+        bits -= field.bits
+    return found
+
+
+def _choices(emission: Emission, fields: Sequence[Field], bits: int, low: str) -> list[str]:
+    """Return marks where the bits of an index above those of a pair of registers are set."""
+    out = emission.out
+    places = [(f.of, f.drop + k) for f in fields for k in range(f.bits)]
+    found = []
+    for k in range(PAIR, bits):
+        of, bit = places[k]
+        if k == 7:  # the sign of the index
+            zero = splat("i8", 64, 0)
+            found.append(out.emit(f"icmp slt {BYTES} {low}, {zero}"))
+            continue
+        width = emission.reaching(of, bit + 1)
+        kind = emission.kind(width)
+        one = out.emit(f"and {kind} {emission.at(of, width)}, {emission.number(width, 1 << bit)}")
+        found.append(out.emit(f"icmp ne {kind} {one}, {emission.number(width, 0)}"))
+    return found
+
+
+def _permuted(
+    emission: Emission, entries: Sequence[int], index: str, choices: Sequence[str]
+) -> str:
+    """Return bytes of a table."""
+    out = emission.out
+    if len(entries) <= 1 << REGISTER:
+        register = vector_of("i8", list(entries) * ((1 << REGISTER) // len(entries)))
+        return out.emit(f"call {BYTES} {_ONE}({BYTES} {register}, {BYTES} {index})")
+    if len(entries) == 1 << PAIR:
+        first, second = vector_of("i8", entries[:64]), vector_of("i8", entries[64:])
+        operands = f"{BYTES} {first}, {BYTES} {index}, {BYTES} {second}"
+        return out.emit(f"call {BYTES} {_TWO}({operands})")
+    half = len(entries) // 2
+    if entries[:half] == entries[half:]:
+        return _permuted(emission, entries[:half], index, choices[:-1])
+    below = _permuted(emission, entries[:half], index, choices[:-1])
+    above = _permuted(emission, entries[half:], index, choices[:-1])
+    return out.emit(f"select <64 x i1> {choices[-1]}, {BYTES} {above}, {BYTES} {below}")
+
+
+def _assembled(emission: Emission, planes: Sequence[str], width: int) -> str:
+    """Return numbers of bytes, the lowest first; the highest has the sign."""
+    out, kind = emission.out, emission.kind(width)
+    if len(planes) == 2:  # bytes of both by turns, by two permutes
+        places = ", ".join(f"i32 {k // 2 + emission.lanes * (k % 2)}" for k in range(128))
+        pair = f"{BYTES} {planes[0]}, {BYTES} {planes[1]}"
+        whole = out.emit(f"shufflevector {pair}, <128 x i32> <{places}>")
+        whole = out.emit(f"bitcast <128 x i8> {whole} to <64 x i16>")
+        return whole if width == 16 else out.emit(f"sext <64 x i16> {whole} to {kind}")
+    whole = ""
+    for k, plane in enumerate(planes):
+        how = "sext" if k == len(planes) - 1 else "zext"
+        if width == 8:
+            return plane
+        wide = out.emit(f"{how} {BYTES} {plane} to {kind}")
+        if k:
+            wide = out.emit(f"shl {kind} {wide}, {emission.number(width, 8 * k)}")
+        whole = out.emit(f"or {kind} {whole}, {wide}") if whole else wide
+    return whole
+
+
+# --------------------------------------------------------------------------------------------------
+# A word graph as straight-line code on whole numbers with signs.
+#
+# The digits of words are ±1, and a partial product is whether two of them agree. With a and b for
+# words of m and n bits less their middles, all partial products together are
+#
+#     Σ 2^(i+j) [a_i = b_j] = a (2b + 1) + b + ((2^m - 1)(2^n - 1) + 1) / 2
+#
+# one multiplication. Where the lowest columns are discarded, what stands there is a triangle of
+# partial products of low digits, which tables say, and is taken off first; small ones are tables
+# altogether.
+# --------------------------------------------------------------------------------------------------
+
+
+# Loads are cheap as long as tables stay in the first-level cache: the first of these where they do.
+SINGLE = tuple(Taste(alike=11, apart=apart, triangle=6, parts=True) for apart in (12, 11, 10))
+CACHE = 1 << 15  # bytes
+LANES = Taste(alike=8, apart=8, triangle=4)  # permutes of 256 entries are the largest cheap ones
+
+Terms = list[tuple[int, int]]
+
+
+def single(wiring: Wiring, logic: WordLogic) -> Straightened:
+    """Return the code of one sample."""
+    for taste in SINGLE:
+        found = lowered(wiring, logic, taste)
+        if sum(len(x) * table_width(x) // 8 for x in found.tables) <= CACHE:
+            break
+    return found
+
+
+def lowered(wiring: Wiring, logic: WordLogic, taste: Taste) -> Straightened:
+    """Return the code of a word graph between the cells of a wiring's ports and results."""
+    return _Lowering(wiring, logic, Maker(taste)).done()
+
+
+class _Lowering:
+    """Goes through the nodes of a graph."""
+
+    def __init__(self, wiring: Wiring, logic: WordLogic, make: Maker) -> None:
+        self.graph, self.logic, self.make = logic.graph, logic, make
+        self.words: list[int] = []  # the value of every node
+        self.cells = []
+        for place, port in enumerate(wiring.ports):
+            cell, half = make.cell(place, port.code.bits), port.code.cells >> 1
+            if port.given.first:  # cells that no word says are not read
+                cell = make.clamped(cell, port.given.first - half, half - 1)
+            self.cells.append(cell)
+        self.treads = [port.given.tread for port in wiring.ports]
+        cuts = iter(logic.cuts)
+        for node in self.graph.nodes:
+            if isinstance(node, InputWord):
+                cut = next(cuts)  # the leading bits of a cell
+                cell = self.cells[cut.port]
+                self.words.append(make.shifted(cell, cut.drop) if cut.drop else cell)
+            elif isinstance(node, Lookup):
+                self.words.append(self._lookup(node))
+            elif isinstance(node, Angles):
+                self.words.append(self._angles(node))
+            else:
+                self.words.append(self._heap(node))
+
+    def done(self) -> Straightened:
+        """Return all of it."""
+        results = zip(self.graph.results, self.logic.rests, strict=True)
+        return self.make.done([self._output(result, rests) for result, rests in results])
+
+    def _lookup(self, node: Lookup) -> int:
+        source = self.graph.nodes[node.source]
+        drop = source.bits - node.read
+        half = 1 << node.bits >> 1
+        picked = node.picked
+        fields = [Field(self.words[node.source], drop + k, 1) for k in picked]
+        turned = [entry - half for entry in node.entries]
+        if picked and picked[-1] == node.read - 1:  # the leading bit of k is inverted here
+            middle = len(turned) >> 1
+            turned = turned[middle:] + turned[:middle]
+        return self.make.entry(fields, turned)
+
+    def _part(self, place: int, drop: int, column: int, *, negative: bool) -> tuple[Terms, int]:
+        """Return a word, or its inverse, without low bits and moved."""
+        half = 1 << (self.graph.nodes[place].bits - drop) >> 1
+        word = self.make.shifted(self.words[place], drop)
+        if negative:
+            return [(-1 << column, word)], half - 1 << column
+        return [(1 << column, word)], half << column
+
+    def _angles(self, node: Angles) -> int:
+        """Return a sum of turns, of which only the lowest bits are right where it wraps."""
+        constant, terms, loose = node.constant - (1 << node.bits >> 1), [], []
+        for turn in node.turns:
+            drop = self.graph.nodes[turn.node].bits - turn.read
+            more, fixed = self._part(turn.node, drop, turn.shift, negative=turn.negative)
+            terms += more
+            constant += fixed
+            right = turn.read + turn.shift >= node.bits
+            word = self.make.loose(self.words[turn.node], drop) if right else more[0][1]
+            loose.append((more[0][0], word))
+        if self.make.fits(terms, constant, node.bits):
+            return self.make.sum(terms, constant)
+        return self.make.word(loose, constant, node.bits)
+
+    def _heap(self, node: Heap) -> int:
+        """Return a sum of words and products."""
+        constant, terms = node.constant - (1 << node.bits >> 1), []
+        for part in node.parts:
+            more, fixed = self._summand(part)
+            terms += more
+            constant += fixed
+        return self.make.word(terms, constant, node.bits)
+
+    def _summand(self, part: HeapPart) -> tuple[Terms, int]:
+        if isinstance(part, Bits):
+            row = part.layout(self.graph.nodes)
+            return self._part(part.node, row.drop, row.column, negative=part.negative)
+        place, fixed = self._products(part)
+        column = max(0, part.column)
+        if part.negative:
+            full = part.layout(self.graph.nodes).weight
+            return [(-1 << column, place)], full - (fixed << column)
+        return [(1 << column, place)], fixed << column
+
+    def _products(self, part: PartialProducts) -> tuple[int, int]:
+        """Return a value, and what is to be added to it, for a sum of partial products."""
+        grid = part.layout(self.graph.nodes)
+        discards = max(0, -grid.column)
+        drop_a = max(0, discards - grid.b + 1)  # digits that have a part in discarded columns only
+        drop_b = max(0, discards - grid.a + 1)
+        m, n = grid.a - drop_a, grid.b - drop_b
+        discards -= drop_a + drop_b
+        if min(m, n) <= 0:
+            return self.make.constant(0), 0
+        a = self.make.shifted(self.words[part.a], grid.drop_a + drop_a)
+        b = self.make.shifted(self.words[part.b], grid.drop_b + drop_b)
+        return self._agreement((a, m), (b, n), max(0, discards))
+
+    def _agreement(self, x: tuple[int, int], y: tuple[int, int], discards: int) -> tuple[int, int]:
+        """Return a value and what is to be added: digits that agree, without the lowest columns."""
+        make, (a, m), (b, n) = self.make, x, y
+        most = ((1 << m) - 1) * ((1 << n) - 1)
+        middle = most + 1 >> 1
+        if discards and m + n <= make.taste.apart:
+            fields = [Field(a, 0, m), Field(b, 0, n)]
+            return make.entry(fields, _agreeing(m, n, discards)), 0
+        twice = make.sum([(2, b)], 1)
+        terms = [(1, make.product(a, twice)), (1, b)]
+        if not discards:
+            return make.sum(terms, 0, (-middle, most - middle)), middle
+        terms.append((-1, self._triangle((a, 0), (b, 0), discards)))
+        above, rest = divmod(middle, 1 << discards)
+        least = rest - middle
+        whole = make.sum(terms, rest, (least, least + most))
+        return make.shifted(whole, discards), above
+
+    def _triangle(self, x: tuple[int, int], y: tuple[int, int], side: int) -> int:
+        """Return Σ 2^(i+j) over digits that agree, i + j < side, above so many of both words."""
+        make, (a, low_a), (b, low_b) = self.make, x, y
+        if side <= make.taste.triangle:
+            fields = [Field(a, low_a, side), Field(b, low_b, side)]
+            return make.entry(fields, _digits(side, side, lambda i, j: i + j < side))
+        half = (side + 1) // 2
+        fields = [Field(a, low_a, half), Field(b, low_b, half)]
+        square = make.entry(fields, _digits(half, half, lambda _i, _j: True))
+        sides = [
+            self._triangle((a, low_a + half), y, side - half),
+            self._triangle(x, (b, low_b + half), side - half),
+        ]
+        return make.sum([(1, square), *((1 << half, one) for one in sides)], 0)
+
+    def _output(self, result: OutputWord, rests: tuple[int, ...] | None) -> Made:
+        heap = self.graph.nodes[result.node]
+        left = heap.bits - result.drop
+        word = self.make.shifted(self.words[result.node], result.drop)
+        half = 1 << result.bits >> 1
+        cell = self.make.clamped(word, -half, half - 1)
+        inside = None if left == result.bits or cell == word else Inside(word, -half, half - 1)
+        if rests is None:
+            return Made(cell, inside, ())
+        zeros = tuple(Inside(self.make.signed(self.cells[k]), self.treads[k] - 1, 0) for k in rests)
+        return Made(self.make.resting(cell, zeros), inside, zeros)
+
+
+def _digits(m: int, n: int, counts: Callable[[int, int], bool]) -> list[int]:
+    """Return Σ 2^(i+j) over some pairs of digits that agree, for all words of m and n bits.
+
+    The first word is the lower part of the index.
+    """
+    a, b = np.arange(1 << m)[None, :], np.arange(1 << n)[:, None]
+    total = np.zeros((1 << n, 1 << m), np.int64)
+    for i in range(m):
+        for j in range(n):
+            if counts(i, j):
+                total += ((a >> i & 1) == (b >> j & 1)).astype(np.int64) << (i + j)
+    return [int(x) for x in total.ravel()]
+
+
+def _agreeing(m: int, n: int, discards: int) -> list[int]:
+    """Return what is left of partial products without the lowest columns, for words with signs."""
+    found = np.reshape(_digits(m, n, lambda i, j: i + j >= discards), (1 << n, 1 << m))
+    turned = np.roll(found >> discards, (1 << n >> 1, 1 << m >> 1), (0, 1))
+    return [int(x) for x in turned.ravel()]

@@ -14,14 +14,149 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.diagrams.sifting import sifted
+from boolcomp.logic.network import CONSTANTS, Builder, copied
+from boolcomp.logic.simulation import truth_planes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.diagrams.levels import Levels
+    from boolcomp.logic.network import Network
+
+    Pairs = NDArray[np.int64]  # of each node where it goes on a 0 and on a 1: nodes a level below
+
+
+# --------------------------------------------------------------------------------------------------
+# A table as the levels of a decision diagram, one input a level, in any order of the inputs.
+#
+# Every path goes through all levels, through tests whose two branches are the same as well: then
+# two neighbouring inputs change places without any other level taking notice. Tests that decide
+# nothing are left out when a diagram is made of the levels (`diagram`).
+# --------------------------------------------------------------------------------------------------
+
+
+DIRECT = 1 << 12
+
+
+class Levels:
+    """The distinct parts of a table level by level; `order` says which input each level tests.
+
+    Branches of the last level count among `leaves`, the words that the table has, rising. No two
+    nodes of a level have the same branches: as many nodes as the table has different parts there.
+    """
+
+    def __init__(self, words: NDArray[np.int64], inputs: int, order: Sequence[int]) -> None:
+        if len(words) != 1 << inputs or sorted(order) != list(range(inputs)):
+            raise ValueError("a table has a word for every combination of its inputs")
+        self.order = list(order)
+        turned = np.ascontiguousarray(words.reshape((2,) * inputs).transpose(order)).ravel()
+        self.leaves, places = _distinct(turned, int(turned.max()) + 1)
+        found: list[Pairs] = []
+        below = len(self.leaves)
+        for _ in range(inputs):
+            pairs, places = _numbered(places.reshape(-1, 2), below)
+            found.append(pairs)
+            below = len(pairs)
+        self.pairs = found[::-1]
+        self.sizes = [_tests(pairs) for pairs in self.pairs]
+
+    @property
+    def size(self) -> int:
+        """The tests that decide something."""
+        return sum(self.sizes)
+
+    def swap(self, level: int) -> None:
+        """Let a level and the next one change places."""
+        upper, lower = self.pairs[level], self.pairs[level + 1]
+        last = level + 2 == len(self.pairs)
+        below = len(self.leaves) if last else len(self.pairs[level + 2])
+        on_zero, on_one = lower[upper[:, 0]], lower[upper[:, 1]]
+        crossed = np.concatenate([np.stack([on_zero[:, k], on_one[:, k]], axis=1) for k in (0, 1)])
+        self.pairs[level + 1], places = _numbered(crossed, below)
+        self.pairs[level] = places.reshape(2, -1).T.copy()
+        self.sizes[level : level + 2] = map(_tests, self.pairs[level : level + 2])
+        self.order[level : level + 2] = self.order[level + 1], self.order[level]
+
+
+def _numbered(pairs: Pairs, below: int) -> tuple[Pairs, NDArray[np.int64]]:
+    """Return the different pairs, rising, and for every given one its place among them."""
+    keys, places = _distinct(pairs[:, 0] * below + pairs[:, 1], below * below)
+    return np.stack([keys // below, keys % below], axis=1), places
+
+
+def _distinct(numbers: NDArray[np.int64], end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different numbers, rising, and for every given one its place among them.
+
+    All of them are from 0 to `end`: where these are few, nothing is sorted.
+    """
+    if end > max(DIRECT, 2 * len(numbers)):
+        found, places = np.unique(numbers, return_inverse=True)
+        return found, places.reshape(-1).astype(np.int64)
+    there = np.zeros(end, np.bool_)
+    there[numbers] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[numbers]
+
+
+def _tests(pairs: Pairs) -> int:
+    return int(np.count_nonzero(pairs[:, 0] != pairs[:, 1]))
+
+
+# --------------------------------------------------------------------------------------------------
+# An order of inputs in which a diagram has few tests, by sifting (Rudell, 1993).
+#
+# One input after the other, those of the largest levels first, is moved through all levels and left
+# where the diagram was smallest; again while that helps. What comes out depends on the table alone.
+# --------------------------------------------------------------------------------------------------
+
+
+ROUNDS = 8
+GROWTH = 1.3  # of the smallest diagram so far: an input that makes more of it turns back
+
+
+def sifted(words: NDArray[np.int64], inputs: int, orders: Sequence[Sequence[int]]) -> Levels:
+    """Return the levels of a table in the best order that sifting finds from several first ones."""
+    found = [Levels(words, inputs, order) for order in orders]
+    for levels in found:
+        _sift(levels)
+    return min(found, key=lambda levels: (levels.size, levels.order))
+
+
+def _sift(levels: Levels) -> None:
+    for _ in range(ROUNDS):
+        before = levels.size
+        by_size = sorted(zip(levels.sizes, levels.order, strict=True), key=lambda x: (-x[0], x[1]))
+        for _, one in by_size:
+            _settle(levels, levels.order.index(one))
+        if levels.size == before:
+            return
+
+
+def _settle(levels: Levels, start: int) -> None:
+    """Move the input of a level to where the diagram is smallest; it stays if that is no gain."""
+    last = len(levels.order) - 1
+    best = (levels.size, 0, start)
+    place = start
+    ways = (1, -1) if last - start <= start else (-1, 1)  # the shorter one first
+    for step in ways:
+        while 0 <= place + step <= last:
+            place = _moved(levels, place, step)
+            best = min(best, (levels.size, abs(place - start), place))
+            if levels.size > GROWTH * best[0]:
+                break
+    while place != best[2]:
+        place = _moved(levels, place, 1 if place < best[2] else -1)
+
+
+def _moved(levels: Levels, place: int, step: int) -> int:
+    levels.swap(min(place, place + step))
+    return place + step
+
+
+# --------------------------------------------------------------------------------------------------
+# A decision diagram whose leaves are words: reduced, ordered, all bits of a word in one.
+# --------------------------------------------------------------------------------------------------
+
 
 TRIED = 20  # inputs: larger tables are made in one first order only, which takes long enough
 
@@ -121,3 +256,75 @@ def reduced(levels: Levels) -> Diagram:
     tests = tuple(DiagramNode(t.input, turned(t.zero), turned(t.one)) for t in reversed(found))
     order = tuple(levels.order)
     return Diagram(len(order), order, tests, tuple(levels.leaves.tolist()))
+
+
+# --------------------------------------------------------------------------------------------------
+# Diagrams over one set of bits, side by side: equal parts of all of them are there once.
+# --------------------------------------------------------------------------------------------------
+
+
+class Forest:
+    """Tests of numbered bits, each after the tests that it leads to; the words of leaves.
+
+    Nodes are numbered as in a diagram: a test by its place, a leaf by ~ its place.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[DiagramNode] = []
+        self.leaves: list[int] = []
+        self._nodes: dict[DiagramNode, int] = {}
+        self._leaves: dict[int, int] = {}
+
+    def add(self, diagram: Diagram, bits: Sequence[int]) -> int:
+        """Add a diagram whose inputs are these bits; return where a walk through it begins."""
+        leaves = [self._leaf(word) for word in diagram.leaves]
+        places = [0] * len(diagram.tests)
+
+        def place(node: int) -> int:
+            return leaves[~node] if node < 0 else places[node]
+
+        for k in reversed(range(len(places))):
+            test = diagram.tests[k]
+            made = DiagramNode(bits[test.input], place(test.zero), place(test.one))
+            places[k] = self._nodes.setdefault(made, len(self.nodes))
+            if places[k] == len(self.nodes):
+                self.nodes.append(made)
+        return place(diagram.root)
+
+    def _leaf(self, word: int) -> int:
+        place = self._leaves.setdefault(word, len(self.leaves))
+        if place == len(self.leaves):
+            self.leaves.append(word)
+        return ~place
+
+
+# --------------------------------------------------------------------------------------------------
+# The tables of networks, as words: what diagrams are made of.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_INPUTS = 22  # of one table, as of one in paper mode
+MOST_WORD = 62  # bits
+
+
+def words_of(network: Network) -> NDArray[np.int64]:
+    """Return for every input word a network's output word, first outputs most significant."""
+    rows = 1 << network.inputs
+    if network.inputs > MOST_INPUTS or len(network.outputs) > MOST_WORD:
+        raise ValueError(f"{network!r} is too large for a table")
+    words = np.zeros(rows, np.int64)
+    for plane in truth_planes(network):
+        data = np.frombuffer(plane.to_bytes(-(-rows // 8), "little"), np.uint8)
+        words = words << 1 | np.unpackbits(data, count=rows, bitorder="little")
+    return words
+
+
+def narrowed(network: Network) -> tuple[Network, tuple[int, ...]]:
+    """Return a network without the inputs that nothing reads, and which inputs are left."""
+    read = {signal for node in network.nodes for signal in node.operands} | {*network.outputs}
+    kept = tuple(k for k in range(network.inputs) if CONSTANTS + k in read)
+    builder = Builder(len(kept))
+    literals = [0] * network.inputs
+    for place, k in enumerate(kept):
+        literals[k] = builder.input(place)
+    return builder.build(copied(network, builder, literals)), kept

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError
 from boolcomp.logic import simulation
 from boolcomp.logic.network import CONSTANTS, Builder, Network, copied
-from boolcomp.twolevel.clock import Clock
+from boolcomp.twolevel.cubes import Clock
 
 if TYPE_CHECKING:
-    from boolcomp.logic.simulation import Words
-    from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.logic.simulation import TruthTable, Words
 
 
 Answer = Literal["equivalent", "different", "unknown"]
@@ -169,7 +168,7 @@ def _first_difference(a: Network, b: Network, planes: list[Words]) -> tuple[int,
 
 def _proved(a: Network, b: Network, clock: Clock, cases: int) -> Comparison:
     """Prove or refute what random words could not tell apart."""
-    from boolcomp.logic.sweep import sweep_miter  # noqa: PLC0415 (only hard cases need it)
+    from boolcomp.logic.sat import sweep_miter  # noqa: PLC0415 (only hard cases need it)
 
     proof = sweep_miter(a, b, clock)
     if proof.equal:

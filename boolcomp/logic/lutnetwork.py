@@ -12,13 +12,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
-from boolcomp.logic import luts
+from boolcomp.base.errors import DataError
+from boolcomp.logic import network as luts
+from boolcomp.logic.formats import in_order, read_names
 from boolcomp.logic.network import CONSTANTS, Builder, Network, Node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.logic.network import NodeAlgebra
+
+
+# --------------------------------------------------------------------------------------------------
+# Logic as look-up tables of up to six inputs, as an FPGA has them: immutable, one traversal.
+# --------------------------------------------------------------------------------------------------
+
 
 Value = TypeVar("Value")
 MOST_INPUTS = 6
@@ -167,3 +175,62 @@ class _Expand:
 
 
 _CHOICE = luts.FIRST & luts.SECOND | ~luts.FIRST & luts.ALL & luts.THIRD  # b where a, else c
+
+
+# --------------------------------------------------------------------------------------------------
+# BLIF of look-up tables, as mappers write it: tables of up to six inputs stay whole.
+# --------------------------------------------------------------------------------------------------
+
+
+def parse_luts(text: str, where: str = "BLIF") -> LutNetwork:
+    """Read tables; constants, wires and operands that nothing depends on are absorbed."""
+    _, inputs, outputs, names = read_names(text, where, MOST_INPUTS)
+    signals: dict[str, int] = {name: CONSTANTS + k for k, name in enumerate(inputs)}
+    nodes: list[Node] = []
+    for name in in_order(signals, outputs, names, where):
+        found = names[name]
+        lut = _table(found.wide, len(found.operands)) if found.wide else found.lut
+        node = simplified(lut, [signals[k] for k in found.operands])
+        if isinstance(node, int):
+            signals[name] = node
+        else:
+            signals[name] = CONSTANTS + len(inputs) + len(nodes)
+            nodes.append(node)
+    try:
+        return LutNetwork(len(inputs), tuple(nodes), tuple(signals[name] for name in outputs))
+    except ValueError as error:
+        raise DataError(f"{where}: {error}") from error
+
+
+def simplified(lut: int, operands: list[int]) -> Node | int:
+    """Return a table without constants, twins and idle operands; or the signal that it is."""
+    count = len(operands)
+    for place, signal in enumerate(operands):
+        if signal < CONSTANTS:
+            lut = cofactors(lut, count, place)[signal]
+        elif signal in operands[:place]:
+            twin = row(count, operands.index(signal))
+            zero, one = cofactors(lut, count, place)
+            lut = zero & ~twin | one & twin
+    places = support(lut, count)
+    if not places:
+        return lut & 1
+    lut = narrowed(lut, count, places)
+    kept = tuple(operands[k] for k in places)
+    if len(kept) == 1 and lut == row(1, 0):
+        return kept[0]
+    return Node(lut, kept)
+
+
+def _table(rows: tuple[str, ...], operands: int) -> int:
+    """Return the table of rows of an ON set, or of an OFF set, of more than three operands."""
+    whole = (1 << (1 << operands)) - 1
+    found = 0
+    for text in rows:
+        cube = whole
+        for place, letter in enumerate(text.partition(" ")[0]):
+            high = row(operands, place)
+            if letter != "-":
+                cube &= high if letter == "1" else ~high & whole
+        found |= cube
+    return ~found & whole if rows and rows[0].endswith("0") else found

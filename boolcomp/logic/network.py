@@ -10,16 +10,181 @@ Whatever is done with a network (evaluate, count, lower, prove) is a `NodeAlgebr
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from itertools import pairwise, permutations, product
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
-from boolcomp.logic import luts
+from boolcomp.base.errors import DataError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+
+# --------------------------------------------------------------------------------------------------
+# Truth tables of up to three inputs, as 8-bit numbers.
+#
+# Bit `4a + 2b + c` of a table is its value at inputs a, b, c (the numbering of the AVX-512
+# instruction `vpternlog`). A function of fewer inputs uses the first ones and repeats itself over
+# the others, so every table may be run with three operands.
+# --------------------------------------------------------------------------------------------------
+
+
+FIRST, SECOND, THIRD = 0xF0, 0xCC, 0xAA
+LETTERS = (FIRST, SECOND, THIRD)
+ALL = 0xFF
+AND2, AND3, OR2, OR3 = 0xC0, 0x80, 0xFC, 0xFE
+NOT1, XOR2, XOR3, MAJ3 = 0x0F, 0x3C, 0x96, 0xE8
+AND_OR = 0xF8  # a | b & c
+
+Kind = Literal["not", "and", "or", "xor"]
+# A step is (kind, x, y): x and y are 0, 1, 2 for the inputs, 3 and up for the steps before.
+Step = tuple[Kind, int, int]
+
+
+@cache
+def cofactors(lut: int, place: int) -> tuple[int, int]:
+    """Return the tables with one input (0, 1, 2) fixed at 0 and at 1."""
+    shift, high = 4 >> place, LETTERS[place]
+    low, one = lut & ~high & ALL, lut & high
+    return low | low << shift, one | one >> shift
+
+
+@cache
+def depends(lut: int, place: int) -> bool:
+    """Tell whether a table depends on an input."""
+    zero, one = cofactors(lut, place)
+    return zero != one
+
+
+@cache
+def support(lut: int) -> tuple[int, ...]:
+    """Return the inputs that a table depends on."""
+    return tuple(place for place in range(3) if depends(lut, place))
+
+
+@cache
+def inverted(lut: int, place: int) -> int:
+    """Return the table with one input inverted."""
+    zero, one = cofactors(lut, place)
+    high = LETTERS[place]
+    return zero & high | one & ~high & ALL
+
+
+@cache
+def compose(lut: int, inputs: tuple[int, int, int]) -> int:
+    """Return the table of `lut` over three functions, given as tables themselves."""
+    result = 0
+    for row in range(8):
+        if lut >> row & 1:
+            term = ALL
+            for k, table in enumerate(inputs):
+                term &= table if row >> (2 - k) & 1 else ~table & ALL
+            result |= term
+    return result
+
+
+@cache
+def formula(lut: int) -> str:
+    """Return a formula over a, b, c with at most one `&`, `|`, `^` a letter, or a hex number."""
+    return _formulas().get(lut, f"0x{lut:02X}")
+
+
+@cache
+def _formulas() -> dict[int, str]:
+    """Map the tables that read each input at most once to their formulas, simplest first."""
+    found: dict[int, str] = {0: "0", ALL: "1"}
+    literals = [[(t, x), (~t & ALL, f"~{x}")] for t, x in zip(LETTERS, "abc", strict=True)]
+    for k in range(3):
+        found.update((table, text) for table, text in literals[k])
+    found[FIRST ^ SECOND] = "a ^ b"
+    found[FIRST ^ SECOND ^ ALL] = "~(a ^ b)"
+    for (x, xt), (y, yt) in product(literals[0], literals[1]):
+        found.setdefault(x & y, f"{xt} & {yt}")
+        found.setdefault(x | y, f"{xt} | {yt}")
+    found[XOR3], found[~XOR3 & ALL] = "a ^ b ^ c", "~(a ^ b ^ c)"
+    for (x, xt), (y, yt), (z, zt) in product(*literals):
+        found.setdefault(x & y & z, f"{xt} & {yt} & {zt}")
+        found.setdefault(x | y | z, f"{xt} | {yt} | {zt}")
+    for places in permutations(range(3)):
+        if places[1] > places[2]:
+            continue
+        for (x, xt), (y, yt), (z, zt) in product(*(literals[k] for k in places)):
+            found.setdefault(x | y & z, f"{xt} | {yt} & {zt}")
+            found.setdefault(x & (y | z), f"{xt} & ({yt} | {zt})")
+    return found
+
+
+@cache
+def tables_by_formula() -> dict[str, int]:
+    """Return the table of every formula that `formula` can write, hex numbers aside."""
+    return {text: lut for lut, text in _formulas().items()}
+
+
+@cache
+def steps(lut: int) -> tuple[Step, ...]:
+    """Return two-input steps that compute a table (not a constant or a bare input); last wins.
+
+    Shannon's expansion on the input that makes it cheapest.
+    """
+    found: dict[Step, int] = {}
+    _expand(lut, found)
+    return tuple(found)
+
+
+def _step(found: dict[Step, int], kind: Kind, x: int, y: int) -> int:
+    return found.setdefault((kind, min(x, y), max(x, y)), 3 + len(found))
+
+
+def _expand(lut: int, found: dict[Step, int]) -> int:
+    """Append the steps of a table; return where its value stands."""
+    if lut in LETTERS:
+        return LETTERS.index(lut)
+    if ~lut & ALL in LETTERS:
+        place = LETTERS.index(~lut & ALL)
+        return _step(found, "not", place, place)
+    place = min((k for k in range(3) if depends(lut, k)), key=lambda k: _cost(lut, k))
+    return _branch(lut, place, found)
+
+
+def _branch(lut: int, place: int, found: dict[Step, int]) -> int:
+    zero, one = cofactors(lut, place)
+    if zero ^ one == ALL:
+        return _step(found, "xor", _expand(zero, found), place)
+    if zero & ~one == 0 or one & ~zero == 0:  # monotone in this input, or in its inverse
+        literal = place if zero & ~one == 0 else _step(found, "not", place, place)
+        less, more = (zero, one) if zero & ~one == 0 else (one, zero)
+        both = literal
+        if more != ALL:
+            both = _step(found, "and", literal, _expand(more, found))
+        return both if less == 0 else _step(found, "or", both, _expand(less, found))
+    # One operation fewer than (x & one) | (~x & zero).
+    chosen = _step(found, "and", _expand(zero ^ one, found), place)
+    return _step(found, "xor", _expand(zero, found), chosen)
+
+
+@cache
+def _cost(lut: int, place: int) -> tuple[int, int]:
+    found: dict[Step, int] = {}
+    _branch(lut, place, found)
+    # A `not` is nearly free where it is of an input, and an `xor` keeps a table from being plain.
+    return (len(found), sum(kind == "xor" for kind, _, _ in found))
+
+
+@cache
+def operation_kinds(lut: int) -> tuple[tuple[Kind, int], ...]:
+    """Return how many operations of each kind `steps` needs, in the order not, and, or, xor."""
+    kinds: tuple[Kind, ...] = ("not", "and", "or", "xor")
+    counts = ((kind, sum(step[0] == kind for step in steps(lut))) for kind in kinds)
+    return tuple((kind, count) for kind, count in counts if count)
+
+
+# --------------------------------------------------------------------------------------------------
+# Logic as a network of nodes with at most three inputs: hash-consed, immutable, one traversal.
+# --------------------------------------------------------------------------------------------------
+
 
 Value = TypeVar("Value")
 FALSE, TRUE = 0, 1
@@ -59,7 +224,7 @@ class Network:
         first = CONSTANTS + self.inputs
         used = set(self.outputs)
         for signal, (lut, operands) in enumerate(self.nodes, first):
-            if not 1 <= len(operands) <= 3 or not 0 < lut < luts.ALL:
+            if not 1 <= len(operands) <= 3 or not 0 < lut < ALL:
                 raise ValueError(f"node {signal - first} has {len(operands)} inputs, table {lut}")
             if not operands[0] >= CONSTANTS or not operands[-1] < signal:
                 raise ValueError(f"node {signal - first} reads constants or later nodes")
@@ -105,7 +270,7 @@ class Network:
         """Count the two-input operations `and`, `or`, `xor` and the inversions, `not`."""
         counts: dict[str, int] = {}
         for lut, _ in self.nodes:
-            for kind, count in luts.operation_kinds(lut):
+            for kind, count in operation_kinds(lut):
                 counts[kind] = counts.get(kind, 0) + count
         return dict(sorted(counts.items()))
 
@@ -115,8 +280,6 @@ class Network:
         return max(self.fold(_Depth(), [0] * self.inputs), default=0)
 
     def __str__(self) -> str:
-        from boolcomp.logic.networktext import render_network  # noqa: PLC0415 (it imports this module)
-
         return render_network(self)
 
     def __repr__(self) -> str:
@@ -139,8 +302,8 @@ class _Depth:
 def _normal(lut: int, operands: int) -> bool:
     """Tell whether a table depends on exactly its first operands (and is no bare operand)."""
     if operands == 1:
-        return lut == luts.NOT1
-    return all(luts.depends(lut, k) == (k < operands) for k in range(3))
+        return lut == NOT1
+    return all(depends(lut, k) == (k < operands) for k in range(3))
 
 
 class Builder:
@@ -178,25 +341,25 @@ class Builder:
         for place, literal in enumerate(chosen):
             signal = literal >> 1
             if literal & 1:
-                lut = luts.inverted(lut, place)
+                lut = inverted(lut, place)
             if signal < CONSTANTS:
-                lut = luts.cofactors(lut, place)[signal]
+                lut = cofactors(lut, place)[signal]
             elif earlier := [k for k in range(place) if chosen[k] >> 1 == signal]:
-                lut = luts.compose(lut, _identified(place, earlier[0]))
+                lut = compose(lut, _identified(place, earlier[0]))
         return self._normalised(lut, [literal >> 1 for literal in chosen])
 
     def _normalised(self, lut: int, signals: list[int]) -> int:
-        places = list(luts.support(lut))
+        places = list(support(lut))
         if not places:
             return 2 * (TRUE if lut else FALSE)
         places.sort(key=signals.__getitem__)
         if len(places) == 1:
-            return 2 * signals[places[0]] + int(lut != luts.LETTERS[places[0]])
+            return 2 * signals[places[0]] + int(lut != LETTERS[places[0]])
         if places != sorted(places) or places != list(range(len(places))):
-            tables = [luts.FIRST, luts.SECOND, luts.THIRD]
+            tables = [FIRST, SECOND, THIRD]
             for new, old in enumerate(places):
-                tables[old] = luts.LETTERS[new]
-            lut = luts.compose(lut, (tables[0], tables[1], tables[2]))
+                tables[old] = LETTERS[new]
+            lut = compose(lut, (tables[0], tables[1], tables[2]))
         return 2 * self._add(Node(lut, tuple(signals[k] for k in places)))
 
     def _add(self, node: Node) -> int:
@@ -218,17 +381,17 @@ class Builder:
             return None
         lut, operands = self._nodes[place]
         for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            if lut == (luts.FIRST ^ -a & luts.ALL) & (luts.SECOND ^ -b & luts.ALL):
+            if lut == (FIRST ^ -a & ALL) & (SECOND ^ -b & ALL):
                 return 2 * operands[0] + a, 2 * operands[1] + b
         return None
 
     def all_of(self, literals: Iterable[int]) -> int:
         """Return the AND of literals, as a tree of nodes with three inputs."""
-        return self._tree(luts.AND3, luts.AND2, 2 * TRUE, literals)
+        return self._tree(AND3, AND2, 2 * TRUE, literals)
 
     def any_of(self, literals: Iterable[int]) -> int:
         """Return the OR of literals, as a tree of nodes with three inputs."""
-        return self._tree(luts.OR3, luts.OR2, 2 * FALSE, literals)
+        return self._tree(OR3, OR2, 2 * FALSE, literals)
 
     def _tree(self, three: int, two: int, empty: int, literals: Iterable[int]) -> int:
         level = sorted(set(literals) - {empty})
@@ -281,14 +444,14 @@ class Builder:
             return 1 - signal
         if signal >= CONSTANTS + self.inputs:  # better the inverse of the node than one more
             lut, operands = self._nodes[signal - CONSTANTS - self.inputs]
-            return self._add(Node(~lut & luts.ALL, operands))
-        return self._add(Node(luts.NOT1, (signal,)))
+            return self._add(Node(~lut & ALL, operands))
+        return self._add(Node(NOT1, (signal,)))
 
 
 def _identified(place: int, earlier: int) -> tuple[int, int, int]:
     """Return three projections of which one is replaced by another."""
-    tables = [luts.FIRST, luts.SECOND, luts.THIRD]
-    tables[place] = luts.LETTERS[earlier]
+    tables = [FIRST, SECOND, THIRD]
+    tables[place] = LETTERS[earlier]
     return (tables[0], tables[1], tables[2])
 
 
@@ -308,3 +471,99 @@ class _Copy:
 
     def node(self, lut: int, operands: tuple[int, ...]) -> int:
         return self.builder.node(lut, *operands)
+
+
+# --------------------------------------------------------------------------------------------------
+# Networks as text, one node a line; reading what was written gives the same network.
+#
+# network 3 inputs 2 outputs 2 nodes
+# n0 = i0 & ~i1  # noqa: ERA001 (a format)
+# n1 = i2 | ~i1 & n0  # noqa: ERA001 (a format)
+# outputs n1 n0
+# --------------------------------------------------------------------------------------------------
+
+
+LONGEST_LINE = 200  # characters of a node: three times what any takes
+_NETWORK_HEAD = re.compile(r"network (\d{1,7}) inputs (\d{1,7}) outputs (\d{1,8}) nodes")
+_SIGNAL = re.compile(r"[in](?:0|[1-9]\d{0,8})")
+_TABLE = re.compile(r"0x([0-9A-F]{2})\(([^()]*)\)")
+
+
+def render_network(network: Network) -> str:
+    """Return the text of a network."""
+    first = CONSTANTS + network.inputs
+    names = ["0", "1", *(f"i{k}" for k in range(network.inputs))]
+    names += [f"n{k}" for k in range(len(network.nodes))]
+    sizes = (network.inputs, len(network.outputs), len(network.nodes))
+    lines = ["network {} inputs {} outputs {} nodes".format(*sizes)]
+    for signal, (lut, operands) in enumerate(network.nodes, first):
+        lines.append(f"{names[signal]} = {_pattern(lut)(*(names[k] for k in operands))}")
+    lines.append(" ".join(["outputs", *(names[k] for k in network.outputs)]))
+    return "\n".join(lines) + "\n"
+
+
+@cache
+def _pattern(lut: int) -> Callable[..., str]:
+    """Return the formula of a table as a format over its operands."""
+    text = formula(lut)
+    if text.startswith("0x"):
+        return lambda *names: f"{text}({', '.join(names)})"
+    for place, letter in enumerate("abc"):
+        text = text.replace(letter, f"{{{place}}}")
+    return text.format
+
+
+def parse_network(text: str, where: str = "network") -> Network:
+    """Read what `render_network` wrote; a `DataError` names the line that is wrong."""
+    head = _NETWORK_HEAD.fullmatch(text[:LONGEST_LINE].partition("\n")[0])
+    if head is None:
+        raise DataError(f"{where}:1: a network begins 'network N inputs N outputs N nodes'")
+    inputs, outputs, count = (int(number) for number in head.groups())
+    ends = text.count("\n")
+    if ends != count + 2 or not text.endswith("\n"):
+        raise DataError(f"{where}: {count} nodes need {count + 2} lines, not {ends}")
+    lines = text.split("\n")
+    nodes = []
+    for place, line in enumerate(lines[1:-2]):
+        name, _, formula = line.partition(" = ")
+        good = name == f"n{place}" and len(line) <= LONGEST_LINE
+        node = _parse_node(formula, inputs) if good else None
+        if node is None:
+            raise DataError(f"{where}:{place + 2}: {shown(line)} is no line for node n{place}")
+        nodes.append(node)
+    word, *names = lines[-2].split(" ")
+    signals = [_parse_signal(name, inputs) for name in names]
+    if word != "outputs" or len(names) != outputs or None in signals:
+        raise DataError(f"{where}:{count + 2}: expected 'outputs' and {outputs} signals")
+    try:
+        return Network(inputs, tuple(nodes), tuple(s for s in signals if s is not None))
+    except ValueError as error:
+        raise DataError(f"{where}: {error}") from error
+
+
+def _parse_signal(name: str, inputs: int) -> int | None:
+    if name in ("0", "1"):
+        return int(name)
+    if not _SIGNAL.fullmatch(name):
+        return None
+    if name[0] == "n":
+        return CONSTANTS + inputs + int(name[1:])
+    return CONSTANTS + int(name[1:]) if int(name[1:]) < inputs else None
+
+
+def _parse_node(text: str, inputs: int) -> Node | None:
+    """Return the node of a formula; operands must be written in rising order."""
+    table = _TABLE.fullmatch(text)
+    names = table[2].split(", ") if table else _SIGNAL.findall(text)
+    signals = {name: _parse_signal(name, inputs) for name in names}
+    if not 1 <= len(names) <= 3 or len(signals) != len(names) or None in signals.values():
+        return None
+    operands = tuple(sorted(s for s in signals.values() if s is not None))
+    if table:
+        known = formula(int(table[1], 16)).startswith("0x")
+        in_order = operands == tuple(signals.values())
+        return Node(int(table[1], 16), operands) if known and in_order else None
+    letter = {signal: "abc"[k] for k, signal in enumerate(operands)}
+    pattern = _SIGNAL.sub(lambda match: letter[signals[match[0]] or 0], text)
+    lut = tables_by_formula().get(pattern)
+    return None if lut is None else Node(lut, operands)

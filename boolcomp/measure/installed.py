@@ -16,12 +16,12 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base.errors import BRINGS, installing, is_there, module_of
 from boolcomp.base.processes import cores
 from boolcomp.base.store import user_cache
 from boolcomp.base.version import VERSION
-from boolcomp.common.packages import BRINGS, installing, is_there, module_of
 from boolcomp.logic.synthesis import abc
-from boolcomp.measure.hardware.tools import TOOLS, find
+from boolcomp.measure.fpga import TOOLS, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.base.charts import Axis, ChartRow, bars
+from boolcomp.base.charts import Axis, ChartRow, Column, Markup, Table, Text, bars, require_charts
 from boolcomp.base.pages import Fact, KeyFigure, Page, Section, page_text
-from boolcomp.common.pages.parts import Markup, Text
-from boolcomp.common.pages.tables import Column, Table
-from boolcomp.common.pages.vega import require_charts
-from boolcomp.measure.show.maps import MOST
+from boolcomp.measure.show.page import MOST, Shown, draw
 from boolcomp.measure.show.scripts import module
-from boolcomp.measure.show.tables import Shown, draw
 from boolcomp.terms.extrema import amplitude
-from boolcomp.twolevel.karnaugh import counted
+from boolcomp.twolevel.function import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.base.charts import Chart
-    from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.logic.simulation import TruthTable
     from boolcomp.paper.plan import OutputPlan, Plan
     from boolcomp.paper.tables import TermTable
     from boolcomp.problem.problem import Problem

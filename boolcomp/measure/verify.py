@@ -6,37 +6,61 @@ read back by our own readers, against the delivered logic.
 
 from __future__ import annotations
 
+import json
+import shutil
+import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.base.errors import mass_text
-from boolcomp.common.errors import BoolcompError
-from boolcomp.compact.result.network import plain_network, table_network
-from boolcomp.logic import aiger, formats
+from boolcomp.base.errors import BoolcompError, DataError, mass_text
+from boolcomp.base.files import temporary_folder, write_bytes, write_text
+from boolcomp.base.processes import run_program
+from boolcomp.checker.__main__ import NO_CERTIFICATE, check_program
+from boolcomp.checker.claim import described, not_verified
+from boolcomp.checker.folder import read_program
+from boolcomp.checker.lemmas import Lemma, add_final, cone_clauses
+from boolcomp.checker.network import first_network
+from boolcomp.compact.result import plain_network, table_network
+from boolcomp.logic import formats
 from boolcomp.logic.equivalence import equivalent
-from boolcomp.measure.verification.gatetext import read_gates
-from boolcomp.targets import Options, export_texts
+from boolcomp.logic.network import Builder
+from boolcomp.logic.synthesis import abc
+from boolcomp.measure.verify_text import read_gates
 from boolcomp.targets.gates import gates_of
-from boolcomp.targets.netlists import netlist_of
-from boolcomp.targets.target import design_of
-from boolcomp.targets.vectors import vectors
-from boolcomp.targets.verilog import VERILOG_SYNTAX
-from boolcomp.words.agreement import agrees
+from boolcomp.targets.hdl import VERILOG_SYNTAX
+from boolcomp.targets.networks import netlist_of
+from boolcomp.targets.target import COUNT, LEVELS, Options, design_of, export_texts, vectors
+from boolcomp.words.simulation import agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from boolcomp.logic.netlist import Netlist
+    from boolcomp.checker.claim import Asked
+    from boolcomp.checker.folder import LoadFiles
+    from boolcomp.checker.network import Nodes
+    from boolcomp.logic.formats import Netlist
     from boolcomp.logic.network import Network
-    from boolcomp.program.parts import Load
-    from boolcomp.program.program import Program
+    from boolcomp.program.program import Load, Program
+    from boolcomp.targets.gates import Framed
+    from boolcomp.targets.target import Files, Level
     from boolcomp.words.graph import WordGraph
+
+    Rows = NDArray[np.uint32]
+
+
+# --------------------------------------------------------------------------------------------------
+# What can be checked of a program with nothing but ourselves.
+# --------------------------------------------------------------------------------------------------
+
 
 MOST_EXHAUSTIVE = 20  # bits of all inputs together
 SAMPLES, SEED = 1 << 16, 1988
@@ -208,10 +232,413 @@ def _reader(file: str) -> Callable[[str | bytes], Netlist]:
     def read(content: str | bytes) -> Netlist:
         data = content if isinstance(content, bytes) else content.encode()
         if file.endswith((".aig", ".aag")):
-            return aiger.parse_aiger(data, file)
+            return formats.parse_aiger(data, file)
         text = data.decode()
         return (
             formats.read_netlist(text, file) if file.endswith(".blif") else read_gates(text, file)
         )
 
     return read
+
+
+# --------------------------------------------------------------------------------------------------
+# A million words through Verilog, compiled by Verilator, beside what an engine makes of them.
+#
+# One word of the outputs is wrong on purpose, and has to be found. Flags of saturation are counted:
+# engines give their number.
+# --------------------------------------------------------------------------------------------------
+
+
+SIMULATED, SIMULATION_SEED = 1_000_000, 1988
+SOUND = "-fno-const-bit-op-tree"  # else some versions get trees of XOR wrong (issues 4059, 5186)
+METHOD = "Verilator, compiled"
+_MAIN = """\
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+#include "V{module}.h"
+
+int main() {{
+    V{module} top;
+    std::vector<uint32_t> row({columns});
+    std::FILE *file = std::fopen("vectors.bin", "rb");
+    unsigned long long rows = 0, differ = 0, last = 0, flags = 0;
+    if (!file) return 1;
+    while (std::fread(row.data(), 4, row.size(), file) == row.size()) {{
+{given}
+        top.eval();
+        if ({wrong}) {{ differ++; last = rows; }}
+        flags += {flags};
+        rows++;
+    }}
+    std::printf("%llu %llu %llu %llu\\n", rows, differ, last, flags);
+    top.final();
+    return 0;
+}}
+"""
+
+
+def verilated(
+    program: Program, load: float | None, deadline: float, level: Level = "gates",
+    count: int = SIMULATED,
+) -> Check:  # fmt: skip
+    """Run seeded words through a program's Verilog, and compare with the program's engine."""
+    name = "verilog words" if level == "words" else "verilog"
+    if shutil.which("verilator") is None:
+        return Check(name, METHOD, note="verilator was not found on PATH", skipped=True)
+    if not (shutil.which("g++") and shutil.which("make")):
+        return Check(name, METHOD, note="g++ or make was not found on PATH", skipped=True)
+    start = time.perf_counter()
+    frame = gates_of(design_of(program, load), VERILOG_SYNTAX, 0)  # its ports are those of words
+    (text,) = export_texts(program, "verilog", load, Options(level)).values()
+    check = _run(frame, str(text), rows_of(program, load, frame, count), deadline, start)
+    return replace(check, name=name)
+
+
+def rows_of(program: Program, load: float | None, gates: Framed, count: int) -> tuple[Rows, int]:
+    """Return a row of words for every sample, inputs then outputs; and how many saturated."""
+    rng = np.random.default_rng(SIMULATION_SEED)
+    loads = program.loads if load is None else (program.load(load),)
+    words = [pin for pin in gates.outputs if not pin.port.flag]
+    rows = np.zeros((count, len(gates.inputs) + len(words)), np.uint32)
+    saturated = 0
+    for place, part in enumerate(np.array_split(np.arange(count), len(loads))):
+        block = rows[part[0] : part[-1] + 1] if len(part) else rows[:0]
+        given = {
+            one.name: rng.integers(0, one.code.cells, len(block), np.uint32)
+            for one in program.inputs
+        }
+        for k, column in enumerate(given.values()):
+            block[:, k] = column
+        if len(loads) > 1:
+            block[:, len(given)] = place
+        none = np.zeros(len(block), np.uint32)
+        arrays = [
+            np.stack([given.get(name, none) for name in group.members], axis=1)
+            for group in program.groups
+        ]
+        found = program.evaluate_words(*arrays, payload=loads[place].payload)
+        block[:, len(gates.inputs) :] = found.words.reshape(len(block), -1)
+        saturated += found.saturated_outputs
+    return rows, saturated
+
+
+def _run(
+    gates: Framed, text: str, vectors: tuple[Rows, int], deadline: float, start: float
+) -> Check:
+    rows, saturated = vectors
+    wrong = len(rows) // 3
+    rows[wrong, -1] ^= 1
+    files = [f"{gates.module}.v", "main.cpp"]
+    build = ["--cc", "--exe", "--build", "-Wall", SOUND, "--top-module", gates.module, *files]
+    with temporary_folder() as folder:
+        write_text(folder / files[0], text, durable=False)
+        write_text(folder / files[1], _harness(gates), durable=False)
+        write_bytes(folder / "vectors.bin", rows.tobytes())
+        verilator = shutil.which("verilator") or "verilator"
+        built = run_program([verilator, *build], deadline, folder=folder)
+        model = Path("obj_dir") / f"V{gates.module}"
+        if built.code or not (folder / model).is_file():
+            note = built.printed.decode("utf-8", "replace").strip()[-200:] or "it took too long"
+            return Check("", METHOD, 0, time.perf_counter() - start, None, note)
+        ended = run_program([str(folder / model)], deadline, folder=folder)
+    said = ended.printed.decode("ascii", "replace").split()
+    holds = said == [str(len(rows)), "1", str(wrong), str(saturated)]
+    note = "one of them wrong on purpose, and found so" if holds else " ".join(said)[:200]
+    return Check("", METHOD, len(rows), time.perf_counter() - start, holds, note)
+
+
+def _harness(gates: Framed) -> str:
+    """Return a main program that reads rows, and prints how many differ, and which was last."""
+    given = [f"        top.{pin.name} = row[{k}];" for k, pin in enumerate(gates.inputs)]
+    flags = [p.name for p in gates.outputs if p.port.flag]
+    words = [p.name for p in gates.outputs if p.name not in flags]
+    first = len(gates.inputs)
+    return _MAIN.format(
+        module=gates.module,
+        columns=first + len(words),
+        given="\n".join(given),
+        wrong=" || ".join(f"top.{name} != row[{first + k}]" for k, name in enumerate(words)),
+        flags=" + ".join(["0", *(f"top.{name}" for name in flags)]),
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# What other people's tools say of a program's exports: equivalence checkers and simulators.
+#
+# A tool that is not installed makes a check that is skipped, and says what is missing.
+# --------------------------------------------------------------------------------------------------
+
+
+_YOSYS = (
+    "read_verilog {file}", "hierarchy -auto-top", "proc", "opt", "techmap", "opt",
+    "splitnets -ports", "write_blif made.blif",
+)  # fmt: skip
+
+
+class Simulated(NamedTuple):
+    """What a simulator, or a lint, needs of a program: a target, a tool, and its commands."""
+
+    name: str
+    target: str
+    tool: str
+    pipeline: int
+    commands: Callable[[list[str], str], list[list[str]]]
+    bench: bool = True
+    level: Level = "gates"
+
+
+def _icarus(files: list[str], top: str) -> list[list[str]]:
+    made = ["iverilog", "-g2005", "-Wall", "-s", top, "-o", "bench.vvp", *files]
+    return [made, ["vvp", "-n", "bench.vvp"]]
+
+
+def _verilator(files: list[str], top: str) -> list[list[str]]:
+    return [["verilator", "--lint-only", "-Wall", "--top-module", top, *files]]
+
+
+def _ghdl(files: list[str], top: str) -> list[list[str]]:
+    ways = [["-a", *files], ["-e", top], ["-r", top]]
+    return [["ghdl", way, "--std=93", *rest] for way, *rest in ways]
+
+
+SIMULATIONS = tuple(
+    Simulated(name, target, tool, pipeline, commands, bench, level)
+    for level in LEVELS
+    for pipeline in (0, STAGES)
+    for name, target, tool, commands, bench in (
+        ("Icarus Verilog", "verilog", "iverilog", _icarus, True),
+        ("Verilator's lint", "verilog", "verilator", _verilator, False),
+        ("GHDL", "vhdl", "ghdl", _ghdl, True),
+    )
+)
+
+
+def tool_checks(
+    program: Program, load: float | None, deadline: float, step: Callable[[str], None]
+) -> Iterator[Check]:
+    """Yield every check that tools make of a program's exports."""
+    yield from _by_abc(program, load, deadline, step)
+    step("Yosys")
+    yield _by_yosys(program, load, deadline)
+    loads = program.loads if load is None else (program.load(load),)
+    levels = LEVELS if all(one.graph and one.joint for one in loads) else LEVELS[:1]
+    for one in SIMULATIONS:
+        if one.level in levels:
+            step(one.name)
+            yield _by_simulation(program, load, one, deadline)
+    for level in levels:
+        step("Verilator")
+        yield verilated(program, load, deadline, level)
+
+
+def _by_abc(
+    program: Program, load: float | None, deadline: float, step: Callable[[str], None]
+) -> Iterator[Check]:
+    """Compare BLIF with AIGER, and networks with what the word graph says, bit by bit."""
+    step("ABC")
+    (wanted,) = export_texts(program, "blif", load).values()
+    (given,) = export_texts(program, "aiger-ascii", load).values()
+    files = {"a.blif": str(wanted), "b.blif": _through_aiger(str(given))}
+    yield cec("aiger against blif", files, deadline)
+    for one in program.loads if load is None else (program.load(load),):
+        if one.graph is not None and one.joint is not None:
+            ending = f", load {mass_text(one.payload)} kg" if len(program.loads) > 1 else ""
+            files = {
+                "a.blif": formats.render(program.networks[one.joint.network]),
+                "b.blif": formats.render(logic_of(one.graph)),
+            }
+            yield cec(f"network against word graph{ending}", files, deadline)
+
+
+def _through_aiger(text: str) -> str:
+    return formats.render_netlist(formats.parse_aiger(text.encode()))
+
+
+def cec(name: str, files: dict[str, str], deadline: float) -> Check:
+    """Ask ABC whether two BLIF files are equivalent, by the names of their signals."""
+    start = time.perf_counter()
+    tool = abc.find()
+    if tool is None:
+        return Check(name, "ABC cec", note=abc.MISSING.note, skipped=True)
+    found = abc.run(tool, ["cec a.blif b.blif"], files, [], deadline=deadline)
+    seconds = time.perf_counter() - start
+    holds = {True: True, False: None}["are equivalent" in found.printed]
+    if "NOT EQUIVALENT" in found.printed:
+        holds = False
+    note = "" if holds else (found.note or " ".join(found.printed.split())[:200])
+    return Check(name, "ABC cec", 0, seconds, holds, note)
+
+
+def _by_yosys(program: Program, load: float | None, deadline: float) -> Check:
+    """Compare Verilog, as Yosys reads it, with BLIF."""
+    name, method = "verilog against blif", "Yosys, ABC cec"
+    command = _yosys()
+    if command is None:
+        note = "Yosys was not found: pip install 'boolcomp[abc]', or put yosys on PATH"
+        return Check(name, method, note=note, skipped=True)
+    start = time.perf_counter()
+    ((file, text),) = export_texts(program, "verilog", load).items()
+    (wanted,) = export_texts(program, "blif", load).values()
+    with temporary_folder() as folder:
+        write_text(folder / file, str(text), durable=False)
+        script = "; ".join(_YOSYS).format(file=file)
+        ended = run_program([*command, script], deadline, folder=folder)
+        made = folder / "made.blif"
+        if ended.code or not made.is_file():
+            note = ended.printed.decode("utf-8", "replace").strip()[-200:] or "Yosys took too long"
+            return Check(name, method, 0, time.perf_counter() - start, None, note)
+        found = cec(name, {"a.blif": str(wanted), "b.blif": made.read_text("utf-8")}, deadline)
+    return Check(name, method, 0, time.perf_counter() - start, found.holds, found.note)
+
+
+_RUN = (
+    "import sys; from pyosys import libyosys as y; d = y.Design(); "
+    "[y.run_pass(one.strip(), d) for one in sys.argv[1].split(';')]"
+)
+
+
+def _yosys() -> list[str] | None:
+    """Return the command to which a script is added."""
+    found = shutil.which("yosys")
+    if found:
+        return [found, "-q", "-p"]
+    return [sys.executable, "-P", "-c", _RUN] if find_spec("pyosys") else None
+
+
+def _by_simulation(program: Program, load: float | None, one: Simulated, deadline: float) -> Check:
+    words = " words" if one.level == "words" else ""
+    name = f"{one.target}{words}{f', {one.pipeline} stages' if one.pipeline else ''}"
+    if shutil.which(one.tool) is None:
+        return Check(name, one.name, note=f"{one.tool} was not found on PATH", skipped=True)
+    files = export_texts(program, one.target, load, Options(one.level, one.pipeline, one.bench))
+    return simulated(name, one, files, deadline)
+
+
+def simulated(name: str, one: Simulated, files: Files, deadline: float) -> Check:
+    """Run a test bench, or a lint: it passes where nothing is warned of, and the bench says so."""
+    start = time.perf_counter()
+    cases = COUNT if one.bench else 0
+    said = b""
+    with temporary_folder() as folder:
+        for file, text in files.items():
+            write_text(folder / file, str(text), durable=False)
+        for command in one.commands(list(files), Path(list(files)[-1]).stem):
+            tool = shutil.which(command[0]) or command[0]
+            ended = run_program([tool, *command[1:]], deadline, folder=folder)
+            said += ended.printed
+            if ended.code is None:
+                note = f"stopped after {deadline:g} s"
+                return Check(name, one.name, cases, time.perf_counter() - start, None, note)
+            if ended.code:
+                break
+    text = said.decode("utf-8", "replace").strip()
+    holds = not ended.code and ("PASS: " in text if one.bench else not text)
+    holds = holds and len(text.splitlines()) == int(one.bench)  # a warning is a line more
+    note = "" if holds else " ".join(text.split())[:200]
+    return Check(name, one.name, cases, time.perf_counter() - start, holds, note)
+
+
+# --------------------------------------------------------------------------------------------------
+# A program's certificate, checked by code that shares nothing with the compiler; and by tools.
+# --------------------------------------------------------------------------------------------------
+
+
+LONGEST = 1e6  # seconds: the checker takes as long as it takes
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """The steps of a certificate, what of the program they do not confirm, and what they are of."""
+
+    steps: tuple[Check, ...]
+    not_verified: tuple[str, ...]
+    described: str
+
+
+def chain(
+    folder: str, step: Callable[[str], None], asked: Asked | None = None, *, needed: bool
+) -> Confirmed:
+    """Return what the checker says of a program; where there need not be a certificate, say so."""
+    step("certificate")
+    program = read_program(folder)
+    if program.certificate is None and not needed and asked is None:
+        none = Check("certificate", "none", note=NO_CERTIFICATE, skipped=True)
+        return Confirmed((none,), (), "")
+    found = []
+    for one in check_program(program, asked):
+        found.append(Check(**asdict(one)))
+        step(one.name)
+    unverified = not_verified(program, confirmed=asked is not None)
+    return Confirmed(tuple(found), tuple(unverified), described(program))
+
+
+def chain_alone(folder: str, asked: Asked | None = None) -> Confirmed:
+    """Return what the checker says in a process of its own, which imports nothing from here."""
+    command = [sys.executable, "-P", "-m", "boolcomp.checker", "--json"]
+    with tempfile.TemporaryDirectory() as scratch:
+        if asked is not None:
+            (Path(scratch) / "asked.toml").write_text(asked.text, "utf-8")
+            command += ["--robot", str(Path(scratch) / "asked.toml")]
+        ended = run_program([*command, "--", folder], LONGEST)
+    text = ended.printed.decode("utf-8", "replace").strip()
+    try:
+        said = json.loads(text)
+        steps = tuple(Check(**one) for one in said["steps"])
+        return Confirmed(steps, tuple(said["not_verified"]), str(said["described"]))
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(text or "the checker ended without a word") from error
+
+
+def chain_tools(folder: str, deadline: float, step: Callable[[str], None]) -> Iterator[Check]:
+    """Yield what others say of networks and lemmas: ABC, and a SAT solver that made no proofs."""
+    loads = read_program(folder).loads
+    for load in loads:
+        if "lemmas" not in load.sections or load.network is None:
+            continue
+        ending = f", load {load.place}" if len(loads) > 1 else ""
+        step("ABC")
+        first = first_network(load)
+        made = network_of(first.nodes, first.outputs)
+        files = {"a.blif": formats.render(made), "b.blif": formats.render(load.network)}
+        yield cec(f"first against final network{ending}", files, deadline)
+        step("CaDiCaL")
+        yield _by_solver(f"lemmas{ending}", load, deadline)
+
+
+def network_of(nodes: Nodes, outputs: list[int]) -> Network:
+    """Return the checker's nodes as a network."""
+    builder = Builder(nodes.inputs)
+    literals = [0, *(builder.input(k) for k in range(nodes.inputs))]
+    for table, operands in list(zip(nodes.tables, nodes.operands, strict=True))[len(literals) :]:
+        literals.append(builder.node(table, *(literals[k >> 1] ^ (k & 1) for k in operands)))
+    return builder.build(literals[k >> 1] ^ (k & 1) for k in outputs)
+
+
+def _by_solver(name: str, load: LoadFiles, deadline: float) -> Check:
+    """Prove every lemma once more, over its cut, whatever the certificate says of why."""
+    from pysat.solvers import Cadical153  # noqa: PLC0415 (tools alone need it)
+
+    start, method, count = time.perf_counter(), "CaDiCaL", 0
+    try:
+        nodes = first_network(load).nodes
+        if load.network is not None:
+            add_final(nodes, load.network)
+        section = load.section("lemmas")
+        for place, line in enumerate(section.lines):
+            lemma = Lemma.parse(nodes, line, section.where(place))
+            clauses = cone_clauses(nodes, 2 * lemma.signal, lemma.literal, set(lemma.cut))
+            with Cadical153(bootstrap_with=clauses) as solver:
+                if solver.solve():
+                    seconds = time.perf_counter() - start
+                    note = f"{section.where(place)}: no lemma: both can differ over its cut"
+                    return Check(name, method, count, seconds, holds=False, note=note)
+            nodes.equal[lemma.signal] = lemma.literal
+            count += 1
+            if time.perf_counter() - start > deadline:
+                note = f"{count} of {len(section.lines)} lemmas in time"
+                return Check(name, method, count, deadline, None, note)
+    except (BoolcompError, KeyError) as error:
+        seconds = time.perf_counter() - start
+        return Check(name, method, count, seconds, holds=False, note=str(error))
+    return Check(name, method, count, time.perf_counter() - start, holds=True)

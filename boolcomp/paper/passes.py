@@ -5,25 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.progress import Course
-from boolcomp.common.workers import Workers, all_cores
-from boolcomp.paper.assembly import program_of
-from boolcomp.paper.covers import TermCover, make_covers, said_words
-from boolcomp.paper.known import EVALUATIONS, SAMPLES, known_errors
+from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base.workers import Course, Workers, all_cores
+from boolcomp.paper.covers import (
+    Recipe,
+    Store,
+    TermCover,
+    default_store,
+    make_covers,
+    said_words,
+    stored_network,
+)
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.promise import allowed, promised_plans
-from boolcomp.paper.store import Recipe, Store, default_store
-from boolcomp.paper.stored import stored_network
+from boolcomp.paper.program import (
+    EVALUATIONS,
+    SAMPLES,
+    allowed,
+    known_errors,
+    program_of,
+    promised_plans,
+)
 from boolcomp.paper.tables import TermTable, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boolcomp.paper.plan import Plan
-    from boolcomp.problem.promise import Promise
-    from boolcomp.program.parts import KnownErrors
-    from boolcomp.program.program import Program
+    from boolcomp.problem.problem import Promise
+    from boolcomp.program.program import KnownErrors, Program
     from boolcomp.terms.extract import Terms
 
 

@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 from bitarray import bitarray, frozenbitarray
 
+from boolcomp.base.errors import DataError
 from boolcomp.codes import TIE
-from boolcomp.common.errors import DataError
-from boolcomp.logic.truthtable import TruthTable
+from boolcomp.logic import network
+from boolcomp.logic.adders import added, cells_of, word_of
+from boolcomp.logic.network import FALSE, TRUE, Builder, copied
+from boolcomp.logic.order import in_order
+from boolcomp.logic.simulation import TruthTable
 from boolcomp.paper.plan import MOST_INPUT_BITS
+from boolcomp.twolevel.cubes import points_of, rasterised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.paper.plan import Plan, TermPlan
-    from boolcomp.paper.words import Word
-    from boolcomp.terms.term import Term
+    from boolcomp.codes import Code
+    from boolcomp.logic.network import Network
+    from boolcomp.paper.plan import AngleSum, Plan, TermPlan, Word
+    from boolcomp.problem.problem import Input
+    from boolcomp.terms.terms import Term
+    from boolcomp.twolevel.cubes import Cubes
+
+    Literals = Mapping[str, Sequence[int]]
+    Said = Mapping[TermPlan, NDArray[np.uint32]]
+
+
+# --------------------------------------------------------------------------------------------------
+# Truth tables: a planned term tabulated over all its input words, one bit-vector a column.
+# --------------------------------------------------------------------------------------------------
+
 
 CHUNK = 1 << 17  # rows at a time: the columns are built without a large array of floats
 
@@ -183,3 +202,308 @@ def _append(columns: list[bitarray], words: NDArray[np.uint32]) -> None:
         bits = bitarray()
         bits.frombytes(np.packbits((words >> np.uint32(k) & np.uint32(1)) != 0).tobytes())
         column.extend(bits[: len(words)])
+
+
+# --------------------------------------------------------------------------------------------------
+# Truth tables as PLA files whose commented header says what every bit means.
+#
+# The header alone is enough to rebuild the table: the problem, the term with its coefficients, the
+# code and range of its value, and the code, range and dropped bits of every input word.
+# --------------------------------------------------------------------------------------------------
+
+
+TITLE = "boolcomp truth table, format 1"
+MEANING = """\
+Words are mid-rise: cell k of 2^bits stands for low + (k + 1/2) (high - low) / 2^bits. In gray
+code its word is k xor (k >> 1). A dropped word lacks its most significant bits: the term repeats.
+Labels count bits from 0, the least significant; the most significant comes first."""
+SIGNED = {
+    "twos": "In twos (two's complement) its word is k with the most significant bit inverted.",
+    "sign-magnitude": """\
+In sign-magnitude the most significant bit is 1 below the centre of the range; the others count
+cells from it.""",
+}
+OUTSIDE = """\
+Bits that turn the sign are among those that are dropped: outside, an XOR puts them into the first
+output bit. A sum is made outside, of angles modulo a turn: cells of it are leading bits."""
+LIMITED = "Outputs are free where an input's cell lies beyond what it is said to be within."
+
+
+def render_table(entry: TermTable) -> str:
+    """Return the PLA text of a term's table: commented header, labels, one row an input word."""
+    plan, table = entry.plan, entry.table
+    lines = [TITLE, f"robot: {entry.problem}"]
+    lines.append(f"term: {plan.term.name} of {plan.term.output} = {plan.term}")
+    lines.append(f"output: {plan.term.name} {plan.code}")
+    lines.append(f"rounding: {plan.rounding}")
+    lines += [f"input: {word}{_beyond_code(word.variable)}" for word in plan.words]
+    lines += MEANING.split("\n")
+    if not plan.whole:
+        lines += OUTSIDE.split("\n")
+    lines += SIGNED.get(plan.code.kind, "").splitlines()
+    if any(word.variable.word != word.variable.reach for word in plan.read):
+        lines.append(LIMITED)
+    head = "".join(f"# {line}\n" for line in lines)
+    labels = [("ilb", entry.input_labels), ("ob", entry.output_labels)]
+    keys = f".i {table.inputs}\n.o {table.outputs}\n" + "".join(
+        f".{key} {' '.join(names)}\n" for key, names in labels if names
+    )
+    return f"{head}{keys}.p {1 << table.inputs}\n{_rows_text(table)}.e\n"
+
+
+def _beyond_code(variable: Input) -> str:
+    """Return what a header says of a variable beyond its code."""
+    turns = ", turns" if variable.angle else ""
+    return turns if variable.word == variable.reach else f"{turns}, within {variable.reach}"
+
+
+def _rows_text(table: TruthTable) -> str:
+    """Return all rows as text, made as one block of bytes."""
+    count = 1 << table.inputs
+    rows = np.empty((count, table.inputs + table.outputs + 2), dtype=np.uint8)
+    rows[:, : table.inputs] = _counting(table.inputs) + ord("0")
+    rows[:, table.inputs] = ord(" ")
+    columns, free = _shown(table)
+    rows[:, table.inputs + 1 : -1] = np.where(free, ord("-"), columns + ord("0")).T
+    rows[:, -1] = ord("\n")
+    return rows.tobytes().decode("ascii")
+
+
+def _shown(table: TruthTable) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the columns and the free columns as rows of bits."""
+    count = 1 << table.inputs
+    columns, free = (
+        np.array(
+            [np.unpackbits(np.frombuffer(c.tobytes(), dtype=np.uint8))[:count] for c in several],
+            dtype=np.uint8,
+        ).reshape(-1, count)
+        for several in (table.columns, table.free)
+    )
+    return columns, free if table.free else np.zeros_like(columns)
+
+
+def _counting(bits: int) -> NDArray[np.uint8]:
+    """Return the bits of 0, 1, 2 … as rows, most significant first."""
+    words = np.arange(1 << bits, dtype=np.uint32)
+    shifts = np.arange(bits - 1, -1, -1, dtype=np.uint32)
+    return (words[:, None] >> shifts & np.uint32(1)).astype(np.uint8)
+
+
+# --------------------------------------------------------------------------------------------------
+# What stands outside of tables: sums of angles before, signs after; as logic, and as a table.
+#
+# words of inputs ─ natural ─ adder mod 2^n ─ code ─┬─ table ─ XOR of the first bit ─ value
+# └─ bits that turn the sign ─┘
+# --------------------------------------------------------------------------------------------------
+
+
+def said(table: TruthTable, cubes: Cubes) -> TruthTable:
+    """Return what a cover says of a table whose rounding is free; of another, the table."""
+    if not table.free:
+        return table
+    points = points_of(rasterised(cubes), table.inputs)
+    return TruthTable(table.inputs, tuple(_column(one) for one in points))
+
+
+def composed(plan: TermPlan, table: TruthTable) -> TruthTable:
+    """Return the table of all that the words of a term's inputs say, and not of what it reads."""
+    if plan.whole:
+        return table
+    row, turned = _rows_of_words(plan)
+    columns, free = (
+        [_bits(one)[row] for one in several] for several in (table.columns, table.free)
+    )
+    columns[0] = columns[0] ^ turned
+    inputs = sum(word.inputs for word in plan.read)
+    return TruthTable(inputs, *(tuple(map(_column, several)) for several in (columns, free)))
+
+
+def _rows_of_words(plan: TermPlan) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the row of the table for all words of inputs, and where the value's sign is turned."""
+    cells = {}
+    for axis, word in enumerate(plan.read):
+        # Where first bits change nothing any may stand for them.
+        shape = [1] * len(plan.read)
+        shape[axis] = -1
+        here = word.code.index(np.arange(1 << word.inputs, dtype=np.uint32)).astype(np.int64)
+        cells[word.variable.name] = here.reshape(shape)
+    row, turned = np.zeros([1] * len(plan.read), np.int64), np.zeros((), np.bool_)
+    for word in plan.words:
+        index, turns = word.at(cells)
+        row = row << word.inputs | index
+        turned = turned if turns is None else turned ^ turns
+    shape = [1 << word.inputs for word in plan.read]
+    return np.broadcast_to(row, shape).ravel(), np.broadcast_to(turned, shape).ravel()
+
+
+def _bits(column: frozenbitarray) -> NDArray[np.bool_]:
+    packed = np.frombuffer(column.tobytes(), dtype=np.uint8)
+    return np.unpackbits(packed, count=len(column)).view(np.bool_)
+
+
+def _column(bits: NDArray[np.bool_]) -> frozenbitarray:
+    found = frozenbitarray(np.packbits(bits).tobytes())
+    return found if len(found) == len(bits) else found[: len(bits)]
+
+
+def with_outside(plan: TermPlan, table: Network) -> Network:
+    """Return the logic of a term: its table's, with what stands outside; it reads `plan.read`."""
+    if plan.whole:
+        return table
+    builder = Builder(sum(word.inputs for word in plan.read))
+    literals: dict[str, list[int]] = {}
+    place = 0
+    for word in plan.read:
+        own = [builder.input(place + k) for k in range(word.inputs)]
+        literals[word.variable.name] = [2 * FALSE] * word.dropped + own
+        place += word.inputs
+    read: list[int] = []
+    turning = 2 * FALSE
+    for word in plan.words:
+        bits = _word(builder, word, literals)
+        read += bits[word.dropped :]
+        for k in word.turning:
+            turning = builder.node(network.XOR2, turning, bits[k])
+    first, *others = copied(table, builder, read)
+    return in_order(builder.build([builder.node(network.XOR2, first, turning), *others]))
+
+
+def _word(builder: Builder, word: Word, literals: Literals) -> Sequence[int]:
+    """Return all bits of a word, those of a sum by an adder."""
+    if word.sum is None:
+        return literals[word.variable.name]
+    full = _sum(builder, word.sum, literals)
+    return word_of(builder, full[: word.code.bits], word.code.kind, tread=False)
+
+
+def _sum(builder: Builder, total: AngleSum, literals: Literals) -> list[int]:
+    """Return the bits of the cell of a sum, the most significant first."""
+    columns: dict[int, list[int]] = defaultdict(list)
+    constant = total.offset
+    for one, weight in zip(total.addends, total.weights, strict=True):
+        cell = cells_of(builder, literals[one.variable.name], one.code.kind, tread=False)
+        size = abs(weight)
+        if weight < 0:  # minus k is what k lacks to the last cell, less that
+            cell = [bit ^ 1 for bit in cell]
+            constant -= size * (one.code.cells - 1)
+        for at, bit in enumerate(reversed(cell)):
+            for shift in range(size.bit_length()):
+                if size >> shift & 1:
+                    columns[at + shift].append(bit)
+    for place in range(total.bits):
+        if constant >> place & 1:
+            columns[place].append(2 * TRUE)
+    return added(builder, columns, total.bits)[::-1]
+
+
+# --------------------------------------------------------------------------------------------------
+# What a plan computes, by arithmetic: the oracle of the logic, and of its error.
+#
+# Every term is evaluated at the centres of its own input cells and coded, as its truth table would
+# be; the cells are added and the sum is coded. No table is made, so this works for any width. What
+# a table says whose rounding is free only its cover knows: such tables are given.
+# --------------------------------------------------------------------------------------------------
+
+
+BLOCK = 1 << 14  # samples whose columns stay in the second-level cache
+NOTHING: Said = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantised:
+    """Outputs at the centres of their cells, their words, how many saturated; (n, outputs)."""
+
+    values: NDArray[np.float64]
+    words: NDArray[np.uint32]
+    saturated: int
+
+
+def quantised(plan: Plan, arrays: Sequence[NDArray[np.float64]], said: Said = NOTHING) -> Quantised:
+    """Return what the plan's tables and sums give for the arrays of all groups of inputs.
+
+    Tables of which the words are `said` are looked up.
+    """
+    columns = plan.problem.columns(arrays)
+    count = len(arrays[0])
+    values = np.empty((count, len(plan.outputs)))
+    words = np.empty((count, len(plan.outputs)), dtype=np.uint32)
+    saturated = 0
+    for start in range(0, count, BLOCK):
+        rows = slice(start, start + BLOCK)
+        block = {name: column[rows] for name, column in columns.items()}
+        cells = _Cells(block, {}, {})
+        for place, output in enumerate(plan.outputs):
+            total = np.zeros(len(words[rows]))
+            for term in output.terms:
+                total += cells.value(term, said.get(term))
+            coded = output.word.encode(total)
+            words[rows, place] = coded.words
+            values[rows, place] = output.word.decode(coded.words)
+            saturated += coded.saturated
+    return Quantised(values, words, saturated)
+
+
+def finest_inputs(
+    plan: Plan, arrays: Sequence[NDArray[np.float64]]
+) -> tuple[NDArray[np.float64], ...]:
+    """Return the inputs put on the centres of the finest words that any term reads."""
+    found = tuple(array.copy() for array in arrays)
+    columns = plan.problem.columns(found)
+    for name, code in finest_codes(plan).items():
+        columns[name][:] = code.centre(code.cell(columns[name])[0])
+    return found
+
+
+def finest_codes(plan: Plan) -> dict[str, Code]:
+    """Return the finest word of every input that any term reads, by name."""
+    codes: dict[str, Code] = {}
+    for term in plan.terms:
+        for word in term.read:
+            known = codes.setdefault(word.variable.name, word.code)
+            if known.bits < word.code.bits:
+                codes[word.variable.name] = word.code
+    return codes
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Samples of inputs by name; the cells of words of one width, and their middles, are kept."""
+
+    block: Mapping[str, NDArray[np.float64]]
+    cells: dict[tuple[str, int], NDArray[np.int64]]
+    centres: dict[tuple[str, int], NDArray[np.float64]]
+
+    def value(self, term: TermPlan, looked: NDArray[np.uint32] | None) -> NDArray[np.float64]:
+        """Return the coded value of one term: calculated, or looked up in its table's words."""
+        if term.whole and looked is None:
+            at = {word.variable.name: self.centre(word.variable.name, word.code)
+                  for word in term.words}  # fmt: skip
+            return term.code.centre(self._cell(term, at))
+        read = {word.variable.name: self.cell(word.variable.name, word.code) for word in term.read}
+        row = np.zeros(len(next(iter(self.block.values()))), np.int64)
+        at, turned = {}, np.zeros(len(row), np.bool_)
+        for word in term.words:
+            index, turns = word.at(read)
+            row = row << word.inputs | index
+            at[word.variable.name] = word.code.decode(index)
+            turned = turned if turns is None else turned ^ turns
+        found = self._cell(term, at) if looked is None else term.code.index(looked[row])
+        # In Gray code a mirror image has another first bit: what stands outside turns that.
+        found = np.where(turned, term.code.cells - 1 - found.astype(np.int64), found)
+        return term.code.centre(found)
+
+    def _cell(self, term: TermPlan, at: Mapping[str, NDArray[np.float64]]) -> NDArray[np.int64]:
+        count = next(iter(self.block.values())).shape
+        return term.code.cell(np.broadcast_to(term.function.evaluate(at), count))[0]
+
+    def cell(self, name: str, code: Code) -> NDArray[np.int64]:
+        """Return the cells in which an input is."""
+        if (name, code.bits) not in self.cells:
+            self.cells[name, code.bits] = code.cell(self.block[name])[0]
+        return self.cells[name, code.bits]
+
+    def centre(self, name: str, code: Code) -> NDArray[np.float64]:
+        """Return the middles of the cells in which an input is."""
+        if (name, code.bits) not in self.centres:
+            self.centres[name, code.bits] = code.centre(self.cell(name, code))
+        return self.centres[name, code.bits]

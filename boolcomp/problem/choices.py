@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from boolcomp.base.errors import number
-from boolcomp.common.choices import reals
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.base.errors import UsageError, listing, number, reals, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

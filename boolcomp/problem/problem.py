@@ -8,25 +8,43 @@ States of a problem are arrays, one for each group of inputs: (samples, members 
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.problem.span import all_around
-from boolcomp.problem.words import USUAL_FORMAT
+from boolcomp.base.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.problem.words import (
+    MOST_BITS,
+    NEARLY,
+    TURN,
+    USUAL_FORMAT,
+    WordFormat,
+    all_around,
+    part_of,
+    span_of,
+    word_problem,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from boolcomp.problem.expressions.straight import Straight
-    from boolcomp.problem.interval import Interval
-    from boolcomp.problem.spectra import Spectra
-    from boolcomp.problem.words import WordFormat
+    from numpy.typing import ArrayLike
+
+    from boolcomp.problem.expressions.fourier import Spectra
+    from boolcomp.problem.expressions.tape import Straight
+    from boolcomp.problem.words import Interval
+
+
+# --------------------------------------------------------------------------------------------------
+# What is to be computed: named inputs and outputs, an exact reference, what terms are made of.
+# --------------------------------------------------------------------------------------------------
+
 
 Floats: TypeAlias = NDArray[np.float64]
 Arrays: TypeAlias = "tuple[Floats, ...]"
@@ -297,3 +315,630 @@ def numbered(letters: str, count: int) -> Group:
 def stopped(problem: Problem) -> Iterator[Input]:
     """Yield the inputs whose words can say more than where they may be."""
     return (one for one in problem.inputs if one.stopped)
+
+
+# --------------------------------------------------------------------------------------------------
+# The shapes of what is given: for every group of inputs a number, one state, or samples of it.
+# --------------------------------------------------------------------------------------------------
+
+
+def gathered(
+    groups: Sequence[Group], given: Sequence[ArrayLike], named: Mapping[str, ArrayLike], whose: str
+) -> list[ArrayLike]:
+    """Return what is given for every group: in order, by its name, or by those of its members."""
+    if len(given) == len(groups) and not named:  # as it mostly is: small batches feel all else
+        return list(given)
+    names = [group.name for group in groups]
+    if not given and named.keys() == {*names}:
+        return [named[name] for name in names]
+    if len(given) > len(groups):
+        raise UsageError(f"{whose} takes {listed(names)}, not {len(given)} arrays")
+    known = [*names, *(name for group in groups for name in group.members if not group.lone)]
+    for name in named:
+        if name not in known:
+            raise UsageError(
+                f"{whose} has no input {name!r}{suggestion(name, known)}: "
+                f"inputs are {listing(known)}"
+            )
+    return [
+        _given_for(group, given[k : k + 1], {n: named[n] for n in (group.name, *group.members)
+                                             if n in named}, whose)
+        for k, group in enumerate(groups)
+    ]  # fmt: skip
+
+
+def _given_for(
+    group: Group, given: Sequence[ArrayLike], named: Mapping[str, ArrayLike], whose: str
+) -> ArrayLike:
+    """Return what is given for one group, once."""
+    ways = [*given, *([named[group.name]] if group.name in named else [])]
+    columns = [named[name] for name in group.members if name in named and not group.lone]
+    if len(ways) + bool(columns) > 1:
+        raise UsageError(f"{group.name} is given twice")
+    if ways:
+        return ways[0]
+    missing = [name for name in group.members if name not in named]
+    if len(columns) < group.size:
+        lacks = listing(missing) if columns else group.name
+        raise UsageError(f"{whose} needs {lacks}, too")
+    arrays = [array_of(name, x) for name, x in zip(group.members, columns, strict=True)]
+    counts = {array.size for array in arrays if array.ndim}
+    if any(array.ndim > 1 for array in arrays) or len(counts) > 1:
+        raise UsageError(f"{listed(group.members)} must be numbers, or as many samples each")
+    return np.stack(np.broadcast_arrays(*arrays), axis=-1)
+
+
+def array_of(name: str, given: ArrayLike) -> NDArray[Any]:
+    """Return an array of real numbers, of whatever type it has."""
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise UsageError(f"{name} is not an array of numbers: {error}") from error
+    if array.dtype.kind not in "fuib":
+        raise UsageError(f"{name} holds {array.dtype}, not real numbers")
+    return array
+
+
+def full_shapes(
+    groups: Sequence[Group], arrays: Sequence[NDArray[Any]], outputs: int, whose: str, places: str
+) -> tuple[list[NDArray[Any]], tuple[int, ...]]:
+    """Return (samples, members) arrays, and the shape of results for what was given.
+
+    That is (samples, outputs), (outputs,), or () where lone numbers have a lone result. An array
+    has a row a sample, or is (members,) for all samples, or a number for all members; that of a
+    group that is one input by its own name may be (samples,).
+    """
+    rows = len(arrays[0]) if arrays and arrays[0].ndim else 0
+    if all(x.shape == (rows, len(g.members)) for g, x in zip(groups, arrays, strict=True)):
+        return list(arrays), (rows, outputs)
+    given = [
+        x[:, None] if group.lone and x.ndim == 1 else x
+        for group, x in zip(groups, arrays, strict=True)
+    ]
+    samples = {}
+    for group, x in zip(groups, given, strict=True):
+        if x.shape and (x.ndim > 2 or x.shape[-1] != group.size):
+            one = "a number" if group.lone else f"({group.size},)"
+            many = "(samples,)" if group.lone else f"(samples, {group.size})"
+            raise UsageError(f"{group.name} has shape {x.shape}: {whose} takes {one} or {many}")
+        if x.ndim == 2:
+            samples[group.name] = len(x)
+    if len(set(samples.values())) > 1:
+        counts = ", ".join(f"{name} {count}" for name, count in samples.items())
+        names = listed([group.name for group in groups])
+        raise UsageError(f"{names} must have as many samples each, not {counts}")
+    most = max((group.size for group in groups), default=0)
+    if most > 1 and not any(x.shape for x in given):
+        raise UsageError(f"numbers alone do not say enough: {whose} has {most} {places}")
+    rows = next(iter(samples.values()), 1)
+    full = [_full(x, (rows, group.size)) for group, x in zip(groups, given, strict=True)]
+    if samples:
+        return full, (rows, outputs)
+    return full, () if outputs == 1 and not any(x.shape for x in given) else (outputs,)
+
+
+def _full(array: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
+    if array.size == shape[0] * shape[1]:
+        return array.reshape(shape)
+    return np.broadcast_to(array, shape)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as they stand in a sentence: `q, qd and qdd`."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+# --------------------------------------------------------------------------------------------------
+# What a function reaches over a box, found by sampling and climbing, and a range that holds it.
+# --------------------------------------------------------------------------------------------------
+
+
+if TYPE_CHECKING:
+    Height = Callable[[Floats, NDArray[np.int64]], Floats]
+
+
+FINEST = 1e-8  # steps of compass search, as parts of a range
+GAIN = 1e-13  # less is rounding error, which a search could follow for ever
+MOST_ROUNDS = 300  # of compass search; a narrow ridge could be crept along for ever
+SAMPLES = 100_000
+BEST = 8  # samples from which every extreme is climbed to
+FINE = 1e-6  # steps, as parts of a range, at which climbing ends
+# Between what a search finds and a range: the search proves nothing, and a word in compact mode
+# is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
+MARGIN = 1.05
+
+
+def extremes(
+    exact: Callable[[Floats], Floats],
+    bounds: tuple[Floats, Floats],
+    samples: int = SAMPLES,
+    best: int = BEST,
+    fine: float = FINE,
+) -> tuple[Floats, Floats]:
+    """Return a function's values at uniform samples of a box, and its extremes: no proof.
+
+    Values are (samples, outputs). Extremes are (2, outputs): the largest of every output, and of
+    what is climbed to from so many of the best samples of its negative.
+    """
+    low, high = bounds
+    states = np.random.default_rng(1988).uniform(low, high, size=(samples, len(low)))
+    values = exact(states)
+    n = values.shape[1]
+    # One function to climb for every output and sign, from its best samples.
+    order = np.argsort(np.concatenate([values, -values], axis=1), axis=0)[-best:]
+    which = np.repeat(np.arange(2 * n), best)
+    place, sign = which % n, np.where(which < n, 1.0, -1.0)
+
+    def height(x: Floats, rows: NDArray[np.int64]) -> Floats:
+        return np.asarray(exact(x)[np.arange(len(x)), place[rows]] * sign[rows])
+
+    _, found = climb(height, states[order.T.ravel()], low, high, 0.25, fine)
+    most = np.array([_tidy(value) for value in found.reshape(2 * n, best).max(axis=1)])
+    return values, most.reshape(2, n)
+
+
+def climb(
+    height: Height,
+    starts: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    step: float,
+    until: float = FINEST,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return where compass search inside a box leads from every start, and the heights there.
+
+    Every round tries a step either way along each axis, and its two ends (many extrema are
+    corners); steps halve where nothing was better. `height` is told of every point which start it
+    belongs to, so that one search can climb several functions. Whatever cannot be better (the
+    point itself, the ends again where the point has not moved) is not calculated again.
+    """
+    every = np.arange(len(starts))
+    points, best = starts.copy(), height(starts, every)
+    count, axes = points.shape
+    steps, moved = np.full(count, step), np.ones(count, dtype=bool)
+    wide = high - low
+    for _ in range(MOST_ROUNDS):
+        rows = every[steps >= until]
+        if not len(rows):
+            break
+        here, pace = points[rows], steps[rows, None] * wide
+        places = np.stack([here + pace, here - pace, here * 0 + low, here * 0 + high])
+        places = np.clip(places, low, high)
+        fresh = places != here
+        fresh[2:] &= moved[rows, None]
+        index = np.nonzero(fresh)
+        row, axis = index[1], index[2]
+        tried = here[row]
+        tried[np.arange(len(row)), axis] = places[index]
+        raised = np.full(places.shape, -np.inf)
+        raised[index] = height(tried, rows[row])
+        heights = raised.transpose(1, 0, 2).reshape(len(rows), -1)
+        choice = heights.argmax(axis=1)
+        found = heights[np.arange(len(rows)), choice]
+        gain = np.where(best[rows] < 0, -GAIN, GAIN)  # a height below zero rises towards it
+        moved[rows] = better = found > best[rows] * (1 + gain)
+        k = np.flatnonzero(better)
+        which, along = divmod(choice[k], axes)
+        points[rows[k], along] = places[which, k, along]
+        best[rows[k]] = found[k]
+        steps[rows[~better]] /= 2
+    return points, best
+
+
+def _tidy(value: float) -> float:
+    """Keep nine digits, so that no machine's last bit shows."""
+    return float(f"{value:.9g}") + 0.0
+
+
+# --------------------------------------------------------------------------------------------------
+# Problems whose inputs are words to begin with, and no measured quantities.
+#
+# What else a cell of an input word could stand for is then no error: the output of a converter is
+# what it is, and a table of a function is compared with the function at the table's own points.
+# --------------------------------------------------------------------------------------------------
+
+
+# Of every group: low end, step, cells, and whether the last cell is followed by the first.
+Words = tuple[tuple[tuple[float, float, int, bool], ...], ...]
+TIE = 1e-9  # of a cell: what an encoder takes for on a border (`codes`)
+
+
+def with_exact_words(problem: Problem, bits: Mapping[str, int]) -> Problem:
+    """Return a problem whose inputs are words of so many bits, by name or for all of a group."""
+    widths = problem.by_input(bits)
+    words = tuple(
+        tuple(_word(one, widths[one.name]) for one in problem.members(group))
+        for group in problem.groups
+    )
+    listed = " ".join(f"{name}={width}" for name, width in sorted(widths.items()))
+    return replace(
+        problem,
+        key=f"{problem.key}\nexact words: {listed}",
+        inputs=tuple(replace(one, exact=True) for one in problem.inputs),
+        reference=partial(_at_words, problem.reference, words),
+    )
+
+
+def _word(one: Input, bits: int) -> tuple[float, float, int, bool]:
+    return one.word.low, one.word.width / (1 << bits), 1 << bits, one.wraps
+
+
+def _at_words(reference: Callable[..., Floats], words: Words, *arrays: Floats) -> Floats:
+    """Return what a reference gives at the middles of the cells in which states lie."""
+    return reference(
+        *(
+            np.stack([_middle(column, *word) for column, word in zip(a.T, w, strict=True)], axis=1)
+            for a, w in zip(arrays, words, strict=True)
+        )
+    )
+
+
+def _middle(column: Floats, low: float, step: float, cells: int, wraps: bool) -> Floats:  # noqa: FBT001
+    if not step:  # a single value
+        return column
+    cell = np.floor((column - low) / step + TIE)
+    cell = cell % cells if wraps else np.clip(cell, 0, cells - 1)
+    return np.asarray(low + (cell + 0.5) * step)
+
+
+# --------------------------------------------------------------------------------------------------
+# What no error of an output may exceed: `1lsb`, `0.5Nm`, `tau1=1lsb,tau2=0.2Nm`.
+#
+# A unit is a must: LSB of the output's word (`lsb`), the output's own unit, or `abs`, which is that
+# of outputs without one as well.
+# --------------------------------------------------------------------------------------------------
+
+
+EXAMPLE = "such as 1lsb or 0.5Nm, one for all or one each: 1lsb,0.8lsb, or tau1=1lsb"
+LSB, ABSOLUTE = "lsb", "abs"
+HALF = 0.5  # of a step: rounding alone
+LARGEST_PROMISE = 1e6
+_PART = re.compile(r"(?:([^=]+)=)?\s*([0-9.]+(?:e[-+]?[0-9]+)?)\s*(\S.*)?", re.IGNORECASE)
+
+Promised: TypeAlias = str | Iterable[str] | Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A part of a promise: of an output or a group by `name`, or of all; an amount with a unit."""
+
+    name: str
+    amount: float
+    unit: str
+
+    @property
+    def absolute(self) -> bool:
+        """Whether it is said in a unit that knows no word."""
+        return _plain(self.unit) != LSB
+
+    def steps(self, output: Output, step: float) -> float:
+        """Return the amount in steps of an output's word."""
+        unit = _plain(self.unit)
+        if unit == LSB:
+            return self.amount
+        if unit not in {_plain(output.unit), ABSOLUTE}:
+            own = [LSB, *filter(None, [output.unit]), ABSOLUTE]
+            raise UsageError(
+                f"error {self}: {output.name} has {_unit_of(output)}{suggestion(self.unit, own)}: "
+                f"give {listing(own)}"
+            )
+        steps = self.amount / step
+        return steps if steps * step <= self.amount else math.nextafter(steps, 0.0)
+
+    def __str__(self) -> str:
+        text = f"{self.amount:.10g}{self.unit}"
+        return f"{self.name}={text}" if self.name else text
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What no error may exceed, in parts as they were said."""
+
+    parts: tuple[Allowed, ...]
+
+    @property
+    def absolute(self) -> bool:
+        """Whether no part depends on how wide words are."""
+        return all(part.absolute for part in self.parts)
+
+    def steps(self, problem: Problem, bits: int) -> tuple[float, ...]:
+        """Return what is allowed of every output, in steps of its word; infinite where nothing is.
+
+        `bits` are those of outputs whose words have no width of their own.
+        """
+        pairs = zip(problem.outputs, self._each(problem), problem.steps(bits), strict=True)
+        return tuple(part.steps(one, step) if part else math.inf for one, part, step in pairs)
+
+    def check(self, problem: Problem, bits: int) -> None:
+        """Refuse what rounding alone breaks, and say how many bits would do."""
+        for output, steps, step in zip(
+            problem.outputs, self.steps(problem, bits), problem.steps(bits), strict=True
+        ):
+            if steps > HALF:
+                continue
+            part = next(
+                one for one in self._each(problem) if one and one.steps(output, step) == steps
+            )
+            most, unit = HALF * step, f" {output.unit}" if output.unit else ""
+            advice = "promise more"
+            if part.absolute and (wider := _bits_for(output, steps * step)) <= MOST_BITS:
+                advice += f", or give it {wider} bits or more"
+            raise DataError(
+                f"{problem.name}: {output.name} cannot be kept within {part.amount:.10g} "
+                f"{part.unit}: rounding alone makes half a step, {most:.4g}{unit}: {advice}"
+            )
+
+    @property
+    def text(self) -> str:
+        """All digits of it, for digests."""
+        return ",".join(f"{one.name}={one.amount!r}{one.unit}" for one in self.parts)
+
+    def _each(self, problem: Problem) -> list[Allowed | None]:
+        """Return the part of every output."""
+        names = [one.name for one in problem.outputs]
+        if not self.parts[0].name:
+            if len(self.parts) not in (1, len(names)):
+                each = problem.plural if problem.places == "inputs" else problem.places
+                raise UsageError(
+                    f"error {self}: {len(self.parts)} values: one for all {each} of "
+                    f"{problem.name}, or {len(names)}"
+                )
+            return [self.parts[k % len(self.parts)] for k in range(len(names))]
+        group = problem.returned
+        found: dict[str, Allowed] = {}
+        for part in self.parts:
+            if part.name not in (*names, group.name):
+                known = dict.fromkeys([*names, group.name])
+                raise UsageError(
+                    f"error {self}: {problem.name} has no output {part.name!r}"
+                    f"{suggestion(part.name, known)}: outputs are {listing(names)}"
+                )
+            own = part.name in names
+            found |= dict.fromkeys([part.name] if own else set(names) - found.keys(), part)
+        return [found.get(name) for name in names]
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.parts))
+
+
+def promise_of(name: str, given: Promised | None) -> Promise | None:
+    """Return the promise that texts ask for; None where none is."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        texts = [f"{key}={value}" for key, value in given.items()]
+    elif isinstance(given, str):
+        texts = given.split(",")
+    elif isinstance(given, Iterable):
+        texts = [str(one) for one in given]
+    else:
+        raise UsageError(f"{name} {shown(given)}: a number without a unit: {EXAMPLE}")
+    parts = tuple(_part(name, text) for text in texts)
+    keys = [part.name for part in parts if part.name]
+    if not parts or 0 < len(keys) < len(parts):
+        raise UsageError(f"{name} {shown(given)}: names for all amounts, or for none: {EXAMPLE}")
+    if len(set(keys)) < len(keys):
+        raise UsageError(f"{name} {shown(given)}: an output is named twice")
+    return Promise(parts)
+
+
+def _part(name: str, text: str) -> Allowed:
+    found = _PART.fullmatch(text.strip())
+    try:
+        amount = float(found[2]) if found else math.nan
+    except ValueError:
+        amount = math.nan
+    if found is None or not 0 < amount <= LARGEST_PROMISE:
+        raise UsageError(
+            f"{name} {shown(text)}: no amount above 0, at most {LARGEST_PROMISE:g}, with a unit: "
+            f"{EXAMPLE}"
+        )
+    if not found[3]:
+        raise UsageError(f"{name} {shown(text)}: LSB, or what? Give a unit: {EXAMPLE}")
+    return Allowed((found[1] or "").strip(), amount, found[3].strip())
+
+
+def _plain(unit: str) -> str:
+    """Return a unit as it is compared: N·m, N*m, N m and Nm are the same, and case is none."""
+    return re.sub(r"[·*.\s⋅]", "", unit).casefold()
+
+
+def _bits_for(output: Output, error: float) -> int:
+    """Return how many bits make half a step smaller than an error."""
+    return math.floor(math.log2(output.range.width / (2 * error))) + 1
+
+
+def _unit_of(output: Output) -> str:
+    return f"the unit {output.unit}" if output.unit else "no unit"
+
+
+# --------------------------------------------------------------------------------------------------
+# A problem with the words that a user asks for: other ranges, widths, codes, places of zero.
+# --------------------------------------------------------------------------------------------------
+
+
+def with_words(problem: Problem, asked: Mapping[str, WordFormat]) -> Problem:
+    """Return a problem whose words have these formats, by their names or those of their groups.
+
+    What they leave open stays as it was. Its key tells what changes numbers: ranges, zeros, and
+    widths of outputs; codes are put on at the ends.
+    """
+    if not asked:
+        return problem
+    groups = (*problem.groups, problem.returned)
+    names = [group.name for group in groups]
+    names += [one.name for one in problem.inputs] + [one.name for one in problem.outputs]
+    for name in asked:
+        if name not in names:
+            known = list(dict.fromkeys(names))
+            raise UsageError(
+                f"{problem.name} has no word {shown(name)}{suggestion(name, known)}: "
+                f"words are {listing(known)}"
+            )
+    of_group = {name: asked[g.name] for g in groups if g.name in asked for name in g.members}
+    formats = {**of_group, **{k: v.over(of_group.get(k, WordFormat())) for k, v in asked.items()}}
+    inputs = tuple(_input(x, formats[x.name]) if x.name in formats else x for x in problem.inputs)
+    outputs = tuple(
+        _output(x, formats[x.name]) if x.name in formats else x for x in problem.outputs
+    )
+    changes = [_change(new, old) for new, old in zip(inputs, problem.inputs, strict=True)]
+    changes += [_change(new, old) for new, old in zip(outputs, problem.outputs, strict=True)]
+    told = "".join(f"\nword {change}" for change in changes if change)
+    return replace(problem, inputs=inputs, outputs=outputs, key=problem.key + told)
+
+
+def _input(one: Input, asked: WordFormat) -> Input:
+    """Return an input whose word is as asked."""
+    if one.range.single:
+        raise UsageError(f"{one.name} never moves: it has no word to be {asked}")
+    found = asked.over(one.format)
+    word, reach, wraps = one.word, one.reach, one.wraps
+    if asked.range is not None:
+        if wraps and part_of(asked.range) != 0:
+            raise UsageError(
+                f"{one.name} turns all the way round: its word spans a turn, such as 0..2pi, not "
+                f"{asked.range}"
+            )
+        if not wraps and not asked.range.holds(one.range):
+            raise UsageError(f"a word of {asked.range} does not hold {one}")
+        span = span_of(one.range, asked.range, revolute=one.angle)
+        word, reach, wraps = span.word, span.reach, span.wraps
+    if problem := word_problem(word, found, wraps=wraps):
+        raise UsageError(f"{one.name}: {problem}")
+    return replace(one, word=word, reach=reach, wraps=wraps, format=found)
+
+
+def _output(one: Output, asked: WordFormat) -> Output:
+    """Return an output whose word is as asked."""
+    found = asked.over(one.format)
+    span = asked.range or one.range
+    if found.tread and abs(span.centre) > NEARLY * span.width:
+        raise UsageError(f"{one.name}: a range of {span} is not symmetric about zero")
+    if problem := word_problem(span, found, wraps=False):
+        raise UsageError(f"{one.name}: {problem}")
+    return replace(one, range=span, format=found)
+
+
+def _change(new: Input | Output, old: Input | Output) -> str:
+    """Return what of a word's numbers is another, as text; nothing where all are the same."""
+    span, before = (getattr(x, "word", x.range) for x in (new, old))
+    parts = [f"{span.low!r}..{span.high!r}"] if span != before else []
+    parts += ["tread" if new.format.tread else "rise"] * (new.format.tread != old.format.tread)
+    if not hasattr(new, "word") and new.format.bits != old.format.bits:
+        parts.append(str(new.format.bits))
+    return f"{new.name}={':'.join(parts)}" if parts else ""
+
+
+# --------------------------------------------------------------------------------------------------
+# Whether states look as if their angles were in degrees: counted while they are read.
+# --------------------------------------------------------------------------------------------------
+
+
+LARGEST_ANGLE = 2 * TURN  # rad: no joint is told to go further, unless its own range is larger
+MANY = 0.01  # of the samples beyond stops
+SLACK = 1e-6  # of a stop, or of a radian: values on a stop are rounded to either side
+ASKED = "are the angles in degrees?"
+
+
+def angles_of(problem: Problem) -> dict[str, Interval | None]:
+    """Return the angles among a problem's inputs with their stops; None of those that turn."""
+    return {
+        one.name: None if one.wraps and one.range.width > TURN * (1 - SLACK) else one.range
+        for one in problem.inputs
+        if one.angle
+    }
+
+
+class Seen(NamedTuple):
+    """What was seen of the angles of some samples.
+
+    `most` is the largest angle beyond two turns, or beyond its own stops where these are further;
+    0 where there is none. `outside` counts samples that have an angle beyond its stops.
+    """
+
+    most: float = 0.0
+    outside: int = 0
+    samples: int = 0
+
+    def joined(self, other: Seen) -> Seen:
+        """Return what was seen of both."""
+        return Seen(
+            max(self.most, other.most), self.outside + other.outside, self.samples + other.samples
+        )
+
+    @property
+    def question(self) -> str:
+        """A question where the angles look like degrees; else nothing."""
+        if self.most:
+            return f"an angle of {self.most:.4g} rad is beyond two turns: {ASKED}"
+        if self.outside > MANY * self.samples:
+            return f"{self.outside} of {self.samples} samples have angles beyond stops: {ASKED}"
+        return ""
+
+
+class _Column(NamedTuple):
+    """An angle of a group: its place there, how far it may be at all, and where its stops are."""
+
+    place: int
+    far: float
+    low: float
+    high: float
+
+
+class Angles:
+    """The angles among inputs, and how far each may be."""
+
+    def __init__(self, groups: Sequence[Group], stops: Mapping[str, Interval | None]) -> None:
+        """Take the groups of all inputs, and the stops of those that are angles."""
+        self.columns = [
+            [_column(k, stops[name]) for k, name in enumerate(group.members) if name in stops]
+            for group in groups
+        ]
+        # Where all values of a group lie within these, nothing is to be asked of it.
+        self.limits = [
+            (place, max(max(-x.far, x.low) for x in own), min(min(x.far, x.high) for x in own))
+            for place, own in enumerate(self.columns)
+            if own
+        ]
+
+    def near(self, arrays: Sequence[ArrayLike]) -> bool:
+        """Tell, quickly, whether no angle of one state is far; False where it is not known."""
+        for place, low, high in self.limits:
+            given: Any = arrays[place]
+            try:
+                if not (low <= min(given) and max(given) <= high):
+                    return False
+            except (TypeError, ValueError):  # a number, or what is nested
+                if not isinstance(given, int | float) or not low <= given <= high:
+                    return False
+        return True
+
+    def seen(self, arrays: Sequence[ArrayLike], samples: int) -> Seen:
+        """Look at some samples, an array for every group: (samples, members), or one for all."""
+        most = 0.0
+        beyond: NDArray[np.bool_] | None = None
+        for place, lowest, highest in self.limits:
+            given = np.asarray(arrays[place])
+            if not given.size or (lowest <= given.min() and given.max() <= highest):
+                continue
+            for k, far, low, high in self.columns[place]:
+                column = given[..., k] if given.ndim else given
+                largest = float(np.abs(column).max())
+                if largest > far:
+                    most = max(most, largest)
+                rows = (column < low) | (column > high)
+                beyond = rows if beyond is None else beyond | rows
+        outside = 0
+        if beyond is not None:
+            outside = int(np.count_nonzero(np.broadcast_to(beyond, samples)))
+        return Seen(most, outside, samples)
+
+
+def _column(place: int, stops: Interval | None) -> _Column:
+    if stops is None:
+        return _Column(place, LARGEST_ANGLE, -math.inf, math.inf)
+    slack = SLACK * max(1.0, stops.magnitude)
+    return _Column(
+        place, max(LARGEST_ANGLE, stops.magnitude), stops.low - slack, stops.high + slack
+    )

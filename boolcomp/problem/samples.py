@@ -21,9 +21,19 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from boolcomp.base.arrayfile import read_npy, read_npz
+from boolcomp.base.errors import (
+    DataError,
+    DataWarning,
+    UsageError,
+    cells_of,
+    listing,
+    other_separator,
+    shown,
+    suggestion,
+    unclosed,
+    unquoted,
+)
 from boolcomp.base.files import is_stream, output_file, regular_file
-from boolcomp.common.csvtext import cells_of, other_separator, unclosed, unquoted
-from boolcomp.common.errors import DataError, DataWarning, UsageError, listing, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,21 +6,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from boolcomp.base.errors import number, parse_toml
+from boolcomp.base.errors import BoolcompError, UsageError, number, parse_toml
 from boolcomp.base.files import is_file, read_text
-from boolcomp.common.errors import BoolcompError, UsageError
 from boolcomp.problem.choices import parted
-from boolcomp.problem.functions import USUAL, robot_problem
+from boolcomp.problem.expressions.algebra import Folding
+from boolcomp.problem.expressions.tape import Tape
+from boolcomp.problem.functions import USUAL, robot_function, robot_problem
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot.library import load_robot, robot_of
-from boolcomp.problem.robot.limits import MOST_BYTES
-from boolcomp.problem.robot.payload import with_payload
+from boolcomp.problem.robot.model import MOST_BYTES, with_payload
 from boolcomp.problem.written.files import is_function, parse_function
 
 if TYPE_CHECKING:
+    from boolcomp.problem.expressions.tape import Straight
     from boolcomp.problem.robot.model import Robot
 
     Source: TypeAlias = Robot | Problem | str | Path
+
+
+# --------------------------------------------------------------------------------------------------
+# What is to be compiled, as users name it: a robot, a function file, a problem.
+# --------------------------------------------------------------------------------------------------
 
 
 def load_source(name: str | Path) -> Robot | Problem:
@@ -57,3 +63,33 @@ def problem_of(source: Source, of: str = USUAL, mass: float = 0.0) -> Problem:
     if mass:
         raise UsageError(f"{loaded.name} is a problem already: payloads are for robots")
     return loaded
+
+
+# --------------------------------------------------------------------------------------------------
+# The exact outputs of a problem as steps: what prints them for other languages needs no more.
+# --------------------------------------------------------------------------------------------------
+
+
+def exact_steps(problem: Problem, robot: Robot | None = None, of: str = "") -> Straight | None:
+    """Return steps that calculate a problem's outputs, named and in order; None where none are.
+
+    A problem of a robot without steps of its own is recorded from the text of its function `of`.
+    """
+    if problem.recorded is not None:
+        return problem.recorded
+    if problem.calculation is not None:
+        return problem.calculation()
+    if robot is None:
+        return None
+    function = robot_function(robot, of)
+    if function.exact is not None:
+        return None  # of numpy's columns, and of nothing else
+    tape = Tape()
+    wires = [[tape.input(x.name) for x in inputs(robot)] for inputs in function.groups.values()]
+    given = wires
+    if function.prepared is not None and function.prepared.names(robot):
+        given = [*wires, function.prepared.text(robot, tape, *wires)]
+    algebra = tape if function.stepwise else Folding(tape)
+    found = function.text(robot, algebra, *given)
+    made = {one.name: x for one, x in zip(function.outputs(robot), found, strict=True)}
+    return tape.finish([(one.name, made[one.name]) for one in problem.outputs])

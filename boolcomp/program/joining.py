@@ -6,17 +6,19 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.wiring import Call, Cut, Port, Result, Wiring, WordLogic
-from boolcomp.logic.adders import Addend, Sum, sum_network
-from boolcomp.logic.network import Builder, copied
-from boolcomp.logic.wordcodes import (
+from boolcomp.engines.engine import Call, Cut, Port, Result, Wiring, WordLogic
+from boolcomp.logic.adders import (
+    Addend,
+    Sum,
     cells_of,
     coder,
     rest_network,
     resting_network,
     said,
+    sum_network,
     word_of,
 )
+from boolcomp.logic.network import Builder, copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Group
     from boolcomp.problem.words import CodeKind
-    from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, Load, Slice
+    from boolcomp.program.program import CodedInput, CodedOutput, JointNetwork, Load, Slice
 
 PLAIN: tuple[CodeKind, ...] = ("gray", "natural")  # codes that engines make and read themselves
 

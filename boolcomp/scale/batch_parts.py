@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.errors import DataError, UsageError, installing, listing
 from boolcomp.base.files import regular_file
-from boolcomp.common.errors import DataError, UsageError, listing
-from boolcomp.common.packages import installing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.program.program import Program
+
 
 WORDS = "uint32"  # the type of code words; all others are values
 MOST_PIECE = 1 << 23  # bytes of states that are evaluated at a time: about what caches hold

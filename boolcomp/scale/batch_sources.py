@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.errors import DataError, UsageError, listing, suggestion
+from boolcomp.base.errors import DataError, UsageError, listing, suggestion
 from boolcomp.scale import npyfiles, parquetfiles, zarrays
 from boolcomp.scale.batch_parts import Source
 

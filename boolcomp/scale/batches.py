@@ -12,28 +12,21 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
 import shutil
+import threading
+import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from boolcomp.base.files import UNFINISHED, check_place, folder_of, sync_folder
-from boolcomp.batches.chunk import (
-    FINE,
-    Against,
-    Errors,
-    Job,
-    Seconds,
-    Tally,
-    checksum_of,
-    evaluate_chunk,
-    reference,
-    remember,
-)
-from boolcomp.batches.journal import Journal
-from boolcomp.batches.plan import Plan, usual_chunk
-from boolcomp.common.errors import (
+import numpy as np
+
+from boolcomp.base.errors import (
+    BoolcompError,
     DataError,
     DataWarning,
     UsageError,
@@ -41,23 +34,386 @@ from boolcomp.common.errors import (
     require_name,
     spelled,
 )
-from boolcomp.common.workers import ALONE, Workers
-from boolcomp.problem.degrees import Seen
-from boolcomp.program.files import load_program
-from boolcomp.program.writing import HEAD, render_program, save_program
-from boolcomp.scale.batch_parts import columns_of, results_of
-from boolcomp.scale.batch_sources import find_source
-from boolcomp.scale.journal import ENDINGS, NPY, Target, create, form_for, has, is_there, telling
+from boolcomp.base.files import UNFINISHED, check_place, folder_of, read_json, sync_folder
+from boolcomp.base.workers import ALONE, TICK, Late, Workers, executor
+from boolcomp.engines.choice import engine_name
+from boolcomp.engines.engine import Batch, Evaluation, batch_of, evaluate, not_codable
+from boolcomp.problem.problem import Angles, Seen
+from boolcomp.problem.sources import problem_of
+from boolcomp.program.files import MOST_HEAD, load_program
+from boolcomp.program.program import HEAD, render_program, save_program
+from boolcomp.scale import zarrays
+from boolcomp.scale.batch_parts import WORDS, Columns, columns_of, piece_rows, results_of
+from boolcomp.scale.batch_sources import find_source, read_part
+from boolcomp.scale.journal import (
+    ENDINGS,
+    NPY,
+    ZARR,
+    Journal,
+    OutFile,
+    Target,
+    create,
+    form_for,
+    has,
+    is_there,
+    telling,
+    written,
+)
+from boolcomp.scale.partition import make_shares
+from boolcomp.scale.stages import BAD, BLOCK, CLIPPED, LANE_GROUP, OUTSIDE, Slot, Work, make_runner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from boolcomp.batches.chunk import Task
+    from numpy.typing import NDArray
+
     from boolcomp.codes import Answer
-    from boolcomp.engines import EngineName
+    from boolcomp.engines.choice import EngineName
+    from boolcomp.engines.engine import Engine, Wiring
     from boolcomp.problem.problem import Problem
-    from boolcomp.program.parts import CodedOutput
-    from boolcomp.program.program import Program
+    from boolcomp.program.program import CodedOutput, Program
+    from boolcomp.scale.batch_parts import Part, Source
+    from boolcomp.scale.stages import Runner, Stage
+
+
+# --------------------------------------------------------------------------------------------------
+# What a worker does: it reads the rows of a chunk, evaluates them, and writes the results.
+#
+# Of a chunk nothing but counts is returned. They are integers, so that their sums are the same in
+# any order, on any number of workers.
+# --------------------------------------------------------------------------------------------------
+
+
+FINE = 1 << 16  # parts of an LSB in which errors are counted
+MOST_ERROR = (1 << 31) - 1  # such parts: 32,768 LSB
+_LOW = np.uint64((1 << 32) - 1)
+_known: dict[str, Program] = {}  # of this process, by checksum
+
+
+class Against(NamedTuple):
+    """What results are compared with: a robot or function as users name it, and its key."""
+
+    name: str
+    of: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What all chunks of a run have in common."""
+
+    program: str  # its folder
+    checksum: str
+    payload: float | None
+    engine: EngineName
+    threads: int
+    columns: Columns
+    dtype: str  # of the states
+    target: Target
+    against: Against | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One chunk: where its rows stand, and the files of a folder that it makes."""
+
+    number: int
+    start: int
+    stop: int
+    parts: tuple[Part, ...]
+    files: tuple[OutFile, ...]
+
+
+class Seconds(NamedTuple):
+    """How long a worker read and decoded, evaluated, and wrote."""
+
+    reading: float = 0.0
+    logic: float = 0.0
+    writing: float = 0.0
+
+
+class Errors(NamedTuple):
+    """Errors of an output in 1/`FINE` LSB: the sum of squares, and the largest."""
+
+    squares: int
+    largest: int
+
+
+class Tally(NamedTuple):
+    """What is counted of a chunk, and how long it took."""
+
+    samples: int
+    saturated_inputs: int
+    saturated_outputs: int
+    beyond_stops: int
+    errors: tuple[Errors, ...]
+    seconds: Seconds
+    sent: int = 0  # bytes from worker to worker
+    angle: float = 0.0  # the largest beyond two turns (see `Seen`)
+    outside: int = 0  # samples with angles beyond stops
+
+
+def checksum_of(folder: Path) -> str:
+    """Return the checksum that a saved program states of itself and all its files."""
+    document = read_json(folder / HEAD, MOST_HEAD)
+    if not isinstance(document, dict) or "checksum" not in document:
+        raise DataError(f"{folder / HEAD}: damaged: it states no checksum")
+    return str(document["checksum"])
+
+
+def remember(checksum: str, program: Program) -> None:
+    """Keep a program that this process has, so that it is not loaded again."""
+    _known.clear()
+    _known[checksum] = program
+
+
+def program_for(job: Job) -> Program:
+    """Return the program of a run, if the folder still holds that one."""
+    program = _known.get(job.checksum)
+    if program is None:
+        folder = Path(job.program)
+        if checksum_of(folder) != job.checksum:
+            raise DataError(f"{folder}: was changed since this run began")
+        program = load_program(folder)
+        remember(job.checksum, program)
+    return program
+
+
+def evaluate_chunk(job: Job, task: Task) -> Tally:
+    """Evaluate a chunk; its results are on the disk when this returns."""
+    program = program_for(job)
+    engine = program.engine(job.payload, job.engine, job.threads)
+    count = Counting(job, program)
+    clock = Clock()
+    with written(job.target, task.files) as sink:
+        for row, part, place, table in pieces(job, task, clock):
+            found = evaluated(engine, table, job, part, place)
+            count.add(table, found)
+            clock.lap(1)
+            sink.write(row, found.values)
+            clock.lap(2)
+    clock.lap(2)
+    return count.tally(clock.seconds)
+
+
+class Clock:
+    """Deals time to what was done in it: reading (0), logic (1), writing (2)."""
+
+    def __init__(self) -> None:
+        self._sums = [0.0, 0.0, 0.0]
+        self._then = time.perf_counter()
+
+    def lap(self, place: int) -> None:
+        """Deal the time since the last one."""
+        now = time.perf_counter()
+        self._sums[place] += now - self._then
+        self._then = now
+
+    @property
+    def seconds(self) -> Seconds:
+        """What was dealt so far."""
+        return Seconds(*self._sums)
+
+
+def pieces(
+    job: Job, task: Task, clock: Clock | None = None
+) -> Iterator[tuple[int, Part, int, NDArray[Any]]]:
+    """Yield the chunk's rows: number of the first, its part and place there, and the table."""
+    most = piece_rows(job.columns.width, job.dtype)
+    row = task.start
+    for part in task.parts:
+        place = part.start
+        for table in read_part(part, job.columns, job.dtype, most):
+            for start in range(0, len(table), most):
+                some = table[start : start + most]
+                if clock is not None:
+                    clock.lap(0)
+                yield row, part, place, some
+                row, place = row + len(some), place + len(some)
+    if row != task.stop:
+        raise DataError(f"rows {task.start} to {task.stop}: {row - task.start} of them were there")
+
+
+def arrays_of(table: NDArray[Any], groups: Sequence[Any]) -> list[NDArray[Any]]:
+    """Return an array for every group of inputs."""
+    ends = np.cumsum([group.size for group in groups])[:-1]
+    return np.split(table, ends, axis=1)
+
+
+def evaluated(engine: Engine, table: NDArray[Any], job: Job, part: Part, place: int) -> Evaluation:
+    """Return what an engine makes of rows; errors name the file and the sample in it."""
+    arrays = arrays_of(table, engine.wiring.groups)
+    with naming(engine.wiring, arrays, job, part, place):
+        return evaluate(engine, arrays, coded=job.dtype == WORDS)
+
+
+@contextlib.contextmanager
+def naming(
+    wiring: Wiring, arrays: Sequence[NDArray[Any]], job: Job, part: Part, place: int
+) -> Iterator[None]:
+    """Let errors name the file of these arrays, and the sample in it; they begin at this one."""
+    try:
+        yield
+    except DataError as error:
+        if job.dtype == WORDS:
+            rows = f"samples {place} to {place + len(arrays[0]) - 1}"
+            raise DataError(f"{part.path}: {error} ({rows})") from error
+        told = not_codable(wiring, Batch(tuple(arrays)), place)
+        raise DataError(f"{part.path}: {told}") from error
+
+
+class Counting:
+    """Sums up what is counted, piece after piece."""
+
+    def __init__(self, job: Job, program: Program) -> None:
+        self._program, self._payload = program, job.payload
+        self._problem = None if job.against is None else reference(job.against, job.payload)
+        outputs = program.chosen(job.payload).outputs if self._problem else ()
+        self._steps = np.array([output.code.step for output in outputs])
+        self._coded = job.dtype == WORDS
+        self._angles, self._seen = Angles(program.groups, program.angles), Seen()
+        self._counts = [0, 0, 0, 0]
+        self._errors = [[0, 0] for _ in outputs]
+
+    def add(self, table: NDArray[Any], found: Evaluation) -> None:
+        """Add what was found of some rows."""
+        counts = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
+        for k, count in enumerate((len(table), *counts)):
+            self._counts[k] += count
+        if not self._coded:
+            arrays = arrays_of(table, self._program.groups)
+            self._seen = self._seen.joined(self._angles.seen(arrays, len(table)))
+        if self._problem is None:
+            return
+        states = arrays_of(self._values(table), self._program.groups)
+        with np.errstate(over="ignore", invalid="ignore"):
+            errors = (found.values - self._problem.reference(*states)) / self._steps
+        parts = np.rint(np.nan_to_num(errors * FINE, nan=MOST_ERROR))
+        sizes = np.minimum(np.abs(parts), MOST_ERROR).astype(np.uint64)
+        squares = sizes * sizes
+        for k, sums in enumerate(self._errors):  # in two halves: neither overflows
+            column = squares[:, k]
+            high, low = (column >> np.uint64(32)).sum(), (column & _LOW).sum()
+            sums[0] += (int(high) << 32) + int(low)
+            sums[1] = max(sums[1], int(sizes[:, k].max(initial=0)))
+
+    def _values(self, table: NDArray[Any]) -> NDArray[np.float64]:
+        """Return states as values: of code words the middles of their cells."""
+        if not self._coded:
+            return table.astype(np.float64)
+        codes = {word.name: word.code for word in self._program.inputs}
+        names = [name for group in self._program.groups for name in group.members]
+        values = np.zeros(table.shape)
+        for k, name in enumerate(names):
+            if name in codes:
+                values[:, k] = codes[name].centre(codes[name].index(table[:, k]))
+        return values
+
+    def tally(self, seconds: Seconds) -> Tally:
+        """Return the sums."""
+        samples, inputs, outputs, beyond = self._counts
+        errors = tuple(Errors(*sums) for sums in self._errors)
+        return Tally(
+            samples, inputs, outputs, beyond, errors, seconds,
+            angle=self._seen.most, outside=self._seen.outside,
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def reference(against: Against, payload: float | None) -> Problem:
+    """Return the problem that results are compared with, if it still is the same."""
+    problem = problem_of(against.name, against.of, payload or 0.0)
+    if against.key not in ("", problem.key):
+        raise DataError(f"{against.name}: was changed since this run began")
+    return problem
+
+
+# --------------------------------------------------------------------------------------------------
+# How the rows of a source are dealt to chunks: one call of a worker each.
+#
+# A chunk is done or not, so it is what is lost when a run is killed; and it is what a worker is
+# sent for, so it takes many times as long as to send it. Chunks depend on the files alone, not on
+# workers.
+# --------------------------------------------------------------------------------------------------
+
+
+LEAST, MOST = 1 << 17, 1 << 22  # rows of a chunk: of the largest some ten milliseconds of logic
+SHORT = 16  # chunks are enough for files of fewer rows
+
+
+def usual_chunk(rows: int) -> int:
+    """Return how many rows a chunk has."""
+    return max(LEAST, min(MOST, -(-rows // (SHORT * LEAST)) * LEAST))
+
+
+class Plan(Sequence[Task]):
+    """The chunks of a run, made when they are asked for: there may be very many."""
+
+    def __init__(self, source: Source, form: str, rows: int) -> None:
+        self.source, self.form = source, form
+        self.by_files = source.folder and form in ENDINGS
+        self.ends = _by_files(source, rows) if self.by_files else _by_rows(source, form, rows)
+        self.stems = [Path(name).stem for name, _ in source.files] if self.by_files else []
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @overload
+    def __getitem__(self, place: int) -> Task: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Task]: ...
+    def __getitem__(self, place: int | slice) -> Task | Sequence[Task]:
+        if isinstance(place, slice):
+            return [self[k] for k in range(*place.indices(len(self)))]
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        first, last = (self.ends[place - 1] if place else 0), self.ends[place]
+        if not self.by_files:
+            start, stop = first, last
+            named = [OutFile(f"{place:08d}", start, stop)] if self.form in ENDINGS else []
+        else:
+            starts = self.source.starts
+            start, stop = starts[first], starts[last]
+            named = [OutFile(self.stems[k], starts[k], starts[k + 1]) for k in range(first, last)]
+        return Task(place, start, stop, self.source.parts(start, stop), tuple(named))
+
+
+def _by_rows(source: Source, form: str, rows: int) -> list[int]:
+    """Return the last row's end of every chunk.
+
+    Chunks end where reading may best stop; of an array that is written, where a chunk of it ends.
+    """
+    ends: list[int] = []
+    if form == ZARR:
+        each = -(-rows // zarrays.ROWS) * zarrays.ROWS
+        ends = [*range(each, source.rows, each), source.rows]
+    else:
+        row = 0
+        while row < source.rows:
+            row = source.end_after(row + rows)
+            ends.append(row)
+    return ends or [0]
+
+
+def _by_files(source: Source, rows: int) -> list[int]:
+    """Return the end of every chunk's files: whole ones, whose rows are enough together."""
+    starts = source.starts
+    names = [Path(name).stem for name, _ in source.files]
+    if len({*names}) < len(names):
+        raise DataError(f"{source.path}: two files of the same name")
+    ends = []
+    first = 0
+    for k in range(1, len(starts)):
+        if starts[k] - starts[first] >= rows or k == len(starts) - 1:
+            ends.append(k)
+            first = k
+    return ends
+
+
+# --------------------------------------------------------------------------------------------------
+# Very many states evaluated, chunk by chunk, wherever that is; a run goes on where it was ended.
+# --------------------------------------------------------------------------------------------------
+
 
 ENDING = ".unfinished"
 OURS = {"journal", "output", "program"}
@@ -265,9 +621,7 @@ def _tallies(
     """Yield (place, tally) of the chunks that are left, as they come."""
     if shard == "samples" or not left:
         return workers.completed(evaluate_chunk, Calls(job, plan, left))
-    from boolcomp.batches import terms  # noqa: PLC0415 (only who deals out terms needs it)
-
-    return terms.completed(workers, job, plan, left)
+    return completed(workers, job, plan, left)
 
 
 class Calls(list[Any]):
@@ -334,4 +688,169 @@ def _tidy(folder: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-__all__ = ["Batches", "OutputErrors", "Tally", "evaluate_files"]
+# --------------------------------------------------------------------------------------------------
+# Product terms dealt to the workers of a Dask cluster (the paper's Fig. 2a), chunk by chunk.
+#
+# Every worker evaluates its terms for all samples of a chunk, which it reads itself; the planes of
+# partial results go from worker to worker, and the last joins them and makes the outputs, as
+# `parallel.sharding.shares` has it for the processes of one machine. Only Dask hands results from
+# worker to worker; so there is no other way than that.
+# --------------------------------------------------------------------------------------------------
+
+
+AHEAD = 3  # chunks under way at a time, each at another worker
+
+
+class Share:
+    """An engine for one share: it makes planes, or takes those of the others and makes outputs."""
+
+    name = "llvm"
+
+    def __init__(self, stage: Stage, wiring: Wiring, engine: str) -> None:
+        self.stage, self.wiring = stage, wiring
+        self.runner: Runner = make_runner(stage, engine)
+        self.handed: list[NDArray[np.uint8]] = []
+        self.sent = np.empty(0, np.uint8)
+
+    def run(self, batch: Batch) -> Evaluation:
+        """Do what the share does for a batch; without outputs there are no results."""
+        size = -(-batch.samples // BLOCK) * BLOCK
+        arrays = [self._padded(k, array, size) for k, array in enumerate(batch.arrays)]
+        real = np.float32 if batch.dtype == np.float32 else np.float64
+        outputs = len(self.stage.results)
+        values, words = np.empty((size, outputs), real), np.empty((size, outputs), np.uint32)
+        addresses = tuple(room.ctypes.data for room in (*arrays, values, words))
+        work = Work(batch.samples, size, tuple(arrays), values, words, addresses)
+        self.sent = _aligned(len(self.stage.sent) * size // 8)
+        counts = np.zeros(4, np.int64)
+        sent = None if outputs else Slot(self.sent.ctypes.data, self.sent)
+        slots = [Slot(planes.ctypes.data, planes) for planes in self.handed]
+        self.runner.run_chunk(work, 0, slots, sent, counts)
+        if counts[BAD]:
+            raise not_codable(self.wiring, batch)
+        count = batch.samples
+        outside = int(counts[OUTSIDE]) if self.stage.counting else 0
+        return Evaluation(values[:count], words[:count], outside, int(counts[CLIPPED]))
+
+    def _padded(self, k: int, array: NDArray[Any], rows: int) -> NDArray[Any]:
+        """Return whole blocks of samples; those that fill the last one up hold values in range."""
+        room = np.zeros((rows, array.shape[1]), array.dtype)
+        room[: len(array)] = array
+        if array.dtype != np.uint32:
+            for port in self.wiring.ports:
+                if port.array == k:
+                    room[len(array) :, port.column] = port.code.range.centre
+        return room
+
+
+def _aligned(size: int) -> NDArray[np.uint8]:
+    """Return so many bytes that begin at a cache line."""
+    room = np.empty(size + LANE_GROUP, np.uint8)
+    start = -room.ctypes.data % LANE_GROUP
+    return room[start : start + size]
+
+
+def share_of(job: Job, k: int, count: int) -> Share:
+    """Return the share of a worker, dealt and compiled once a thread of it."""
+    return _share_of(job, k, count, threading.get_ident())
+
+
+@lru_cache(maxsize=8)
+def _share_of(job: Job, k: int, count: int, thread: int) -> Share:
+    del thread  # a share has memory of its own
+    program = program_for(job)
+    load = program.chosen(job.payload).loads[0].payload
+    stages = make_shares(program, count, load)
+    return Share(stages[k], program.wiring(load), engine_name(job.engine))
+
+
+def partial(job: Job, task: Task, k: int, count: int) -> list[NDArray[np.uint8]]:
+    """Return the planes of a share that is not the last, for all rows of a chunk, by pieces."""
+    share = share_of(job, k, count)
+    made = []
+    for _, part, first, table in pieces(job, task):
+        arrays = arrays_of(table, share.wiring.groups)
+        with naming(share.wiring, arrays, job, part, first):
+            share.run(batch_of(share.wiring, arrays, coded=job.dtype == WORDS)[0])
+        made.append(share.sent)
+    return made
+
+
+def joined(job: Job, task: Task, count: int, *others: list[NDArray[np.uint8]]) -> Tally:
+    """Do the last share of a chunk, join what the others made, and write the results."""
+    program = program_for(job)
+    share = share_of(job, count - 1, count)
+    counting, clock = Counting(job, program), Clock()
+    with written(job.target, task.files) as sink:
+        for place, (row, part, first, table) in enumerate(pieces(job, task, clock)):
+            share.handed = [_at_a_line(planes[place]) for planes in others]
+            found = evaluated(share, table, job, part, first)
+            counting.add(table, found)
+            clock.lap(1)
+            sink.write(row, found.values)
+            clock.lap(2)
+    clock.lap(2)
+    sent = sum(planes.nbytes for other in others for planes in other)
+    return counting.tally(clock.seconds)._replace(sent=sent)
+
+
+def _at_a_line(planes: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return planes that came over the network where native code can take them."""
+    if planes.ctypes.data % LANE_GROUP == 0:
+        return planes
+    room = _aligned(planes.size)
+    room[:] = planes
+    return room
+
+
+def completed(
+    workers: Workers, job: Job, plan: Sequence[Task], numbers: Sequence[int]
+) -> Iterator[tuple[int, Tally]]:
+    """Yield (place, tally) of every chunk of these numbers as it comes, made by all workers."""
+    with _dask(workers) as pool:
+        client = pool.client
+        names = [*client.scheduler_info(n_workers=-1)["workers"]]
+        if not names:
+            raise UsageError("--shard terms deals to workers, and the cluster has none yet")
+        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        under_way: dict[Any, int] = {}
+        place = 0
+        while place < len(numbers) or under_way:
+            while place < len(numbers) and len(under_way) < AHEAD:
+                future = _submitted(client, names, job, plan[numbers[place]])
+                future.add_done_callback(ended.put)
+                under_way[future.key] = place
+                place += 1
+            try:
+                future = ended.get(timeout=TICK)
+            except queue.Empty:
+                continue
+            error = future.exception()
+            if error is not None:
+                raise error if isinstance(error, BoolcompError) else pool.said(error)
+            yield under_way.pop(future.key), future.result()
+
+
+def _submitted(client: Any, names: Sequence[str], job: Job, task: Task) -> Any:
+    """Submit a chunk: a share to every worker, and the last one is fed by the others."""
+    count = len(names)
+
+    def at(k: int) -> dict[str, Any]:
+        return {"workers": [names[k]], "allow_other_workers": True, "pure": False}
+
+    made = [client.submit(partial, job, task, k, count, **at(k)) for k in range(count - 1)]
+    return client.submit(joined, job, task, count, *made, **at(count - 1))
+
+
+@contextlib.contextmanager
+def _dask(workers: Workers) -> Iterator[Any]:
+    """Provide a cluster; what others opened stays open."""
+    where = workers.where
+    with contextlib.ExitStack() as stack:
+        opened = isinstance(where, Late)
+        pool: Any = where.started if opened else stack.enter_context(executor(where))
+        if not hasattr(pool, "client"):
+            raise UsageError(
+                "--shard terms hands planes from worker to worker, which a --cluster does; give one"
+            )
+        yield pool

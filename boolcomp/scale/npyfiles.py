@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.base.arrayfile import read_npy
+from boolcomp.base.errors import DataError
 from boolcomp.base.files import regular_file
-from boolcomp.common.errors import DataError
 from boolcomp.scale.batch_parts import Found, as_type, engine_type, opened, stamp_of
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.errors import BoolcompError, DataError, cut
 from boolcomp.base.files import regular_file
-from boolcomp.common.errors import BoolcompError, DataError, cut
 from boolcomp.scale.batch_parts import (
     Found,
     as_type,

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.base.processes import Channel
-    from boolcomp.parallel.sharding.stages import Stage
-    from boolcomp.scale.stages import Runner
+    from boolcomp.scale.stages import Runner, Stage
 
 LINE = 8  # numbers of 64 bits a cache line: what one process writes shares a line with no other's
 COUNTS = 4  # outside, bad, clipped; done

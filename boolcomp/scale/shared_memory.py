@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
+
 PAGE = 1 << 16  # regions begin here: on a page, and on a cache line
 GROWTH = 1 << 22
 

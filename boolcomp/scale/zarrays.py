@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.errors import DataError, cut, shown
 from boolcomp.base.files import read_bytes
-from boolcomp.common.errors import DataError, cut, shown
 from boolcomp.scale.batch_parts import (
     Found,
     as_type,

@@ -9,22 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from boolcomp.targets.bdd import notes, sizes
-from boolcomp.targets.bdd_bench import bench
+from boolcomp.targets.bdd import bench, image_of, notes, sizes
 from boolcomp.targets.gates import Pin
-from boolcomp.targets.names import Names, escapes
-from boolcomp.targets.reserved import VERILOG
-from boolcomp.targets.target import design_of
-from boolcomp.targets.verilog import pin_range
-from boolcomp.targets.walks import image_of
+from boolcomp.targets.hdl import pin_range
+from boolcomp.targets.target import VERILOG, Names, design_of, escapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from boolcomp.logic.diagram_machine import Accumulator, Image
     from boolcomp.program.program import Program
-    from boolcomp.targets import Files, Options
-    from boolcomp.targets.target import Design
+    from boolcomp.targets.target import Design, Files, Options
 
 OWN = (
     "clock", "start", "busy", "done", "memory", "instruction", "place", "walk", "given", "leaf",

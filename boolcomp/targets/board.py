@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.targets.vectors import vectors
+from boolcomp.targets.target import vectors
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program

@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import UsageError
-from boolcomp.targets.c_header import header, loads_of
-from boolcomp.targets.c_order import Statement, statements
+from boolcomp.base.errors import UsageError, mass_text
 from boolcomp.targets.expressions import (
     Agreement,
     Choice,
@@ -28,19 +26,216 @@ from boolcomp.targets.expressions import (
     Total,
     Wrapped,
 )
-from boolcomp.targets.languages import C_KEYWORDS, C_WORDS
-from boolcomp.targets.names import comment
-from boolcomp.targets.natural import NaturalMaker, WideNaturalMaker
-from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
+from boolcomp.targets.procedure import (
+    OPERATORS,
+    NaturalMaker,
+    Statement,
+    WideNaturalMaker,
+    parts_of,
+    procedure_of,
+    statements,
+)
+from boolcomp.targets.target import C_KEYWORDS, C_WORDS, Names, comment, input_notes, output_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from boolcomp.program.parts import Load
-    from boolcomp.program.program import Program
-    from boolcomp.targets import Files, Options
+    from boolcomp.codes import Code
+    from boolcomp.program.program import Load, Program
     from boolcomp.targets.expressions import Expression, Within
-    from boolcomp.targets.procedure import Procedure, Step, Table
+    from boolcomp.targets.procedure import Given, Made, Procedure, Step, Table
+    from boolcomp.targets.target import Files, Options
+
+
+# --------------------------------------------------------------------------------------------------
+# Helpers in C without floating point: words of encoder counts, and drive units of words.
+#
+# Whoever calls them says how many counts (drive units) the range of a word has; so they know
+# nothing of units, and are exact: a division by doubling, one bit of the cell after the other.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_DRIVE = 1 << 15  # drive units that a range may have
+FINEST = 6  # binary places of a step in which a range's middle is told
+DIVISION = """\
+/* The cell of a count in a range of `counts` (1 .. 2^31 - 1) that begins at `first`: a turn wraps,
+   all others saturate; `tread`: cells lie about whole steps, and are rounded to. */
+static inline uint32_t NAME_cell(int32_t count, int32_t first, int32_t counts, unsigned bits,
+                                 int wraps, int tread)
+{
+    const uint32_t whole = (uint32_t)counts, most = UINT32_C(0xFFFFFFFF) >> (32U - bits);
+    uint32_t past = (uint32_t)count - (uint32_t)first, cell = 0;
+    unsigned k;
+    if (count < first) {
+        if (!wraps)
+            return 0;
+        past = (whole - (UINT32_C(0) - past) % whole) % whole;
+    } else if (past >= whole) {
+        if (!wraps)
+            return most;
+        past %= whole;
+    }
+    for (k = 0; k < bits; k++) {
+        past <<= 1;
+        cell <<= 1;
+        if (past >= whole) {
+            past -= whole;
+            cell |= 1U;
+        }
+    }
+    if (tread && past >= whole - past)
+        cell = cell < most ? cell + 1U : wraps ? 0 : most;
+    return cell;
+}
+"""
+
+
+def helpers(program: Program, load: Load, procedure: Procedure, name: str) -> str:
+    """Return the helpers of all inputs and outputs."""
+    lines = [DIVISION.replace("NAME", name)]
+    for given, word in zip(procedure.inputs, program.inputs, strict=True):
+        lines += [*_of_counts(given, word.code, name), ""]
+    for made, output in zip(procedure.outputs, load.outputs, strict=True):
+        lines += [*_in_drive_units(made, output.code, name), ""]
+    return "\n".join(lines)
+
+
+def _of_counts(given: Given, code: Code, name: str) -> Iterator[str]:
+    kind = "uint16_t" if code.bits <= 16 else "uint32_t"
+    head = f"static inline {kind} {name}_{given.parameter}_of_count("
+    yield f"{head}int32_t count, int32_t first,"
+    yield f"{' ' * len(head)}int32_t counts)"
+    yield "{"
+    cell = f"{name}_cell(count, first, counts, {code.bits}U, {int(code.wraps)}, {int(code.tread)})"
+    yield f"    uint32_t cell = {cell};"
+    half = code.cells >> 1
+    if code.first:
+        yield "    cell = cell ? cell : 1U; /* no word says the lowest */"
+    if code.kind == "gray":
+        yield "    cell ^= cell >> 1;"
+    elif code.kind == "twos":
+        yield f"    cell ^= UINT32_C({half});"
+    elif code.kind == "sign-magnitude":
+        below = code.cells - (not code.tread)
+        yield f"    cell = cell < UINT32_C({half}) ? UINT32_C({below}) - cell"
+        yield f"                                : cell - UINT32_C({half});"
+    yield f"    return ({kind})cell;"
+    yield "}"
+
+
+def _in_drive_units(made: Made, code: Code, name: str) -> Iterator[str]:
+    raised, base = code.centred
+    begins = base / code.step + raised  # the value of cell 0, in steps
+    fine = next(
+        (f for f in range(FINEST, -1, -1) if _reach(begins, code.cells, f) * MOST_DRIVE <= 1 << 30),
+        None,
+    )
+    if fine is None:
+        yield f"/* {made.result}: no helper, its numbers are too large for 32 bits */"
+        return
+    yield f"/* {made.result} where its whole range is `full` drive units, -32767 .. 32767; rounded,"
+    yield f"   zero within 1/{2 << fine} LSB. */"
+    yield f"static inline int32_t {name}_{made.result}_in_drive_units(uint32_t word, int16_t full)"
+    yield "{"
+    yield f"    uint32_t cell = word & UINT32_C({code.cells - 1});"
+    yield "    int32_t sum;"
+    half = code.cells >> 1
+    if code.kind == "gray":
+        yield from (f"    cell ^= cell >> {1 << k};" for k in range((code.bits - 1).bit_length()))
+    elif code.kind == "twos":
+        yield f"    cell ^= UINT32_C({half});"
+    elif code.kind == "sign-magnitude":
+        below = code.cells - (not code.tread)
+        yield f"    cell = cell >= UINT32_C({half}) ? UINT32_C({below}) - cell"
+        yield f"                                 : cell + UINT32_C({half});"
+    first, scale = round(begins * (1 << fine)), code.bits + fine
+    sign = "-" if first < 0 else "+"
+    yield f"    sum = ((int32_t)cell * INT32_C({1 << fine}) {sign} INT32_C({abs(first)})) * full;"
+    rounding = f"INT32_C({1 << scale >> 1})"
+    yield f"    sum = sum < 0 ? sum - {rounding} : sum + {rounding};"
+    yield f"    return sum / INT32_C({1 << scale});"
+    yield "}"
+
+
+def _reach(begins: float, cells: int, fine: int) -> float:
+    """Return the largest sum there is, in parts of a step."""
+    return max(abs(begins), abs(begins + cells)) * (1 << fine)
+
+
+# --------------------------------------------------------------------------------------------------
+# The header of a program in C: what its words stand for, and helpers without floating point.
+# --------------------------------------------------------------------------------------------------
+
+
+WIDEST_FIELD = 32
+
+
+def loads_of(program: Program, load: float | None) -> Iterator[tuple[str, Load]]:
+    """Yield the loads that are meant, each with a name for its files and function."""
+    names = Names(C_WORDS)
+    if load is not None or len(program.loads) == 1:
+        yield names.new(program.name, "program"), program.load(load)
+        return
+    for one in program.loads:
+        text = mass_text(one.payload).replace(".", " point ")
+        yield names.new(f"{program.name} {text} kg", "program"), one
+
+
+def header(
+    program: Program, load: Load, procedure: Procedure, name: str, defined: Iterable[str] = ()
+) -> str:
+    """Return the header of a procedure: the function is declared, or `defined` by these lines."""
+    guard = f"{name.upper()}_H"
+    widths = [*(x.bits for x in procedure.inputs), *(x.bits for x in procedure.outputs)]
+    widest = max(widths)
+    if widest > WIDEST_FIELD:
+        raise UsageError(f"a word of {widest} bits: C fields have {WIDEST_FIELD} at most")
+    lines = [
+        f"/* {comment(program.name)}, {comment(program.mode)} mode"
+        + (f", load {comment(mass_text(load.payload))} kg" if load.payload else ""),
+        "   Words are unsigned integers in the codes said below; bits above a word's own are not",
+        "   read, so two's complement may come with its sign extended."
+        + "".join(f"\n   {line}" for line in procedure.escapes)
+        + " */",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        "#include <stdint.h>",
+        "",
+        "typedef struct {",
+    ]
+    for given, word in zip(procedure.inputs, program.inputs, strict=True):
+        lines += [f"    /* {note} */" for note in input_notes(word)]
+        lines += [] if given.read else ["    /* nothing reads it */"]
+        lines.append(f"    {_field(given.bits)} {given.parameter};")
+    lines += [f"}} {name}_inputs;", "", "typedef struct {"]
+    for made, output in zip(procedure.outputs, load.outputs, strict=True):
+        lines += [f"    /* {note} */" for note in output_notes(output)]
+        lines.append(f"    {_field(made.bits)} {made.result};")
+    lines += [
+        f"}} {name}_outputs;",
+        "",
+        "/* Returns a bit for every output, the first lowest: whether it saturated. */",
+        *(tuple(defined) or _declaration(name)),
+        "",
+        helpers(program, load, procedure, name),
+    ]
+    return "\n".join([*lines, f"#endif /* {guard} */", ""])
+
+
+def _declaration(name: str) -> tuple[str, ...]:
+    function = f"unsigned {name}(const {name}_inputs *given, {name}_outputs *made);"
+    return "#ifdef __cplusplus", 'extern "C"', "#endif", function
+
+
+def _field(bits: int) -> str:
+    return "uint16_t" if bits <= 16 else "uint32_t"
+
+
+# --------------------------------------------------------------------------------------------------
+# C99: a word graph as scalar code on unsigned integers, for microcontrollers and anything else.
+# --------------------------------------------------------------------------------------------------
+
 
 TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
 MAKERS = {"mcu8": NaturalMaker, "mcu32": WideNaturalMaker, "simd": WideNaturalMaker}
@@ -353,3 +548,22 @@ def _bare(text: str) -> str:
         if not depth:
             return text[1:-1] if place == len(text) - 1 else text
     return text
+
+
+# --------------------------------------------------------------------------------------------------
+# C99 in one header, which C++ takes, too: tables and the function are static, nothing is linked.
+#
+# All names begin with the program's, so that several such headers can be included together.
+# --------------------------------------------------------------------------------------------------
+
+
+def export_c_header(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
+    """Return a header of a program, or of each of its loads."""
+    files: Files = {}
+    for name, one in loads_of(program, load):
+        procedure = c_procedure(program, one)
+        tables = tuple(replace(t, name=f"{name}_{t.name}") for t in procedure.tables)
+        own = replace(procedure, tables=tables)
+        lines = definition(own, name, f"{name.upper()}_", "static inline ")
+        files[f"{name}.h"] = header(program, one, own, name, lines)
+    return files

@@ -5,18 +5,475 @@ Words are `unsigned`, bits `std_logic`. What VHDL-93 has no operators for are fu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from boolcomp.targets.rtl import Choice, Different, Flipped, Product, Sum, Table, Test
-from boolcomp.targets.wires import Fixed, Wires, cut, inverse, joined, width
+from boolcomp.logic import network
+from boolcomp.logic.lutnetwork import entries
+from boolcomp.logic.synthesis.abc import mapped
+from boolcomp.targets.benches import cocotb_test, verilog_bench, vhdl_bench
+from boolcomp.targets.gates import Gates, Syntax, gates_of, header
+from boolcomp.targets.rtl import (
+    Choice,
+    Different,
+    Fixed,
+    Flipped,
+    Product,
+    Sum,
+    Table,
+    Test,
+    Wires,
+    cut,
+    inverse,
+    joined,
+    width,
+)
+from boolcomp.targets.rtl_module import words_of
+from boolcomp.targets.target import READING, VERILOG, VHDL, design_of, with_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from boolcomp.targets.rtl import Addend, Operation, Signal, Words
-    from boolcomp.targets.wires import Piece, Word
+    from boolcomp.logic.lutnetwork import Logic
+    from boolcomp.logic.synthesis.abc import Goal
+    from boolcomp.program.program import Program
+    from boolcomp.targets.gates import Framed, Pin
+    from boolcomp.targets.rtl import Addend, Operation, Piece, Signal, Word, Words
+    from boolcomp.targets.target import Design, Files, Options
+
+
+# --------------------------------------------------------------------------------------------------
+# Tables of at most three inputs as trees of AND, OR and XOR over inputs and their inverses.
+#
+# Every tree has as few operations as any, and of those the fewest inverses: hardware languages
+# have no case for them all.
+# --------------------------------------------------------------------------------------------------
+
+
+class Leaf(NamedTuple):
+    """An input (0, 1, 2), or its inverse."""
+
+    place: int
+    inverted: bool
+
+
+Kind = Literal["and", "or", "xor"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+class TreeOperation(NamedTuple):
+    """Two trees put together."""
+
+    kind: Kind
+    left: Tree
+    right: Tree
+
+
+Tree = Leaf | TreeOperation
+
+
+class Spelling(NamedTuple):
+    """How a language writes operations: what stands between two operands, and before one."""
+
+    between: dict[Kind, str]
+    inverse: str
+
+    def write(self, lut: int, names: Sequence[str]) -> str:
+        """Return the formula of a table over operands."""
+        return self._text(tree(lut), names, "")
+
+    def _text(self, part: Tree, names: Sequence[str], outside: str) -> str:
+        if isinstance(part, Leaf):
+            name = names[part.place]
+            return self.inverse.format(name) if part.inverted else name
+        left, right = (self._text(one, names, part.kind) for one in part[1:])
+        text = f"{left}{self.between[part.kind]}{right}"
+        return text if outside in ("", part.kind) else f"({text})"
+
+
+def tree(lut: int) -> Tree:
+    """Return the tree of a table that is no constant."""
+    return _trees()[lut]
+
+
+@cache
+def _trees() -> dict[int, Tree]:
+    """Return the trees of all tables, in the order of operations, then of inverted inputs."""
+    found: dict[int, Tree] = {}
+    inverted = dict.fromkeys(network.LETTERS, 0)
+    for place, letter in enumerate(network.LETTERS):
+        found[letter] = Leaf(place, inverted=False)
+        found[~letter & network.ALL] = Leaf(place, inverted=True)
+        inverted[~letter & network.ALL] = 1
+    by_size = [list(found)]
+    while len(found) < network.ALL - 1:
+        new: dict[int, Tree] = {}
+        for left, right in enumerate(reversed(range(len(by_size)))):
+            for x, y in product(by_size[left], by_size[right]):
+                signs = inverted[x] + inverted[y]
+                for kind, made in zip(KINDS, (x & y, x | y, x ^ y), strict=True):
+                    fresh = made not in found and 0 < made < network.ALL
+                    if fresh and signs < inverted.get(made, 1 << 9):
+                        new[made] = TreeOperation(kind, found[x], found[y])
+                        inverted[made] = signs
+        found |= new
+        by_size.append(list(new))
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# A design's network as look-up tables, where an export asks for them.
+# --------------------------------------------------------------------------------------------------
+
+
+def mapping_of(design: Design, options: Options) -> tuple[Logic, tuple[str, ...]]:
+    """Return the logic that is written, and what there is to say of it; nothing where it is nodes.
+
+    A pipeline wants few levels, which are what its stages are made of; else tables are few.
+    """
+    if not options.luts:
+        return design.network, ()
+    goal: Goal = "depth" if options.pipeline else "area"
+    found = mapped(design.network, options.luts, goal, stages=max(1, options.pipeline))
+    said = f"{len(found.luts.nodes)} look-up tables of at most {options.luts} inputs"
+    lines = [f"mapped into {said}, {found.luts.depth} levels, by {found.method}"]
+    if found.note:
+        lines.append(found.note)
+    return found.luts, tuple(lines)
+
+
+# --------------------------------------------------------------------------------------------------
+# Look-up tables in Verilog: one instance a table, its entries as a constant.
+#
+# The module that they are instances of is plain Verilog, which every tool takes, and may then take
+# apart. With a macro it is the cell of an FPGA, which tools leave as it is: so the mapping stays.
+# --------------------------------------------------------------------------------------------------
+
+
+LETTERS = "abcdef"
+# By macro: the cell, its parameter, its output, its inputs from the least significant on.
+CELLS = {
+    "BOOLCOMP_ICE40": (4, "SB_LUT4", "LUT_INIT", "O", ("I0", "I1", "I2", "I3")),
+    "BOOLCOMP_ECP5": (4, "LUT4", "INIT", "Z", ("A", "B", "C", "D")),
+    "BOOLCOMP_XILINX": (6, "LUT6", "INIT", "O", ("I0", "I1", "I2", "I3", "I4", "I5")),
+}
+
+
+def table_name(gates: Gates, luts: int) -> str:
+    """Return the name of the module of a table."""
+    return f"{gates.module}_lut{luts}"
+
+
+def instances(gates: Gates, luts: int) -> Iterator[str]:
+    """Yield the lines of tables: entries from the last to the first, the first operand in front."""
+    name = table_name(gates, luts)
+    size = 1 << luts
+    for made, lut, operands in gates.lines:
+        table = sum(bit << k for k, bit in enumerate(entries(lut, len(operands))))
+        given = ["1'b0"] * (luts - len(operands)) + list(operands)
+        yield f"    wire {made};"
+        yield (
+            f"    {name} #({size}'h{table:0{size // 4}x}) {made}_t ({made}, {', '.join(given)});"
+        )
+
+
+def table_module(gates: Gates, luts: int) -> Iterator[str]:
+    """Yield the module of a table: an entry of its constant, or an FPGA's own cell."""
+    letters = LETTERS[:luts]
+    size = 1 << luts
+    yield "/* verilator lint_off DECLFILENAME */"
+    yield f"// with one of these macros the cell of an FPGA: {', '.join(_macros(luts))}"
+    yield f"module {table_name(gates, luts)} ("
+    yield "    output wire made,"
+    yield from (f"    input wire {one}{',' * (one != letters[-1])}" for one in letters)
+    yield ");"
+    yield f"    parameter [{size - 1}:0] INIT = {size}'h0;"
+    guard = "`ifdef"
+    for macro in _macros(luts):
+        inputs, cell, init, output, pins = CELLS[macro]
+        given = [*["1'b0"] * (inputs - luts), *letters]
+        wired = ", ".join(f".{pin}({x})" for pin, x in zip(pins, reversed(given), strict=True))
+        wider = f"{{{(1 << inputs) - size}'h0, INIT}}" if inputs > luts else "INIT"
+        yield f"{guard} {macro}"
+        yield f"    {cell} #(.{init}({wider})) cell_ (.{output}(made), {wired});"
+        guard = "`elsif"
+    yield from (["`else"] if guard == "`elsif" else [])
+    yield f"    assign made = INIT[{{{', '.join(letters)}}}];"
+    yield from (["`endif"] if guard == "`elsif" else [])
+    yield "endmodule"
+
+
+def _macros(luts: int) -> list[str]:
+    return [macro for macro, (inputs, *_) in CELLS.items() if inputs >= luts]
+
+
+# --------------------------------------------------------------------------------------------------
+# Verilog-2005 at the level of words: sums, products and case tables, in stages if wanted.
+#
+# All operands of a sum have its width: nothing is extended or cut off but where it says so.
+# --------------------------------------------------------------------------------------------------
+
 
 ROW = 4  # entries of a table in a line
+KEPT = "(* keep *) "
+
+
+class VerilogWords:
+    """Prints the lines of a module's body."""
+
+    def __init__(self, words: Words) -> None:
+        self.words, self.spans = words, words.spans
+
+    def body(self) -> Iterator[str]:
+        """Yield the lines between the ports and the end."""
+        for one in self.words.registers:
+            yield f"    reg {_span(one.low, one.bits)}{one.name};"
+        for signal in self.words.signals:
+            yield ""
+            yield from (f"    // {line}" for line in signal.about)
+            yield from self.signal(signal)
+        yield ""
+        if self.words.idle:  # what linters are told is left out on purpose
+            bits = ", ".join(self.wires(wire) for wire in self.words.idle)
+            yield f"    wire unused = &{{1'b0, {bits}}};"
+
+    def held(self) -> Iterator[tuple[str, str]]:
+        """Yield registers and what they take."""
+        for one in self.words.registers:
+            yield one.name, self.wires(Wires(one.source, one.low, one.bits))
+
+    def ends(self) -> Iterator[str]:
+        """Yield what outputs are."""
+        for pin, word in zip(self.words.outputs, self.words.drives, strict=True):
+            yield f"    assign {pin.name} = {self.word(word)};"
+
+    def signal(self, signal: Signal) -> Iterator[str]:
+        """Yield how a signal is made."""
+        span = _span(signal.low, signal.bits)
+        operation = signal.operation
+        if isinstance(operation, Table):
+            yield f"    reg {span}{signal.name};"
+            yield "    always @*"
+            yield f"        case ({self.word(operation.index)})"
+            yield from self.entries(signal, operation)
+            yield "        endcase"
+        elif isinstance(operation, Sum):
+            if signal.kept:  # no attribute may stand before an assignment
+                yield f"    {KEPT}wire {span}{signal.name};"
+            yield f"    {'assign ' if signal.kept else f'wire {span}'}{signal.name} ="
+            yield "\n".join(self.sum(operation)) + ";"
+        elif isinstance(operation, Product):
+            a, b = (self.odd(word) for word in (operation.a, operation.b))
+            yield f"    wire signed {span}{signal.name} = {a} * {b};"
+        else:
+            yield f"    wire {span}{signal.name} = {self.plain(operation)};"
+
+    def entries(self, signal: Signal, table: Table) -> Iterator[str]:
+        """Yield the entries of a table."""
+        bits = width(table.index)
+        digits, last = len(str(len(table.entries) - 1)), len(table.entries) - 1
+        texts = [
+            f"{f'{bits}' + chr(39) + f'd{k:<{digits}}' if k < last else 'default'}: "
+            f"{signal.name} = {signal.bits}'d{entry};"
+            for k, entry in enumerate(table.entries)
+        ]
+        for first in range(0, len(texts), ROW):
+            yield f"            {' '.join(texts[first : first + ROW])}"
+
+    def sum(self, operation: Sum) -> Iterator[str]:
+        """Yield the lines of a sum."""
+        sign = "  "
+        for addend in operation.addends:
+            yield f"        {sign}{self.addend(addend, operation.bits)}"
+            sign = "+ "
+        if operation.constant:
+            yield f"        {sign}{operation.bits}'d{operation.constant}"
+
+    def addend(self, addend: Addend, bits: int) -> str:
+        """Return an addend in its place."""
+        wide = width(addend.word)
+        texts = [f"{n}'b0" for n in (bits - wide - addend.column,) if n]
+        texts.append(self.flipped(addend.word, addend.flips))
+        texts += [f"{n}'b0" for n in (addend.column,) if n]
+        if len(texts) > 1:
+            return f"{{{', '.join(texts)}}}"
+        return f"({texts[0]})" if addend.flips else texts[0]
+
+    def flipped(self, word: Word, flips: Sequence[Wires]) -> str:
+        """Return a word whose bits are inverted where flips are odd."""
+        if not flips:
+            return self.word(word)
+        wide = width(word)
+        by = " ^ ".join(self.wires(wire) for wire in flips)
+        by = by if wide == 1 else f"{{{wide}{{{by}}}}}"
+        if all(isinstance(piece, Wires) and piece.inverted for piece in word):
+            return f"{by} ~^ {self.word(inverse(word))}"
+        return f"{by} ^ {self.word(word)}"
+
+    def plain(self, operation: Operation) -> str:
+        """Return what is written in a line."""
+        if isinstance(operation, Flipped):
+            return self.flipped(operation.word, operation.flips)
+        if isinstance(operation, Different):
+            return f"{self.word(operation.a)} ^ {self.word(operation.b)}"
+        if isinstance(operation, Test):
+            return f"{'&' if operation.of == 'all' else '|'}{self.word(operation.word)}"
+        if isinstance(operation, Choice):
+            then, otherwise = self.word(operation.then), self.word(operation.otherwise)
+            return f"{self.wires(operation.condition)} ? {then} : {otherwise}"
+        raise TypeError(f"no line: {operation}")
+
+    def odd(self, word: Word) -> str:
+        """Return a word's odd number: twice the word, less all ones."""
+        top = width(word) - 1
+        inner = joined([Fixed(1, 1), *cut(word, 0, top), *inverse(cut(word, top, 1))])
+        return f"$signed({self.word(inner)})"
+
+    def word(self, word: Word) -> str:
+        """Return a word as text, in braces where it has several pieces."""
+        texts = [self.piece(piece) for piece in reversed(word)]
+        return texts[0] if len(texts) == 1 else f"{{{', '.join(texts)}}}"
+
+    def piece(self, piece: Piece) -> str:
+        """Return bits of one signal, or constants."""
+        if isinstance(piece, Fixed):
+            return (
+                f"{piece.bits}'b{piece.value:0{piece.bits}b}" if piece.value else f"{piece.bits}'b0"
+            )
+        return self.wires(piece)
+
+    def wires(self, wire: Wires) -> str:
+        """Return bits of a signal."""
+        low, bits = self.spans[wire.name]
+        text = wire.name
+        if bits > 1 and wire.bits == 1:
+            text += f"[{wire.low}]"
+        elif (wire.low, wire.bits) != (low, bits):
+            text += f"[{wire.low + wire.bits - 1}:{wire.low}]"
+        return f"~{text}" if wire.inverted else text
+
+
+def _span(low: int, bits: int) -> str:
+    return "" if bits == 1 else f"[{low + bits - 1}:{low}] "
+
+
+# --------------------------------------------------------------------------------------------------
+# Verilog-2005, of gates or of words: one port a word, combinational or in stages.
+# --------------------------------------------------------------------------------------------------
+
+
+VERILOG_SYNTAX = Syntax(VERILOG, "{}[{}]", ("1'b0", "1'b1"))
+# Versions about 5.006 to 5.026 lose inversions in trees of XOR (its issues 4059, 4837, 5186).
+CAUTION = "with Verilator, simulate with -fno-const-bit-op-tree: else some versions are wrong"
+VERILOG_SPELLING = Spelling({"and": " & ", "or": " | ", "xor": " ^ "}, "~{}")
+
+
+def export_verilog(program: Program, load: float | None, options: Options) -> Files:
+    """Return a program's module, and its test bench where one is wanted."""
+    design = design_of(program, load)
+    if options.level == "words":
+        return _verilog_words(program, load, design, options)
+    logic, notes = mapping_of(design, options)
+    gates = gates_of(design, VERILOG_SYNTAX, options.pipeline, logic)
+    files: Files = {f"{gates.module}.v": render_verilog(design, gates, options.luts, notes)}
+    return files | _tests(program, load, gates, options)
+
+
+def _tests(program: Program, load: float | None, frame: Framed, options: Options) -> Files:
+    """Return the tests that are wanted: a bench in Verilog, one in Python."""
+    files: Files = {}
+    if options.test_bench:
+        files[f"{frame.module}_tb.v"] = verilog_bench(program, load, frame)
+    if options.cocotb:
+        files[f"test_{frame.module}.py"] = cocotb_test(program, load, frame)
+    return files
+
+
+def _verilog_words(program: Program, load: float | None, design: Design, options: Options) -> Files:
+    words = words_of(program, load, design, VERILOG_SYNTAX, options.pipeline)
+    files: Files = {f"{words.module}.v": render_verilog_words(design, words)}
+    return files | _tests(program, load, words, options)
+
+
+def render_verilog(design: Design, gates: Gates, luts: int = 0, notes: Sequence[str] = ()) -> str:
+    """Return the text of a module, and of its look-up table where its lines are such."""
+    lines = [f"// {line}" for line in [*notes, *header(design, gates), CAUTION]]
+    lines += [
+        f"module {gates.module} (",
+        ",\n".join(f"    {port}" for port in _verilog_ports(gates)),
+        ");",
+    ]
+    lines += [f"    reg {name};" for name, _ in gates.registers]
+    lines += (
+        instances(gates, luts)
+        if luts
+        else [
+            f"    wire {name} = {VERILOG_SPELLING.write(lut, operands)};"
+            for name, lut, operands in gates.lines
+        ]
+    )
+    if gates.idle:  # what linters are told is left out on purpose
+        lines.append(f"    wire unused = &{{1'b0, {', '.join(gates.idle)}}};")
+    lines += _verilog_registers(gates.stages, gates.registers) if gates.stages else []
+    for pin, drives in zip(gates.outputs, gates.drives, strict=True):
+        bits = drives[0] if len(drives) == 1 else f"{{{', '.join(drives)}}}"
+        lines.append(f"    assign {pin.name} = {bits};")
+    lines.append("endmodule")
+    return "\n".join([*lines, *(table_module(gates, luts) if luts else ())]) + "\n"
+
+
+def render_verilog_words(design: Design, words: Words) -> str:
+    """Return the text of a module of words."""
+    printer = VerilogWords(words)
+    lines = [f"// {line}" for line in [*header(with_words(design), words), READING, CAUTION]]
+    lines += [
+        f"module {words.module} (",
+        ",\n".join(f"    {port}" for port in _verilog_ports(words)),
+        ");",
+    ]
+    lines += printer.body()
+    lines += _verilog_registers(words.stages, printer.held()) if words.stages else []
+    lines += printer.ends()
+    return "\n".join([*lines, "endmodule"]) + "\n"
+
+
+def _verilog_ports(gates: Framed) -> Iterator[str]:
+    if gates.stages:
+        yield from ("input wire clock", "input wire enable", "input wire valid_in")
+    for kind, pins in (("input", gates.inputs), ("output", gates.outputs)):
+        for pin in pins:
+            yield f"{kind} wire {pin_range(pin)}{pin.name}"
+    if gates.stages:
+        yield "output wire valid_out"
+
+
+def pin_range(pin: Pin) -> str:
+    """Return the range of a port's bits, as it stands before the name."""
+    return "" if pin.port.bits == 1 else f"[{pin.port.bits - 1}:0] "
+
+
+def _verilog_registers(stages: int, registers: Iterable[tuple[str, str]]) -> list[str]:
+    last = stages - 1
+    shifted = "valid_in" if not last else f"{{valid[{last - 1}:0], valid_in}}"
+    span = "" if not last else f"[{last}:0] "
+    return [
+        f"    reg {span}valid;",
+        f"    initial valid = {stages}'b0;",
+        "    always @(posedge clock)",
+        "        if (enable) begin",
+        f"            valid <= {shifted};",
+        *(f"            {new} <= {old};" for new, old in registers),
+        "        end",
+        f"    assign valid_out = valid{f'[{last}]' if last else ''};",
+    ]
+
+
+# --------------------------------------------------------------------------------------------------
+# VHDL-93 at the level of words: sums, products and selected tables, in stages if wanted.
+# --------------------------------------------------------------------------------------------------
+
+
 LARGEST = 1 << 31  # above the integers that VHDL promises
 FUNCTIONS = """\
     -- a word or bit in a place of so many bits
@@ -214,3 +671,108 @@ def _literal(value: int, bits: int) -> str:
 
 def _subtype(low: int, bits: int) -> str:
     return "std_logic" if bits == 1 else f"unsigned({low + bits - 1} downto {low})"
+
+
+# --------------------------------------------------------------------------------------------------
+# VHDL-93, of gates or of words: one port a word, combinational or in stages.
+# --------------------------------------------------------------------------------------------------
+
+
+VHDL_SYNTAX = Syntax(VHDL, "{}({})", ("'0'", "'1'"))
+VHDL_SPELLING = Spelling({"and": " and ", "or": " or ", "xor": " xor "}, "(not {})")
+LIBRARIES = ["library ieee;", "use ieee.std_logic_1164.all;"]
+
+
+def export_vhdl(program: Program, load: float | None, options: Options) -> Files:
+    """Return a program's entity, and its test bench where one is wanted."""
+    design = design_of(program, load)
+    if options.level == "words":
+        return _vhdl_words(program, load, design, options)
+    gates = gates_of(design, VHDL_SYNTAX, options.pipeline)
+    files: Files = {f"{gates.module}.vhd": render_vhdl(design, gates)}
+    if options.test_bench:
+        files[f"{gates.module}_tb.vhd"] = vhdl_bench(program, load, gates)
+    return files
+
+
+def _vhdl_words(program: Program, load: float | None, design: Design, options: Options) -> Files:
+    words = words_of(program, load, design, VHDL_SYNTAX, options.pipeline)
+    files: Files = {f"{words.module}.vhd": render_vhdl_words(design, words)}
+    if options.test_bench:
+        files[f"{words.module}_tb.vhd"] = vhdl_bench(program, load, words)
+    return files
+
+
+def render_vhdl_words(design: Design, words: Words) -> str:
+    """Return the text of an entity and its architecture of words."""
+    printer = VhdlWords(words)
+    lines = [f"-- {line}" for line in [*header(with_words(design), words), READING]]
+    lines += [*LIBRARIES, "use ieee.numeric_std.all;", *_entity(words)]
+    lines += [f"architecture words of {words.module} is", *printer.declarations()]
+    lines += [*_valid(words), "begin", *printer.body()]
+    lines += _vhdl_registers(words.stages, printer.held()) if words.stages else []
+    return "\n".join([*lines, *printer.ends(), "end words;"]) + "\n"
+
+
+def render_vhdl(design: Design, gates: Gates) -> str:
+    """Return the text of an entity and its architecture."""
+    lines = [f"-- {line}" for line in header(design, gates)]
+    lines += [*LIBRARIES, *_entity(gates), f"architecture gates of {gates.module} is"]
+    lines += [f"    signal {line.name} : std_logic;" for line in gates.lines]
+    lines += [f"    signal {name} : std_logic;" for name, _ in gates.registers]
+    lines += [*_valid(gates), "begin"]
+    lines += [
+        f"    {name} <= {VHDL_SPELLING.write(lut, operands)};"
+        for name, lut, operands in gates.lines
+    ]
+    lines += _vhdl_registers(gates.stages, gates.registers) if gates.stages else []
+    for pin, drives in zip(gates.outputs, gates.drives, strict=True):
+        lines.append(f"    {pin.name} <= {' & '.join(drives)};")
+    return "\n".join([*lines, "end gates;"]) + "\n"
+
+
+def _entity(gates: Framed) -> Iterator[str]:
+    yield f"entity {gates.module} is"
+    yield "    port ("
+    yield ";\n".join(f"        {port}" for port in _vhdl_ports(gates))
+    yield "    );"
+    yield f"end {gates.module};"
+
+
+def _valid(gates: Framed) -> Iterator[str]:
+    if gates.stages:
+        high = gates.stages - 1
+        yield f"    signal valid : std_logic_vector({high} downto 0) := (others => '0');"
+
+
+def _vhdl_ports(gates: Framed) -> Iterator[str]:
+    if gates.stages:
+        for name in ("clock", "enable", "valid_in"):
+            yield f"{name} : in std_logic"
+    for mode, pins in (("in", gates.inputs), ("out", gates.outputs)):
+        for pin in pins:
+            yield f"{pin.name} : {mode} {subtype(pin)}"
+    if gates.stages:
+        yield "valid_out : out std_logic"
+
+
+def subtype(pin: Pin) -> str:
+    """Return the type of a port."""
+    bits = pin.port.bits
+    return "std_logic" if bits == 1 else f"std_logic_vector({bits - 1} downto 0)"
+
+
+def _vhdl_registers(stages: int, registers: Iterable[tuple[str, str]]) -> list[str]:
+    return [
+        "    process (clock)",
+        "    begin",
+        "        if rising_edge(clock) then",
+        "            if enable = '1' then",
+        "                valid(0) <= valid_in;",
+        *(f"                valid({k}) <= valid({k - 1});" for k in range(1, stages)),
+        *(f"                {new} <= {old};" for new, old in registers),
+        "            end if;",
+        "        end if;",
+        "    end process;",
+        f"    valid_out <= valid({stages - 1});",
+    ]

@@ -12,22 +12,84 @@ from typing import TYPE_CHECKING
 import numpy as np
 from bitarray import frozenbitarray
 
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError
+from boolcomp.logic.formats import Netlist, render_ascii, render_binary, render_logic
 from boolcomp.logic.simulation import truth_planes
-from boolcomp.targets.names import Names, comment
-from boolcomp.targets.netlists import netlist_of
-from boolcomp.targets.target import code_notes, input_notes
+from boolcomp.targets.gates import bits_of, gates_of, header
+from boolcomp.targets.hdl import VERILOG_SYNTAX, mapping_of
+from boolcomp.targets.target import Names, code_notes, comment, design_of, input_notes
 from boolcomp.twolevel import pla
-from boolcomp.twolevel.dense import Dense
-from boolcomp.twolevel.isop import isop
+from boolcomp.twolevel.cubes import Dense
+from boolcomp.twolevel.function import isop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.logic.network import Network
-    from boolcomp.program.parts import TermUse
-    from boolcomp.program.program import Program
-    from boolcomp.targets import Files, Options
+    from boolcomp.program.program import Program, TermUse
+    from boolcomp.targets.target import Files, Options
+
+
+# --------------------------------------------------------------------------------------------------
+# A program's logic as a netlist, its bits named as Verilog names them: `q1[9]`.
+#
+# So tools that compare by name find the same names in all exports of a program.
+# --------------------------------------------------------------------------------------------------
+
+
+def netlist_of(program: Program, load: float | None) -> tuple[Netlist, list[str]]:
+    """Return the netlist of a program, and the comments on it."""
+    design = design_of(program, load)
+    gates = gates_of(design, VERILOG_SYNTAX, 0)
+    names = [
+        tuple(bit for pin in pins for bit in bits_of(pin, VERILOG_SYNTAX.bit))
+        for pins in (gates.inputs, gates.outputs)
+    ]
+    return Netlist(gates.module, names[0], names[1], design.network), header(design, gates)
+
+
+# --------------------------------------------------------------------------------------------------
+# Binary AIGER, with symbols; what every word stands for is its comment.
+# --------------------------------------------------------------------------------------------------
+
+
+def export_aiger(program: Program, load: float | None, options: Options) -> Files:
+    """Return a program as binary AIGER."""
+    del options
+    netlist, comments = netlist_of(program, load)
+    return {f"{netlist.name}.aig": render_binary(netlist, comments)}
+
+
+# --------------------------------------------------------------------------------------------------
+# AIGER as text, with symbols; what every word stands for is its comment.
+# --------------------------------------------------------------------------------------------------
+
+
+def export_aiger_ascii(program: Program, load: float | None, options: Options) -> Files:
+    """Return a program as AIGER text."""
+    del options
+    netlist, comments = netlist_of(program, load)
+    return {f"{netlist.name}.aag": render_ascii(netlist, comments)}
+
+
+# --------------------------------------------------------------------------------------------------
+# BLIF: one `.names` a node, one signal a bit.
+# --------------------------------------------------------------------------------------------------
+
+
+def export_blif(program: Program, load: float | None, options: Options) -> Files:
+    """Return a program as BLIF."""
+    netlist, comments = netlist_of(program, load)
+    logic, notes = mapping_of(design_of(program, load), options)
+    head = "".join(f"# {line}\n" for line in (*notes, *comments))
+    text = render_logic(logic, netlist.name, netlist.inputs, netlist.outputs)
+    return {f"{netlist.name}.blif": head + text}
+
+
+# --------------------------------------------------------------------------------------------------
+# PLA: two-level logic, for programs that are small enough to have any.
+# --------------------------------------------------------------------------------------------------
+
 
 MOST_INPUTS = 16
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError
+from boolcomp.targets.c import loads_of
 from boolcomp.targets.expressions import (
     Agreement,
     Choice,
@@ -23,13 +24,34 @@ from boolcomp.targets.expressions import (
     Total,
     Wrapped,
 )
-from boolcomp.targets.procedure import OPERATORS, parts_of
+from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
+from boolcomp.targets.target import (
+    JAVASCRIPT_KEYWORDS,
+    JAVASCRIPT_WORDS,
+    PYTHON_KEYWORDS,
+    PYTHON_WORDS,
+    Names,
+    bit_assignments,
+    comment,
+    delivered,
+    escapes,
+    input_notes,
+    output_notes,
+    word_names,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from boolcomp.program.program import Load, Program
     from boolcomp.targets.expressions import Expression, Within
     from boolcomp.targets.procedure import Table
+    from boolcomp.targets.target import Files, Options
+
+
+# --------------------------------------------------------------------------------------------------
+# Expressions in Python and JavaScript: whole numbers that neither wrap nor lose bits.
+# --------------------------------------------------------------------------------------------------
 
 
 class Python:
@@ -155,3 +177,188 @@ class JavaScript(Python):
 def _exact(bits: int, most: int) -> None:
     if bits > most:
         raise UsageError(f"a word of {bits} bits: JavaScript has {most} at most; export it as C")
+
+
+# --------------------------------------------------------------------------------------------------
+# Python without dependencies: a program to be read, one function of whole numbers.
+#
+# A program without a word graph is written as its logic, bit by bit.
+# --------------------------------------------------------------------------------------------------
+
+
+ENTRIES = 16
+PYTHON_AGREEMENT = '''\
+def agreement(a, b, most_a, most_b):
+    """Return the sum of 2^(i+j) over all digits i of a and j of b that are equal."""
+    return a * b + (most_a - a) * (most_b - b)
+'''
+
+
+def export_python(program: Program, load: float | None, options: Options) -> Files:
+    """Return a module of a program, or of each of its loads."""
+    files: Files = {}
+    for name, one in loads_of(program, load):
+        if options.level == "gates" or (options.level is None and one.graph is None):
+            files[f"{name}.py"] = _python_bits(program, one, name)
+        else:
+            files[f"{name}.py"] = _python_words(program, one, name)
+    return files
+
+
+def notes(program: Program, load: Load) -> Iterator[str]:
+    """Yield what there is to say of all words."""
+    for word in program.inputs:
+        yield from input_notes(word)
+    for output in load.outputs:
+        yield from output_notes(output)
+
+
+def _head(program: Program, load: Load, how: str, escaped: list[str]) -> list[str]:
+    lines = [*escaped, *notes(program, load)]
+    said = [line.replace("\\", "/").replace('"""', "'''") for line in lines]
+    title = comment(program.name).replace('"', "'")
+    return [f'"""{title}: outputs from words, {how}', "", *said, '"""', ""]
+
+
+def _python_words(program: Program, load: Load, name: str) -> str:
+    reserved = [*PYTHON_WORDS, "agreement"]
+    procedure = procedure_of(program, load, reserved, keywords=PYTHON_KEYWORDS)
+    flags = procedure.free("saturated")
+    printer = Python(procedure.tables)
+    lines = _head(program, load, "by whole numbers alone.", procedure.escapes)
+    for table in (one for one in procedure.tables if one.read):
+        lines += [f"{table.name} = ("]
+        for first in range(0, len(table.entries), ENTRIES):
+            row = table.entries[first : first + ENTRIES]
+            lines.append("    " + ", ".join(map(str, row)) + ",")
+        lines += [")"]
+    lines += ["", "", PYTHON_AGREEMENT, ""]
+    parameters = ", ".join(given.parameter for given in procedure.inputs)
+    results = ", ".join(made.result for made in procedure.outputs)
+    lines += [
+        f"def {name}({parameters}):",
+        f'    """Return the words of {results}; and which saturated, a bit each."""',
+        f"    {flags} = 0",
+    ]
+    for step in procedure.steps:
+        about = f"  # {step.said}" if step.said else ""
+        lines.append(f"    {step.name} = {printer.bare(step.value)}{about}")
+    for k, made in enumerate(procedure.outputs):
+        for one in made.saturated:
+            rests = f" and not ({printer.all_of(made.rests)})" if made.rests else ""
+            lines.append(f"    if not {printer.within(one)}{rests}:")
+            lines.append(f"        {flags} |= {1 << k}")
+        lines.append(f"    {made.result} = {printer.bare(made.word)}")
+    return "\n".join([*lines, f"    return {results}, {flags}", ""])
+
+
+def _python_bits(program: Program, load: Load, name: str) -> str:
+    called = word_names(program, PYTHON_KEYWORDS)
+    given = {called[word.name]: word.code.bits for word in program.inputs}
+    made = {called[output.name]: output.code.bits for output in load.outputs}
+    network, flags = delivered(program, load.payload), Names(called.values()).new("saturated")
+    assignments = bit_assignments(network, given, made, Names([*PYTHON_WORDS, name]), flags)
+    results = ", ".join(made)
+    lines = _head(program, load, "by its logic, bit by bit.", escapes(called.items()))
+    lines += [
+        "",
+        f"def {name}({', '.join(given)}):",
+        f'    """Return the words of {results}; and which saturated, a bit each."""',
+        *(f"    {one} = {text}" for one, text in assignments),
+        f"    return {results}, {flags}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+# --------------------------------------------------------------------------------------------------
+# JavaScript: a module with one function of whole numbers, for pages and Node.
+# --------------------------------------------------------------------------------------------------
+
+
+TYPES = {8: "Uint8Array", 16: "Uint16Array", 32: "Uint32Array", 64: "Float64Array"}
+JAVASCRIPT_AGREEMENT = """\
+// The sum of 2^(i+j) over all digits i of a and j of b that are equal.
+function agreement(a, b, mostA, mostB) {
+  return a * b + (mostA - a) * (mostB - b);
+}
+"""
+OWN = ("agreement", "mosta", "mostb", *(kind.lower() for kind in TYPES.values()))
+
+
+def export_javascript(program: Program, load: float | None, options: Options) -> Files:
+    """Return a module of a program, or of each of its loads."""
+    files: Files = {}
+    for name, one in loads_of(program, load):
+        gates = options.level == "gates" or (options.level is None and one.graph is None)
+        write = _javascript_bits if gates else _javascript_words
+        files[f"{name}.mjs"] = write(program, one, name)
+    return files
+
+
+def _javascript_words(program: Program, load: Load, name: str) -> str:
+    reserved = [*JAVASCRIPT_WORDS, *OWN]
+    keywords = [*JAVASCRIPT_KEYWORDS, *TYPES.values()]
+    procedure = procedure_of(program, load, reserved, keywords=keywords)
+    flags = procedure.free("saturated")
+    printer = JavaScript(procedure.tables)
+    lines = []
+    for table in (one for one in procedure.tables if one.read):
+        kind = TYPES[next(width for width in TYPES if table.bits <= width)]
+        lines.append(f"const {table.name} = new {kind}([")
+        lines += [
+            "  " + ", ".join(map(str, table.entries[first : first + ENTRIES])) + ","
+            for first in range(0, len(table.entries), ENTRIES)
+        ]
+        lines.append("]);")
+    lines += ["", JAVASCRIPT_AGREEMENT]
+    body = [f"let {flags} = 0;"]
+    for step in procedure.steps:
+        about = f" // {step.said}" if step.said else ""
+        body.append(f"const {step.name} = {printer.bare(step.value)};{about}")
+    for k, made in enumerate(procedure.outputs):
+        for one in made.saturated:
+            rests = f" && !({printer.all_of(made.rests)})" if made.rests else ""
+            body.append(f"if (!({printer.within(one)}){rests}) {flags} |= {1 << k};")
+        body.append(f"const {made.result} = {printer.bare(made.word)};")
+    called = {one.name: one.parameter for one in procedure.inputs}
+    called |= {one.name: one.result for one in procedure.outputs}
+    return _module(program, load, name, called=called, flags=flags, above=lines, body=body)
+
+
+def _javascript_bits(program: Program, load: Load, name: str) -> str:
+    called = word_names(program, JAVASCRIPT_KEYWORDS)
+    given = {called[word.name]: word.code.bits for word in program.inputs}
+    made = {called[output.name]: output.code.bits for output in load.outputs}
+    network, flags = delivered(program, load.payload), Names(called.values()).new("saturated")
+    assignments = bit_assignments(network, given, made, Names([*JAVASCRIPT_WORDS, name]), flags)
+    body = [f"const {one} = {text};" for one, text in assignments]
+    return _module(program, load, name, called=called, flags=flags, above=[], body=body)
+
+
+def _module(
+    program: Program,
+    load: Load,
+    name: str,
+    *,
+    called: Mapping[str, str],
+    flags: str,
+    above: Sequence[str],
+    body: Sequence[str],
+) -> str:
+    """Return a module that exports one function."""
+    given = [called[word.name] for word in program.inputs]
+    results = [called[output.name] for output in load.outputs]
+    lines = [
+        f"// {comment(program.name)}: outputs from words, by whole numbers alone.",
+        *(f"// {note}" for note in (*escapes(called.items()), *notes(program, load))),
+        "",
+        *above,
+        f"// Returns the words of {', '.join(results)}; and which saturated, a bit each.",
+        f"export function {name}({', '.join(given)}) {{",
+        *(f"  {line}" for line in body),
+        f"  return [{', '.join(results)}, {flags}];",
+        "}",
+        "",
+    ]
+    return "\n".join(lines)

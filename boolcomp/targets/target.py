@@ -7,23 +7,247 @@ network: a port `load` selects among them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import builtins
+import importlib
+import keyword
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from boolcomp.base.errors import mass_text, short, short_above
-from boolcomp.common.errors import UsageError
+import numpy as np
+
+from boolcomp.base.errors import (
+    UsageError,
+    listing,
+    mass_text,
+    require_name,
+    short,
+    short_above,
+    spelled,
+)
+from boolcomp.base.files import is_file, is_stream, outputs
+from boolcomp.logic import network as logic_network
+from boolcomp.logic.adders import word_of
 from boolcomp.logic.network import CONSTANTS, FALSE, Builder, copied
-from boolcomp.logic.wordcodes import word_of
-from boolcomp.targets.names import comment
+from boolcomp.logic.simulation import Planes
+from boolcomp.words.graph import Angles, Heap, InputWord, Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from boolcomp.codes import Code
     from boolcomp.logic.lutnetwork import Logic
     from boolcomp.logic.network import Network
-    from boolcomp.program.parts import CodedInput, CodedOutput, KnownErrors, Load
-    from boolcomp.program.program import Program
+    from boolcomp.program.program import CodedInput, CodedOutput, KnownErrors, Load, Program
+    from boolcomp.targets.gates import Framed
+    from boolcomp.words.graph import WordGraph
+
+
+# --------------------------------------------------------------------------------------------------
+# Programs as files for other tools: one module a target, all over the same fold.
+#
+# A target's function takes `(program, load, options)` and returns the texts (or bytes) of its files
+# by name. `load` is one of the program's payloads, or None: all of them.
+# --------------------------------------------------------------------------------------------------
+
+
+Level = Literal["gates", "words"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+MOST_STAGES = 64
+MOST_LOADS = 32  # in one design
+LUTS = (4, 5, 6)
+Files = dict[str, "str | bytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a program is exported; not every target knows all of it (see `Target`)."""
+
+    level: Level | None = None  # the first of those that a target has
+    pipeline: int = 0  # stages between registers; 0: combinational
+    test_bench: bool = False
+    luts: int = 0  # inputs of look-up tables that the logic is mapped into; 0: nodes as they are
+    cocotb: bool = False  # a test in Python
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a program can be exported to: the function that writes it, and the options it knows."""
+
+    writer: str  # module:function
+    ending: str
+    about: str
+    levels: tuple[Level, ...] = ("gates",)
+    pipelined: bool = False
+    benched: bool = False
+    mapped: bool = False
+    cocotb: bool = False
+
+    def write(self, program: Program, load: float | None, options: Options) -> Files:
+        """Return the files of a program; what this target cannot do is a `UsageError`."""
+        if options.level is not None and options.level not in self.levels:
+            raise UsageError(f"{self.about} is written as {listing(self.levels)}")
+        if not 0 <= options.pipeline <= MOST_STAGES:
+            raise UsageError(f"a pipeline has 1 to {MOST_STAGES} stages, not {options.pipeline}")
+        if options.pipeline and not self.pipelined:
+            raise UsageError(f"{self.about} has no registers: leave out --pipeline")
+        if options.test_bench and not self.benched:
+            raise UsageError(f"there is no test bench for {self.about}: leave out --test-bench")
+        if options.luts and not self.mapped:
+            raise UsageError(f"{self.about} is not written as look-up tables: leave out --luts")
+        if options.luts and options.level == "words":
+            raise UsageError("words are not look-up tables: leave out --luts, or --level")
+        if options.luts not in (0, *LUTS):
+            known = listing(map(str, LUTS))
+            raise UsageError(f"look-up tables have {known} inputs, not {options.luts}")
+        if options.cocotb and not self.cocotb:
+            raise UsageError(f"there is no test in cocotb for {self.about}: leave out --cocotb")
+        module, _, function = self.writer.partition(":")
+        write = getattr(importlib.import_module(module), function)
+        files: Files = write(program, load, options)
+        return files
+
+
+WRITERS = {
+    "verilog": Target(
+        "boolcomp.targets.hdl:export_verilog",
+        ".v",
+        "Verilog-2005",
+        LEVELS,
+        pipelined=True,
+        benched=True,
+        mapped=True,
+        cocotb=True,
+    ),
+    "vhdl": Target(
+        "boolcomp.targets.hdl:export_vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True
+    ),
+    "blif": Target("boolcomp.targets.networks:export_blif", ".blif", "BLIF", mapped=True),
+    "aiger": Target("boolcomp.targets.networks:export_aiger", ".aig", "AIGER"),
+    "aiger-ascii": Target("boolcomp.targets.networks:export_aiger_ascii", ".aag", "AIGER as text"),
+    "pla": Target("boolcomp.targets.networks:export_pla", ".pla", "PLA"),
+    "c": Target("boolcomp.targets.c:export_c", ".c", "C99", ("words",)),
+    "c-header": Target("boolcomp.targets.c:export_c_header", ".h", "C99 in one header", ("words",)),
+    "c-sliced": Target("boolcomp.targets.c_sliced:export_c_sliced", ".c", "bit-sliced C99"),
+    "bdd": Target(
+        "boolcomp.targets.bdd:export_bdd", ".bdd", "a processor's program as text", ("words",)
+    ),
+    "bdd-binary": Target(
+        "boolcomp.targets.bdd:export_bdd_binary", ".bin", "a processor's memory", ("words",)
+    ),
+    "bdd-verilog": Target(
+        "boolcomp.targets.bdd_verilog:export_bdd_verilog",
+        ".v",
+        "a processor that tests bits",
+        ("words",),
+        benched=True,
+    ),
+    "python": Target("boolcomp.targets.scripts:export_python", ".py", "Python", ("words", "gates")),
+    "javascript": Target(
+        "boolcomp.targets.scripts:export_javascript", ".mjs", "JavaScript", ("words", "gates")
+    ),
+}
+
+
+def writer(name: str) -> Target:
+    """Return a target by name."""
+    require_name("target", name, WRITERS)
+    return WRITERS[name]
+
+
+def export_texts(
+    program: Program, target: str, load: float | None = None, options: Options | None = None
+) -> Files:
+    """Return the files of a program for a target by name; all loads where none is named."""
+    if load is not None:
+        program.load(load)  # one that it does not have is a sentence
+    elif len(program.loads) > MOST_LOADS:
+        nodes = sum(len(network.nodes) for network in program.networks)
+        raise UsageError(
+            f"{len(program.loads)} loads in one design are about {nodes} nodes, and at most "
+            f"{MOST_LOADS} loads are joined: say which with --load, such as "
+            f"{mass_text(program.payloads[0])},{mass_text(program.payloads[-1])}"
+        )
+    return writer(target).write(program, load, options or Options())
+
+
+# --------------------------------------------------------------------------------------------------
+# Names of a program as identifiers of another language: legal, and all different.
+# --------------------------------------------------------------------------------------------------
+
+
+LONGEST = 60
+LONGEST_COMMENT = 400
+_SPELT = str.maketrans({
+    "·": "*", "°": " deg", "²": "^2", "³": "^3", "±": "+-", "π": "pi", "τ": "tau", "µ": "u",
+    "μ": "u", "½": "1/2", "×": "x", "−": "-", "–": "-", "\\": "/",
+})  # fmt: skip
+
+
+def why_no_graph(program: Program) -> str:
+    """Say what a program is that keeps no word graph."""
+    how = program.asked.get("approximate")
+    return f"{program.mode} mode{f', approximated: {how}' if how else ''}"
+
+
+class Names:
+    """Gives every thing an identifier that no other has.
+
+    Identifiers are ASCII letters, digits and single underscores between them, and begin with a
+    letter: so all languages have them. A name that is reserved or taken gets a number. Names that
+    differ in case alone are the same, unless `case` says that the language tells them apart.
+    """
+
+    def __init__(self, reserved: Iterable[str], *, case: bool = False) -> None:
+        self._folded = str if case else str.lower
+        self._taken = {self._folded(word) for word in reserved}
+
+    def new(self, name: str, otherwise: str = "x") -> str:
+        """Return an identifier as like a name as can be."""
+        text = re.sub("[^A-Za-z0-9]+", "_", name.translate(_SPELT)).strip("_")[:LONGEST].strip("_")
+        if not text[:1].isalpha():
+            text = f"{otherwise}_{text}" if text else otherwise
+        found, count = text, 1
+        while self._folded(found) in self._taken:
+            count += 1
+            found = f"{text}_{count}"
+        self._taken.add(self._folded(found))
+        return found
+
+
+def word_names(program: Program, keywords: Iterable[str]) -> dict[str, str]:
+    """Return the identifiers of a program's inputs and outputs: their names, where these are legal.
+
+    Only keywords of the language, which tells cases apart, force another name.
+    """
+    names = Names(keywords, case=True)
+    found = {one.name: names.new(one.name, "input") for one in program.inputs}
+    return found | {one.name: names.new(one.name, "output") for one in program.loads[0].outputs}
+
+
+def escapes(called: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a line on every word whose identifier is not its name, given both."""
+    return [
+        comment(f"called {identifier} here: {name}, which the language does not allow")
+        for name, identifier in called
+        if name != identifier
+    ]
+
+
+def comment(text: str) -> str:
+    """Return a text as it can stand in a line of comment: printable ASCII, ending none."""
+    spelt = text.translate(_SPELT).encode("ascii", "replace").decode()
+    spelt = "".join(c if c.isprintable() else " " for c in spelt)[:LONGEST_COMMENT]
+    return spelt.replace("*/", "* /").replace("/*", "/ *").rstrip()
+
+
+# --------------------------------------------------------------------------------------------------
+# What all exports of a program's logic share: its words as ports, and one network between them.
+# --------------------------------------------------------------------------------------------------
+
 
 SELECT = "load"  # the port that selects among loads
 CHOICE = 0xCA  # b where a, else c
@@ -212,3 +436,380 @@ def unread(network: Logic) -> list[int]:
     """Return the inputs that nothing reads."""
     used = {k for node in network.nodes for k in node.operands} | set(network.outputs)
     return [k for k in range(network.inputs) if CONSTANTS + k not in used]
+
+
+# --------------------------------------------------------------------------------------------------
+# Names that hardware languages, and common tools for them, keep to themselves.
+# --------------------------------------------------------------------------------------------------
+
+
+_VERILOG = """
+    accept_on alias always always_comb always_ff always_latch and assert assign assume automatic
+    before begin bind bins binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle
+    checker class clocking cmos config const constraint context continue cover covergroup coverpoint
+    cross deassign default defparam design disable dist do edge else end endcase endchecker endclass
+    endclocking endconfig endfunction endgenerate endgroup endinterface endmodule endpackage
+    endprimitive endprogram endproperty endspecify endsequence endtable endtask enum event
+    eventually expect export extends extern final first_match for force foreach forever fork
+    forkjoin function generate genvar global highz0 highz1 if iff ifnone ignore_bins illegal_bins
+    implements implies import incdir include initial inout input inside instance int integer
+    interconnect interface intersect join join_any join_none large let liblist library local
+    localparam logic longint macromodule matches medium modport module nand negedge nettype new
+    nexttime nmos nor noshowcancelled not notif0 notif1 null or output package packed parameter pmos
+    posedge primitive priority program property protected pull0 pull1 pulldown pullup
+    pulsestyle_ondetect pulsestyle_onevent pure rand randc randcase randsequence rcmos real realtime
+    ref reg reject_on release repeat restrict return rnmos rpmos rtran rtranif0 rtranif1 s_always
+    s_eventually s_nexttime s_until s_until_with scalared sequence shortint shortreal showcancelled
+    signed small soft solve specify specparam static string strong strong0 strong1 struct super
+    supply0 supply1 sync_accept_on sync_reject_on table tagged task this throughout time
+    timeprecision timeunit tran tranif0 tranif1 tri tri0 tri1 triand trior trireg type typedef union
+    unique unique0 unsigned until until_with untyped use uwire var vectored virtual void wait
+    wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor unused valid
+    main dut
+"""  # of Verilog-2005 and SystemVerilog, and what our texts use
+_VHDL = """
+    abs access after alias all and architecture array assert assume assume_guarantee attribute
+    begin block body buffer bus case component configuration constant context cover default
+    disconnect downto else elsif end entity exit fairness file for force function generate generic
+    group guarded if impure in inertial inout is label library linkage literal loop map mod nand new
+    next nor not null of on open or others out package parameter port postponed procedure process
+    property protected pure range record register reject release rem report restrict
+    restrict_guarantee return rol ror select sequence severity shared signal sla sll sra srl strong
+    subtype then to transport type unaffected units until use variable vmode vprop vunit wait when
+    while with xnor xor ieee std work std_logic std_logic_vector boolean bit integer natural
+    positive string character real time rising_edge true false valid gates words dut
+    unsigned signed numeric_std resize shift_left to_unsigned place flip some every keep
+"""  # of VHDL up to 2008, common types, and what our texts use
+_CPP = """
+    alignas alignof asm auto bitand bitor bool catch char char16_t char32_t compl const_cast
+    constexpr decltype delete double dynamic_cast eval explicit false float friend goto inline long
+    mutable name namespace new noexcept not_eq nullptr operator or_eq private public register
+    reinterpret_cast short sizeof static_assert static_cast switch template thread_local throw trace
+    true try typeid typename using volatile wchar_t xor_eq and_eq
+"""  # of C++, which Verilator makes of Verilog, and members of its models
+VERILOG = frozenset((_VERILOG + _CPP).split())
+VHDL = frozenset(_VHDL.split())
+
+
+# --------------------------------------------------------------------------------------------------
+# A network as assignments of bits, 0 or 1, in any language with `&`, `|`, `^` and shifts.
+# --------------------------------------------------------------------------------------------------
+
+
+OPERATORS = {"and": "&", "or": "|", "xor": "^"}
+
+
+def formula(lut: int, operands: Sequence[str]) -> str:
+    """Return a table over operands as a formula in brackets."""
+    texts = [*operands, *[""] * (3 - len(operands))]
+    for kind, x, y in logic_network.steps(lut):
+        if kind == "not":
+            texts.append(f"(1 ^ {texts[x]})")
+        else:
+            texts.append(f"({texts[x]} {OPERATORS[kind]} {texts[y]})")
+    return texts[-1]
+
+
+def bit_assignments(
+    network: Network,
+    given: Mapping[str, int],
+    made: Mapping[str, int],
+    names: Names,
+    flags_name: str = "saturated",
+) -> Iterator[tuple[str, str]]:
+    """Yield names and formulas: the bits of what is given, nodes, words made, what saturated.
+
+    Words are names and their bits; the network's outputs are, for every word, its bits, most
+    significant first, and whether it saturated, which is bit k of a word of flags for word k.
+    """
+    for name in (*given, *made):
+        names.new(name)
+    signals = ["0", "1"]
+    used = {k for node in network.nodes for k in node.operands} | {*network.outputs}
+    for name, bits in given.items():
+        for k in reversed(range(bits)):
+            bit = names.new(f"{name}_{k}")
+            if len(signals) in used:
+                yield bit, f"{name} >> {k} & 1"
+            signals.append(bit)
+    if len(signals) != CONSTANTS + network.inputs:
+        raise ValueError("words do not fit their network")
+    for place, (lut, operands) in enumerate(network.nodes):
+        node = names.new(f"n{place}")
+        yield node, formula(lut, [signals[k] for k in operands])[1:-1]
+        signals.append(node)
+    outputs = [signals[k] for k in network.outputs]
+    flags = []
+    for k, (name, bits) in enumerate(made.items()):
+        word, flag, outputs = outputs[:bits], outputs[bits], outputs[bits + 1 :]
+        yield name, " | ".join(f"{bit} << {bits - 1 - i}" for i, bit in enumerate(word))
+        if flag != "0":
+            flags.append(f"{flag} << {k}")
+    yield flags_name, " | ".join(flags) or "0"
+
+
+# --------------------------------------------------------------------------------------------------
+# Exports as files on disk, each whole or not at all.
+# --------------------------------------------------------------------------------------------------
+
+
+@spelled
+def export(
+    program: Program,
+    target: str,
+    path: str | Path,
+    *,
+    load: float | None = None,
+    level: Any = None,
+    pipeline: int = 0,
+    luts: int = 0,
+    test_bench: bool = False,
+    cocotb: bool = False,
+) -> list[Path]:
+    """Write a program for other tools, and return the files that were written.
+
+    `path` is a file where it has the target's ending, else a folder; the other choices are those of
+    the command `boolcomp export`.
+    """
+    options = Options(checked_level(level), pipeline, test_bench, luts, cocotb)
+    return write_files(
+        export_texts(program, target, load, options), Path(path), writer(target).ending
+    )
+
+
+def checked_level(level: Any) -> Any:
+    """Return a level, or None; what is none is a `UsageError`."""
+    if level is not None:
+        require_name("level", str(level), LEVELS)
+    return level
+
+
+def write_files(files: Files, output: Path, ending: str) -> list[Path]:
+    """Write files to their places, and return where they are."""
+    places = {name: output / name for name in files}
+    others = {one.ending for one in WRITERS.values()} - {ending}
+    if output.suffix in others:
+        raise UsageError(f"{output.name} is named as another target's file: give one in {ending}")
+    a_file = output.suffix == ending or is_file(output) or is_stream(output)
+    if len(files) == 1 and a_file:
+        places = dict.fromkeys(files, output)
+    elif output.suffix == ending and not is_stream(output):  # the first is meant, others go beside
+        places = {name: output.parent / name for name in files}
+        places[next(iter(files))] = output
+        if len(set(places.values())) < len(places):
+            raise UsageError(f"{output.name} is the name of another file of these: give another")
+    elif a_file:
+        raise UsageError(f"there are several files ({listing(files)}): give a folder")
+    with outputs() as put:
+        for name, content in files.items():
+            put(places[name], content)
+    return list(places.values())
+
+
+# --------------------------------------------------------------------------------------------------
+# Words that a language keeps for itself, and those that our texts in it use.
+#
+# Keywords force other names of inputs and outputs. Steps and tables avoid all `WORDS`, too, which
+# are those that our texts use, and names of libraries that are better not hidden; in lower case.
+# --------------------------------------------------------------------------------------------------
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Of C, of C++, which may include the header, and what compilers and headers define as macros.
+C_KEYWORDS = _set(
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while asm typeof typeof_unqual bool true false "
+    "alignas alignof and and_eq bitand bitor catch char8_t char16_t char32_t class co_await "
+    "co_return co_yield compl concept const_cast consteval constexpr constinit decltype delete "
+    "dynamic_cast explicit export friend mutable namespace new noexcept not not_eq nullptr "
+    "operator or or_eq private protected public reinterpret_cast requires static_assert "
+    "static_cast template this thread_local throw try typeid typename using virtual wchar_t xor "
+    "xor_eq int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t "
+    "linux unix near far interrupt errno stdin stdout stderr NAN INFINITY I SP SREG EOF NULL"
+)
+C_WORDS = _set(
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while asm typeof bool true false main given made saturated "
+    "table read8 read16 read32 progmem word words count counts first range full sum left "
+    "load plane planes samples input output lanes errno signal stdin stdout stderr nan "
+    "infinity i linux unix near far interrupt y0 y1 yn j0 j1 jn int8_t int16_t int32_t int64_t "
+    "uint8_t uint16_t uint32_t uint64_t size_t intptr_t uintptr_t sp sreg "
+    # of C++, which may include the header
+    "alignas alignof and and_eq bitand bitor catch class compl concept constexpr decltype delete "
+    "dynamic_cast explicit export friend mutable namespace new noexcept not not_eq nullptr "
+    "operator or or_eq private protected public reinterpret_cast requires static_assert "
+    "static_cast template this thread_local throw try typeid typename using virtual wchar_t xor "
+    "xor_eq"
+)  # fmt: skip
+PYTHON_KEYWORDS = frozenset([*keyword.kwlist, "agreement"])  # a function that ours call
+PYTHON_WORDS = frozenset([*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "saturated"])
+# Of modules, which are strict, and globals that our texts use.
+JAVASCRIPT_KEYWORDS = _set(
+    "arguments await break case catch class const continue debugger default delete do else enum "
+    "eval export extends false finally for function if implements import in instanceof interface "
+    "let new null package private protected public return static super switch this throw true try "
+    "typeof undefined var void while with yield Math NaN Infinity agreement"
+)
+JAVASCRIPT_WORDS = _set(
+    "abstract arguments async await boolean break byte case catch char class const continue "
+    "debugger default delete do double else enum eval export extends false final finally float "
+    "for function get goto if implements import in instanceof int interface let long native new "
+    "null of package private protected public return set short static super switch synchronized "
+    "this throw throws transient true try typeof undefined var void volatile while with yield "
+    "nan infinity math object array number string symbol saturated"
+)  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------
+# Vectors for test benches: seeded words of inputs, and what the program's engine makes of them.
+#
+# The words of outputs come from an engine, which runs the program's parts one after the other; the
+# flags of saturation, which engines only count, from the joined logic, whose words must be the
+# same.
+# --------------------------------------------------------------------------------------------------
+
+
+COUNT, SEED = 256, 1988
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The bits of all inputs and outputs, first to last as in ports; which vector is a lie."""
+
+    given: tuple[str, ...]
+    wanted: tuple[str, ...]
+    wrong: int
+
+
+def vectors(program: Program, load: float | None, gates: Framed, count: int = COUNT) -> Vectors:
+    """Return vectors for a design's ports, one of them with a bit of its outputs inverted."""
+    if not program.inputs:
+        raise UsageError(f"{program.name} reads nothing: there is nothing for a bench to try")
+    rng = np.random.default_rng(SEED)
+    loads = program.loads if load is None else (program.load(load),)
+    given: list[str] = []
+    wanted: list[str] = []
+    flags = {pin.port.name for pin in gates.outputs if pin.port.flag}
+    select = (len(loads) - 1).bit_length()
+    share = -(-count // len(loads))
+    for place, one in enumerate(loads):
+        words = _words(program, rng, share)
+        ending = f"{place:0{select}b}" if select else ""
+        given += [row + ending for row in _rows(words, [x.code.bits for x in program.inputs])]
+        wanted += _wanted(program, one.payload, words, flags)
+    wrong = len(given) // 3
+    lie = "10"[int(wanted[wrong][-1])]
+    wanted[wrong] = wanted[wrong][:-1] + lie
+    return Vectors(tuple(given), tuple(wanted), wrong)
+
+
+def _words(program: Program, rng: np.random.Generator, count: int) -> dict[str, NDArray[Any]]:
+    """Return words for every input: all zeros, all ones, then drawn at random."""
+    words = {}
+    for one in program.inputs:
+        most = one.code.cells - 1
+        drawn = rng.integers(0, most, count - 2, np.int64, endpoint=True)
+        words[one.name] = np.concatenate([[0, most], drawn])
+    return words
+
+
+def _wanted(
+    program: Program, payload: float, words: dict[str, NDArray[Any]], names: set[str]
+) -> list[str]:
+    samples = len(next(iter(words.values())))
+    arrays = [
+        np.stack([words.get(k, np.zeros(samples, np.int64)) for k in group.members], axis=1)
+        for group in program.groups
+    ]
+    made = program.evaluate_words(*arrays, payload=payload, engine="numpy").words
+    flags = _flags(program, payload, words)
+    rows = [""] * samples
+    for k, output in enumerate(program.load(payload).outputs):
+        bits = output.code.bits
+        column = made.reshape(samples, -1)[:, k]
+        rows = [f"{row}{int(word):0{bits}b}" for row, word in zip(rows, column, strict=True)]
+        if f"{output.name}_saturated" in names:
+            rows = [f"{row}{flag}" for row, flag in zip(rows, flags[k], strict=True)]
+    return rows
+
+
+def _flags(program: Program, payload: float, words: dict[str, NDArray[Any]]) -> list[list[int]]:
+    """Return for every output which samples saturate, one bit of an integer a sample."""
+    samples = len(next(iter(words.values())))
+    planes = [
+        sum(int(word >> bit & 1) << row for row, word in enumerate(words[one.name].tolist()))
+        for one in program.inputs
+        for bit in reversed(range(one.code.bits))
+    ]
+    outputs = delivered(program, payload).fold(Planes((1 << samples) - 1), planes)
+    found = []
+    place = -1
+    for output in program.load(payload).outputs:
+        place += output.code.bits + 1
+        found.append([int(outputs[place]) >> row & 1 for row in range(samples)])
+    return found
+
+
+def _rows(words: dict[str, NDArray[Any]], bits: list[int]) -> list[str]:
+    columns = [
+        [f"{word:0{width}b}" for word in column.tolist()]
+        for column, width in zip(words.values(), bits, strict=True)
+    ]
+    return ["".join(row) for row in zip(*columns, strict=True)]
+
+
+# --------------------------------------------------------------------------------------------------
+# What is said of every word of a graph in comments: what it means, its range, its LSB.
+# --------------------------------------------------------------------------------------------------
+
+
+READING = (
+    "a word w of n bits stands for middle + LSB * (w + 1/2 - 2^(n-1)), middle 0 if not said; "
+    "names of inner words leave out what only scales them, identifiers the sign, too"
+)
+
+
+def with_words(design: Design) -> Design:
+    """Return a design whose comments say that it is written as words."""
+    head, size = design.notes
+    return replace(design, notes=(head, f"words of its graph; as gates {size}"))
+
+
+def word_notes(load: Load, graph: WordGraph, meanings: Sequence[str]) -> list[str]:
+    """Return a note for every word.
+
+    The LSB of an angle is a part of a turn, that of a sum which becomes an output is in the
+    output's unit; all others count in the steps that the search chose, powers of two.
+    """
+    outputs = {
+        result.node: (output, result)
+        for output, result in zip(load.outputs, graph.results, strict=True)
+    }
+    notes = []
+    for place, (node, scale) in enumerate(zip(graph.nodes, graph.scales, strict=True)):
+        name = meanings[place]
+        if place in outputs and name == f"w{place}":
+            name = f"sum of {outputs[place][0].name}"
+        text = f"{name}, {node.bits} bits"
+        if isinstance(node, Lookup):
+            text += f" ({min(node.entries)} .. {max(node.entries)})"
+        if isinstance(node, Angles) or (isinstance(node, Heap) and node.wraps):
+            text += f", LSB 2^-{node.bits} turn"
+        elif isinstance(node, InputWord):
+            text += ", leading bits"
+        elif place in outputs:
+            output, result = outputs[place]
+            step = output.code.step / (1 << result.drop)
+            text += f", LSB {short(step)}{f' {output.unit}' if output.unit else ''}"
+            if left := node.bits - result.drop - result.bits:
+                text += f", {left} bits more than {output.name} has"
+        else:
+            text += f", LSB 2^{scale.lsb}"
+            text += f", middle {short(scale.offset)}" if scale.offset else ""
+        notes.append(comment(text))
+    return notes

@@ -6,19 +6,34 @@ import math
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.problem.expressions.straight import Operation, Straight
-from boolcomp.problem.spectra import held
-from boolcomp.terms.term import Term
-from boolcomp.terms.terms import Exponents, Monomial, Wave, collect
+import numpy as np
+
+from boolcomp.base.errors import BoolcompError, UsageError, listing, short, suggestion
+from boolcomp.problem.dynamics.newton_euler import one_kilogram
+from boolcomp.problem.expressions.fourier import held
+from boolcomp.problem.expressions.tape import Operation, Straight
+from boolcomp.problem.functions import is_linear_in_load
+from boolcomp.problem.problem import MARGIN, SAMPLES, Problem, extremes
+from boolcomp.problem.sources import load_source, problem_of
+from boolcomp.problem.words import MOST_SIZE, round_above, width_problem
+from boolcomp.terms.extrema import amplitude
+from boolcomp.terms.terms import Exponents, Monomial, Term, Wave, collect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from boolcomp.problem.problem import Input, Output, Problem
-    from boolcomp.problem.spectra import Series, Spectra, Summand
+    from boolcomp.problem.expressions.fourier import Series, Spectra, Summand
+    from boolcomp.problem.problem import Input, Output
+    from boolcomp.problem.sources import Source
+
+
+# --------------------------------------------------------------------------------------------------
+# Split outputs into terms: a factor of some inputs times a Fourier sum over others (`Spectra`).
+# --------------------------------------------------------------------------------------------------
+
 
 Form = Literal["grouped", "amplitude-phase", "products"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -215,3 +230,155 @@ def _in_cosines(k: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _added(*several: Iterable[int]) -> tuple[int, ...]:
     return tuple(sum(each) for each in zip_longest(*several, fillvalue=0))
+
+
+# --------------------------------------------------------------------------------------------------
+# Do output ranges suit? What the outputs reach, found by sampling and climbing.
+# --------------------------------------------------------------------------------------------------
+
+
+DUST = 1e-9  # of the largest output: rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """An output's range beside the extremes that were searched, in its unit.
+
+    `beyond` is the share of uniform samples that the range does not hold; `better` a round range
+    where this one saturates or wastes a bit and a robot file may say so, otherwise None.
+    """
+
+    output: Output
+    low: float
+    high: float
+    range: float
+    beyond: float
+    samples: int = SAMPLES
+
+    @property
+    def reach(self) -> float:
+        """The largest size of the output."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def wasted_bits(self) -> int:
+        """How many leading bits of the word's size never change."""
+        if not self.reach:
+            return 0
+        return max(0, math.floor(math.log2(self.range / self.reach) + 1e-9))
+
+    @property
+    def saturates(self) -> bool:
+        """Whether the output was seen beyond the range."""
+        return self.reach > self.range * (1 + 1e-9)
+
+    @property
+    def tight(self) -> bool:
+        """Whether the range holds the output, but leaves too little for a word of compact mode."""
+        return not self.saturates and self.reach * MARGIN > self.range * (1 + 1e-9)
+
+    @property
+    def better(self) -> float | None:
+        """The least round range that holds what was found, where this one does not suit."""
+        if not self.saturates and not self.wasted_bits:
+            return None
+        found = round_above(self.reach * MARGIN)
+        return None if found > MOST_SIZE or width_problem(-found, found) else found
+
+    def __str__(self) -> str:
+        if not self.reach:
+            return f"this {self.output.noun} is always zero"
+        if self.saturates:
+            beyond = round(self.beyond * self.samples)
+            if not beyond:
+                return f"saturates (found by climbing; none of {self.samples} samples)"
+            return f"saturates: {beyond} of {self.samples} samples beyond"
+        if self.wasted_bits:
+            return f"wastes {self.wasted_bits} bit{'s' * (self.wasted_bits > 1)}"
+        used = f"{short(100 * self.reach / self.range, 3)} % of it is used"
+        if self.tight:
+            return f"tight: compact mode may take a bit more ({used})"
+        return f"suits: {used}"
+
+
+def judge_outputs(problem: Problem) -> tuple[Verdict, ...]:
+    """Search the extremes of all outputs over the inputs' ranges: seconds, and no proof."""
+    values, most = extremes(problem.exact, problem.bounds())
+    sizes = np.abs(most).max(axis=0)
+    real = sizes > dust_of(problem, float(sizes.max()))
+    most = most * real
+    limits = np.array([output.range.high for output in problem.outputs])
+    beyond = (np.abs(values) > limits).mean(axis=0) * real
+    return tuple(
+        Verdict(output, 0.0 - float(least), 0.0 + float(largest), output.range.high, float(share))
+        for output, largest, least, share in zip(problem.outputs, *most, beyond, strict=True)
+    )
+
+
+def dust_of(problem: Problem, largest: float) -> float:
+    """Return the size up to which an output is rounding of sums that are zero.
+
+    Beside the largest output stands what the problem knows: where all outputs are zero, dust is
+    the largest.
+    """
+    return max(DUST * largest, problem.dust)
+
+
+# --------------------------------------------------------------------------------------------------
+# How much a mass at the tip changes what a function of a robot gives: outputs are affine in it.
+# --------------------------------------------------------------------------------------------------
+
+
+UP = 1 + 1e-9  # coefficients have 13 digits
+
+
+def per_kilogram(source: Source, of: str) -> tuple[float, ...]:
+    """Return what a kilogram at the tip changes every output by, at most, in its unit.
+
+    It is the function of the robot's geometry with nothing that weighs but this kilogram; of it the
+    bounds of all terms add up. Empty where the function is not known to be affine in the mass.
+    """
+    loaded = load_source(source) if isinstance(source, str | Path) else source
+    if isinstance(loaded, Problem) or not is_linear_in_load(of):
+        return ()
+    try:
+        terms = split(problem_of(one_kilogram(loaded), of))
+    except BoolcompError:  # too many waves, or words of a load: nothing is known
+        return ()
+    if not terms.outputs:
+        return ()
+    return tuple(UP * sum(amplitude(term).bound for term in each) for each in terms.outputs)
+
+
+# --------------------------------------------------------------------------------------------------
+# Outputs that are zero at rest: every term of theirs has inputs as factors.
+# --------------------------------------------------------------------------------------------------
+
+
+NEARLY = 1e-9  # of a word's range
+
+
+def resting(terms: Terms) -> tuple[tuple[str, ...] | None, ...]:
+    """Return, for every output with a cell at zero that vanishes where some inputs do, which.
+
+    These are all inputs that its terms are multiplied with, speeds and accelerations; their words
+    must have zero in their middle. Nothing is known of outputs that are no sums of waves.
+    """
+    problem = terms.problem
+    if not terms.outputs or not any(one.format.tread for one in problem.outputs):
+        return ()
+    order = [one.name for one in problem.inputs]
+    return tuple(
+        _factors(parts, order) if output.format.tread else None
+        for output, parts in zip(problem.outputs, terms.outputs, strict=True)
+    )
+
+
+def _factors(parts: tuple[Term, ...], order: list[str]) -> tuple[str, ...] | None:
+    """Return the factors of terms; None where a term has none, or one whose word lacks zero."""
+    if any(not part.factor for part in parts):
+        return None
+    found = {one.name: one for part in parts for one in part.factor}
+    if any(abs(one.word.centre) > NEARLY * one.word.width for one in found.values()):
+        return None
+    return tuple(sorted(found, key=order.index))

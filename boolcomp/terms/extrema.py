@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.problem.extremes import climb
+from boolcomp.problem.problem import climb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.problem import Input, Problem
-    from boolcomp.terms.term import Term
-    from boolcomp.terms.terms import Wave
+    from boolcomp.terms.terms import Term, Wave
 
 TOLERANCE = 1e-10  # relative gap between what is attained and what is proved
 MOST_BOXES = 20_000  # alive at once before branch and bound gives up

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import cmath
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +14,17 @@ from boolcomp.base.errors import number
 from boolcomp.problem.problem import name_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from boolcomp.problem.problem import Input
+
+
+# --------------------------------------------------------------------------------------------------
+# Functions of position: waves in angle sums, and monomials in single sines and cosines.
+# --------------------------------------------------------------------------------------------------
+
 
 Order = tuple[str, int]
 Exponents = tuple[tuple[str, int], ...]  # (variable, how often), in their order, never zero
@@ -181,3 +190,158 @@ def _powers(powers: Exponents) -> list[str]:
 def _angle_sum(multiples: Exponents) -> str:
     parts = [f"{k} {name}".removeprefix("1 ").replace("-1 ", "-") for name, k in multiples]
     return f" {parts[0]}" if parts == [multiples[0][0]] else f"({signed_sum(parts)})"
+
+
+# --------------------------------------------------------------------------------------------------
+# A term: a coefficient of some inputs times a factor of others, part of one output.
+# --------------------------------------------------------------------------------------------------
+
+
+SAME = 1e-9  # two coefficients this close, relative to the largest, are the same
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """`coefficient(arguments) · factor`: (15.75 + 10 cos q2) qdd1, in the unit of its output.
+
+    `factor` are the inputs that the coefficient is multiplied with (one twice for its square), and
+    `output` is the title of the output it is part of.
+    """
+
+    name: str
+    output: str
+    coefficient: tuple[Wave | Monomial, ...]
+    arguments: tuple[Input, ...]
+    factor: tuple[Input, ...]
+
+    @property
+    def variables(self) -> tuple[Input, ...]:
+        """Every input once: those of the coefficient, then those of the factor."""
+        return (*self.arguments, *dict.fromkeys(self.factor))
+
+    def evaluate(self, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the term at values given by variable name; the arrays broadcast."""
+        total = sum((part.evaluate(values) for part in self.coefficient), np.asarray(0.0))
+        for variable in self.factor:
+            total = total * values[variable.name]
+        return np.asarray(total)
+
+    def waves(self) -> tuple[Wave, ...]:
+        """Return the coefficient as waves."""
+        return tuple(wave for part in self.coefficient for wave in part.waves())
+
+    def named(self, name: str) -> Term:
+        """Return the same term under another name."""
+        return replace(self, name=name)
+
+    def part(self, waves: Iterable[Wave]) -> Term:
+        """Return the term with only these waves, and only the variables they need."""
+        kept = tuple(sorted(waves, key=wave_order))
+        names = frozenset[str]().union(*(wave.names for wave in kept))
+        arguments = tuple(v for v in self.arguments if v.name in names)
+        return replace(self, coefficient=kept, arguments=arguments)
+
+    @property
+    def factor_text(self) -> str:
+        """The factor as text: `qdd1`, `qd1 qd2`, `qd2^2`, or nothing."""
+        names = [variable.name for variable in self.factor]
+        if len(names) == 2 and names[0] == names[1]:
+            return f"{names[0]}^2"
+        return " ".join(names)
+
+    def __str__(self) -> str:
+        return self._text([text for part in self.coefficient for text in part.addends()])
+
+    def phase_text(self) -> str:
+        """Write each wave as one cosine with a phase."""
+        return self._text([wave.phase_text() for wave in self.waves()])
+
+    def _text(self, addends: Sequence[str]) -> str:
+        total = signed_sum(addends)
+        if not self.factor:
+            return total
+        return f"{total if len(addends) == 1 else f'({total})'} {self.factor_text}"
+
+    def parity(self, variable: Input) -> int:
+        """Return 1 where the term is even in the variable, -1 where odd, 0 where neither."""
+        return self.reflection(variable, 0.0)
+
+    def reflections(self, variable: Input) -> tuple[tuple[float, int], ...]:
+        """Return every (point, sign) with f(2·point - x) = sign·f(x).
+
+        Angles are tried at multiples of pi/4 up to 3 pi/4 (each stands for itself plus pi), other
+        variables at zero and at the centre of their range.
+        """
+        points = [0.0, variable.reach.centre]
+        if variable.angle:
+            points = [k * math.pi / 4 for k in range(4)]
+        found = ((point, self.reflection(variable, point)) for point in dict.fromkeys(points))
+        return tuple((point, sign) for point, sign in found if sign)
+
+    def reflection(self, variable: Input, point: float) -> int:
+        """Return s = ±1 where f(2·point - x) = s·f(x) for all x, otherwise 0."""
+        if variable in self.factor:
+            return 0 if point else (-1) ** self.factor.count(variable)
+        here = {(w.multiples, w.powers): complex(w.cosine, -w.sine) for w in self.waves()}
+        slack = SAME * max((abs(c) for c in here.values()), default=0.0)
+        there: Iterable[tuple[tuple[Exponents, Exponents], complex]]
+        if any(name == variable.name for _, powers in here for name, _ in powers):
+            mirrored = collect(_mirrored(self.waves(), variable, point))
+            there = [((w.multiples, w.powers), complex(w.cosine, -w.sine)) for w in mirrored]
+        else:
+            there = _turned_over(here, variable.name, point)
+        signs, missing = [1, -1], dict(here)
+        for key, mirror in there:
+            one = missing.pop(key, 0.0)
+            signs = [sign for sign in signs if abs(mirror - sign * one) <= slack]
+            if not signs:
+                return 0
+        return signs[0] if all(abs(one) <= slack for one in missing.values()) else 0
+
+
+def _turned_over(
+    waves: Mapping[tuple[Exponents, Exponents], complex], angle: str, point: float
+) -> Iterator[tuple[tuple[Exponents, Exponents], complex]]:
+    """Yield waves with an angle x replaced by 2·point - x: each is one wave again."""
+    for (multiples, powers), coefficient in waves.items():
+        turns = dict(multiples)
+        k = turns.get(angle, 0)
+        if not k:
+            yield (multiples, powers), coefficient
+            continue
+        turns[angle] = -k
+        turned = coefficient * cmath.exp(2j * k * point) if point else coefficient
+        if multiples[0][0] == angle:  # the first multiple is positive: name it by its conjugate
+            turns, turned = {j: -m for j, m in turns.items()}, turned.conjugate()
+        yield (tuple(turns.items()), powers), turned
+
+
+def _mirrored(
+    waves: Iterable[Wave], variable: Input, point: float
+) -> Iterator[tuple[Exponents, Exponents, complex]]:
+    """Yield the waves with the variable x replaced by 2·point - x, as complex parts."""
+    name = variable.name
+    for wave in waves:
+        coefficient = complex(wave.cosine, -wave.sine)
+        k = dict(wave.multiples).get(name, 0)
+        turned = coefficient * np.exp(2j * k * point)
+        multiples = tuple((j, -m if j == name else m) for j, m in wave.multiples)
+        power = dict(wave.powers).get(name, 0)
+        others = tuple(entry for entry in wave.powers if entry[0] != name)
+        for low in range(power + 1):  # (2p - x)^n by the binomial theorem
+            weight = math.comb(power, low) * (2 * point) ** (power - low) * (-1) ** low
+            if weight:
+                powers = tuple(sorted((*others, (name, low)), key=_order)) if low else others
+                yield multiples, powers, turned * weight
+
+
+def _order(power: tuple[str, int]) -> tuple[str, int]:
+    return name_order(power[0])
+
+
+def evaluate_terms(
+    terms: Iterable[Term], values: Mapping[str, NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the sum of terms at values given by variable name."""
+    shape = np.broadcast_shapes(*(v.shape for v in values.values()))
+    return sum((term.evaluate(values) for term in terms), np.zeros(shape))

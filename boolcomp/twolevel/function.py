@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import html
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.errors import DataError
-from boolcomp.twolevel import dense as truth
-from boolcomp.twolevel import lists, verify
-from boolcomp.twolevel.cubes import Cubes, pack, unpack
-from boolcomp.twolevel.dense import Dense
-from boolcomp.twolevel.isop import isop
+from boolcomp.base.errors import DataError
+from boolcomp.twolevel import cubes as truth
+from boolcomp.twolevel import function_kernels
+from boolcomp.twolevel import function_kernels as kernels
+from boolcomp.twolevel.cubes import (
+    Clock,
+    Cubes,
+    Dense,
+    IndexCubes,
+    from_index,
+    literals,
+    pack,
+    points_of,
+    unpack,
+    words_for,
+)
+from boolcomp.twolevel.function_kernels import missed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +34,332 @@ if TYPE_CHECKING:
     from bitarray import frozenbitarray
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.clock import Clock
+    from boolcomp.twolevel.cubes import Shape
+
+    Values = NDArray[np.uint8]
+
+
+# --------------------------------------------------------------------------------------------------
+# What a list of cubes leaves uncovered, by cofactor recursion: for functions of many inputs.
+# --------------------------------------------------------------------------------------------------
+
+
+_LIST_BUDGET = 1 << 22  # cubes looked at between two looks at the clock: some ten milliseconds
+_MOST_MEMBERS = 1 << 27
+_MOST_WORDS = 1 << 23  # 64 MB
+
+
+class GaveUpError(Exception):
+    """The clock ran out, or the walk would need too much memory."""
+
+
+def buffers(inputs: int, room: int, leaves: int = 1) -> kernels.Walk:
+    """Return the buffers of walks over cubes of so many inputs, with room for so many members."""
+    words, depth = words_for(inputs), inputs + 3
+    return kernels.Walk(
+        members=np.zeros(room, np.int32), start=np.zeros(depth, np.int64),
+        split=np.zeros(depth, np.int64), side=np.zeros(depth, np.int64),
+        region=np.zeros((2, words), np.uint64), state=np.array([0, 0, 1, 0], np.int64),
+        bound=np.zeros((2, words), np.uint64), leaves=np.zeros((leaves, 2, words), np.uint64),
+        tally=np.zeros(128 * words, np.int64),
+    )  # fmt: skip
+
+
+def _enlarged(walk: kernels.Walk, most: int) -> kernels.Walk:
+    """Double the buffer that is full; raise `GaveUpError` where it has grown too large."""
+    if walk.state[1] == len(walk.leaves):
+        if walk.leaves.size > _MOST_WORDS or len(walk.leaves) >= most:
+            raise GaveUpError
+        return walk._replace(leaves=np.concatenate([walk.leaves, np.zeros_like(walk.leaves)]))
+    if walk.members.size > _MOST_MEMBERS:
+        raise GaveUpError
+    return walk._replace(members=np.concatenate([walk.members, np.zeros_like(walk.members)]))
+
+
+def first_uncovered(
+    targets: Cubes, cubes: Cubes, clock: Clock | None = None
+) -> NDArray[np.uint64] | None:
+    """Return a part of some target outside every cube (outputs ignored), or None if there is none.
+
+    Raises `GaveUpError` where the clock runs out.
+    """
+    if not len(targets):
+        return None
+    clock = clock or Clock()
+    walk = buffers(cubes.inputs, 8 * len(cubes) + 64)
+    at, budget = np.zeros(1, np.int64), _LIST_BUDGET
+    while True:
+        before = at[0]
+        status = kernels.cover_all(
+            targets.zero, targets.one, at, targets.inputs, cubes.zero, cubes.one, walk, budget
+        )
+        if status in (kernels.DONE, kernels.FOUND):
+            return walk.region if status == kernels.FOUND else None
+        if clock.over:
+            raise GaveUpError
+        if status == kernels.MORE_ROOM:
+            walk = _enlarged(walk, 1)
+        elif at[0] == before:
+            budget *= 2
+
+
+def uncovered_parts(
+    cubes: Cubes, clock: Clock | None = None, most: int = _MOST_WORDS
+) -> NDArray[np.uint64]:
+    """Return what the cubes leave uncovered, as disjoint regions; gives up beyond `most`."""
+    clock = clock or Clock()
+    walk = buffers(cubes.inputs, 8 * len(cubes) + 64, 64)
+    walk.region[:] = pack(np.ones((1, cubes.inputs), np.bool_))
+    walk.members[: len(cubes)] = np.arange(len(cubes))
+    walk.start[1:] = len(cubes)
+    while True:
+        status = kernels.explore(cubes.zero, cubes.one, walk, kernels.COLLECT, _LIST_BUDGET)
+        if status == kernels.DONE:
+            return walk.leaves[: walk.state[1]]
+        if status == kernels.MORE_ROOM:
+            walk = _enlarged(walk, most)
+        if clock.over:
+            raise GaveUpError
+
+
+def complement(cubes: Cubes, clock: Clock | None = None, most: int = _MOST_WORDS) -> Cubes:
+    """Return cubes for the points each output's cubes leave; equal parts are shared.
+
+    Raises `GaveUpError` where the clock runs out or there are more than about `most` cubes.
+    """
+    zeros, ones, outs = [cubes.zero[:0]], [cubes.one[:0]], [cubes.out[:0]]
+    total = 0
+    for j in range(cubes.outputs):
+        mine = cubes.take(cubes.owned_by(j))
+        parts = uncovered_parts(mine, clock, most)
+        total += len(parts)
+        if total > most or (clock is not None and clock.over):
+            raise GaveUpError
+        zeros.append(parts[:, 0])
+        ones.append(parts[:, 1])
+        owner = np.zeros((1, cubes.outputs), np.bool_)
+        owner[0, j] = True
+        outs.append(np.repeat(pack(owner), len(parts), axis=0))
+    zero, one, out = (np.ascontiguousarray(np.concatenate(a)) for a in (zeros, ones, outs))
+    return Cubes(cubes.inputs, cubes.outputs, zero, one, out).canonical()
+
+
+def some_point(region: NDArray[np.uint64], inputs: int) -> str:
+    """Return a point of a region as the letters of a PLA row."""
+    zero = unpack(region[:1], inputs)[0]
+    return "".join("0" if may_be_zero else "1" for may_be_zero in zero)
+
+
+# --------------------------------------------------------------------------------------------------
+# Does a cover implement a function? Decided exactly; where not, a point says so.
+#
+# Functions of few inputs are compared as truth tables, others by cofactor recursion on cube lists.
+# --------------------------------------------------------------------------------------------------
+
+
+_PAIRS = 1 << 26  # pairs of cubes compared between two looks at the clock
+_FEW_PAIRS = 1 << 24  # fewer than these are compared without drawing truth tables
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A point where a cover is wrong: it must have `expected` there and has the other value."""
+
+    output: int
+    point: str
+    expected: int
+
+    def __str__(self) -> str:
+        return (
+            f"output {self.output} at inputs {self.point or '(none)'} is {1 - self.expected}, "
+            f"must be {self.expected}"
+        )
+
+
+def verify(function: Function, cubes: Cubes, clock: Clock | None = None) -> Witness | None:
+    """Return a point where the cover is wrong, or None where it is right.
+
+    Raises `lists.GaveUpError` where the clock runs out first (functions of many inputs only).
+    """
+    if (cubes.inputs, cubes.outputs) != (function.inputs, function.outputs):
+        raise ValueError("the cover has other inputs or outputs than the function")
+    cubes = cubes.valid()
+    if function.is_dense and truth.raster_work(cubes) <= truth.MOST_WORK:
+        return _verify_dense(function.dense, cubes)
+    return missing(function, cubes, clock) or _excess(function, cubes, clock)
+
+
+def _verify_dense(table: truth.Dense, cubes: Cubes) -> Witness | None:
+    got = truth.rasterised(cubes)
+    for wrong, expected in ((table.on & ~got, 1), (table.off & got, 0)):
+        place = _first_bit(wrong)
+        if place is not None:
+            return Witness(place[0], truth.point(table.inputs, place[1]), expected)
+    return None
+
+
+def _first_bit(planes: NDArray[np.uint64]) -> tuple[int, int] | None:
+    """Return row and index of some set bit."""
+    where = np.flatnonzero(planes.ravel())
+    if not len(where):
+        return None
+    row, word = divmod(int(where[0]), planes.shape[1])
+    bits = int(planes[row, word])
+    return row, 64 * word + (bits & -bits).bit_length() - 1
+
+
+def missing(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | None:
+    """Return a required point outside the cover."""
+    return _outside(function.on, cubes.joined(function.dc), 1, clock)
+
+
+def _excess(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | None:
+    """Return a forbidden point inside the cover."""
+    if function.given_off is not None:
+        met = meeting(cubes, function.given_off, clock)
+        return None if met is None else Witness(met[0], met[1], 0)
+    return _outside(cubes, function.on.joined(function.dc), 0, clock)
+
+
+def _outside(targets: Cubes, space: Cubes, expected: int, clock: Clock | None) -> Witness | None:
+    """Return a point of some target outside `space`."""
+    targets = _not_contained(targets, space)
+    left = unpack(np.bitwise_or.reduce(targets.out)[None], targets.outputs)[0]
+    for j in np.flatnonzero(left).tolist():
+        mine = space.take(space.owned_by(j))
+        part = first_uncovered(targets.take(targets.owned_by(j)), mine, clock)
+        if part is not None:
+            return Witness(j, some_point(part, targets.inputs), expected)
+        if clock is not None and clock.over:
+            raise GaveUpError
+    return None
+
+
+def _not_contained(targets: Cubes, space: Cubes) -> Cubes:
+    """Return the targets for the outputs where no single cube of `space` holds them."""
+    targets = targets.valid()
+    if not 0 < len(targets) * len(space) <= _FEW_PAIRS:
+        return targets
+    out = targets.out.copy()
+    function_kernels.drop_contained(
+        targets.zero, targets.one, out, space.zero, space.one, space.out
+    )
+    return Cubes(targets.inputs, targets.outputs, targets.zero, targets.one, out).valid()
+
+
+def meeting(first: Cubes, second: Cubes, clock: Clock | None = None) -> tuple[int, str] | None:
+    """Return an output and a point that two lists have in common, or None."""
+    first, second = first.valid(), second.valid()
+    pairs = len(first) * len(second)
+    if pairs == 0:
+        return None
+    if (
+        pairs > _FEW_PAIRS
+        and truth.fits(first.inputs, first.outputs)
+        and (truth.raster_work(first) + truth.raster_work(second) <= truth.MOST_WORK)
+    ):
+        place = _first_bit(truth.rasterised(first) & truth.rasterised(second))
+        return None if place is None else (place[0], truth.point(first.inputs, place[1]))
+    return _meeting_by_pairs(first, second, clock)
+
+
+def _meeting_by_pairs(first: Cubes, second: Cubes, clock: Clock | None) -> tuple[int, str] | None:
+    step = max(1, _PAIRS // len(second))
+    for start in range(0, len(first), step):
+        i, k = function_kernels.first_meeting(
+            first.zero, first.one, first.out, second.zero, second.one, second.out,
+            first.inputs, start, min(start + step, len(first)),
+        )  # fmt: skip
+        if i >= 0:
+            zero = first.zero[i : i + 1] & second.zero[k : k + 1]
+            common = first.out[i : i + 1] & second.out[k : k + 1]
+            output = int(unpack(common, first.outputs).argmax())
+            return output, some_point(zero, first.inputs)
+        if clock is not None and clock.over:
+            raise GaveUpError
+    return None
+
+
+# --------------------------------------------------------------------------------------------------
+# Irredundant sums of products, fast: the first cover of everything (Minato 1992, Morreale 1970).
+#
+#     isop(L, U):  L0' = L0 & ~U1    f0 = isop(L0', U0)
+#                  L1' = L1 & ~U0    f1 = isop(L1', U1)
+#                  L*  = (L0 & ~f0) | (L1 & ~f1)    f* = isop(L*, U0 & U1)
+#                  f   = ~x f0 | x f1 | f*
+#
+# run for all outputs at once: where U is constant 1 for some output with something left to cover,
+# one product is emitted, shared by every output whose U is constant 1 there.
+# --------------------------------------------------------------------------------------------------
+
+
+_ISOP_BUDGET = 1 << 20  # words of work between two looks at the clock: a millisecond or two
+
+
+def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
+    """Return an irredundant cover of a table; None where the clock ran out before the end.
+
+    Every product is needed by the outputs it was made for; products may carry further outputs that
+    allow them, so single outputs of a product can be superfluous.
+    """
+    inputs, outputs = table.inputs, table.outputs
+    if outputs == 0:
+        return Cubes.empty(inputs, outputs)
+    clock = clock or Clock()
+    sizes = [outputs * words_for(1 << (inputs - k)) for k in range(inputs + 1)]
+    at = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    lower, upper, done = (np.zeros(at[-1], np.uint64) for _ in range(3))
+    lower[: sizes[0]] = _spread(table.on, inputs).ravel()
+    upper[: sizes[0]] = _spread(table.on | table.dc, inputs).ravel()
+    stage, path = np.zeros(inputs + 1, np.int64), np.zeros(2 * inputs + 2, np.int64)
+    state = np.zeros(2, np.int64)
+    value, free = np.zeros(1024, np.int64), np.zeros(1024, np.int64)
+    out = np.zeros((1024, words_for(outputs)), np.uint64)
+    while True:
+        status = kernels.isop(
+            inputs,
+            outputs,
+            lower,
+            upper,
+            done,
+            at,
+            stage,
+            path,
+            state,
+            value,
+            free,
+            out,
+            _ISOP_BUDGET,
+        )
+        if status == kernels.ISOP_DONE:
+            break
+        if status == kernels.ISOP_MORE_ROOM:
+            value, free, out = (np.concatenate([a, np.zeros_like(a)]) for a in (value, free, out))
+        elif clock.over:
+            return None
+    count = int(state[1])
+    found = IndexCubes(value[:count].copy(), free[:count].copy(), out[:count].copy())
+    return from_index(inputs, outputs, found)
+
+
+def _spread(words: NDArray[np.uint64], inputs: int) -> NDArray[np.uint64]:
+    """Repeat a table of fewer than 64 points over its word."""
+    for bit in range(inputs, 6):
+        words = words | words << np.uint64(1 << bit)
+    return words
+
+
+def minterms(table: Dense) -> Cubes:
+    """Return the cover with one product per point, in canonical order: the last resort."""
+    union = np.bitwise_or.reduce(table.on, axis=0)[None, :]
+    value = np.flatnonzero(points_of(union, table.inputs)).astype(np.int64)
+    out = pack(points_of(table.on, table.inputs)[:, value].T)
+    return from_index(table.inputs, table.outputs, IndexCubes(value, np.zeros_like(value), out))
+
+
+# --------------------------------------------------------------------------------------------------
+# What is minimised (`Function`) and what comes out (`Cover`).
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +450,7 @@ class Function:
         """
         if self.given_off is None:
             return self
-        left = lists.complement(self.on.joined(self.given_off), clock)
+        left = complement(self.on.joined(self.given_off), clock)
         return Function.from_cubes(self.on, self.dc.joined(left))
 
     @cached_property
@@ -126,7 +464,7 @@ class Function:
         if self.is_dense:
             table = self.dense
             return _cubes_of(Dense(self.inputs, self.outputs, table.off, table.dc & ~table.dc))
-        return lists.complement(self.on.joined(self.dc))
+        return complement(self.on.joined(self.dc))
 
 
 def in_phase(function: Function, phase: Sequence[bool]) -> Function:
@@ -159,7 +497,7 @@ def _cubes_of(table: Dense) -> Cubes:
 
 
 def _refuse_overlap(allowed: Cubes, off: Cubes) -> None:
-    witness = verify.meeting(allowed, off)
+    witness = meeting(allowed, off)
     if witness is not None:
         output, point = witness
         raise DataError(
@@ -205,8 +543,6 @@ class Cover:
 
     def _repr_html_(self) -> str:
         """Return maps of its outputs, for notebooks, or its text where it has many inputs."""
-        from boolcomp.twolevel.karnaugh import cover_html  # noqa: PLC0415 (which draws such values)
-
         return cover_html(self)
 
     def __repr__(self) -> str:
@@ -216,3 +552,268 @@ class Cover:
             f"{self.connections} connections, by {self.method})"
         )
         return "\n".join([head, *([f"  note: {self.note}"] if self.note else []), repr(self.cubes)])
+
+
+# --------------------------------------------------------------------------------------------------
+# Points that a cover misses: the one question behind lazy rows, idle outputs and points apart.
+# --------------------------------------------------------------------------------------------------
+
+
+STEPS = 10_000
+"""Steps of the search for a missed point before the clock is looked at."""
+
+
+class SearchEndedError(Exception):
+    """The time ended before the search for a missed point did."""
+
+
+def serving(cubes: NDArray[np.uint64], output: int, shape: Shape) -> NDArray[np.bool_]:
+    """Return the mask of packed cubes that belong to an output."""
+    word = cubes[:, shape.out_at + output // 64]
+    mask: NDArray[np.bool_] = (word >> np.uint64(output % 64) & np.uint64(1)) != 0
+    return mask
+
+
+def missed_part(
+    cover: NDArray[np.uint64],
+    cube: NDArray[np.uint64],
+    taste: NDArray[np.uint64],
+    end: float,
+) -> NDArray[np.uint64] | None:
+    """Return a part of a cube outside every cube of `cover`, or None when there is none.
+
+    All are input planes. `taste` (input values) says which half of a cube to look at first. Raises
+    `SearchEndedError` when `time.monotonic()` passes `end`.
+    """
+    if time.monotonic() > end:
+        raise SearchEndedError
+    part = cube.copy()
+    steps = STEPS
+    while True:
+        budget = np.array([steps], np.int64)
+        if missed(cover, part, taste, budget):
+            return part
+        if budget[0] >= 0:
+            return None
+        if time.monotonic() > end:
+            raise SearchEndedError
+        steps *= 4
+
+
+def point_of(
+    part: NDArray[np.uint64], taste: NDArray[np.uint64], output: int, shape: Shape
+) -> NDArray[np.uint64]:
+    """Return the point of a part of the input space that is nearest to `taste`, packed."""
+    words = shape.words
+    point = np.zeros(shape.width, np.uint64)
+    zero, one = part[:words], part[words:]
+    point[words : shape.out_at] = one & (~zero | taste)
+    point[:words] = zero & ~point[words : shape.out_at]
+    point[shape.out_at + output // 64] = np.uint64(1 << (output % 64))
+    return point
+
+
+# --------------------------------------------------------------------------------------------------
+# Products freed from outputs that other products serve already.
+# --------------------------------------------------------------------------------------------------
+
+
+def without_idle_outputs(
+    cover: NDArray[np.uint64], dont_care: NDArray[np.uint64], shape: Shape, end: float
+) -> NDArray[np.uint64]:
+    """Return the products with fewer outputs, still a cover; those left without any are dropped.
+
+    Products of many literals give up outputs first. At `end` what is done is done.
+    """
+    cover = cover.copy()
+    order = np.argsort(-literals(cover, shape), kind="stable")
+    try:
+        for output in range(shape.outputs):
+            if time.monotonic() > end:
+                break
+            free = dont_care[serving(dont_care, output, shape)]
+            _thin(cover, free, order, output, shape, end)
+    except SearchEndedError:
+        pass
+    return cover[cover[:, shape.out_at :].any(axis=1)]
+
+
+def _thin(
+    cover: NDArray[np.uint64],
+    free: NDArray[np.uint64],
+    order: NDArray[np.intp],
+    output: int,
+    shape: Shape,
+    end: float,
+) -> None:
+    """Take one output, in place, from every product that is covered without it there."""
+    planes = shape.out_at
+    bit = np.uint64(1 << (output % 64))
+    taste = np.zeros(shape.words, np.uint64)
+    for k in order:
+        if not cover[k, planes + output // 64] & bit:
+            continue
+        cover[k, planes + output // 64] &= ~bit
+        others = [cover[serving(cover, output, shape), :planes], free[:, :planes]]
+        # The product lies in ON and DC, so what DC and the others miss of it is ON.
+        try:
+            part = missed_part(np.concatenate(others), cover[k, :planes], taste, end)
+        except SearchEndedError:
+            cover[k, planes + output // 64] |= bit
+            raise
+        if part is not None:
+            cover[k, planes + output // 64] |= bit
+
+
+# --------------------------------------------------------------------------------------------------
+# Karnaugh maps: truth tables of at most six inputs in Gray order, with products on them, as SVG.
+#
+# The first bits count the rows, the others the columns, both in Gray order, so that neighbours
+# differ in one input. Values are 0, 1 and 2 (either will do).
+# --------------------------------------------------------------------------------------------------
+
+
+DRAWN = 6  # inputs of a map whose cells are squares
+MOST = 8  # outputs of a cover that are drawn
+CELL, EDGE = 34, 58  # pixels: of a square, of the room for names beside it
+COLOURS = 8
+# For notebooks, where a page's style sheet is not: colours that can be told apart (Okabe and Ito).
+INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255", "#666666")
+STYLE = (
+    "svg.karnaugh{max-width:24rem;margin:.3rem;background:#fff}"
+    "svg.karnaugh text{font:13px system-ui,sans-serif;fill:#223}"
+    "svg.karnaugh .cell{fill:#fff;stroke:#99a}svg.karnaugh .v1{fill:#e8eef6}"
+    "svg.karnaugh .v2{fill:#f4f4f4}svg.karnaugh .loop{fill:none;stroke-width:2.2}"
+    + "".join(f"svg.karnaugh .c{k + 1}{{stroke:{ink}}}" for k, ink in enumerate(INKS))
+)
+
+
+def cover_html(cover: Cover) -> str:
+    """Return a cover for notebooks: a map of every output where they are few, else its text."""
+    cubes, head = cover.cubes, repr(cover).partition("\n")[0]
+    if not (0 < cubes.inputs <= DRAWN and 0 < cubes.outputs <= MOST):
+        return f"<pre>{html.escape(repr(cover))}</pre>"
+    rows, names = cubes.inputs // 2, [f"x{k}" for k in range(cubes.inputs)]
+    maps = []
+    for output in range(cubes.outputs):
+        own = [term for term, owners in cubes.rows() if owners[output] == "1"]
+        ones = [any(holds(term, k) for term in own) for k in range(1 << cubes.inputs)]
+        drawn = karnaugh(np.array(ones, np.uint8), rows, names, own)
+        maps.append(f"<figure>{drawn}<figcaption>y{output}</figcaption></figure>")
+    flow = f'<div style="display:flex;flex-wrap:wrap">{"".join(maps)}</div>'
+    return f"<div><style>{STYLE}</style>{html.escape(head)}{flow}</div>"
+
+
+def holds(cube: str, minterm: int) -> bool:
+    """Tell whether a product of letters 0, 1, - holds a minterm, whose highest bit comes first."""
+    last = len(cube) - 1
+    return all(letter in {"-", "01"[minterm >> (last - k) & 1]} for k, letter in enumerate(cube))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words: one of them has no s."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def gray(k: int) -> int:
+    """Return the Gray word of a place."""
+    return k ^ k >> 1
+
+
+def cells(values: Values, rows: int) -> Values:
+    """Return a truth table (minterms in order) as its map, (rows, columns)."""
+    inputs = len(values).bit_length() - 1
+    down = np.array([gray(k) for k in range(1 << rows)])
+    along = np.array([gray(k) for k in range(1 << (inputs - rows))])
+    return np.asarray(values[(down[:, None] << (inputs - rows)) | along[None, :]])
+
+
+def karnaugh(values: Values, rows: int, names: Sequence[str], cubes: Sequence[str] = ()) -> str:
+    """Return a map of at most six inputs as SVG, with the products that hold its ones."""
+    found = cells(values, rows)
+    high, wide = found.shape
+    left = EDGE if rows else 20
+    width, height = left + CELL * wide + 12, EDGE + CELL * high + 12
+    columns = len(names) - rows
+    shown = f"map of {', '.join(names)}, with {counted(len(cubes), 'product')}"
+    lines = [
+        (
+            f'<svg class="karnaugh" viewBox="0 0 {width} {height}" role="img" '
+            f'style="--wide:{width}px" aria-label="{html.escape(shown)}">'
+        )
+    ]
+    lines.append(_name(left - 8, 14, " ".join(names[:rows]), "end") if rows else "")
+    lines.append(_name(left + CELL * wide / 2, 14, " ".join(names[rows:]), "middle"))
+    lines += [
+        _name(left + CELL * (k + 0.5), EDGE - 8, _word(k, columns), "middle", "word")
+        for k in range(wide)
+    ]
+    lines += [
+        _name(left - 8, EDGE + CELL * (k + 0.5) + 4, _word(k, rows), "end", "word")
+        for k in range(high if rows else 0)
+    ]
+    for r in range(high):
+        for c in range(wide):
+            value = int(found[r, c])
+            x, y = left + CELL * c, EDGE + CELL * r
+            minterm = gray(r) << columns | gray(c)
+            lines.append(
+                f'<rect class="cell v{value}" x="{x}" y="{y}" width="{CELL}" height="{CELL}">'
+                f"<title>{minterm}</title></rect>"
+            )
+            lines.append(_name(x + CELL / 2, y + CELL / 2 + 5, "01–"[value], "middle", "digit"))
+    for k, cube in enumerate(cubes):
+        lines += _loops(k, cube, rows, (left, EDGE), (high, wide))
+    return "\n".join([*filter(None, lines), "</svg>"])
+
+
+def _name(x: float, y: float, text: str, anchor: str, kind: str = "axis") -> str:
+    at = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}"'
+    return f'<text class="{kind}" {at}>{html.escape(text)}</text>'
+
+
+def _word(place: int, bits: int) -> str:
+    return format(gray(place), f"0{bits}b") if bits else ""
+
+
+def _loops(
+    k: int, cube: str, rows: int, corner: tuple[int, int], shape: tuple[int, int]
+) -> list[str]:
+    """Return a product as loops about its cells: open to a side where it goes on behind it."""
+    inset = 3 + 3 * (k % 3)
+    over = 7
+    loops = []
+    for first, last in _runs(cube[:rows], shape[0]):
+        for begin, end in _runs(cube[rows:], shape[1]):
+            x, y = corner[0] + CELL * begin + inset, corner[1] + CELL * first + inset
+            w, h = CELL * (end - begin) - 2 * inset, CELL * (last - first) - 2 * inset
+            if _around(cube[rows:], shape[1]):
+                x, w = (x - inset - over, w + inset + over) if not begin else (x, w + inset + over)
+            if _around(cube[:rows], shape[0]):
+                y, h = (y - inset - over, h + inset + over) if not first else (y, h + inset + over)
+            loops.append(
+                f'<rect class="loop c{k % COLOURS + 1}" data-cube="{k}" x="{x}" y="{y}" '
+                f'width="{w}" height="{h}" rx="9"><title>{html.escape(cube)}</title></rect>'
+            )
+    return loops
+
+
+def _places(part: str, count: int) -> list[int]:
+    return [k for k in range(count) if holds(part, gray(k))]
+
+
+def _runs(part: str, count: int) -> list[tuple[int, int]]:
+    """Return the places of a cube on an axis as runs from … to before."""
+    runs: list[tuple[int, int]] = []
+    for k in _places(part, count):
+        if runs and runs[-1][1] == k:
+            runs[-1] = (runs[-1][0], k + 1)
+        else:
+            runs.append((k, k + 1))
+    return runs
+
+
+def _around(part: str, count: int) -> bool:
+    """Tell whether a cube holds both ends of an axis, and not all of it: they are neighbours."""
+    runs = _runs(part, count)
+    return len(runs) == 2 and runs[0][0] == 0 and runs[1][1] == count

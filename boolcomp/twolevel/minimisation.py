@@ -2,19 +2,58 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import time
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import Literal, get_args
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+import numpy as np
+
+from boolcomp.base.errors import UsageError, listing, suggestion
 from boolcomp.base.loops import briefly, interpreting
-from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.twolevel import heuristic, isop
-from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.dense import Dense, is_small
-from boolcomp.twolevel.function import Cover, Function
-from boolcomp.twolevel.lists import GaveUpError
-from boolcomp.twolevel.verify import Witness, missing, verify
+from boolcomp.base.processes import Limits, Worker
+from boolcomp.twolevel import espresso_worker, heuristic, setcover
+from boolcomp.twolevel import function as twolevel_function
+from boolcomp.twolevel.cubes import (
+    Clock,
+    Cubes,
+    Dense,
+    Shape,
+    is_small,
+    pack,
+    packed,
+    to_index,
+    unpack,
+)
+from boolcomp.twolevel.function import (
+    Cover,
+    Function,
+    GaveUpError,
+    Witness,
+    in_phase,
+    isop,
+    missing,
+    verify,
+    without_idle_outputs,
+)
+from boolcomp.twolevel.heuristic import improve, improve_lists
+from boolcomp.twolevel.primes import Budget, SearchedDemands, TableDemands, merged
+from boolcomp.twolevel.setcover import LocalSearch, greedy_columns, lagrangian, reduced
+from boolcomp.twolevel.unlisted import Gatherer, points_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+# --------------------------------------------------------------------------------------------------
+# One function for every way to minimise; whatever comes out has been verified.
+# --------------------------------------------------------------------------------------------------
+
 
 Method = Literal["exact", "espresso", "isop", "own"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -71,12 +110,8 @@ def _warm(dense: bool, exact: bool) -> None:  # noqa: FBT001 (cache keys)
     """Load, or the first time after installing compile, the loops: outside any deadline."""
     if interpreting():  # within longer work that is begun again, compiled
         return
-    from boolcomp.twolevel.warm import warm  # noqa: PLC0415 (imports this module's own)
-
     warm(dense=dense)
     if exact:
-        from boolcomp.twolevel.warm_exact import warm_exact  # noqa: PLC0415 (only who asks needs it)
-
         warm_exact()
 
 
@@ -105,17 +140,15 @@ def _needs_a_product(function: Function, clock: Clock) -> bool | None:
 def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
     """Return the first cover, which every method starts from and falls back on."""
     if not function.is_dense:
-        from boolcomp.twolevel import improve_lists  # noqa: PLC0415 (truth tables do without)
-
-        found = improve_lists.irredundant(function, clock)
+        found = heuristic.irredundant(function, clock)
         return found, "deadline reached" if clock.over else ""
-    product_sum = isop.isop(function.dense, clock)
+    product_sum = twolevel_function.isop(function.dense, clock)
     if product_sum is not None:
         return product_sum, ""
     note = "no time for more than listing points"
     if function.given_on is not None:
         return function.given_on, note
-    return isop.minterms(function.dense), note
+    return twolevel_function.minterms(function.dense), note
 
 
 def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effort: float) -> Cover:
@@ -126,9 +159,7 @@ def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effo
         first = _own(function, start, begin, effort).cubes
         return minimise_exact(function, max(0.0, clock.left), start=first)
     if method == "espresso":
-        from boolcomp.twolevel import espresso  # noqa: PLC0415 (only who asks needs it)
-
-        answer = espresso.run(function, start, clock.left)
+        answer = run(function, start, clock.left)
         if answer.cubes is None:
             return Cover(start, "isop", note=f"{answer.note}; this is the irredundant sum")
         return Cover(answer.cubes, "espresso")
@@ -145,10 +176,8 @@ def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover
         return Cover(found, "own", len(found) == bound, bound)
     if not _listed(function, clock):
         return Cover(start, "isop")
-    from boolcomp.twolevel import improve_lists  # noqa: PLC0415 (truth tables do without)
-
-    cubes = improve_lists.improve_lists(function, start, clock, effort)
-    reached = improve_lists.within_reach(function)
+    cubes = heuristic.improve_lists(function, start, clock, effort)
+    reached = heuristic.within_reach(function)
     return Cover(
         cubes, "own", note="" if reached else "its OFF set is too large: grown within ON and DC"
     )
@@ -162,7 +191,7 @@ def _listed(function: Function, clock: Clock) -> bool:
     only_dc = Dense(table.inputs, table.outputs, table.dc, table.dc & ~table.dc)
     for name, planes in (("on", table), ("dc", only_dc)):
         if name not in function.__dict__:
-            found = isop.isop(planes, clock)
+            found = twolevel_function.isop(planes, clock)
             if found is None:
                 return False
             # Kept where the cached property of that name would keep it.
@@ -199,3 +228,280 @@ def _wrong(function: Function, cubes: Cubes, clock: Clock) -> Witness | str | No
         return verify(function, cubes, clock)
     except GaveUpError:
         return "no time to verify it"
+
+
+# --------------------------------------------------------------------------------------------------
+# Which outputs are cheaper upside down: output phase assignment.
+#
+# Function and opposite are minimised together (Sasao, 1984): products that serve both sides are
+# found, and for every choice of phases the number of products that it needs is counted. The best
+# choices are minimised by themselves, and the fewest products win; phases that gain nothing stay as
+# they are.
+# --------------------------------------------------------------------------------------------------
+
+
+ALL = 10  # outputs of which all choices are counted
+TRIED = 3  # choices that are minimised, beside the phases as they are
+_BOTH = 0.25  # of the time for function and opposite together
+
+
+class Phased(NamedTuple):
+    """A cover of the function in these phases: True is as it was given."""
+
+    phase: tuple[bool, ...]
+    function: Function
+    cover: Cover
+
+
+def assigned(function: Function, method: str = "own", deadline: float | None = None) -> Phased:
+    """Return phases and a verified cover of few products; at worst those of the function itself."""
+    clock = Clock(deadline)
+    upright = (True,) * function.outputs
+    both = minimise(_with_opposite(function), "own", _share(clock, _BOTH))
+    choices = [upright, *itertools.islice(_choices(both.cubes, function.outputs), TRIED)]
+    best: Phased | None = None
+    for place, phase in enumerate(dict.fromkeys(choices)):
+        if best is not None and clock.over:
+            break
+        turned = in_phase(function, phase)
+        cover = minimise(turned, method, _share(clock, 1 / (len(choices) - place)))
+        if best is None or _size(cover) < _size(best.cover):
+            best = Phased(phase, turned, cover)
+    assert best is not None  # noqa: S101 (the upright phases come first, whatever the time)
+    return best
+
+
+def _size(cover: Cover) -> tuple[int, int]:
+    return cover.products, cover.literals
+
+
+def _share(clock: Clock, part: float) -> float | None:
+    return None if math.isinf(clock.left) else max(0.01, clock.left * part)
+
+
+def _with_opposite(function: Function) -> Function:
+    """Return a function of twice the outputs: those given, then their opposites."""
+    width = function.outputs
+    opposite = in_phase(function, (False,) * width)
+    sets = []
+    for kind in ("on", "dc"):
+        first, second = getattr(function, kind), getattr(opposite, kind)
+        sets.append(_at(first, width, 0).joined(_at(second, width, width)))
+    return Function.from_cubes(*sets)
+
+
+def _at(cubes: Cubes, width: int, first: int) -> Cubes:
+    """Return cubes whose outputs stand among twice as many."""
+    out = np.zeros((len(cubes), 2 * width), np.bool_)
+    out[:, first : first + width] = unpack(cubes.out, width)
+    return Cubes(cubes.inputs, 2 * width, cubes.zero, cubes.one, pack(out))
+
+
+def _choices(cubes: Cubes, width: int) -> Iterator[tuple[bool, ...]]:
+    """Yield phases, those of the fewest products first; where outputs are many, the best found."""
+    serves = unpack(cubes.out, 2 * width)
+    if width <= ALL:
+        every = list(itertools.product((True, False), repeat=width))
+        every.sort(key=lambda phase: _needed(serves, phase))
+        yield from every
+    else:
+        yield _descended(serves, (True,) * width)
+        yield _descended(serves, (False,) * width)
+        each = serves.sum(axis=0)
+        yield _descended(serves, tuple((each[:width] <= each[width:]).tolist()))
+
+
+def _needed(serves: NDArray[np.bool_], phase: tuple[bool, ...]) -> int:
+    """Count the products that serve an output in its phase."""
+    width = len(phase)
+    columns = [k if upright else width + k for k, upright in enumerate(phase)]
+    return int(serves[:, columns].any(axis=1).sum())
+
+
+def _descended(serves: NDArray[np.bool_], phase: tuple[bool, ...]) -> tuple[bool, ...]:
+    """Turn one output after the other over while that needs fewer products."""
+    fewest = _needed(serves, phase)
+    place, idle = 0, 0
+    while idle < len(phase):
+        turned = (*phase[:place], not phase[place], *phase[place + 1 :])
+        needed = _needed(serves, turned)
+        idle += 1
+        if needed < fewest:
+            phase, fewest, idle = turned, needed, 0
+        place = (place + 1) % len(phase)
+    return phase
+
+
+# --------------------------------------------------------------------------------------------------
+# Run every compiled loop once on something tiny, so that deadlines need not count compiling.
+# --------------------------------------------------------------------------------------------------
+
+
+def warm(*, dense: bool) -> None:
+    """Compile or load the loops for truth tables, or those for lists of cubes."""
+    on = Cubes.from_rows(3, 1, [("000", "1"), ("011", "1"), ("11-", "1"), ("1-1", "1")])
+    dc = Cubes.from_rows(3, 1, [("001", "1")])
+    function = Function.from_cubes(on, dc)
+    if dense:
+        # Both readings: the second has too many inputs for listing all primes.
+        for inputs in (3, 13):
+            padding = "-" * (inputs - 3)
+            wide = [Cubes.from_rows(inputs, 1, [(a + padding, b) for a, b in s.rows()])
+                    for s in (on, dc)]  # fmt: skip
+            table: Dense = Function.from_cubes(*wide).dense
+            start = isop(table)
+            if start is not None:
+                improve(table, start, Clock())
+        verify(function, on)
+    # Local search needs a problem that its bound does not settle; here it gets no work to do.
+    matrix = setcover.matrix(function.dense, to_index(function.on))
+    assert matrix is not None  # noqa: S101 (it is tiny)
+    LocalSearch(matrix, np.zeros(1, np.int32), 0).improve(0)
+    if dense:
+        return
+    lists = Function.from_cubes(on, dc, Cubes.from_rows(3, 1, [("010", "1")]))
+    verify(lists, improve_lists(lists, on, Clock()))
+    lists = Function(3, 1, on, dc)
+    lists.__dict__["is_dense"] = False  # as if it had too many inputs
+    verify(lists, improve_lists(lists, on, Clock()))
+
+
+# --------------------------------------------------------------------------------------------------
+# Run every compiled loop of exact minimisation once, so that no deadline counts compiling.
+# --------------------------------------------------------------------------------------------------
+
+
+@cache
+def warm_exact() -> None:
+    """Compile or load the loops, the first time in a process."""
+    rows = [(f"{x:03b}", f"{w:02b}") for x, w in enumerate((1, 3, 3, 2, 2, 3, 3, 1))]
+    on, shape = packed(Cubes.from_rows(3, 2, rows)), Shape(3, 2)
+    end = math.inf  # however slow the machine: no deadline counts this
+    budget = Budget(1000, end)
+    primes = merged(on[:4], on[4:], 0, shape, budget)
+    for kind in (TableDemands, SearchedDemands):
+        demands = kind(on, on[:0], primes, shape)
+        demands.add_missed(np.zeros(0, np.int64), end)
+        demands.primes_around(on)
+    matrix = demands.matrix
+    list(matrix.blocks())
+    reduced(matrix, np.zeros(matrix.columns, np.int64), end)
+    lagrangian(matrix, greedy_columns(matrix), end)
+    LocalSearch(matrix, greedy_columns(matrix), 0).run(5, end)
+    without_idle_outputs(on, on[:1], shape, end)
+    points_apart(on, on[:1], on, shape, end)
+    off = packed(Cubes.from_rows(3, 2, [("000", "10"), ("011", "01")]))
+    Gatherer(on, on[:0], off, shape).search(end)
+
+
+# --------------------------------------------------------------------------------------------------
+# Espresso, as pyeda carries it, in a process of its own; without pyeda, a sentence instead.
+#
+# The C engine exits the whole process on contradictory input, holds the interpreter's lock, leaks
+# and keeps global settings, so it runs in a worker of its own (`espresso_worker`) with a time and a
+# memory limit, and is started from a good cover, never from minterms.
+# --------------------------------------------------------------------------------------------------
+
+
+MEMORY = 2 << 30
+_PATIENCE = 1.0  # seconds that a worker has to end by itself
+_F, _D, _R = 1, 2, 4
+_LONGEST = 10**6  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class EspressoAnswer:
+    """What Espresso found; None and a sentence where it found nothing.
+
+    `seconds` are those of the C engine alone, without starting its process.
+    """
+
+    cubes: Cubes | None
+    note: str = ""
+    seconds: float = 0.0
+
+
+def available() -> bool:
+    """Tell whether pyeda is installed."""
+    return find_spec("pyeda") is not None
+
+
+def run(
+    function: Function,
+    start: Cubes,
+    deadline: float = math.inf,
+    *,
+    memory: int = MEMORY,
+    single_expand: bool = False,
+) -> EspressoAnswer:
+    """Minimise from the cover `start`; an answer for certain, at the deadline (seconds) at last.
+
+    `memory` limits the worker's address space, in bytes. `single_expand` stops after the first
+    expansion: quicker, and about as good as a plain irredundant sum.
+    """
+    if not available():
+        return EspressoAnswer(None, "pyeda is not installed: `pip install 'boolcomp[espresso]'`")
+    if function.inputs == 0 or function.outputs == 0 or len(start) == 0:
+        return EspressoAnswer(start)
+    if deadline <= 0:
+        return EspressoAnswer(None, "no time was left for Espresso")
+    job, rows = _request(function, start, single_expand=single_expand)
+    limits = Limits(memory, math.ceil(min(deadline, _LONGEST)) + 1)
+    end = time.monotonic() + min(deadline, _LONGEST)
+    worker = Worker(limits=limits, quiet=True)
+    try:
+        return _read(function, *worker.call(espresso_worker.minimised, job, rows, end=end))
+    except TimeoutError:
+        note = f"Espresso was stopped after {deadline:.3g} s"
+    except EOFError:
+        note = _death(worker, memory)
+    except ImportError:
+        note = "pyeda is installed but its Espresso cannot be imported"
+    except MemoryError:
+        note = f"Espresso needed more than {memory >> 20} MiB"
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is a sentence)
+        note = f"Espresso failed: {error}"
+    finally:
+        worker.end()
+    return EspressoAnswer(None, note)
+
+
+def _request(
+    function: Function, start: Cubes, *, single_expand: bool
+) -> tuple[dict[str, int], bytes]:
+    given_off = function.given_off
+    other = function.dc if given_off is None else given_off
+    kind = _F | (_D if given_off is None else _R)
+    # In a row given to pyeda 1 puts an output in the ON set, 2 in the DC set, 0 (type r) in OFF;
+    # with type fr every 0 counts, so ON rows must name the outputs they do not mean otherwise.
+    rows = [_letters(start, "01" if given_off is None else "21")]
+    rows.append(_letters(other, "02" if given_off is None else "20"))
+    job = {
+        "inputs": function.inputs, "outputs": function.outputs, "type": kind,
+        "single_expand": single_expand,
+    }  # fmt: skip
+    return job, b"".join(rows)
+
+
+def _letters(cubes: Cubes, owners: str) -> bytes:
+    """Write cubes as letters without separators; `owners` are the letters for "no" and "yes"."""
+    zero, one = unpack(cubes.zero, cubes.inputs), unpack(cubes.one, cubes.inputs)
+    terms = np.frombuffer(b"?01-", np.uint8)[zero + 2 * one.astype(np.uint8)]
+    letters = np.frombuffer(owners.encode(), np.uint8)
+    values = letters[unpack(cubes.out, cubes.outputs).astype(np.uint8)]
+    return np.concatenate([terms, values], axis=1).tobytes()
+
+
+def _read(function: Function, rows: bytes, seconds: float) -> EspressoAnswer:
+    letters = np.frombuffer(rows, np.uint8).reshape(-1, function.inputs + function.outputs)
+    terms, owners = letters[:, : function.inputs], letters[:, function.inputs :]
+    cubes = Cubes.from_bits(terms != ord("1"), terms != ord("0"), owners == ord("1"))
+    return EspressoAnswer(cubes, seconds=seconds)
+
+
+def _death(worker: Worker, memory: int) -> str:
+    code = worker.end(_PATIENCE)
+    how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+    last = worker.last_words
+    said = f": {last}" if last else f" (memory limit {memory >> 20} MiB)"
+    return f"the Espresso worker died {how}{said}"

@@ -9,6 +9,9 @@ among `p0 & p1`, `x' & p0` and `x & p1` (Quine's theorem for one variable).
 
 from __future__ import annotations
 
+import abc
+import math
+import sys
 import time
 from dataclasses import dataclass, field
 from math import isqrt
@@ -17,10 +20,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.twolevel import primes_kernels
-from boolcomp.twolevel.packed import Shape, size_order
+from boolcomp.twolevel import primes_kernels as kernels
+from boolcomp.twolevel.cubes import (
+    Clock,
+    Cubes,
+    IndexCubes,
+    Shape,
+    from_index,
+    literals,
+    pack,
+    packed,
+    signatures,
+    size_order,
+    to_index,
+    unpacked,
+)
+from boolcomp.twolevel.function import (
+    Function,
+    GaveUpError,
+    SearchEndedError,
+    missed_part,
+    missing,
+    point_of,
+    serving,
+)
+from boolcomp.twolevel.setcover import CoverMatrix, distinct, incidence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# --------------------------------------------------------------------------------------------------
+# All multi-output primes of a function given by cubes.
+# --------------------------------------------------------------------------------------------------
+
 
 LEAF_INPUTS = 10
 """A part with no more inputs than this is solved on the array of all its cubes."""
@@ -258,3 +291,322 @@ def primes_of_points(
     budget.check(len(found))
     digits = found[:, None] // 3 ** np.arange(inputs)[::-1] % 3
     return digits, table[found].astype(np.uint64)
+
+
+# --------------------------------------------------------------------------------------------------
+# Primes that every prime cover has, found from one cover, without a list of all primes.
+#
+# A prime of a cover is essential where the consensus of the other cubes (and the don't-cares) with
+# it leaves a part of it uncovered that is no don't-care: no other prime holds that part (Brayton,
+# Hachtel, McMullen, Sangiovanni-Vincentelli, 1984, theorem 4.4).
+# --------------------------------------------------------------------------------------------------
+
+
+def primes_around(function: Function, cover: Cubes, clock: Clock | None = None) -> Cubes:
+    """Return a cover's cubes, each grown to a prime: literals go, then outputs come, in order.
+
+    Raises `lists.GaveUpError` where the clock runs out.
+    """
+    allowed = function.on.joined(function.dc)
+    grown = [_grown(allowed, cover.take(np.array([k])), clock) for k in range(len(cover))]
+    if not grown:
+        return cover
+    zero, one, out = (
+        np.concatenate([getattr(cube, plane) for cube in grown]) for plane in ("zero", "one", "out")
+    )
+    return Cubes(cover.inputs, cover.outputs, zero, one, out).canonical()
+
+
+def _grown(allowed: Cubes, cube: Cubes, clock: Clock | None) -> Cubes:
+    for k in range(cube.inputs):
+        bit = pack(np.eye(1, cube.inputs, k, np.bool_))
+        if (cube.zero & cube.one & bit).any():
+            continue
+        wider = Cubes(cube.inputs, cube.outputs, cube.zero | bit, cube.one | bit, cube.out)
+        cube = wider if _inside(wider, allowed, clock) else cube
+    for j in range(cube.outputs):
+        bit = pack(np.eye(1, cube.outputs, j, np.bool_))
+        more = Cubes(cube.inputs, cube.outputs, cube.zero, cube.one, cube.out | bit)
+        if not (cube.out & bit).any() and _inside(more, allowed, clock):
+            cube = more
+    return cube
+
+
+def _inside(cube: Cubes, space: Cubes, clock: Clock | None) -> bool:
+    """Tell whether a cube lies in a union of cubes, for all its outputs."""
+    target = Function.from_cubes(cube)
+    return missing(target, space, clock) is None
+
+
+def essential(
+    function: Function, primes: Cubes, clock: Clock | None = None, each: float = math.inf
+) -> NDArray[np.bool_]:
+    """Tell which primes of a cover are essential.
+
+    `primes` cover the function, and each is a prime of it. Of one that takes more than `each`
+    seconds it is not told. Raises `lists.GaveUpError` where the clock runs out.
+    """
+    clock = clock or Clock()
+    shape = Shape(primes.inputs, primes.outputs)
+    own, free = packed(primes), packed(function.dc)
+    found = np.zeros(len(own), np.bool_)
+    for k, prime in enumerate(own):
+        others = np.concatenate([own[:k], own[k + 1 :], free])
+        reached = unpacked(consensus_within(others, prime, shape), shape)
+        target = Function.from_cubes(primes.take(np.array([k])), function.dc)
+        try:
+            found[k] = missing(target, reached, Clock(min(each, clock.left))) is not None
+        except GaveUpError:
+            if clock.over:
+                raise
+    return found
+
+
+def consensus_within(
+    cubes: NDArray[np.uint64], prime: NDArray[np.uint64], shape: Shape
+) -> NDArray[np.uint64]:
+    """Return what of a prime other primes hold, as far as the consensus of cubes with it tells.
+
+    A cube that conflicts with it in one variable covers their common part with that variable as in
+    the prime. One that conflicts in none covers the common part, for all outputs of the prime where
+    it has one more. The outputs are one variable.
+    """
+    common = cubes & prime
+    masks = [_mask(variable, shape) for variable in range(shape.inputs + 1)]
+    conflicts = np.stack([~(common & mask).any(axis=1) for mask in masks], axis=1)
+    count = conflicts.sum(axis=1)
+    parts = [shape.none()]
+    for variable, mask in enumerate(masks):
+        parts.append(common[(count == 1) & conflicts[:, variable]] & ~mask | prime & mask)
+    more = (cubes & ~prime & masks[-1]).any(axis=1)
+    parts.append(common[(count == 0) & more] & ~masks[-1] | prime & masks[-1])
+    parts.append(common[(count == 0) & ~more])  # of one within the prime: a don't-care
+    return np.unique(np.concatenate(parts), axis=0)
+
+
+def _mask(variable: int, shape: Shape) -> NDArray[np.uint64]:
+    """Return the bits of an input's two values, or, for the last variable, of all outputs."""
+    mask = np.zeros(shape.width, np.uint64)
+    if variable == shape.inputs:
+        mask[shape.out_at :] = shape.everything()[shape.out_at :]
+    else:
+        bit = np.uint64(1 << (variable % 64))
+        mask[variable // 64] = mask[shape.words + variable // 64] = bit
+    return mask
+
+
+def lightest_first(cubes: Cubes) -> Cubes:
+    """Return cubes in the order of their literals, as lists of primes are read."""
+    shape = Shape(cubes.inputs, cubes.outputs)
+    return cubes.take(np.argsort(literals(packed(cubes), shape), kind="stable"))
+
+
+# --------------------------------------------------------------------------------------------------
+# Rows of the covering problem: points of ON, each with the list of primes that hold it.
+#
+# Points in the same primes make one row. Functions of few inputs have all their points in a table,
+# and every class of points becomes a row at once. Others start without rows; `add_missed` searches
+# points that a proposed cover misses, moves them to where few primes are, and adds them. When it
+# finds none the proposal covers the function: that search is complete in both cases.
+# --------------------------------------------------------------------------------------------------
+
+
+TABLE_POINTS = 2**23
+"""The most points times outputs that are held as a table (67 MB a plane)."""
+
+TABLE_WORK = 3 * 10**9
+"""The most steps that marking all points of all primes may take (about 5 s)."""
+
+WORK_PER_SECOND = 2 * 10**7
+"""Likewise for every second of the deadline: marking is done four times, within a fifth of it."""
+
+ROW_ENTRIES = 2 * 10**7
+"""The most entries of the first matrix; further points join it when they are missed."""
+
+SEED = 20_240_229
+
+
+class Demands(abc.ABC):
+    """The points to cover, as far as they are rows yet."""
+
+    def __init__(
+        self,
+        on: NDArray[np.uint64],
+        dont_care: NDArray[np.uint64],
+        primes: NDArray[np.uint64],
+        shape: Shape,
+    ) -> None:
+        self.on = on
+        self.dont_care = dont_care
+        self.primes = primes
+        self.shape = shape
+        self.matrix = CoverMatrix(np.zeros(1, np.int64), np.zeros(0, np.int32), len(primes))
+        self._seen: set[bytes] = set()
+
+    @abc.abstractmethod
+    def add_missed(self, chosen: NDArray[np.int64], end: float) -> int:
+        """Add rows for ON points in none of the chosen primes; return how many points were found.
+
+        0 means that there is no such point. Raises `SearchEndedError` when the time is over.
+        """
+
+    def primes_around(self, cubes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return a prime around every implicant, each once; ValueError if one is no implicant."""
+        found = kernels.first_around(cubes, self.primes)
+        if (found < 0).any():
+            raise ValueError("a cube of the start covers a point of the OFF set")
+        return distinct(found, len(self.primes))
+
+    def _add_points(self, points: NDArray[np.uint64]) -> int:
+        """Add the rows of some points, once each."""
+        starts, indices = kernels.covering_lists(points, self.primes)
+        fresh = np.zeros(len(points), np.bool_)
+        for k in range(len(points)):
+            row = indices[starts[k] : starts[k + 1]].tobytes()
+            fresh[k] = row not in self._seen
+            self._seen.add(row)
+        new = CoverMatrix(starts, indices, self.matrix.columns).keep(fresh)
+        self.matrix = self.matrix.stacked(new)
+        return len(points)
+
+
+class TableDemands(Demands):
+    """All points in a table of outputs by points, in the order of `dense`."""
+
+    def __init__(
+        self,
+        on: NDArray[np.uint64],
+        dont_care: NDArray[np.uint64],
+        primes: NDArray[np.uint64],
+        shape: Shape,
+    ) -> None:
+        super().__init__(on, dont_care, primes, shape)
+        self._wanted = self._marked(on) & ~self._marked(dont_care)
+        # Sums of random numbers tell classes apart; a clash only delays a row until it is missed.
+        self._weights = np.random.default_rng(SEED).integers(1, 2**64, len(primes), dtype=np.uint64)
+        self._class = self._sums(primes, self._weights)
+        self._fill()
+
+    @staticmethod
+    def fits(primes: NDArray[np.uint64], shape: Shape, seconds: float) -> bool:
+        """Tell whether the table is small enough, and marking the primes takes a small part."""
+        if shape.inputs > 40 or shape.outputs << shape.inputs > TABLE_POINTS:
+            return False
+        free = shape.inputs - literals(primes, shape)
+        owners = np.bitwise_count(primes[:, shape.out_at :]).sum(axis=1)
+        return float((2.0**free * owners).sum()) < min(TABLE_WORK, WORK_PER_SECOND * seconds)
+
+    def add_missed(self, chosen: NDArray[np.int64], end: float) -> int:
+        """Add one row for every class of missed points, at most 2000, few primes first."""
+        del end
+        missed = self._wanted & ~self._marked(self.primes[chosen])
+        outputs, points = self._classes(missed)
+        if not len(points):
+            return 0
+        if len(points) > 2000:
+            step = len(points) // 2000 + 1
+            outputs, points = outputs[::step], points[::step]
+        return self._add_points(self._packed(outputs, points))
+
+    def _fill(self) -> None:
+        """Make the first matrix: essential primes as rows of one, then all other classes."""
+        outputs, points = self._classes(self._wanted)
+        single = np.isin(self._class[outputs, points], self._weights)
+        self._add_points(self._packed(outputs[single], points[single]))
+        lengths = np.diff(self.matrix.starts)
+        only = self.matrix.indices[self.matrix.starts[:-1][lengths == 1]]
+        essential = distinct(only, self.matrix.columns)
+        outputs, points = self._classes(self._wanted & ~self._marked(self.primes[essential]))
+        ones = np.ones(len(self.primes), np.uint64)
+        counts = self._sums(self.primes, ones)[outputs, points].astype(np.int64)
+        order = np.argsort(counts, kind="stable")
+        order = order[np.cumsum(counts[order]) <= ROW_ENTRIES]
+        outputs, points, counts = outputs[order], points[order], counts[order]
+        places = outputs * self._wanted.shape[1] + points
+        rest = incidence(self._index(self.primes), self._wanted.shape, places, sys.maxsize)
+        assert rest is not None  # noqa: S101 (there is no limit)
+        self.matrix = self.matrix.stacked(rest)
+
+    def _index(self, cubes: NDArray[np.uint64]) -> IndexCubes:
+        return to_index(unpacked(cubes, self.shape))
+
+    def _sums(self, cubes: NDArray[np.uint64], weights: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        sums = np.zeros((self.shape.outputs, 1 << self.shape.inputs), np.uint64)
+        index = self._index(cubes)
+        signatures(index.value, index.free, index.out, weights, sums)
+        return sums
+
+    def _marked(self, cubes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        mask: NDArray[np.bool_] = self._sums(cubes, np.ones(len(cubes), np.uint64)) != 0
+        return mask
+
+    def _classes(self, where: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return one (output, point) of every class that has a point there."""
+        outputs, points = np.nonzero(where)
+        _, first = np.unique(self._class[outputs, points], return_index=True)
+        return outputs[first], points[first]
+
+    def _packed(self, outputs: NDArray[np.intp], points: NDArray[np.intp]) -> NDArray[np.uint64]:
+        out = pack(outputs[:, None] == np.arange(self.shape.outputs))
+        index = IndexCubes(points, np.zeros_like(points), out)
+        return packed(from_index(self.shape.inputs, self.shape.outputs, index))
+
+
+class SearchedDemands(Demands):
+    """Points found when a proposed cover misses them, for functions too wide for a table."""
+
+    def __init__(
+        self,
+        on: NDArray[np.uint64],
+        dont_care: NDArray[np.uint64],
+        primes: NDArray[np.uint64],
+        shape: Shape,
+    ) -> None:
+        super().__init__(on, dont_care, primes, shape)
+        self._random = np.random.default_rng(SEED)
+
+    def add_missed(self, chosen: NDArray[np.int64], end: float) -> int:
+        """Add a row for at most one missed point of every ON cube and output."""
+        mask = np.zeros(len(self.primes), np.bool_)
+        mask[chosen] = True
+        added = 0
+        for output in range(self.shape.outputs):
+            points = self._missed_of(output, mask, end)
+            if len(points):
+                added += self._add_points(self._moved(points, output, mask, end))
+        return added
+
+    def _missed_of(self, output: int, mask: NDArray[np.bool_], end: float) -> NDArray[np.uint64]:
+        """Return missed points of one output."""
+        shape, planes = self.shape, self.shape.out_at
+        own = [
+            self.primes[mask & serving(self.primes, output, shape), :planes],
+            self.dont_care[serving(self.dont_care, output, shape), :planes],
+        ]
+        cover = np.concatenate(own)
+        found = []
+        for cube in self.on[serving(self.on, output, shape), :planes]:
+            taste = self._random.integers(0, 2**64, shape.words, dtype=np.uint64)
+            part = missed_part(cover, cube, taste, end)
+            if part is not None:
+                found.append(point_of(part, taste, output, shape))
+        return np.array(found, np.uint64).reshape(len(found), shape.width)
+
+    def _moved(
+        self, points: NDArray[np.uint64], output: int, mask: NDArray[np.bool_], end: float
+    ) -> NDArray[np.uint64]:
+        """Return missed points in fewer primes, as near as single steps lead to them.
+
+        Where there are so many primes that this takes long, only some of the points.
+        """
+        own = serving(self.primes, output, self.shape)
+        dont_care = self.dont_care[serving(self.dont_care, output, self.shape)]
+        step = max(1, 10**8 // (1 + self.shape.inputs * int(own.sum())))
+        if len(points) > max(20, 10 * step):
+            points = points[:: len(points) // max(20, 10 * step) + 1].copy()
+        for at in range(0, len(points), step):
+            part = points[at : at + step]
+            kernels.harder(part, self.primes[own], mask[own], dont_care, self.shape.inputs)
+            if time.monotonic() > end:
+                raise SearchEndedError
+        return np.unique(points, axis=0)

@@ -9,14 +9,196 @@ low bits.
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from boolcomp.base.errors import number
-from boolcomp.words.layout import Grid, HeapRow
+from boolcomp.base.errors import DataError, cut, number, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+
+# --------------------------------------------------------------------------------------------------
+# Bits of a heap that other logic makes than adds up: each of a few signals, by a table.
+#
+# A heap is a sum of bits in columns; a full adder takes bits of a column and leaves one there and
+# one in the next. So whatever a bit is, what follows adds it up: made by other logic, it moves the
+# heap's word by nothing or by what its column counts, one way or the other. Bits are named by where
+# they stand, in the order in which they came into their column (see `graph.heaps`):
+#
+# w12.3.5 = e8 w3:2 w12.2.1 w12.3.0    that in column 3 of w12, the sixth that came, is the majority
+#                                      of bit 2 of w3 and two bits of w12's own columns
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_DIGITS = 6
+_NUMBER = rf"(\d{{1,{MOST_DIGITS}}})"
+_SPOT = re.compile(rf"w{_NUMBER}\.{_NUMBER}\.{_NUMBER}")
+_BIT = re.compile(rf"w{_NUMBER}:{_NUMBER}")
+_LINE = re.compile(r"(\S+) = ([0-9a-f]{2})((?: \S+){0,3})")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Spot:
+    """A bit of a heap: its word, its column, the how manieth that came there."""
+
+    word: int
+    column: int
+    place: int
+
+    def __str__(self) -> str:
+        return f"w{self.word}.{self.column}.{self.place}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WordBit:
+    """A bit of a word, counted from the lowest."""
+
+    word: int
+    bit: int
+
+    def __str__(self) -> str:
+        return f"w{self.word}:{self.bit}"
+
+
+Signal: TypeAlias = Spot | WordBit
+
+
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """What stands in a spot: a table of up to three signals (see `logic.luts`)."""
+
+    spot: Spot
+    table: int
+    operands: tuple[Signal, ...]
+
+    def __str__(self) -> str:
+        return " ".join([f"{self.spot} = {self.table:02x}", *map(str, self.operands)])
+
+
+def parse_cone(line: str) -> Cone:
+    """Return the cone that a line says; a `DataError` where it says none."""
+    found = _LINE.fullmatch(line)
+    spot = _SPOT.fullmatch(found[1]) if found else None
+    if found is None or spot is None:
+        raise DataError(f"{shown(line)} is no cone, such as 'w12.3.5 = e8 w3:2 w12.2.1 w12.3.0'")
+    operands = tuple(_signal(word) for word in found[3].split())
+    return Cone(Spot(*map(int, spot.groups())), int(found[2], 16), operands)
+
+
+def _signal(text: str) -> Signal:
+    if spot := _SPOT.fullmatch(text):
+        return Spot(*map(int, spot.groups()))
+    if bit := _BIT.fullmatch(text):
+        return WordBit(*map(int, bit.groups()))
+    raise DataError(f"{shown(text)} is no bit of a word, such as w3:2 or w12.2.1")
+
+
+def cones_text(cones: Iterable[Cone]) -> str:
+    """Return a line for every cone."""
+    return "".join(f"{cone}\n" for cone in cones)
+
+
+# --------------------------------------------------------------------------------------------------
+# Which bit of which word stands in which column of a heap.
+#
+# Columns count from the lowest of a heap; what would stand below column 0 is discarded.
+# --------------------------------------------------------------------------------------------------
+
+
+class HeapRow(NamedTuple):
+    """A word in a heap: `bits` above its lowest `drop`, the first of them in column `column`."""
+
+    drop: int
+    column: int
+    bits: int
+
+    @property
+    def weight(self) -> int:
+        """What all its bits count."""
+        return ((1 << self.bits) - 1) << self.column
+
+    @property
+    def lost(self) -> float:
+        """The variance of the bits that are dropped, in steps²: each is ± half its column."""
+        first = self.column - self.drop
+        return sum((4.0 ** (first + i - 1) for i in range(self.drop)), 0.0)
+
+    @property
+    def most_lost(self) -> float:
+        """The most that the bits which are dropped can be, in steps."""
+        first = self.column - self.drop
+        return sum((2.0 ** (first + i - 1) for i in range(self.drop)), 0.0)
+
+    def __str__(self) -> str:
+        end = self.drop + self.bits
+        return (
+            f"bits {self.drop}..{end - 1} in columns {self.column}..{self.column + self.bits - 1}"
+        )
+
+
+class Grid(NamedTuple):
+    """Partial products of the digits of two words, `a` and `b`, above the lowest that are dropped.
+
+    Those of the two lowest that are left stand in `column`, which may be below 0.
+    """
+
+    column: int
+    drop_a: int
+    a: int
+    drop_b: int
+    b: int
+
+    @property
+    def top(self) -> int:
+        """The highest column: nothing is left of products that lie below column 0."""
+        return self.column + self.a + self.b - 2
+
+    @property
+    def weight(self) -> int:
+        """What all products count."""
+        return sum(row.weight for _, row in self.rows())
+
+    @property
+    def lost(self) -> float:
+        """The variance of the products that are discarded, in steps²."""
+        return sum((pairs * 4.0 ** (c - 1) for c, pairs in self.diagonals() if c < 0), 0.0)
+
+    @property
+    def most_lost(self) -> float:
+        """The most that the products which are discarded can be, in steps."""
+        return sum((pairs * 2.0 ** (c - 1) for c, pairs in self.diagonals() if c < 0), 0.0)
+
+    @property
+    def swapped(self) -> Grid:
+        """The same products, the words the other way round."""
+        return Grid(self.column, self.drop_b, self.b, self.drop_a, self.a)
+
+    def rows(self) -> Iterator[tuple[int, HeapRow]]:
+        """Yield the digits of `a`, each with the bits of `b` that it leaves or inverts."""
+        for i in range(self.a):
+            below = max(0, -(self.column + i))
+            if below < self.b:
+                row = HeapRow(self.drop_b + below, self.column + i + below, self.b - below)
+                yield self.drop_a + i, row
+
+    def diagonals(self) -> Iterator[tuple[int, int]]:
+        """Yield all columns, those below 0 too, and how many products stand in each."""
+        for c in range(self.a + self.b - 1):
+            yield self.column + c, min(c + 1, self.a, self.b, self.a + self.b - 1 - c)
+
+    def __str__(self) -> str:
+        return (
+            f"digits {self.drop_a}..{self.drop_a + self.a - 1} times "
+            f"{self.drop_b}..{self.drop_b + self.b - 1} in columns {self.column}..{self.top}"
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# A word graph: what a compact program computes, bit for bit.
+# --------------------------------------------------------------------------------------------------
 
 
 ANGLE_BITS = 16  # a sum that is an angle counts 2^-16 turns
@@ -326,3 +508,103 @@ def _text(node: Node) -> str:
             parts.append(f"{sign} {words} << {part.column}")
     kind = "wrapping" if node.wraps else "heap"
     return f"{' '.join([kind, *parts])} + {node.constant}"
+
+
+# --------------------------------------------------------------------------------------------------
+# Word graphs read back from their text: `parse_graph(str(graph))` is the same graph.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_WORDS = 10_000
+MOST_BITS = 60  # of a word: sums of them fit in 64
+MOST_UNIT = 1000  # of the exponents of words' units
+_WORD = re.compile(r"w(\d+)\[(\d+)\] = (.*) unit 2\^(-?\d+)(?: at (\S+))?")
+_RESULT = re.compile(r"tau(\d+)\[(\d+)\] = w(\d+) >> (\d+)( tread)?")
+_INPUT = re.compile(r"input (\w+)( angle)?")
+_TURN = re.compile(r"([+-]) w(\d+):(\d+) << (\d+) ")
+_TABLE = re.compile(r"table w(\d+):(\d+)(?:&([0-9a-f]{1,15}))? ([\d ]+)")
+_PART = re.compile(r"([+-]) w(\d+)>>(\d+) (?:\* w(\d+)>>(\d+) )?<< (-?\d+) ")
+_CONSTANT = re.compile(r"\+ (-?\d+)")
+
+
+def parse_graph(text: str, where: str = "graph") -> WordGraph:
+    """Read a graph; a `DataError` names the line that is wrong."""
+    nodes: list[Node] = []
+    scales: list[Scale] = []
+    results: list[OutputWord] = []
+    for count, line in enumerate(text.splitlines(), 1):
+        try:
+            if result := _RESULT.fullmatch(line):
+                _check(int(result[1]) == len(results) + 1)
+                word_of = int(result[3]), int(result[4]), int(result[2]), bool(result[5])
+                results.append(OutputWord(*word_of))
+            elif word := _WORD.fullmatch(line):
+                _check(int(word[1]) == len(nodes) < MOST_WORDS and not results)
+                nodes.append(_node(word[3], int(word[2])))
+                scales.append(_scale(word[4], word[5] or "0"))
+            else:
+                _check(holds=False)
+        except ValueError as error:  # also of a number that is none, or has too many digits
+            sentence = f"{where}:{count}: {line[:60]!r} is no line of a word graph"
+            raise DataError(sentence) from error
+    try:
+        return WordGraph(tuple(nodes), tuple(scales), tuple(results))
+    except (ValueError, IndexError) as error:
+        raise DataError(f"{where}: {cut(str(error))}") from error
+
+
+def _check(holds: bool) -> None:  # noqa: FBT001 (what is checked)
+    if not holds:
+        raise ValueError("no line of a word graph")
+
+
+def _scale(lsb: str, offset: str) -> Scale:
+    scale = Scale(int(lsb), float(offset))
+    _check(abs(scale.lsb) <= MOST_UNIT and math.isfinite(scale.offset))
+    return scale
+
+
+def _node(text: str, bits: int) -> Node:
+    """Return a node that can be simulated in words of 64 bits."""
+    node = _any_node(text, bits)
+    sizes = [node.bits]
+    if isinstance(node, Angles):
+        sizes += [turn.shift + turn.read for turn in node.turns]
+    if isinstance(node, Heap):
+        sizes += [abs(part.column) for part in node.parts]
+    if isinstance(node, Angles | Heap):
+        sizes.append(node.constant.bit_length())
+    _check(max(sizes) <= MOST_BITS)
+    return node
+
+
+def _any_node(text: str, bits: int) -> Node:
+    if found := _INPUT.fullmatch(text):
+        return InputWord(found[1], bits, bool(found[2]))
+    if found := _TABLE.fullmatch(text):
+        entries = tuple(int(entry) for entry in found[4].split())
+        mask = int(found[3] or "0", 16)
+        _check(bool(mask) == bool(found[3]))
+        return Lookup(int(found[1]), int(found[2]), entries, bits, mask)
+    kind, _, rest = text.partition(" ")
+    _check(kind in ("angle", "heap", "wrapping"))
+    pattern = _TURN if kind == "angle" else _PART
+    items, end = [], 0
+    while item := pattern.match(rest, end):
+        items.append(item)
+        end = item.end()
+    constant = _CONSTANT.fullmatch(rest, end)
+    if constant is None:
+        raise ValueError("a sum without its constant")
+    if kind == "angle":
+        turns = tuple(Turn(int(t[2]), int(t[3]), int(t[4]), t[1] == "-") for t in items)
+        return Angles(turns, int(constant[1]), bits)
+    parts = tuple(_part(item) for item in items)
+    return Heap(parts, int(constant[1]), bits, kind == "wrapping")
+
+
+def _part(item: re.Match[str]) -> HeapPart:
+    negative, column = item[1] == "-", int(item[6])
+    if item[4] is None:
+        return Bits(int(item[2]), int(item[3]), column, negative)
+    return PartialProducts(int(item[2]), int(item[3]), int(item[4]), int(item[5]), column, negative)

@@ -7,17 +7,289 @@ entries but for a factor (and for a constant, unless the name has one).
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.logic import simulation
+from boolcomp.words.graph import (
+    Angles,
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    Node,
+    PartialProducts,
+    WordGraph,
+    reads,
+)
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.logic.network import Network
+
+    Words = NDArray[np.int64]
     Floats = NDArray[np.float64]
     Wave = tuple[str, int, float]  # cos or sin, of which multiple, its amplitude
+
+
+# --------------------------------------------------------------------------------------------------
+# Run a word graph on integer words, bit for bit as the logic does, many samples at a time.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulated:
+    """The outputs' words, (samples, outputs); the heaps that wrapped; how often one saturated."""
+
+    words: Words
+    wrapped: tuple[int, ...]
+    saturated: int
+
+
+def simulate(graph: WordGraph, inputs: Mapping[str, Words]) -> Simulated:
+    """Return the outputs' words for the words of the inputs, given by name."""
+    return Resimulation(inputs).simulate(graph)
+
+
+class Resimulation:
+    """Simulations of graphs that are much alike, on the same inputs: what is equal is kept."""
+
+    def __init__(self, inputs: Mapping[str, Words]) -> None:
+        self.inputs = inputs
+        self._nodes: tuple[Node, ...] = ()
+        self._values: list[Words] = []
+        self._over: list[int] = []
+
+    def simulate(self, graph: WordGraph) -> Simulated:
+        """Return what `simulate` does."""
+        values: list[Words] = []
+        overs: list[int] = []
+        same: list[bool] = []
+        for place, node in enumerate(graph.nodes):
+            known = place < len(self._nodes) and self._nodes[place] == node
+            kept = known and all(same[k] for k in reads(node))
+            same.append(kept)
+            if kept:
+                word, over = self._values[place], self._over[place]
+            elif isinstance(node, InputWord):
+                word, over = self.inputs[node.name], 0
+            else:
+                word, over = node_word(graph, place, values)
+            values.append(word)
+            overs.append(over)
+        self._nodes, self._values, self._over = graph.nodes, values, overs
+        made = finish(graph, values, [place for place, over in enumerate(overs) if over])
+        return made if graph.inputs else self._for_all(made)
+
+    def _for_all(self, made: Simulated) -> Simulated:
+        """Return what a graph without inputs gives, as often as there are samples."""
+        count = len(next(iter(self.inputs.values()))) if self.inputs else 1
+        words = np.repeat(made.words, count, axis=0)
+        return Simulated(words, made.wrapped, made.saturated * count)
+
+
+def finish(graph: WordGraph, values: Sequence[Words], wrapped: Sequence[int]) -> Simulated:
+    """Round and saturate the outputs, given all nodes' words."""
+    columns, saturated = [], 0
+    for result in graph.results:
+        heap = graph.nodes[result.node]
+        cell = values[result.node] >> result.drop
+        surplus = heap.bits - result.drop - result.bits
+        middle = (1 << (surplus + result.bits)) >> 1
+        low, high = middle - (1 << result.bits >> 1), middle + (1 << result.bits >> 1) - 1
+        clipped = np.clip(cell, low, high)
+        saturated += int((clipped != cell).sum())
+        columns.append(clipped - low)
+    return Simulated(np.stack(columns, axis=1), tuple(wrapped), saturated)
+
+
+def node_word(graph: WordGraph, place: int, values: Sequence[Words]) -> tuple[Words, int]:
+    """Return a node's word from those before it, and how many samples it wrapped on."""
+    node = graph.nodes[place]
+    if isinstance(node, Angles):
+        total = _filled(values, node.constant)
+        for turn in node.turns:
+            word = values[turn.node] >> (graph.nodes[turn.node].bits - turn.read)
+            word = ((1 << turn.read) - 1) ^ word if turn.negative else word
+            total += word << turn.shift
+        return total & ((1 << node.bits) - 1), 0
+    if isinstance(node, Lookup):
+        index = values[node.source] >> (graph.nodes[node.source].bits - node.read)
+        return np.asarray(node.entries, dtype=np.int64)[masked(index, node.mask)], 0
+    if not isinstance(node, Heap):
+        raise TypeError(f"node {place} is an input")
+    total = _filled(values, node.constant)
+    for part in node.parts:
+        if isinstance(part, Bits):
+            row, word = part.layout(graph.nodes), values[part.node]
+            word = word >> row.drop
+            total += (((1 << row.bits) - 1) ^ word if part.negative else word) << row.column
+        else:
+            _add_products(total, graph.nodes, values, part)
+    kept = total & ((1 << node.bits) - 1)
+    return kept, 0 if node.wraps else int((kept != total).sum())
+
+
+def masked(words: Words, mask: int) -> Words:
+    """Return the bits of words that a mask picks, side by side; all where it is 0."""
+    if not mask:
+        return words
+    found, place = np.zeros_like(words), 0
+    while mask:
+        low = (mask & -mask).bit_length() - 1  # each run of ones is moved at once
+        run = (~(mask >> low) & ((mask >> low) + 1)).bit_length() - 1
+        ones = (1 << run) - 1
+        found |= (words >> low & ones) << place
+        mask, place = mask & ~(ones << low), place + run
+    return found
+
+
+def _filled(values: Sequence[Words], constant: int) -> Words:
+    """Return a constant for every sample; one that broadcasts where nothing is read at all."""
+    return np.full_like(values[0], constant) if values else np.full(1, constant, np.int64)
+
+
+def _add_products(
+    total: Words, nodes: Sequence[Node], values: Sequence[Words], part: PartialProducts
+) -> None:
+    """Add partial products row by row: a digit of the shorter word leaves or inverts the other."""
+    grid, a, b = part.layout(nodes), values[part.a], values[part.b]
+    if grid.a > grid.b:
+        grid, a, b = grid.swapped, b, a
+    for i, row in grid.rows():
+        flip = -((a >> i & 1) ^ (not part.negative))
+        total += ((b >> row.drop ^ flip) & ((1 << row.bits) - 1)) << row.column
+
+
+# --------------------------------------------------------------------------------------------------
+# Whether a network computes what a word graph says, on the same input words.
+# --------------------------------------------------------------------------------------------------
+
+
+SAMPLES, SEED = 4094, 0x90DE  # and both ends of all words; fewer would take as long
+
+
+def agrees(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> bool:
+    """Tell whether a network gives, bit for bit, the words that simulating its graph gives."""
+    simulated, made = simulate(graph, words), network_words(network, graph, words)
+    same = np.array_equal(made.words, simulated.words)
+    return same and made.saturated == simulated.saturated
+
+
+def network_words(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> Simulated:
+    """Return the outputs' words that a network makes, whose words are laid out as a graph's."""
+    count = len(next(iter(words.values()))) if words else 1
+    planes = []
+    for node in graph.inputs:
+        planes += [_plane(words[node.name] >> k & 1) for k in reversed(range(node.bits))]
+    ones = np.full(-(-count // 64), (1 << 64) - 1, np.uint64)
+    outputs = network.fold(simulation.Planes(ones), planes)
+    place = saturated = 0
+    columns = []
+    for result in graph.results:
+        column = np.zeros(count, np.int64)
+        for k in reversed(range(result.bits)):
+            column |= _bits(outputs[place], count).astype(np.int64) << k
+            place += 1
+        columns.append(column)
+        saturated += int(_bits(outputs[place], count).sum())
+        place += 1
+    return Simulated(np.stack(columns, axis=1), (), saturated)
+
+
+def seems_right(network: Network, graph: WordGraph) -> bool:
+    """Tell whether a network agrees with its graph on some thousands of seeded words."""
+    rng = np.random.default_rng(SEED)
+    words = {}
+    for node in graph.inputs:
+        most = (1 << node.bits) - 1
+        drawn = rng.integers(0, most, SAMPLES, np.int64, endpoint=True)
+        words[node.name] = np.concatenate([[0, most], drawn])
+    return agrees(network, graph, words)
+
+
+def _plane(column: Words) -> simulation.Words:
+    packed = np.packbits(column.astype(np.uint8), bitorder="little")
+    padded = np.zeros(-(-len(packed) // 8) * 8, np.uint8)
+    padded[: len(packed)] = packed
+    return padded.view(np.uint64)
+
+
+def _bits(plane: simulation.Words, count: int) -> NDArray[np.uint8]:
+    return np.unpackbits(plane.view(np.uint8), count=count, bitorder="little")
+
+
+# --------------------------------------------------------------------------------------------------
+# Tables that are symmetric in their index, folded: the symmetric part is kept once.
+#
+# A table that is even, odd, periodic or antiperiodic in its index needs one input less. What is
+# found is exact: only the entries are looked at, not the function they came from.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """entries[k] = core[index] ^ (all ones where the parity of `flip` is odd).
+
+    Bit i of the index is the parity of the bits of k in mask `inputs[i]`.
+    """
+
+    inputs: tuple[int, ...]
+    core: tuple[int, ...]
+    flip: int
+
+
+def fold(entries: Sequence[int], bits: int) -> Folded:
+    """Fold a table of 2^t entries of `bits` bits as often as it is symmetric."""
+    core = np.asarray(entries, dtype=np.int64)
+    full = (1 << bits) - 1
+    masks = [1 << i for i in range(len(core).bit_length() - 1)]
+    flip = 0
+    while masks:
+        half = len(core) // 2
+        low, high = core[:half], core[half:]
+        top = masks[-1]
+        for reflected in (False, True):
+            other = high[::-1] if reflected else high
+            sign = 0 if np.array_equal(other, low) else full
+            if sign and not np.array_equal(other ^ full, low):
+                continue
+            masks.pop()
+            if reflected:
+                masks = [mask ^ top for mask in masks]
+            flip ^= top if sign else 0
+            core = low
+            break
+        else:
+            break
+    return Folded(tuple(masks), tuple(core.tolist()), flip)
+
+
+def canonical(folded: Folded, bits: int) -> tuple[Folded, bool, bool]:
+    """Return the least of a core, its mirror image, and their inverses; which of both was done.
+
+    A sine and a cosine of one amplitude then share their core, and so do f and -f.
+    """
+    full = (1 << bits) - 1
+    choices = []
+    for mirrored in (False, True):
+        core = folded.core[::-1] if mirrored else folded.core
+        for inverted in (False, True):
+            entries = tuple(e ^ full for e in core) if inverted else core
+            choices.append((entries, mirrored, inverted))
+    core, mirrored, inverted = min(choices)
+    return Folded(folded.inputs, core, folded.flip), mirrored, inverted
+
+
+# --------------------------------------------------------------------------------------------------
+# Which simple curve the entries of a table follow: waves of an angle, a square, a multiple.
+# --------------------------------------------------------------------------------------------------
+
 
 WAVES = 4  # multiples of an angle that a table over a whole turn may follow
 ARC_WAVES = 2  # and one over a part of a turn, where many curves look alike

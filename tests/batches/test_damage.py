@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from batchfiles import NAMES, bytes_of, program, states, write, write_parquet
 
-from boolcomp.common.errors import BoolcompError, DataError, UsageError
+from boolcomp.base.errors import BoolcompError, DataError, UsageError
 from boolcomp.scale import npyfiles
 from boolcomp.scale.batches import evaluate_files
 

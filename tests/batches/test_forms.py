@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from batchfiles import NAMES, RESULTS, program, read, states, torques, write, write_parquet
 
-from boolcomp.batches import chunk as chunks
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError
 from boolcomp.problem.sources import problem_of
+from boolcomp.scale import batches as chunks
 from boolcomp.scale.batches import evaluate_files
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from batchfiles import bytes_of, program, states, write
 
-from boolcomp.batches.journal import Journal
-from boolcomp.common.errors import DataError
+from boolcomp.base.errors import DataError
 from boolcomp.scale.batches import evaluate_files
+from boolcomp.scale.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,14 +9,20 @@ import pytest
 from batchfiles import bytes_of, program, states, write
 from clusters import needs_loopback
 
-from boolcomp.batches import terms
-from boolcomp.batches.chunk import Job, Tally, checksum_of, evaluate_chunk
-from boolcomp.batches.plan import Plan
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.workers import Workers
+from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base.workers import Workers
+from boolcomp.scale import batches
 from boolcomp.scale.batch_parts import columns_of, results_of
 from boolcomp.scale.batch_sources import find_source
-from boolcomp.scale.batches import check_shard, evaluate_files
+from boolcomp.scale.batches import (
+    Job,
+    Plan,
+    Tally,
+    check_shard,
+    checksum_of,
+    evaluate_chunk,
+    evaluate_files,
+)
 from boolcomp.scale.journal import NPY, Target, create
 
 if TYPE_CHECKING:
@@ -28,7 +34,7 @@ ROWS = 1700
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a chunk be several pieces, the last of them no whole block."""
-    monkeypatch.setattr("boolcomp.batches.chunk.piece_rows", lambda *_: 600)
+    monkeypatch.setattr("boolcomp.scale.batches.piece_rows", lambda *_: 600)
 
 
 def job_for(tmp_path: Path, name: str, engine: Any = "numpy") -> tuple[Job, Plan]:
@@ -46,8 +52,8 @@ def job_for(tmp_path: Path, name: str, engine: Any = "numpy") -> tuple[Job, Plan
 
 def by_terms(job: Job, plan: Plan, count: int) -> Tally:
     """Do all shares of the only chunk."""
-    others = [terms.partial(job, plan[0], k, count) for k in range(count - 1)]
-    return terms.joined(job, plan[0], count, *others)
+    others = [batches.partial(job, plan[0], k, count) for k in range(count - 1)]
+    return batches.joined(job, plan[0], count, *others)
 
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "uint8"])
@@ -62,7 +68,7 @@ def test_shares_joined_are_the_whole(count: int, kind: str, tmp_path: Path) -> N
     assert (tmp_path / "terms.npy").read_bytes() == (tmp_path / "samples.npy").read_bytes()
     assert tally._replace(seconds=alone.seconds, sent=0) == alone
     padded = [-(-rows // 512) * 512 for rows in (600, 600, 500)]
-    sent = sum(len(terms.share_of(job, k, count).stage.sent) for k in range(count - 1))
+    sent = sum(len(batches.share_of(job, k, count).stage.sent) for k in range(count - 1))
     assert tally.sent == sum(padded) * sent // 8 > 0
 
 

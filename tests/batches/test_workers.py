@@ -16,7 +16,7 @@ from batchfiles import bytes_of, program, states, write
 from clusters import needs_loopback
 from waiting import until, until_gone
 
-from boolcomp.common.workers import Workers
+from boolcomp.base.workers import Workers
 from boolcomp.scale.batches import evaluate_files
 from boolcomp.scale.npyfiles import header
 
@@ -64,9 +64,9 @@ def test_results_are_the_same_bytes_whoever_makes_them(
 DONE = 6  # chunks of a run that waits to be told to go on
 SCRIPT = f"""
 import sys
-from boolcomp.batches.journal import Journal
+from boolcomp.scale.journal import Journal
 from boolcomp.scale.batches import evaluate_files
-from boolcomp.common.workers import Workers
+from boolcomp.base.workers import Workers
 add = Journal.add
 def waiting(journal, record):
     add(journal, record)

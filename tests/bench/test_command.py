@@ -51,7 +51,7 @@ def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None
 def test_wrong_results_are_exit_code_one(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("boolcomp.measure.bench.libraries.EXACT", -1.0)
+    monkeypatch.setattr("boolcomp.measure.bench.rivals.EXACT", -1.0)
     stages(4)[2].save("program")
     result = run("bench", "program", "--batches", "64", "--cores", "1", "--seconds", "0.02")
     assert result.code == 1

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from samples import problem_of
 
-from boolcomp.measure.bench import build, rivals
-from boolcomp.measure.bench.harness import Checked, check
-from boolcomp.measure.bench.libraries import library_offers
-from boolcomp.measure.bench.states import draw_states
+from boolcomp.measure.bench import harness, rivals
+from boolcomp.measure.bench.harness import Checked, check, draw_states
+from boolcomp.measure.bench.rivals import library_offers
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
 @pytest.fixture(name="own_compilers")
 def forget_compilers() -> Iterator[None]:
     """Look for compilers anew, before and after."""
-    build.compiler.cache_clear()
+    harness.compiler.cache_clear()
     yield
-    build.compiler.cache_clear()
+    harness.compiler.cache_clear()
 
 
 @pytest.mark.check
@@ -56,7 +55,7 @@ def test_packages_compute_newton_euler() -> None:
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, own_compilers: None) -> None:
     del own_compilers
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(build, "processor", lambda: ("plain", frozenset({"avx2"})))
+    monkeypatch.setattr(harness, "processor", lambda: ("plain", frozenset({"avx2"})))
     offers = list(rivals.c_offers(load_robot("machado-2r"), 8))
     assert all(offer.make is None for offer in offers)
     reasons = {offer.rival: offer.skipped for offer in offers}
@@ -67,11 +66,11 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, own_compilers
     assert reasons["clang -O3 float"] == "no clang"
 
 
-@pytest.mark.parametrize("name", build.COMPILERS)
+@pytest.mark.parametrize("name", harness.COMPILERS)
 def test_a_loaded_rival_leaves_numbers_of_this_process_alone(name: str) -> None:
-    found = build.compiler(name)
+    found = harness.compiler(name)
     if found is None:
         pytest.skip(f"no {name}")
-    build.compiled_library(found, build.Unit("double three(void) { return 3.0; }"))
+    harness.compiled_library(found, harness.Unit("double three(void) { return 3.0; }"))
     smallest = np.nextafter(0.0, 1.0)
     assert smallest * np.float64(1.0) > 0.0, "subnormal numbers count as zero"

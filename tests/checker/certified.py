@@ -7,23 +7,21 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.checker.chain import check_program
-from boolcomp.checker.container import Section, parse
-from boolcomp.checker.folder import LoadFiles, read_program
+from boolcomp.checker.__main__ import check_program
+from boolcomp.checker.folder import LoadFiles, Section, parse, read_program
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.sketch_terms import Form, build_sketch
 from boolcomp.pipeline import compile_compact
-from boolcomp.program.writing import HEAD, render_program, sealed
-from boolcomp.proof.certificate.origin import origin_text
-from boolcomp.proof.certificate.sketch import sketch_text
+from boolcomp.program.program import HEAD, render_program, sealed
+from boolcomp.proof.certificates.writer import origin_text, sketch_text
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from boolcomp.checker.steps import Step
+    from boolcomp.checker.folder import Step
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
 

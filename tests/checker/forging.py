@@ -15,7 +15,7 @@ from checker.certified import certified
 
 import boolcomp as bc
 from boolcomp.checker.claim import stated
-from boolcomp.program.writing import CERTIFICATE, HEAD, render_program, sealed
+from boolcomp.program.program import CERTIFICATE, HEAD, render_program, sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

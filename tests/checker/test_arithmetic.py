@@ -13,22 +13,20 @@ from checker.certified import section
 from flint import arb
 from synthesis.networks import random_network
 
-from boolcomp.checker import origin
-from boolcomp.checker.errors.many import ByWord, Many, fixed
-from boolcomp.checker.errors.many import many_of as near_number
-from boolcomp.checker.functions.curves import Functions
-from boolcomp.checker.functions.waves import Space, Sum, Variable, number, precise
-from boolcomp.checker.robot import read_robot
+from boolcomp.base.errors import DataError
+from boolcomp.checker import problem
+from boolcomp.checker.boxes import ByWord, Many, fixed
+from boolcomp.checker.boxes import many_of as near_number
+from boolcomp.checker.folder import NotCoveredError
+from boolcomp.checker.problem import Functions
+from boolcomp.checker.robot import Space, Sum, Variable, number, precise, read_robot
 from boolcomp.checker.spans import ONE, Span
-from boolcomp.checker.steps import NotCoveredError
-from boolcomp.checker.tabledcells import largest
-from boolcomp.checker.tablednets import KINDS, cells_of, table_of, words_of
+from boolcomp.checker.tabled import KINDS, cells_of, largest, table_of, words_of
 from boolcomp.codes import Code
-from boolcomp.common.errors import DataError
 from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot.library import load_robot
-from boolcomp.proof.certificate.origin import origin_text
+from boolcomp.problem.words import Interval
+from boolcomp.proof.certificates.writer import origin_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -251,13 +249,13 @@ def test_friction_is_at_the_motor_and_its_sign_is_smoothed() -> None:
     text = origin_text(robot_problem(arm), {"q": 8, "qd": 8, "qdd": 8})
     text = text.replace("gear_ratio = 1", "gear_ratio = -3").replace("inverse-dynamics", FRICTION)
     text = text.replace("viscous_friction = 0", "viscous_friction = 0.25")
-    space, found = origin.function_of(section(text))
+    space, found = problem.function_of(section(text))
     state = dict.fromkeys(space.variables, 0.0)
     still, moving = (value(space, found["tau2"], {**state, "qd2": speed}) for speed in (0.0, 1.0))
     assert moving - still == pytest.approx(0.25 * 9)
     rough = text.replace("coulomb_friction = [0, 0]", "coulomb_friction = [2, 1]")
     rough = rough.replace(FRICTION, f"{FRICTION}:smoothing=0.5,0.25")
-    space, found = origin.function_of(section(rough))
+    space, found = problem.function_of(section(rough))
     name = next(name for name in space.variables if name.startswith("tanh"))
     ends = space.variables[name][1].low, space.variables[name][1].high
     assert ends == pytest.approx((np.tanh(-1 / 0.5), np.tanh(1 / 0.5)), abs=1e-9)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from checker.certified import certified, load_of, section, shipped, steps, with_line
 
+from boolcomp.base.errors import DataError
+from boolcomp.base.workers import ALONE
 from boolcomp.checker import bound
 from boolcomp.checker.problem import differences
-from boolcomp.common.errors import DataError
-from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import compile_compact
@@ -22,8 +22,7 @@ from boolcomp.problem.written.files import parse_function
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.steps import Step
+    from boolcomp.checker.folder import LoadFiles, Step
 
 WIDE = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\n"
 
@@ -127,7 +126,7 @@ def test_a_certified_bound_is_that_of_the_sketch_and_what_the_sketch_errs_by(
     for errs in (0.0, 0.125):
         if errs:
             monkeypatch.setattr(
-                "boolcomp.proof.certificate.asked.differences",
+                "boolcomp.proof.certificates.writer.differences",
                 lambda *texts: [replace(x, steps=0.125) for x in differences(*texts)],
             )
         made = compile_compact("machado-2r", replace(choices, certify=True)).program

@@ -13,17 +13,16 @@ import numpy as np
 import pytest
 from checker.certified import certified, changed, seal, section, steps
 
-from boolcomp.checker import claim, container
-from boolcomp.checker.__main__ import main
-from boolcomp.checker.chain import check_program
-from boolcomp.checker.folder import LoadFiles, ProgramFiles, read_program
-from boolcomp.checker.origin import read_origin
-from boolcomp.checker.steps import Step, whole
-from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.checker import claim
+from boolcomp.checker import folder as container
+from boolcomp.checker.__main__ import check_program, main
+from boolcomp.checker.folder import LoadFiles, ProgramFiles, Step, read_program, whole
+from boolcomp.checker.problem import read_origin
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.robot.payload import with_payload
-from boolcomp.program.writing import CERTIFICATE, HEAD, render_program
-from boolcomp.proof.certificate.claim import with_confirmed_changes
+from boolcomp.problem.robot.model import with_payload
+from boolcomp.program.program import CERTIFICATE, HEAD, render_program
+from boolcomp.proof.certificates.writer import with_confirmed_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

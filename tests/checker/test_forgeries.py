@@ -13,9 +13,9 @@ from checker import forging
 from checker.forgeries import FORGERIES, Expected, Forgery
 
 import boolcomp as bc
+from boolcomp.base.errors import BoolcompError
 from boolcomp.checker.__main__ import main
-from boolcomp.common.errors import BoolcompError
-from boolcomp.program.writing import CERTIFICATE, HEAD
+from boolcomp.program.program import CERTIFICATE, HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

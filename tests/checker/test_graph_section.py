@@ -11,8 +11,8 @@ import pytest
 from checker.certified import shipped, with_line
 
 from boolcomp.checker import graph
-from boolcomp.checker.claims.places import Place, Places
-from boolcomp.checker.steps import DoesNotHoldError
+from boolcomp.checker.folder import DoesNotHoldError
+from boolcomp.checker.graph import Place, Places
 
 if TYPE_CHECKING:
     from boolcomp.checker.folder import LoadFiles

@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.checker.claims.nodes import Given, Powers, Total
-from boolcomp.checker.claims.places import Place
-from boolcomp.checker.claims.stands import Claim, InputCells, OutputSteps
-from boolcomp.checker.errors.parts import line_of, word_of
-from boolcomp.checker.plain import Plain, cells
+from boolcomp.checker.folder import DoesNotHoldError
+from boolcomp.checker.graph import Claim, InputCells, OutputSteps, Place
+from boolcomp.checker.plain import Plain, cells, line_of, word_of
+from boolcomp.checker.problem import Given, Powers, Total
 from boolcomp.checker.spans import ONE, Span, between
-from boolcomp.checker.steps import DoesNotHoldError
-from boolcomp.words.graphtext import parse_graph
-from boolcomp.words.simulate import node_word
+from boolcomp.words.graph import parse_graph
+from boolcomp.words.simulation import node_word
 
 if TYPE_CHECKING:
-    from boolcomp.checker.claims.nodes import Node
+    from boolcomp.checker.problem import Node
     from boolcomp.words.graph import WordGraph
 
 BITS = {"a": 3, "b": 2}

@@ -12,14 +12,11 @@ import pytest
 from checker.certified import certified, changed, steps
 from pysat.solvers import Minisat22
 
-from boolcomp.checker.container import Section, parse
-from boolcomp.checker.gates import Nodes
+from boolcomp.base.errors import DataError
+from boolcomp.checker.folder import DoesNotHoldError, Section, parse
 from boolcomp.checker.lemmas import cone_clauses, letters, primes, prove
-from boolcomp.checker.network import FirstNetwork
-from boolcomp.checker.steps import DoesNotHoldError
-from boolcomp.common.errors import DataError
-from boolcomp.proof.certificate.refuting import refutation
-from boolcomp.proof.certificates.lemmas import trimmed
+from boolcomp.checker.network import FirstNetwork, Nodes
+from boolcomp.proof.certificates.lemmas import refutation, trimmed
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -32,7 +29,7 @@ from boolcomp.words.graph import (
     Turn,
     WordGraph,
 )
-from boolcomp.words.simulate import simulate
+from boolcomp.words.simulation import simulate
 
 if TYPE_CHECKING:
     from pathlib import Path

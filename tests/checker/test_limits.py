@@ -9,12 +9,11 @@ import pytest
 from shippedarms import built_of
 
 from boolcomp.checker import tight
-from boolcomp.checker.claims.nodes import Curve, Operation
-from boolcomp.checker.errors.ranges import near_words
-from boolcomp.checker.plain import Plain
+from boolcomp.checker.folder import NotCoveredError
+from boolcomp.checker.plain import Plain, near_words
+from boolcomp.checker.problem import Curve, Operation
 from boolcomp.checker.spans import ONE, Span, between
-from boolcomp.checker.steps import NotCoveredError
-from boolcomp.compact.result.explained import explained
+from boolcomp.compact.result import explained
 from boolcomp.proof.bound.checked import claim_of
 
 SINE = Curve(0, 1.0, 0.0, 1.0, -math.inf, math.inf, angle=True,

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from checker.certified import section
 
-from boolcomp.checker import same
+from boolcomp.checker import claim
 from boolcomp.checker.folder import LoadFiles
-from boolcomp.checker.functions.signatures import signature
+from boolcomp.checker.robot import signature
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.sources import problem_of
-from boolcomp.proof.certificate.origin import origin_text
+from boolcomp.proof.certificates.writer import origin_text
 
 if TYPE_CHECKING:
-    from boolcomp.checker.steps import Step
+    from boolcomp.checker.folder import Step
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROBOTS = sorted((ROOT / "robots").glob("*.toml"))
@@ -33,7 +33,7 @@ def compared(problem: Any, text: str) -> Step:
     inputs = [{"name": one.name, "unit": one.unit} for one in problem.inputs]
     document = {"name": problem.name, "inputs": inputs}
     load = LoadFiles(0, document, {"outputs": outputs}, None, None, {"origin": section(lines)})
-    (step,) = same.check_same(load, same.Asked(text, "file"))
+    (step,) = claim.check_same(load, claim.Asked(text, "file"))
     return step
 
 

@@ -14,14 +14,14 @@ from checker.certified import section, shipped, sketched, with_line
 from limited import random_limited, with_ranges
 from samples import branched_robot, general_robot, random_robot
 
-from boolcomp.checker import origin
+from boolcomp.checker import problem as origin
 from boolcomp.checker import problem as sketch
 from boolcomp.compact.sketch_terms import Form
-from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.functions import robot_problem
+from boolcomp.problem.problem import with_words
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.worded import with_words
 from boolcomp.problem.words import formats
 from boolcomp.problem.written.files import parse_function
 
@@ -128,7 +128,7 @@ def robot_rows() -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:robot.*no body has:boolcomp.common.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore:robot.*no body has:boolcomp.base.errors.DataWarning")
 def test_a_changed_number_of_the_robot_is_noticed_or_what_it_changes_is_counted() -> None:
     load, robot, counted = shipped(), load_robot("machado-2r"), 0
     for row in robot_rows():

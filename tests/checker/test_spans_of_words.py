@@ -8,7 +8,7 @@ from shippedarms import built_of
 
 from boolcomp.checker.plain import Plain
 from boolcomp.checker.spans import ONE
-from boolcomp.compact.result.explained import explained
+from boolcomp.compact.result import explained
 from boolcomp.proof.bound.checked import claim_of
 from boolcomp.words.graph import Lookup, Scale
 

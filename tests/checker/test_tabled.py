@@ -13,9 +13,8 @@ import pytest
 from checker.certified import changed, steps
 
 import boolcomp as bc
-from boolcomp.logic import luts
-from boolcomp.logic.network import Builder
-from boolcomp.logic.networktext import parse_network, render_network
+from boolcomp.logic import network as luts
+from boolcomp.logic.network import Builder, parse_network, render_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable

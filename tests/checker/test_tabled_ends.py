@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.checker.folder import read_program
-from boolcomp.checker.steps import DoesNotHoldError
+from boolcomp.checker.folder import DoesNotHoldError, read_program
 from boolcomp.checker.tabled import Sums
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options

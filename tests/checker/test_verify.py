@@ -14,14 +14,14 @@ import pytest
 from checker.certified import certified, changed, steps
 
 import boolcomp as bc
-from boolcomp.checker import bound, container
-from boolcomp.checker.__main__ import main
-from boolcomp.checker.chain import LINKS, TABLED
+from boolcomp.base.errors import DataError
+from boolcomp.checker import bound
+from boolcomp.checker import folder as container
+from boolcomp.checker.__main__ import LINKS, TABLED, main
 from boolcomp.checker.folder import read_program
-from boolcomp.common.errors import DataError
-from boolcomp.measure.verification.certified import chain_tools
-from boolcomp.program.writing import CERTIFICATE, render_program
-from boolcomp.proof.certificate.writing import WRITERS
+from boolcomp.measure.verify import chain_tools
+from boolcomp.program.program import CERTIFICATE, render_program
+from boolcomp.proof.certificates.writer import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from boolcomp.base import loops
+from boolcomp.base import loops, store
 from boolcomp.base import store as caches
-from boolcomp.common import places
-from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.base.errors import DataError, DataWarning
 
 
 @pytest.fixture(name="cache")
@@ -175,7 +174,7 @@ def test_what_was_written_without_a_umask_is_read_again() -> None:
 
 
 def found(folder: Path, name: str = "a.txt") -> list[str]:
-    return list(places.find([folder], name, lambda _, text: caches.unsealed(text), "{path}: no"))
+    return list(store.find([folder], name, lambda _, text: caches.unsealed(text), "{path}: no"))
 
 
 @pytest.mark.parametrize("folder", ["cache", "named"])
@@ -208,7 +207,7 @@ def test_folders_are_searched_in_order_and_a_good_file_behind_a_bad_one_is_found
     folders = [tmp_path / name for name in ("first", "none", "third")]
     caches.keep(folders[0] / "a.txt", "bad")
     caches.keep(folders[2] / "a.txt", caches.sealed("good"))
-    assert list(places.find(folders, "*.txt", lambda _, text: caches.unsealed(text))) == ["good"]
+    assert list(store.find(folders, "*.txt", lambda _, text: caches.unsealed(text))) == ["good"]
 
 
 def test_a_result_that_cannot_be_written_is_a_complaint_or_nothing(tmp_path: Path) -> None:
@@ -223,7 +222,7 @@ def test_two_writers_at_once_leave_one_whole_file_and_nothing_else(tmp_path: Pat
     with ThreadPoolExecutor(2) as threads:
         jobs = [threads.submit(caches.keep, tmp_path / "a.txt", text) for text in texts * 20]
         while not all(job.done() for job in jobs):
-            list(places.find([tmp_path], "a.txt", lambda _, text: caches.unsealed(text)))
+            list(store.find([tmp_path], "a.txt", lambda _, text: caches.unsealed(text)))
     assert all(job.result() for job in jobs)
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert found(tmp_path)[0] in ("a" * 100_000, "b" * 100_000)

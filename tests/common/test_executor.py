@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.base.errors import short
+from boolcomp.base.errors import DataError, UsageError, short
 from boolcomp.base.processes import Processes, WorkerLostError
 from boolcomp.base.workers import completed, executor, in_order
-from boolcomp.common.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from boolcomp.base import loops
-from boolcomp.twolevel.dense import Dense
+from boolcomp.twolevel.cubes import Dense
 from boolcomp.twolevel.minimisation import minimise
 
 if TYPE_CHECKING:

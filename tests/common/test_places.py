@@ -15,10 +15,11 @@ import pytest
 from clusters import needs_loopback
 from fsspec.spec import AbstractFileSystem
 
+from boolcomp.base import store as buckets
 from boolcomp.base import store as cache
-from boolcomp.common import buckets, places
-from boolcomp.common.errors import DataError, DataWarning, UsageError
-from boolcomp.common.places import place_of
+from boolcomp.base import store as places
+from boolcomp.base.errors import DataError, DataWarning, UsageError
+from boolcomp.base.store import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

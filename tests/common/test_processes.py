@@ -17,11 +17,8 @@ from small_programs import stages
 from waiting import until, until_gone
 
 from boolcomp.base import processes
-from boolcomp.base.errors import short
-from boolcomp.base.processes import Ended, Processes, Worker, run_program
-from boolcomp.common import launcher
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.launcher import Limits
+from boolcomp.base.errors import DataError, UsageError, short
+from boolcomp.base.processes import Ended, Limits, Processes, Worker, run_program
 
 HOSTILE = "open('/dev/stderr', 'w').write('executed ' + __file__)\nraise SystemExit(7)\n"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -168,7 +165,7 @@ def test_a_start_that_is_interrupted_leaves_no_process(monkeypatch: pytest.Monke
         monkeypatch.undo()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(launcher, "Popen", Noted)
+    monkeypatch.setattr(processes, "Popen", Noted)
     monkeypatch.setattr(Future, "result", interrupted)
     with pytest.raises(KeyboardInterrupt):
         Worker()

@@ -7,8 +7,7 @@ import threading
 
 import pytest
 
-from boolcomp.common.shared import Shared
-from boolcomp.common.workers import ALONE, TWO, Workers
+from boolcomp.base.workers import ALONE, TWO, Shared, Workers
 
 
 def sent(value: object) -> Shared:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from boolcomp.common.errors import UsageError
-from boolcomp.common.workers import ALONE, TWO, Workers
+from boolcomp.base.errors import UsageError
+from boolcomp.base.workers import ALONE, TWO, Workers
 
 
 def test_workers_stay_from_step_to_step_of_a_block_and_end_with_it() -> None:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.compact.limits import DIRECT
 from boolcomp.compact.search import SearchTask, screen, search_of
-from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch import quantities
 from boolcomp.compact.sketch_steps import direct_sketch
-from boolcomp.compact.widths.forms import DIRECT
-from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.expressions.tape import Tape
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import Group, Input, Output, Problem
+from boolcomp.problem.problem import Group, Input, Output, Problem, with_exact_words
+from boolcomp.problem.words import Interval
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.search import Candidate, Search
-    from boolcomp.compact.sketch.sketch import Sketch
-    from boolcomp.problem.expressions.straight import Straight
+    from boolcomp.compact.sketch import Sketch
+    from boolcomp.problem.expressions.tape import Straight
 
     Floats = NDArray[np.float64]
 

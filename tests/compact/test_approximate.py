@@ -13,54 +13,64 @@ import pytest
 from compact.word_robots import built_of, case, small_robot
 from samples import terms_of
 
-from boolcomp.checker.chain import check_program
-from boolcomp.checker.cones import moved_by
-from boolcomp.checker.container import Section
-from boolcomp.checker.folder import read_program
-from boolcomp.common.errors import DataError, DataWarning, UsageError
-from boolcomp.common.workers import ALONE
-from boolcomp.compact.approximate import kernels
-from boolcomp.compact.approximate.cones import Follower
-from boolcomp.compact.approximate.free import Start, with_free_changes
-from boolcomp.compact.approximate.judge import Judge, drawn
-from boolcomp.compact.approximate.move_kernels import (
+from boolcomp.base.errors import DataError, DataWarning, UsageError
+from boolcomp.base.workers import ALONE
+from boolcomp.checker.__main__ import check_program
+from boolcomp.checker.folder import Section, read_program
+from boolcomp.checker.network import moved_by
+from boolcomp.compact import approximate_kernels
+from boolcomp.compact.approximate import (
+    Follower,
+    Judge,
+    Pricing,
+    Searching,
+    Start,
+    arrays_of,
+    cores_of,
+    drawn,
+    room,
+    row_planes,
+    with_entries,
+    with_free_changes,
+)
+from boolcomp.compact.approximate import approximated as smaller_by
+from boolcomp.compact.approximate_kernels import (
+    FORBIDDEN,
     Active,
+    Asked,
     Choice,
+    Rows,
+    WordRows,
     bare_move,
+    extra,
     patience,
     table_move,
 )
-from boolcomp.compact.approximate.prices import Pricing, cores_of, with_entries
-from boolcomp.compact.approximate.results import approximated as smaller_by
-from boolcomp.compact.approximate.row_kernels import FORBIDDEN, Rows, WordRows, extra
-from boolcomp.compact.approximate.searching import Searching, arrays_of, room, row_planes
-from boolcomp.compact.approximate_kernels import Asked
 from boolcomp.compact.demand import Demand, usual_demand
-from boolcomp.compact.errors.measure import deviations, network_errors
-from boolcomp.compact.errors.samples import States
-from boolcomp.compact.graph.coned import ConedLogic
-from boolcomp.compact.graph.tables import mux_network
-from boolcomp.compact.network import word_logic
-from boolcomp.compact.remade import fresh_states, require_true
-from boolcomp.compact.result.booked import booked
-from boolcomp.compact.result.network import Begin, Finished, synthesiser
-from boolcomp.compact.result.proved import proved
+from boolcomp.compact.errors import States, deviations, network_errors
+from boolcomp.compact.network import ConedLogic, word_logic
+from boolcomp.compact.passes import fresh_states, require_true
+from boolcomp.compact.result import Begin, Finished, booked, proved, synthesiser
 from boolcomp.compact.store import result_store
-from boolcomp.logic import luts
+from boolcomp.compact.tables import mux_network
+from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
 from boolcomp.pipeline import certified as certified_by_checker
 from boolcomp.targets.rtl_module import graph_of
-from boolcomp.words.cones import Cone, Spot, WordBit, parse_cone
 from boolcomp.words.graph import (
     Bits,
+    Cone,
     Heap,
     InputWord,
     Lookup,
     OutputWord,
     PartialProducts,
     Scale,
+    Spot,
+    WordBit,
     WordGraph,
+    parse_cone,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +79,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result import Built
     from boolcomp.terms.extract import Terms
 
 
@@ -84,17 +94,17 @@ def torques() -> Terms:
 @pytest.fixture(name="fewer", autouse=True, scope="module")
 def fewer_states() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.widths.passes.SEEN", 20_000)
-        patch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 60_000)
-        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.passes.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.passes.CLIMBED", 40_000)
-        patch.setattr("boolcomp.compact.approximate.judge.WINDOW", 1 << 13)
-        patch.setattr("boolcomp.compact.approximate.judge.JUDGED", 1 << 16)
-        patch.setattr("boolcomp.compact.approximate.free.WINDOW", 1 << 15)
-        patch.setattr("boolcomp.compact.approximate.free.JUDGED", 1 << 16)
-        patch.setattr("boolcomp.compact.approximate.free.EXTREMES", 1 << 10)
-        patch.setattr("boolcomp.compact.approximate.free.VISITS", 1 << 16)
+        patch.setattr("boolcomp.compact.widths.SEEN", 20_000)
+        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 60_000)
+        patch.setattr("boolcomp.compact.errors.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.widths.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.widths.CLIMBED", 40_000)
+        patch.setattr("boolcomp.compact.approximate.WINDOW", 1 << 13)
+        patch.setattr("boolcomp.compact.approximate.JUDGED", 1 << 16)
+        patch.setattr("boolcomp.compact.approximate.WINDOW", 1 << 15)
+        patch.setattr("boolcomp.compact.approximate.JUDGED", 1 << 16)
+        patch.setattr("boolcomp.compact.approximate.EXTREMES", 1 << 10)
+        patch.setattr("boolcomp.compact.approximate.VISITS", 1 << 16)
         yield
 
 
@@ -144,10 +154,10 @@ def searching(network: Network, most: float = 1e9) -> Searching:
 
 def wholly(searched: Searching, node: int, weight: float) -> tuple[bool, NDArray[np.float64]]:
     """Return what inverting a node costs at every row, and whether that may be."""
-    order = kernels.ordered(searched.nodes)
+    order = approximate_kernels.ordered(searched.nodes)
     planes = room(searched.now)
-    planes.then[node], planes.marks[node] = ~planes.now[node], kernels.DIFFERS
-    kernels.follow(searched.nodes, order, 0, planes)
+    planes.then[node], planes.marks[node] = ~planes.now[node], approximate_kernels.DIFFERS
+    approximate_kernels.follow(searched.nodes, order, 0, planes)
     off = (searched.word - SUMS).astype(np.float64)
     rows = Rows(searched.word, searched.home, off, np.full((1, 64), weight))
     by, total = np.zeros(64), np.zeros(1)
@@ -210,7 +220,7 @@ def crossed() -> Network:
 @pytest.mark.parametrize("network", [adder(), crossed()])
 def test_levels_and_heights_count_nodes_before_and_after(network: Network) -> None:
     nodes = arrays_of(network)
-    order = kernels.ordered(nodes)
+    order = approximate_kernels.ordered(nodes)
     level = dict.fromkeys(range(nodes.first), 0)
     for s, node in enumerate(network.nodes, nodes.first):
         level[s] = 1 + max(level[k] for k in node.operands)
@@ -228,7 +238,7 @@ def test_the_best_table_is_the_cheapest_of_all() -> None:
     for seed in range(20):
         searched = searching(adder())
         nodes, node = searched.nodes, 11
-        kernels.ordered(nodes)
+        approximate_kernels.ordered(nodes)
         seen = rng.integers(0, 2, (3, 40)).astype(np.uint8)
         values, costs = rng.integers(0, 2, 40).astype(np.uint8), rng.normal(0.3, 1.0, 40)
         active = Active(np.arange(40), costs, values, np.zeros(1, np.uint64))
@@ -237,7 +247,7 @@ def test_the_best_table_is_the_cheapest_of_all() -> None:
         gain, move = table_move(nodes, node, choice, active, -1e9, state)
         row = seen[0] << 2 | seen[1] << 1 | seen[2]
         every = [costs[(one >> row & 1) != values].sum() for one in range(256)]
-        saved = kernels.saved_by(nodes, node, np.array([2, 3, 4]), 1)
+        saved = approximate_kernels.saved_by(nodes, node, np.array([2, 3, 4]), 1)
         assert gain == pytest.approx(saved - min(every))
         assert every[move[0]] == pytest.approx(min(every))
         bare, _ = bare_move(nodes, node, choice, active)
@@ -246,7 +256,7 @@ def test_the_best_table_is_the_cheapest_of_all() -> None:
             for k in (-1, 0, 1, 2)
             for value in (0, 1)
         ]
-        whole = kernels.saved_by(nodes, node, np.array([2, 2, 2]), 0)
+        whole = approximate_kernels.saved_by(nodes, node, np.array([2, 2, 2]), 0)
         assert bare == pytest.approx(whole - min(single))
 
 
@@ -272,7 +282,7 @@ def test_a_change_of_operands_saves_the_nodes_that_no_output_needs() -> None:
         for _ in range(30):
             new = rng.integers(0, node, 3)
             before, refs = living(nodes.fan, nodes.outs, nodes.first), nodes.refs.copy()
-            saved = kernels.saved_by(nodes, node, new, 1)
+            saved = approximate_kernels.saved_by(nodes, node, new, 1)
             assert np.array_equal(nodes.refs, refs)  # it only looked
             other = nodes.fan.copy()
             other[node] = new
@@ -433,7 +443,7 @@ def test_booked_intervals_are_how_far_cones_move_their_heap() -> None:
 
 def test_cones_of_many_signals_are_booked_one_by_one() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.result.booked.MOST_READ", 2)
+        patch.setattr("boolcomp.compact.result.MOST_READ", 2)
         ((_, (low, high)),) = booked(GRAPH, CONES, mux_network).items()
     moved = words_of(coned(*CONES), 8) - words_of(coned(), 8)
     assert low <= moved.min()
@@ -543,7 +553,7 @@ def test_an_approximation_that_was_not_asked_for_must_gain_enough(
     tmp_path: Path, share: float, *, gained: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.approximate.results.WORTH", share)
+        patch.setattr("boolcomp.compact.approximate.WORTH", share)
         loose = replace(DEMAND, rms=(0.66,))
         own = built_of(torques(), loose, store=tmp_path, workers=ALONE)
         results = result_store(torques(), replace(loose, approximate="tables"), tmp_path)

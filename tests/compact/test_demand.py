@@ -8,17 +8,15 @@ from typing import Any
 import pytest
 from samples import problem_of
 
-from boolcomp.common.choices import widths
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError, widths
 from boolcomp.compact.demand import APPROXIMATE, TARGETS, Demand, Progress, digest, usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.problem.makers import gravity_problem
-from boolcomp.problem.promise import promise_of
+from boolcomp.problem.functions import gravity_problem
+from boolcomp.problem.problem import promise_of, with_words
 from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.worded import with_words
 from boolcomp.problem.words import formats
 from boolcomp.problem.written.build import function_problem
-from boolcomp.problem.written.words import word
+from boolcomp.problem.written.tracing import word
 
 ARM = problem_of("machado-2r")
 ONE_LSB = promise_of("--error", "1lsb")

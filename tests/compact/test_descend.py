@@ -17,28 +17,22 @@ from samples import terms_of
 
 import boolcomp as bc
 from boolcomp import pipeline
-from boolcomp.common.errors import DataError
+from boolcomp.base.errors import DataError
+from boolcomp.compact import promise
 from boolcomp.compact.demand import Demand, usual_demand
-from boolcomp.compact.errors.samples import corners
-from boolcomp.compact.limits import effective
-from boolcomp.compact.promise import passes
-from boolcomp.compact.promise.floor import input_floor, refuse_impossible
-from boolcomp.compact.promise.steered import Made, SteeredTask
-from boolcomp.compact.search import MOST_PERTURBATIONS_A_SECOND, Search, SearchTask
-from boolcomp.compact.sketch.poly import quantities
-from boolcomp.compact.sketch.pruning import SHARE, without_small_waves
-from boolcomp.compact.sketch.sketch import AngleSum
-from boolcomp.compact.sketch.variables import Role, live_nodes, widths_of, widths_text
-from boolcomp.compact.sketch.variables import variable as variable_of
-from boolcomp.compact.widths.descend import choose_widths
-from boolcomp.compact.widths.floor import Floor
-from boolcomp.compact.widths.reach import climbed
-from boolcomp.problem.dynamics.batch import inverse_dynamics
-from boolcomp.problem.promise import promise_of
+from boolcomp.compact.errors import corners
+from boolcomp.compact.limits import Floor, climbed, effective
+from boolcomp.compact.promise import Made, SteeredTask, input_floor, refuse_impossible
+from boolcomp.compact.search import MOST_PERTURBATIONS_A_SECOND, Search, SearchTask, choose_widths
+from boolcomp.compact.sketch import AngleSum, Role, live_nodes, quantities, widths_of, widths_text
+from boolcomp.compact.sketch import variable as variable_of
+from boolcomp.compact.sketch_terms import SHARE, without_small_waves
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
+from boolcomp.problem.problem import promise_of
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.written.build import function_problem
 from boolcomp.terms.extract import Terms, split
-from boolcomp.terms.term import evaluate_terms
+from boolcomp.terms.terms import evaluate_terms
 from boolcomp.words.graph import Heap
 
 if TYPE_CHECKING:
@@ -282,7 +276,7 @@ def test_heaps_get_room_where_an_overflow_is_not_excluded() -> None:
     assert sum(wider) == sum(made.widths[Role.ROOM.of(place)] for place in rooms)
 
 
-def turn(state: passes.Steering, nodes: float, plain: float, tight: float) -> passes.Steering:
+def turn(state: promise.Steering, nodes: float, plain: float, tight: float) -> promise.Steering:
     """Return what a turn makes of a choice; its bounds are those of the first output."""
     made = SimpleNamespace(
         graph=None, widths={}, bounds=SimpleNamespace(steps=(plain, plain), tight=tight)
@@ -295,16 +289,16 @@ def turn(state: passes.Steering, nodes: float, plain: float, tight: float) -> pa
         goal=state.goal, last=last, best=state.best, nearest=state.nearest, reached=state.reached,
         task=SimpleNamespace(search=lambda _form: search),
     )  # fmt: skip
-    given = cast("passes.Steering", faked)
-    return passes._proved(given, "turn")  # noqa: SLF001 (a whole search takes a minute)
+    given = cast("promise.Steering", faked)
+    return promise._proved(given, "turn")  # noqa: SLF001 (a whole search takes a minute)
 
 
 def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passes, "_steps", lambda said, _grade: [said.tight, 0.6])
-    monkeypatch.setattr(passes, "_promised", lambda _terms, _demand: np.array([1.0, 1.0]))
+    monkeypatch.setattr(promise, "_steps", lambda said, _grade: [said.tight, 0.6])
+    monkeypatch.setattr(promise, "_promised", lambda _terms, _demand: np.array([1.0, 1.0]))
     ledger = SimpleNamespace(numbers=lambda _name, made: made(), say=lambda *_: None)
     goal = SimpleNamespace(ledger=ledger, terms=None, demand=SimpleNamespace(grade="tight"))
-    state = passes.Steering(cast("Any", goal), cast("Any", None), np.ones(2))
+    state = promise.Steering(cast("Any", goal), cast("Any", None), np.ones(2))
     state = turn(state, 100, 2.0, 1.000002)  # not proved
     assert state.best is None
     assert state.reached == (1.000002, 0.6)
@@ -402,10 +396,10 @@ def test_a_choice_holds_where_every_output_is_proved(
     bounds = cast("Any", SimpleNamespace(steps=steps, unproved=unproved))
     most = np.array([1.0, 2.0])
     assert Made(cast("Any", None), {}, np.zeros(2), bounds).holds(most) is kept
-    monkeypatch.setattr(passes, "bounds_of", lambda *_: bounds)
+    monkeypatch.setattr(promise, "bounds_of", lambda *_: bounds)
     said = cast("Any", SimpleNamespace(results=(0, 1)))
     goal = SimpleNamespace(demand=SimpleNamespace(grade="tight"), ledger=SimpleNamespace(workers=0))
-    found = passes._steps(said, cast("Any", goal))  # noqa: SLF001 (a whole search takes a minute)
+    found = promise._steps(said, cast("Any", goal))  # noqa: SLF001 (a whole search takes a minute)
     assert bool((np.array(found) <= most).all()) is kept
 
 

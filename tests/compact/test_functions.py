@@ -13,18 +13,16 @@ from compact.calculations import first_choice, logarithm, search_for
 from compact.word_robots import built_of
 
 import boolcomp as bc
-from boolcomp.common.errors import BoolcompError
-from boolcomp.common.workers import ALONE
+from boolcomp.base.errors import BoolcompError
+from boolcomp.base.workers import ALONE
 from boolcomp.compact.demand import Demand, usual_demand
-from boolcomp.compact.errors.measure import measure
-from boolcomp.compact.errors.samples import output_values, states_of
+from boolcomp.compact.errors import measure, output_values, states_of
 from boolcomp.compact.network import word_logic
-from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch import quantities
 from boolcomp.problem.written.files import parse_function
 from boolcomp.terms.extract import split
-from boolcomp.words.agreement import agrees
 from boolcomp.words.graph import Lookup
-from boolcomp.words.simulate import simulate
+from boolcomp.words.simulation import agrees, simulate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.search import Search
-    from boolcomp.logic.synthesis.measure import Objective
+    from boolcomp.logic.synthesis.tables import Objective
     from boolcomp.problem.problem import Problem
 
     Floats = NDArray[np.float64]
@@ -201,7 +199,7 @@ def test_logic_of_functions_that_jump_is_their_word_graph() -> None:
 def test_a_function_of_python_is_compiled_with_its_worst_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 400_000)
+    monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", 400_000)
 
     def controller(e: Any, i: Any) -> Any:
         wanted = 1.5 * e + i

@@ -10,14 +10,13 @@ import pytest
 from compact.word_robots import case, run_network, small_robot
 from limited import random_limited, with_ranges
 
-from boolcomp.common.errors import DataError
+from boolcomp.base.errors import DataError
 from boolcomp.compact.network import word_logic
 from boolcomp.compact.sketch_terms import Form
-from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.robot.library import load_robot
-from boolcomp.words.graph import Heap, InputWord, narrowed
-from boolcomp.words.graphtext import parse_graph
-from boolcomp.words.simulate import node_word, simulate
+from boolcomp.words.graph import Heap, InputWord, narrowed, parse_graph
+from boolcomp.words.simulation import node_word, simulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

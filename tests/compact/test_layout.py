@@ -12,27 +12,29 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 
-from boolcomp.compact.graph.angles import angle_node, angle_shape, sum_shape
-from boolcomp.compact.graph.heaps import TimedBuilder, adder_nodes, mean_adder_nodes, reduce_columns
-from boolcomp.compact.graph.layout import Format, Statistics, heap_bits, linear_rows, product_grid
-from boolcomp.compact.realisation import realise
-from boolcomp.compact.sketch.sketch import (
+from boolcomp.compact.network import TimedBuilder, adder_nodes, mean_adder_nodes, reduce_columns
+from boolcomp.compact.realisation import angle_node, angle_shape, realise, sum_shape
+from boolcomp.compact.sketch import (
     AngleSum,
     Linear,
     Powers,
     Product,
+    Role,
     Sketch,
     SketchNode,
     Source,
     Waves,
+    Widths,
     WordSum,
 )
-from boolcomp.compact.sketch.variables import Role, Widths
+from boolcomp.compact.tables import Format, Statistics, heap_bits, linear_rows, product_grid
 from boolcomp.logic.simulation import Planes
 from boolcomp.words import graph as g
 from boolcomp.words.graph import (
     Bits,
+    Grid,
     Heap,
+    HeapRow,
     InputWord,
     Lookup,
     OutputWord,
@@ -40,13 +42,12 @@ from boolcomp.words.graph import (
     Scale,
     WordGraph,
 )
-from boolcomp.words.layout import Grid, HeapRow
-from boolcomp.words.simulate import Resimulation, node_word, simulate
+from boolcomp.words.simulation import Resimulation, node_word, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from boolcomp.compact.sketch.variables import Widths
+    from boolcomp.compact.sketch import Widths
 
 
 def graph_of(

@@ -19,51 +19,53 @@ from samples import problem_of, terms_of
 import boolcomp as bc
 from boolcomp.base.files import shipped
 from boolcomp.base.store import sealed, unsealed
+from boolcomp.compact.costs import LEVEL, costs_of
 from boolcomp.compact.demand import TARGETS, Demand, Target, usual_demand
-from boolcomp.compact.errors.centre import GRAIN, decoder_shifts
-from boolcomp.compact.errors.every import every_state, is_countable, is_exact
-from boolcomp.compact.errors.measure import (
+from boolcomp.compact.errors import (
+    GRAIN,
     Errors,
     Sampling,
+    decoder_shifts,
     deviations,
+    every_state,
+    is_countable,
+    is_exact,
     measure,
     measure_many,
     measure_worst,
+    states_of,
 )
-from boolcomp.compact.errors.samples import states_of
-from boolcomp.compact.graph.angles import angle_node, sum_shape
-from boolcomp.compact.graph.tables import columns_of, mux_network, table_cost
-from boolcomp.compact.graph.tabulate import Domain, Tabulated, tabulate
 from boolcomp.compact.network import word_depth, word_logic
-from boolcomp.compact.noise import Model
+from boolcomp.compact.noise import Model, sensitivities
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.compact.promise.steered import SteeredTask
-from boolcomp.compact.realisation import realise
-from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.sketch.sketch import (
+from boolcomp.compact.promise import SteeredTask
+from boolcomp.compact.realisation import angle_node, realise, sum_shape
+from boolcomp.compact.result import Compact
+from boolcomp.compact.search import Descent, choose_widths
+from boolcomp.compact.sketch import (
     AngleSum,
     Linear,
     Product,
+    Role,
     Sketch,
     SketchNode,
     Source,
     Waves,
     WordSum,
 )
-from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.sketch_terms import Form
-from boolcomp.compact.widths.costs import LEVEL, costs_of
-from boolcomp.compact.widths.descend import Descent, choose_widths
-from boolcomp.compact.widths.sensitivities import sensitivities
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.compact.tables import Domain, Tabulated, columns_of, mux_network, table_cost, tabulate
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.words import Interval
 from boolcomp.proof.worst import Worst
 from boolcomp.terms.extract import split
 from boolcomp.words.graph import (
     Angles,
     Bits,
+    Grid,
     Heap,
+    HeapRow,
     InputWord,
     OutputWord,
     PartialProducts,
@@ -71,7 +73,6 @@ from boolcomp.words.graph import (
     Turn,
     WordGraph,
 )
-from boolcomp.words.layout import Grid, HeapRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,10 +80,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result.compact import Compact
-    from boolcomp.compact.sketch.variables import Widths
-    from boolcomp.compact.widths.costs.model import Factors
-    from boolcomp.logic.synthesis.measure import Objective
+    from boolcomp.compact.costs import Factors
+    from boolcomp.compact.result import Compact
+    from boolcomp.compact.sketch import Widths
+    from boolcomp.logic.synthesis.tables import Objective
     from boolcomp.problem.robot.model import Robot
     from boolcomp.words.graph import Node
 

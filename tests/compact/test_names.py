@@ -12,7 +12,8 @@ from compact.word_robots import case
 from limited import with_ranges
 
 from boolcomp.compact.sketch_terms import Form
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.words import Interval
+from boolcomp.words.drawing import word_names
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -25,8 +26,7 @@ from boolcomp.words.graph import (
     Turn,
     WordGraph,
 )
-from boolcomp.words.names import word_names
-from boolcomp.words.simulate import node_word
+from boolcomp.words.simulation import node_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

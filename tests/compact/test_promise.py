@@ -10,19 +10,19 @@ import pytest
 from samples import problem_of
 
 import boolcomp as bc
-from boolcomp.common.errors import DataError, UsageError
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.promise.wordlength import bits_for
+from boolcomp.compact.promise import bits_for
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.promise import promise_of
+from boolcomp.problem.problem import promise_of
 from boolcomp.program.files import load_program
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result import Built
 
 
 def demand(error: str, bits: int = 4, **more: Any) -> Demand:
@@ -81,7 +81,7 @@ def test_a_promise_that_is_not_proved_is_refused_with_the_best_bound(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(
-        "boolcomp.compact.promise.passes._steps", lambda said, _grade: [3.0] * len(said.results)
+        "boolcomp.compact.promise._steps", lambda said, _grade: [3.0] * len(said.results)
     )
     choices = CompactChoices(demand("2lsb", 3), tmp_path, also_shipped=False)
     with pytest.raises(DataError, match=r"cannot be promised; the best .* tau1 3\.000 LSB \(150 N"):

@@ -19,20 +19,18 @@ from limited import random_limited, with_ranges
 from samples import problem_of, terms_of
 
 import boolcomp
+from boolcomp.base.errors import UsageError
 from boolcomp.base.files import shipped
-from boolcomp.common.errors import UsageError
-from boolcomp.common.workers import ALONE
-from boolcomp.compact import search
+from boolcomp.base.workers import ALONE
+from boolcomp.compact import search, widths
 from boolcomp.compact.demand import Demand, digest
-from boolcomp.compact.errors.measure import Sampling, measure_many
-from boolcomp.compact.errors.worst import graph_worst
-from boolcomp.compact.widths import passes as module
-from boolcomp.problem.dynamics.batch import inverse_dynamics
-from boolcomp.problem.interval import Interval
+from boolcomp.compact.errors import Sampling, graph_worst, measure_many
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.words import Interval
 from boolcomp.problem.written.algebra import clip
 from boolcomp.problem.written.build import function_problem
-from boolcomp.problem.written.words import word
+from boolcomp.problem.written.tracing import word
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
@@ -62,14 +60,14 @@ class Memory:
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     for count in ("CLIMBED", "EVALUATIONS"):
-        monkeypatch.setattr(module, count, 40_000)
+        monkeypatch.setattr(widths, count, 40_000)
 
 
 @pytest.mark.check
 def test_an_interrupted_search_ends_as_an_uninterrupted_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "SEEN", 20_000)
+    monkeypatch.setattr(widths, "SEEN", 20_000)
     torques = terms_of(small_robot(1, 1))
     demand = Demand(bits=4, rms=(0.6,), max=(2.6,), effort=0.05)
     whole = searched(torques, demand)
@@ -88,7 +86,7 @@ def test_outputs_that_saturate_have_a_usual_demand_that_is_reached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """States beyond the range count, and err by half a step each."""
-    monkeypatch.setattr(module, "QUICK_SEEN", 50_000)
+    monkeypatch.setattr(widths, "QUICK_SEEN", 50_000)
     robot = load_robot("machado-2r")
     links = [
         replace(one, torque=Interval(one.torque.low / 10, one.torque.high / 10))
@@ -165,8 +163,8 @@ def test_the_hash_seed_changes_no_result() -> None:
 def test_an_endless_refinement_is_given_up_after_counted_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "SEEN", 1000)
-    monkeypatch.setattr(module, "QUICK_SEEN", 1000)
+    monkeypatch.setattr(widths, "SEEN", 1000)
+    monkeypatch.setattr(widths, "QUICK_SEEN", 1000)
     turns: list[int] = []
     refine = search.refine
 
@@ -178,11 +176,11 @@ def test_an_endless_refinement_is_given_up_after_counted_work(
     demand = Demand(bits=4, rms=(0.5,), max=(0.52,), effort=0.0)  # out of reach
     torques = terms_of(small_robot(1, 1))
     for free in (10**9, 1):
-        monkeypatch.setattr(module, "FREE_WORK", free)
+        monkeypatch.setattr(widths, "FREE_WORK", free)
         turns.clear()
         with pytest.raises(UsageError, match="no widths reach"):
             searched(torques, demand)
-        assert len(turns) == (module.TIGHTENINGS if free > 1 else 1)
+        assert len(turns) == (widths.TIGHTENINGS if free > 1 else 1)
 
 
 PINNED = {
@@ -208,7 +206,7 @@ def test_the_results_of_two_searches_are_unchanged(
     raise it, so that stored results keep their keys.
     """
     for count in ("SEEN", "QUICK_SEEN", "CLIMBED", "EVALUATIONS"):
-        monkeypatch.setattr(module, count, 20_000)
+        monkeypatch.setattr(widths, count, 20_000)
     demand, (speeds, nodes, cost, rms, digest) = PINNED[name]
     found = searched(terms_of("machado-2r"), demand)
     assert found.form.speeds is speeds
@@ -248,9 +246,9 @@ def compiled(arm: Robot, folder: Path, **choices: Any) -> Program:
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     demand = Demand(bits=5, input_bits=inputs, effort=0.0, **choices)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 100_000)
-        patch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 100_000)
-        patch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 100_000)
+        patch.setattr("boolcomp.compact.errors.EVALUATIONS", 100_000)
+        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 100_000)
+        patch.setattr("boolcomp.compact.widths.QUICK_SEEN", 100_000)
         built = built_of(terms_of(arm), demand, folder, workers=ALONE, also_shipped=False)
     return built.program()
 

@@ -14,20 +14,26 @@ from compact.word_robots import case, small_robot
 from limited import with_ranges
 from samples import problem_of as arm_problem
 
-from boolcomp.common.errors import UsageError
-from boolcomp.compact.errors.samples import States, corners, draw
-from boolcomp.compact.sketch.poly import Quantity, quantities
-from boolcomp.compact.sketch.sketch import Curve, Linear, Product, Sketch, Waves, WordSum
+from boolcomp.base.errors import UsageError
+from boolcomp.compact.errors import States, corners, draw
+from boolcomp.compact.limits import FORMS
+from boolcomp.compact.sketch import (
+    Curve,
+    Linear,
+    Product,
+    Quantity,
+    Sketch,
+    Waves,
+    WordSum,
+    quantities,
+)
 from boolcomp.compact.sketch_terms import Form, build_sketch
-from boolcomp.compact.widths.forms import FORMS
-from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.functions import FRICTION, robot_problem
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import Problem
+from boolcomp.problem.problem import Problem, with_words
 from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.worded import with_words
-from boolcomp.problem.words import WordFormat
+from boolcomp.problem.words import Interval, WordFormat
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:

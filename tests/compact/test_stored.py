@@ -17,21 +17,20 @@ import pytest
 from compact.word_robots import built_of, small_robot
 from samples import problem_of, terms_of
 
-from boolcomp.common.errors import DataError, DataWarning
-from boolcomp.common.places import Folder
-from boolcomp.common.workers import ALONE
-from boolcomp.compact.assembly import program_of_graph
+from boolcomp.base.errors import DataError, DataWarning
+from boolcomp.base.store import Folder
+from boolcomp.base.workers import ALONE
 from boolcomp.compact.demand import Demand, Progress
-from boolcomp.compact.errors.measure import Sampling
-from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.remade import require_true
-from boolcomp.compact.result.built import Built
+from boolcomp.compact.errors import Sampling
+from boolcomp.compact.network import program_of_graph
+from boolcomp.compact.passes import CompactChoices, require_true
+from boolcomp.compact.result import Built
 from boolcomp.compact.store import result_store, unproved
-from boolcomp.logic.networktext import parse_network
+from boolcomp.logic.network import parse_network
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.proof.worst import subject_of
-from boolcomp.words.agreement import agrees
+from boolcomp.words.simulation import agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,12 +51,12 @@ def torques() -> Terms:
 @pytest.fixture(name="fewer", autouse=True, scope="module")
 def fewer_states() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.widths.passes.SEEN", 20_000)
-        patch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 20_000)
-        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.errors.worst.CHECKED", 40_000)
-        patch.setattr("boolcomp.compact.widths.passes.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.passes.CLIMBED", 40_000)
+        patch.setattr("boolcomp.compact.widths.SEEN", 20_000)
+        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 20_000)
+        patch.setattr("boolcomp.compact.errors.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.errors.CHECKED", 40_000)
+        patch.setattr("boolcomp.compact.widths.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.widths.CLIMBED", 40_000)
         yield
 
 
@@ -340,10 +339,10 @@ def test_a_network_that_differs_at_one_word_is_found_out_by_proof_alone(
     with_a_trap(document)
     write(foreign, document)
     monkeypatch.setattr("boolcomp.compact.store._is_true", lambda *_: True)
-    monkeypatch.setattr("boolcomp.compact.remade._require_errors", lambda *_: None)
+    monkeypatch.setattr("boolcomp.compact.passes._require_errors", lambda *_: None)
     with pytest.warns(DataWarning, match="not what it says"):
         assert read(foreign) is None
-    monkeypatch.setattr("boolcomp.compact.remade._require_logic", lambda *_: None)
+    monkeypatch.setattr("boolcomp.compact.passes._require_logic", lambda *_: None)
     assert read(foreign) is not None  # nothing else would have found it
 
 

@@ -10,18 +10,24 @@ from compact.word_robots import case, run_network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.common.errors import DataError
-from boolcomp.compact.graph.lut6 import column_luts
-from boolcomp.compact.graph.tables import columns_of, mux_network, mux_nodes
-from boolcomp.compact.graph.tabulate import Domain, Tabulated, bipartite_error, tabulate
-from boolcomp.compact.network import from_truth_tables, word_logic
-from boolcomp.compact.result.network import lut6, smaller, table_network
-from boolcomp.compact.sketch.sketch import Powers, Waves
-from boolcomp.compact.tables import Interpolation, Pieces, pieces
+from boolcomp.base.errors import DataError
+from boolcomp.compact.network import column_luts, from_truth_tables, word_logic
+from boolcomp.compact.result import lut6, smaller, table_network
+from boolcomp.compact.sketch import Powers, Waves
+from boolcomp.compact.tables import (
+    Domain,
+    Interpolation,
+    Pieces,
+    Tabulated,
+    bipartite_error,
+    columns_of,
+    mux_network,
+    mux_nodes,
+    pieces,
+    tabulate,
+)
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, copied
-from boolcomp.words.agreement import agrees
-from boolcomp.words.folding import fold
 from boolcomp.words.graph import (
     Bits,
     Heap,
@@ -30,9 +36,9 @@ from boolcomp.words.graph import (
     OutputWord,
     Scale,
     WordGraph,
+    parse_graph,
 )
-from boolcomp.words.graphtext import parse_graph
-from boolcomp.words.simulate import simulate
+from boolcomp.words.simulation import agrees, fold, simulate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +46,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.logic.network import Network
+    from boolcomp.logic.simulation import TruthTable
     from boolcomp.logic.synthesis.optimise import Step
-    from boolcomp.logic.truthtable import TruthTable
 
     Floats = NDArray[np.float64]
 

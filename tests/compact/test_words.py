@@ -13,35 +13,32 @@ from compact.word_robots import small_robot
 from samples import problem_of
 
 import boolcomp as bc
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.compact.assembly import Ends, program_of_graph
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors.samples import corners, draw
-from boolcomp.compact.network import word_logic
+from boolcomp.compact.errors import corners, draw
+from boolcomp.compact.network import Ends, program_of_graph, word_logic
 from boolcomp.compact.noise import Model
 from boolcomp.compact.realisation import realise
-from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.search import choose_widths
+from boolcomp.compact.sketch import quantities
 from boolcomp.compact.sketch_terms import build_sketch
-from boolcomp.compact.widths.descend import choose_widths
 from boolcomp.logic.simulation import Planes
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
+from boolcomp.problem.problem import with_words
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.worded import with_words
 from boolcomp.problem.words import CODE_KINDS, formats
 from boolcomp.program.files import load_program
-from boolcomp.program.writing import save_program
-from boolcomp.terms.extract import split
-from boolcomp.terms.rest import resting
-from boolcomp.words.graph import narrowed
-from boolcomp.words.graphtext import parse_graph
+from boolcomp.program.program import save_program
+from boolcomp.terms.extract import resting, split
+from boolcomp.words.graph import narrowed, parse_graph
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines import EngineName
+    from boolcomp.engines.choice import EngineName
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
 

@@ -9,21 +9,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from samples import problem_of, random_robot
 
-from boolcomp.common.workers import Workers
+from boolcomp.base.workers import Workers
+from boolcomp.compact import widths as passes
 from boolcomp.compact.demand import Demand, Listener, ignore_progress
-from boolcomp.compact.errors.samples import States, corners, draw
+from boolcomp.compact.errors import States, corners, draw
 from boolcomp.compact.noise import Model
 from boolcomp.compact.passes import CompactChoices, build, graph
 from boolcomp.compact.realisation import realise
-from boolcomp.compact.sketch.poly import Quantity, quantities
-from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Waves, WordSum
-from boolcomp.compact.sketch.variables import Role, WidthVariable
+from boolcomp.compact.search import Descent, choose_widths
+from boolcomp.compact.sketch import (
+    AngleSum,
+    Powers,
+    Quantity,
+    Role,
+    Sketch,
+    Waves,
+    WidthVariable,
+    WordSum,
+    quantities,
+)
 from boolcomp.compact.sketch_terms import Form, build_sketch
-from boolcomp.compact.widths import passes
-from boolcomp.compact.widths.descend import Descent, choose_widths
-from boolcomp.compact.widths.ledger import Checkpoint, Ledger
+from boolcomp.compact.widths import Checkpoint, Ledger
 from boolcomp.logic.simulation import Planes
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.words import Interval
 from boolcomp.terms.extract import split
 from boolcomp.terms.extrema import output_amplitudes
 
@@ -33,8 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result.built import Built
-    from boolcomp.compact.result.compact import Compact
+    from boolcomp.compact.result import Built, Compact
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot

@@ -9,16 +9,16 @@ import pytest
 from control.textbook import torques
 from small_programs import stages
 
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.codes import Code
-from boolcomp.common.errors import DataError, UsageError
 from boolcomp.measure.control.blocks import (
     Called,
     called,
     compiled,
     rounded_block,
 )
-from boolcomp.measure.control.recorded import inverse_dynamics
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.measure.control.loop import inverse_dynamics
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from control.textbook import moved, torques
 
-from boolcomp.common.errors import UsageError
-from boolcomp.measure.control.ask import Settings
-from boolcomp.measure.control.blocks import Called
+from boolcomp.base.errors import UsageError
+from boolcomp.measure.control.blocks import Called, Settings, Variant, exact_of
 from boolcomp.measure.control.study import study
 from boolcomp.measure.control.trajectories import trajectory_of
-from boolcomp.measure.control.variants import Variant, exact_of
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from control.textbook import energy, moved
 from pinocchio_model import pinocchio_model
 
-from boolcomp.common.errors import DataError
-from boolcomp.measure.control.plant import plant_of
+from boolcomp.base.errors import DataError
+from boolcomp.measure.control.loop import plant_of
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:

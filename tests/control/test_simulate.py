@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp.common.errors import UsageError
-from boolcomp.measure.control.ask import Settings, law_of_program
+from boolcomp.base.errors import UsageError
+from boolcomp.measure.control.blocks import Settings, exact_of, law_of_program, referred_variant
 from boolcomp.measure.control.study import study
 from boolcomp.measure.control.trajectories import trajectory_of
-from boolcomp.measure.control.variants import exact_of, referred_variant
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.problem import numbered
 from boolcomp.problem.robot.library import load_robot

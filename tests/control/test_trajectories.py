@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.common.errors import DataError, UsageError
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.measure.control.trajectories import trajectory_of
 from boolcomp.problem.robot.library import load_robot
 

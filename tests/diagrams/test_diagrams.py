@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boolcomp.diagrams.forest import Forest
-from boolcomp.diagrams.levels import Levels
 from boolcomp.logic import diagrams
-from boolcomp.logic.diagrams import Diagram, DiagramNode, diagram_of
+from boolcomp.logic.diagrams import Diagram, DiagramNode, Forest, Levels, diagram_of
 
 
 def walked(diagram: Diagram, row: int) -> int:

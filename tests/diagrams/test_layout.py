@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boolcomp.diagrams.forest import Forest
-from boolcomp.diagrams.layout import Branch, Leaf, followers, laid_out
-from boolcomp.logic.diagrams import DiagramNode, diagram_of
+from boolcomp.logic.diagram_machine import Branch, Leaf, followers, laid_out
+from boolcomp.logic.diagrams import DiagramNode, Forest, diagram_of
 
 tables = st.lists(st.lists(st.integers(0, 4), min_size=8, max_size=8), min_size=1, max_size=3)
 

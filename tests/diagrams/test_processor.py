@@ -12,8 +12,8 @@ import pytest
 from small_programs import stages
 from targets.exported import family, tiny
 
-from boolcomp.diagrams.processor import run_image
-from boolcomp.targets.walks import image_of
+from boolcomp.logic.diagram_machine import run_image
+from boolcomp.targets.bdd import image_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from boolcomp.base.errors import UsageError
 from boolcomp.codes import Code
-from boolcomp.common.errors import UsageError
-from boolcomp.engines.engine import evaluate
+from boolcomp.engines.engine import Call, Port, Result, Wiring, evaluate
 from boolcomp.engines.llvm import host
-from boolcomp.engines.native.engine import NativeEngine
-from boolcomp.engines.native.logic import WIDTHS
+from boolcomp.engines.native import NativeEngine
 from boolcomp.engines.numpy import NumpyEngine
-from boolcomp.engines.wiring import Call, Port, Result, Wiring
+from boolcomp.engines.planes import WIDTHS
 from boolcomp.logic.network import Builder
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import numbered
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

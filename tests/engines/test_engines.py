@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from small_programs import stages, table_wiring
 from test_network import networks
 
-from boolcomp.engines.chunks import split_calls
-from boolcomp.engines.engine import evaluate
+from boolcomp.engines.engine import Call, Wiring, evaluate, split_calls
 from boolcomp.engines.llvm import host
-from boolcomp.engines.native.engine import NativeEngine
-from boolcomp.engines.native.logic import WIDTHS
+from boolcomp.engines.native import NativeEngine
 from boolcomp.engines.numpy import NumpyEngine
-from boolcomp.engines.wiring import Call, Wiring
+from boolcomp.engines.planes import WIDTHS
 from boolcomp.logic.network import Builder
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
+from boolcomp.base.errors import UsageError
 from boolcomp.base.processes import Processes
-from boolcomp.common.errors import UsageError
-from boolcomp.engines import make_engine
+from boolcomp.engines.choice import make_engine
 from boolcomp.engines.engine import evaluate
 from boolcomp.scale.pool import ProcessPool
 

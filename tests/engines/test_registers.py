@@ -17,7 +17,7 @@ from boolcomp.engines.avx512 import (
     WriteMemory,
     split,
 )
-from boolcomp.logic import luts
+from boolcomp.logic import network as luts
 from boolcomp.logic.network import CONSTANTS, Builder, Network
 from boolcomp.logic.order import greedy_order
 

@@ -10,13 +10,12 @@ import pytest
 from small_programs import stages, table_wiring
 from targets.exported import tiny
 
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.codes import Code
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.engines import make_engine
-from boolcomp.engines.engine import evaluate
-from boolcomp.engines.wiring import Result
+from boolcomp.engines.choice import make_engine
+from boolcomp.engines.engine import Result, evaluate
 from boolcomp.logic.network import Builder
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.words import Interval
 from boolcomp.scale.pool import ProcessPool
 
 if TYPE_CHECKING:
@@ -123,6 +122,6 @@ def test_what_it_cannot_do_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         make_engine(wiring, "bdd")
     with pytest.raises(UsageError, match="walks in one process"):
         ProcessPool(stages(4)[2], engine="bdd")
-    monkeypatch.setattr("boolcomp.engines.find_spec", lambda _: None)
+    monkeypatch.setattr("boolcomp.engines.choice.find_spec", lambda _: None)
     with pytest.raises(UsageError, match="needs the package numba"):
         make_engine(stages(4)[2].wiring(), "bdd")

@@ -10,16 +10,16 @@ import pytest
 from engines.test_engines import KINDS, engine_of
 from small_programs import stages
 
+from boolcomp.base.errors import UsageError
 from boolcomp.codes import Code
-from boolcomp.common.errors import UsageError
-from boolcomp.engines import llvm, make_engine
-from boolcomp.engines.engine import evaluate
-from boolcomp.engines.native.engine import NativeEngine
-from boolcomp.engines.wiring import Call, Port, Result, Wiring
-from boolcomp.logic import luts
+from boolcomp.engines import llvm
+from boolcomp.engines.choice import make_engine
+from boolcomp.engines.engine import Call, Port, Result, Wiring, evaluate
+from boolcomp.engines.native import NativeEngine
+from boolcomp.logic import network as luts
 from boolcomp.logic.network import Builder
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import numbered
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from wordgraphs import interpreted, random_graph
 
 import boolcomp as bc
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.codes import Code
-from boolcomp.common.errors import DataError, UsageError
 from boolcomp.compact.network import word_logic
-from boolcomp.engines import llvm, make_engine
-from boolcomp.engines.engine import evaluate
+from boolcomp.engines import llvm
+from boolcomp.engines.choice import make_engine
+from boolcomp.engines.engine import Call, Cut, Port, Result, Stop, Wiring, WordLogic, evaluate
 from boolcomp.engines.numpy import NumpyEngine
-from boolcomp.engines.wiring import Call, Cut, Port, Result, Stop, Wiring, WordLogic
-from boolcomp.engines.wordwise.engine import WordEngine
-from boolcomp.problem.interval import Interval
+from boolcomp.engines.words import WordEngine
 from boolcomp.problem.problem import Group
+from boolcomp.problem.words import Interval
 from boolcomp.scale.pool import ProcessPool
 from boolcomp.words.graph import (
     Angles,

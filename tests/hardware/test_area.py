@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 import pytest
 from targets.exported import arm, tiny
 
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.measure.hardware import tools
-from boolcomp.measure.hardware.area import area, cell_kinds, clock_of, longest, mapped_area
-from boolcomp.measure.hardware.devices import Cells, counted, device
-from boolcomp.measure.hardware.sources import framed, source_of
+from boolcomp.base.errors import DataError, UsageError
+from boolcomp.measure import fpga
+from boolcomp.measure.fpga import (
+    Cells,
+    area,
+    cell_kinds,
+    clock_of,
+    counted,
+    device,
+    framed,
+    longest,
+    mapped_area,
+    source_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
 
     from conftest import Result
 
-needs_yosys = pytest.mark.skipif(tools.find("yosys") is None, reason="Yosys is not installed")
+needs_yosys = pytest.mark.skipif(fpga.find("yosys") is None, reason="Yosys is not installed")
 
 
 # As Yosys 0.70 printed them for a pipelined arm on the iCE40, shortened.
@@ -74,18 +83,18 @@ def test_a_tool_that_fails_says_its_own_error(tmp_path: Path) -> None:
     script.write_text("#!/bin/sh\necho warm-up\necho 'ERROR: no such cell'\nexit 3\n")
     script.chmod(0o700)
     with pytest.raises(DataError, match="yosys failed: ERROR: no such cell"):
-        tools.Tool("yosys", (str(script),), "PATH").run([], tmp_path)
+        fpga.Tool("yosys", (str(script),), "PATH").run([], tmp_path)
 
 
 def test_a_tool_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="stopped after 0 s"):
-        tools.Tool("yosys", ("/bin/sleep",), "PATH").run(["20"], tmp_path, 0.05)
+        fpga.Tool("yosys", ("/bin/sleep",), "PATH").run(["20"], tmp_path, 0.05)
 
 
 def test_missing_tools_are_named_and_skipped(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "find", lambda _: None)
+    monkeypatch.setattr(fpga, "find", lambda _: None)
     tiny().save("tiny")
     said = json.loads(run("area", "tiny", "--on", "ice40,lut4", "--json").out)
     assert [row["target"] for row in said["rows"]] == ["lut4"]
@@ -131,7 +140,7 @@ def test_yosys_leaves_our_tables_as_they_are() -> None:
 @needs_yosys
 @pytest.mark.slow
 def test_a_clock_is_an_estimate_between_registers() -> None:
-    if tools.find("nextpnr-ice40") is None:
+    if fpga.find("nextpnr-ice40") is None:
         pytest.skip("nextpnr-ice40 is not installed")
     found = area(source_of(tiny(), None, "gates", 1, 4), device("ice40"), seeds=2)
     assert len(found.fmax) == 2

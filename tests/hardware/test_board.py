@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 from targets.exported import arm, tiny
 
-from boolcomp.common.errors import DataError, UsageError
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.logic.synthesis import abc
+from boolcomp.measure import fpga
 from boolcomp.measure.fpga import Sources, board, built, sources
-from boolcomp.measure.hardware import tools
-from boolcomp.targets import Options
+from boolcomp.targets.target import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
 
 needs_yosys = pytest.mark.skipif(
-    tools.find("yosys") is None or tools.find("nextpnr-ice40") is None or abc.find() is None,
+    fpga.find("yosys") is None or fpga.find("nextpnr-ice40") is None or abc.find() is None,
     reason="Yosys, nextpnr-ice40 or ABC is not installed",
 )
 

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.common.errors import DataError
-from boolcomp.measure.cycles import board, boards, thumb
-from boolcomp.measure.cycles.design import Design, declared
-from boolcomp.measure.cycles.measure import BOARDS
-from boolcomp.measure.cycles.subject import Subject
-from boolcomp.measure.cycles.words import words_design
+from boolcomp.base.errors import DataError
+from boolcomp.measure.cycles import boards
+from boolcomp.measure.cycles.boards import Design, declared
+from boolcomp.measure.cycles.rivals import BOARDS, Subject, words_design
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,13 +82,13 @@ def test_every_board_finds_the_words_that_are_wrong(name: str, tmp_path: Path) -
 
 def test_a_program_that_compares_nothing_is_not_believed() -> None:
     design = words_design(Subject(kept("export-formats"), 0.0, states=5)).with_a_wrong_row()
-    assert board.told(b"... 1 5 900 12 34 .", design) == (0, 900, 12, 34)
-    assert board.told(b"3 5 900 12 34 .", design)[0] == 2
+    assert boards.told(b"... 1 5 900 12 34 .", design) == (0, 900, 12, 34)
+    assert boards.told(b"3 5 900 12 34 .", design)[0] == 2
     for printed in (b"0 0 900 12 34 .", b"1 4 900 12 34 ."):
         with pytest.raises(DataError, match="wrong on purpose was not found"):
-            board.told(printed, design)
+            boards.told(printed, design)
     with pytest.raises(DataError, match="printed no result: stuck"):
-        board.told(b"stuck", design)
+        boards.told(b"stuck", design)
 
 
 LISTING = """\
@@ -110,7 +108,7 @@ LISTING = """\
 
 def test_a_call_is_counted_from_the_calling_instruction_to_the_one_after_it() -> None:
     trace = np.array([0x20, *(0x10, 0x12, 0x14, 0x16) * 2, 0x18, 0x24], np.uint32)
-    known = thumb.instructions(LISTING, "cortex-m0")
+    known = boards.instructions(LISTING, "cortex-m0")
     count, cycles = boards.counted_calls(trace, known, boards.place_of("f", LISTING), 1)
     # bl 4; ldr 2, muls 1, push 1 + 5, a branch taken 3 and one not taken 1; pop 1 + 5 and 3
     assert count.tolist() == [10]
@@ -132,8 +130,8 @@ def test_a_call_is_counted_from_the_calling_instruction_to_the_one_after_it() ->
 def test_instructions_take_what_the_reference_manuals_say(
     name: str, operands: str, small: tuple[int, int], large: tuple[int, int]
 ) -> None:
-    assert thumb.cost(name, operands, "cortex-m0") == small
-    assert thumb.cost(name, operands, "cortex-m3") == large
+    assert boards.cost(name, operands, "cortex-m0") == small
+    assert boards.cost(name, operands, "cortex-m3") == large
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from small_programs import cover_of, stages
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
+from boolcomp.paper.program import program_of
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot.model import Link, Robot
+from boolcomp.problem.words import Interval
 from boolcomp.proof.worst import Axis, Subject, axes_of, find_worst, subject_of
 
 if TYPE_CHECKING:

@@ -12,12 +12,10 @@ import pytest
 from browser import specs
 from samplepage import charts, sample_page, table
 
+from boolcomp.base import charts as vega
+from boolcomp.base.charts import DARK, LIGHT, SERIES, Column, Drawing, Pen, Table, Text, unique
+from boolcomp.base.errors import UsageError
 from boolcomp.base.pages import Page, Section, page_text
-from boolcomp.common.errors import UsageError
-from boolcomp.common.pages import vega
-from boolcomp.common.pages.colours import DARK, LIGHT, SERIES
-from boolcomp.common.pages.parts import Drawing, Pen, Text, unique
-from boolcomp.common.pages.tables import Column, Table
 
 VOID = {"meta", "link", "br", "rect", "path", "line", "input"}
 

@@ -14,12 +14,11 @@ from limited import with_ranges
 from targets.exported import tiny
 
 import boolcomp as bc
-from boolcomp.common.errors import DataWarning
-from boolcomp.problem.degrees import Angles, Seen, angles_of
+from boolcomp.base.errors import DataWarning
 from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import Group
+from boolcomp.problem.problem import Angles, Group, Seen, angles_of
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,18 +13,16 @@ from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import problem_of, random_robot
 
 import boolcomp as bc
-from boolcomp.common.errors import UsageError
-from boolcomp.problem.dynamics.batch import gravity_torques, inverse_dynamics
-from boolcomp.problem.expressions.straight import Straight
-from boolcomp.problem.extremes import extremes
+from boolcomp.base.errors import UsageError
+from boolcomp.problem.dynamics.newton_euler import gravity_torques, inverse_dynamics
+from boolcomp.problem.expressions.tape import Straight
 from boolcomp.problem.functions import NAMES, USUAL, function_name, function_of, robot_problem
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import PartHint, SumHint
+from boolcomp.problem.problem import PartHint, SumHint, extremes
 from boolcomp.problem.robot.library import load_robot, robot_names
-from boolcomp.problem.robot.model import Pose, Robot
-from boolcomp.problem.robot.payload import with_payload
+from boolcomp.problem.robot.model import Pose, Robot, with_payload
+from boolcomp.problem.words import Interval
 from boolcomp.terms.extract import FORMS, split
-from boolcomp.terms.term import evaluate_terms
+from boolcomp.terms.terms import evaluate_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +68,7 @@ def with_friction(dry: tuple[float, float], viscous: float = 0.0) -> Robot:
 def ranges_from_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search what outputs reach in no time, where a test does not read their ranges."""
     for name, value in (("SAMPLES", 200), ("BEST", 1), ("FINE", 0.25)):
-        monkeypatch.setattr(f"boolcomp.problem.robotfunction.{name}", value)
+        monkeypatch.setattr(f"boolcomp.problem.functions.{name}", value)
 
 
 # references --------------------------------------------------------------------------------------

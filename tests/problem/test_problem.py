@@ -11,7 +11,7 @@ import pytest
 from limited import with_ranges
 from samples import problem_of
 
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError
 from boolcomp.problem.problem import Group, Problem, name_order
 
 ARM = problem_of("machado-2r")

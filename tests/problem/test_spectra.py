@@ -13,15 +13,14 @@ import pytest
 from samples import TURN, input_of, problem_of, random_robot
 
 import boolcomp as bc
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError
 from boolcomp.problem.dynamics.newton_euler import newton_euler
 from boolcomp.problem.expressions.algebra import Folding
-from boolcomp.problem.expressions.fourier import Harmonics
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.expressions.fourier import Harmonics, Spectra
 from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.spectra import Spectra
+from boolcomp.problem.words import Interval
 from boolcomp.terms.extract import FORMS, split
-from boolcomp.terms.term import evaluate_terms
+from boolcomp.terms.terms import evaluate_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.base.errors import parse_number
-from boolcomp.common.errors import BoolcompError, UsageError
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.worded import with_words
-from boolcomp.problem.words import CODE_KINDS, ZEROS, WordFormat, formats
+from boolcomp.base.errors import BoolcompError, UsageError, parse_number
+from boolcomp.problem.problem import with_words
+from boolcomp.problem.words import CODE_KINDS, ZEROS, Interval, WordFormat, formats
 
 RANGES = st.none() | st.builds(
     lambda low, width: Interval(low, low + width), st.floats(-1e3, 1e3), st.floats(0.01, 1e3)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.words.simulate import simulate
+from boolcomp.words.simulation import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result.compact import Compact
+    from boolcomp.compact.result import Compact
 
     Floats = NDArray[np.float64]
 

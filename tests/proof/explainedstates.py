@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch import quantities
 from boolcomp.words.graph import InputWord
-from boolcomp.words.simulate import node_word
+from boolcomp.words.simulation import node_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result.compact import Compact
-    from boolcomp.compact.sketch.poly import Quantity
+    from boolcomp.compact.result import Compact
+    from boolcomp.compact.sketch import Quantity
     from boolcomp.problem.problem import Input
 
     Floats = NDArray[np.float64]

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from shippedarms import built_of, made, shipped
 
-from boolcomp.common.workers import TWO
+from boolcomp.base.workers import TWO
+from boolcomp.compact import widths
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.result.explained import explained
-from boolcomp.compact.result.proved import proved
-from boolcomp.compact.widths import passes as widths
+from boolcomp.compact.result import explained, proved
 from boolcomp.pipeline import compile_compact
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.plain import plain_bounds
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result.compact import Compact
-    from boolcomp.proof.bound.result import Grade
+    from boolcomp.compact.result import Compact
+    from boolcomp.proof.bound.meaning import Grade
 
     Whole = NDArray[np.int64]
     Floats = NDArray[np.float64]

@@ -11,27 +11,21 @@ import pytest
 from shippedarms import made as small_graph
 
 import boolcomp as bc
-from boolcomp.common.errors import DataError
-from boolcomp.compact.assembly import Ends, program_of_graph
-from boolcomp.compact.errors.samples import word_value
-from boolcomp.compact.network import word_logic
-from boolcomp.compact.result.explained import explained
-from boolcomp.compact.result.proved import bounds_of
-from boolcomp.compact.sketch.sketch import Curve
-from boolcomp.problem.angles import exact_sine
-from boolcomp.problem.worded import with_words
-from boolcomp.problem.words import formats
+from boolcomp.base.errors import DataError
+from boolcomp.compact.errors import word_value
+from boolcomp.compact.network import Ends, program_of_graph, word_logic
+from boolcomp.compact.result import bounds_of, explained
+from boolcomp.compact.sketch import Curve
+from boolcomp.problem.problem import with_words
+from boolcomp.problem.words import exact_sine, formats
 from boolcomp.problem.written.files import parse_function
 from boolcomp.proof.bound import balls, cells
-from boolcomp.proof.bound.cells import cell_bounds, cells_of
-from boolcomp.proof.bound.enclosure import between
-from boolcomp.proof.bound.ends import beyond_ends
+from boolcomp.proof.bound.balls import between, precise
+from boolcomp.proof.bound.cells import Boxes, Span, cell_bounds, cells_of
 from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.meaning import Asked, AskedInput, Explained, GivenWord, ResultMeaning
-from boolcomp.proof.bound.plain import plain_bounds
-from boolcomp.proof.bound.slopes import Boxes, Span
-from boolcomp.proof.bound.waves import precise
+from boolcomp.proof.bound.plain import beyond_ends, plain_bounds
 from boolcomp.proof.worst import subject_of
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
 
@@ -41,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result.compact import Compact
+    from boolcomp.compact.result import Compact
     from boolcomp.problem.problem import Problem
 
     Floats = NDArray[np.float64]

@@ -15,35 +15,31 @@ import pytest
 from proof.explainedstates import drawn
 from shippedarms import built_of, made_by_name, shipped
 
+from boolcomp.base.errors import DataError
 from boolcomp.checker.plain import Plain
-from boolcomp.common.errors import DataError
-from boolcomp.compact.assembly import Ends
-from boolcomp.compact.result import proved as module
-from boolcomp.compact.result.explained import explained
-from boolcomp.compact.result.proved import proved
+from boolcomp.compact import result as module
+from boolcomp.compact.network import Ends
+from boolcomp.compact.result import explained, proved
+from boolcomp.proof.bound.balls import Enclosure, about, between, exactly, of_ball
 from boolcomp.proof.bound.boxes import Boxing
-from boolcomp.proof.bound.boxes_kernels import evaluate
-from boolcomp.proof.bound.branch_kernels import rounded
+from boolcomp.proof.bound.boxes_kernels import evaluate, rounded
 from boolcomp.proof.bound.checked import claim_of, met_with_checker
-from boolcomp.proof.bound.enclosure import Enclosure, about, between, exactly, of_ball
-from boolcomp.proof.bound.envelope_kernels import add_product
-from boolcomp.proof.bound.known import line_of
-from boolcomp.proof.bound.leaves import NEVER, WorstLeaf, by_remainder
-from boolcomp.proof.bound.meaning import GivenWord, Total, TurnSum
+from boolcomp.proof.bound.graded import USUAL
+from boolcomp.proof.bound.groups import add_product
+from boolcomp.proof.bound.meaning import EFFORT, GivenWord, Total, TurnSum, line_of
 from boolcomp.proof.bound.plain import Forward, pieces_of, plain_bounds
-from boolcomp.proof.bound.result import EFFORT
-from boolcomp.proof.bound.usual import USUAL
+from boolcomp.proof.bound.tight import NEVER, WorstLeaf, by_remainder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.assembly import Ends
-    from boolcomp.compact.result.compact import Compact
-    from boolcomp.proof.bound.boxsteps import Boxed
-    from boolcomp.proof.bound.enclosure import Enclosure
-    from boolcomp.proof.bound.result import Grade
+    from boolcomp.compact.network import Ends
+    from boolcomp.compact.result import Compact
+    from boolcomp.proof.bound.balls import Enclosure
+    from boolcomp.proof.bound.boxes import Boxed
+    from boolcomp.proof.bound.meaning import Grade
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]

@@ -16,8 +16,8 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.problem.exact import with_exact_words
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.problem import with_exact_words
+from boolcomp.problem.words import Interval
 from boolcomp.proof.worst import Axis, Subject, find_worst
 
 if TYPE_CHECKING:

@@ -18,13 +18,12 @@ from hypothesis import strategies as st
 from proof.allwords import worst_errors
 from shippedarms import made as small_graph
 
-from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.network import Ends
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.result.explained import explained
-from boolcomp.compact.result.proved import proved
+from boolcomp.compact.result import explained, proved
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.words import formats
 from boolcomp.problem.written.files import parse_function
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result.compact import Compact
-    from boolcomp.proof.bound.result import Grade
+    from boolcomp.compact.result import Compact
+    from boolcomp.proof.bound.meaning import Grade
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
@@ -55,7 +54,7 @@ TURN = (-math.pi, math.pi)
 @pytest.fixture(autouse=True)
 def few_states(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the search look at few states: it does not matter whether errors are as demanded."""
-    monkeypatch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 1000)
+    monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 1000)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from shippedarms import built_of
 
-from boolcomp.compact.result.explained import explained
+from boolcomp.compact.result import explained
 from boolcomp.proof.bound.meaning import Explained
-from boolcomp.proof.bound.overflow import Search, without_overflow
+from boolcomp.proof.bound.overflow import Range, Search, WordRanges, without_overflow
 from boolcomp.proof.bound.plain import plain_bounds
-from boolcomp.proof.bound.wordranges import Range, WordRanges
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -26,7 +25,7 @@ from boolcomp.words.graph import (
     Turn,
     WordGraph,
 )
-from boolcomp.words.simulate import simulate
+from boolcomp.words.simulation import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,20 +17,23 @@ from limited import random_limited
 from small_programs import stages
 
 from boolcomp.codes import Code
-from boolcomp.logic.truthtable import TruthTable
-from boolcomp.paper.bounds import error_bound, explained, proven
-from boolcomp.paper.known import plan_subject
+from boolcomp.logic.simulation import TruthTable
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.quantised import quantised
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.paper.program import error_bound, explained, plan_subject, proven
+from boolcomp.paper.tables import quantised
+from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.sources import problem_of
-from boolcomp.proof.tabled.bounds import bound_of
-from boolcomp.proof.tabled.elimination import largest, order_of
-from boolcomp.proof.tabled.entries import entries_of
-from boolcomp.proof.tabled.fields import function_of, on_grid
-from boolcomp.proof.tabled.meaning import ReadWord
-from boolcomp.proof.tabled.places import line_of
+from boolcomp.problem.words import Interval
+from boolcomp.proof.bound.fields import (
+    ReadWord,
+    entries_of,
+    function_of,
+    largest,
+    line_of,
+    on_grid,
+    order_of,
+)
+from boolcomp.proof.bound.tabled import bound_of
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms.extract import split
 
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.paper.plan import Plan
-    from boolcomp.proof.bound.result import Bound
+    from boolcomp.proof.bound.meaning import Bound
 
     Floats = NDArray[np.float64]
 

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from samples import problem_of, terms_of
 
-from boolcomp.common.errors import UsageError
-from boolcomp.common.places import Folder
-from boolcomp.measure.report.measure import documents, draw_samples, error_rows
-from boolcomp.measure.report.rows import Question, report_rows
-from boolcomp.measure.report.tabulate import text_table
+from boolcomp.base.errors import UsageError
+from boolcomp.base.store import Folder
+from boolcomp.measure.report.page import text_table
+from boolcomp.measure.report.rows import Question, documents, draw_samples, error_rows, report_rows
+from boolcomp.paper.covers import Recipe, Store
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.store import Recipe, Store
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,19 +11,15 @@ import numpy as np
 import pytest
 from samples import problem_of, terms_of
 
+from boolcomp.base.charts import Pen
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.pages import Fact
 from boolcomp.base.store import user_cache
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.pages.parts import Pen
-from boolcomp.measure.report import kept
-from boolcomp.measure.report.beside import read_beside
-from boolcomp.measure.report.findings import Asked
-from boolcomp.measure.report.looks import Surveyor
-from boolcomp.measure.report.measure import draw_samples, error_rows
-from boolcomp.measure.report.page import report_page, shown_rows
-from boolcomp.measure.report.written import Written
+from boolcomp.measure.report import rows as kept
+from boolcomp.measure.report.page import Asked, Written, read_beside, report_page, shown_rows
+from boolcomp.measure.report.rows import Surveyor, draw_samples, error_rows
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.quantised import quantised
+from boolcomp.paper.tables import quantised
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.report.findings import Pictured
+    from boolcomp.measure.report.page import Pictured
 
 ROBOT = load_robot("machado-2r")
 TERMS = terms_of(ROBOT)
@@ -54,7 +50,7 @@ def measured(bits: int, pictured: Pictured) -> None:
 
 @pytest.fixture(scope="module", name="pictured")
 def two_word_lengths() -> Pictured:
-    from boolcomp.measure.report.findings import Pictured
+    from boolcomp.measure.report.page import Pictured
 
     made = Pictured(Surveyor(SAMPLES))
     for bits in (4, 5):

@@ -9,9 +9,8 @@ import pytest
 from samples import problem_of
 from small_programs import stages
 
-from boolcomp.common.errors import UsageError
-from boolcomp.measure.report.measure import documents, draw_samples, error_rows
-from boolcomp.measure.report.programs import program_rows
+from boolcomp.base.errors import UsageError
+from boolcomp.measure.report.rows import documents, draw_samples, error_rows, program_rows
 
 
 @pytest.mark.slow

@@ -30,8 +30,8 @@ from small_programs import stages
 import boolcomp
 from boolcomp.measure.show.page import program_page
 from boolcomp.measure.show.scripts import data, in_script, straight_function
-from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.expressions.tape import Tape
+from boolcomp.problem.problem import with_exact_words
 
 if TYPE_CHECKING:
     from pathlib import Path

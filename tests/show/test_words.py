@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.measure.show.arm import arm_steps
-from boolcomp.measure.show.effects import effects_of
-from boolcomp.measure.show.trajectory import shown_trajectory
+from boolcomp.measure.show.scripts import arm_steps, effects_of, shown_trajectory
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.words.graph import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 

@@ -10,11 +10,8 @@ import sweepcells
 from sweepcells import DEADLY
 
 from boolcomp.base.processes import WorkerLostError
-from boolcomp.scale.sweep import run, state_of
-from boolcomp.sweep.batches import Batches
-from boolcomp.sweep.estimate import Costs
-from boolcomp.sweep.folder import Folder
-from boolcomp.sweep.spec import parse_spec
+from boolcomp.scale.sweep import Batches, Costs, Folder, run, state_of
+from boolcomp.scale.sweep_spec import parse_spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,15 +20,13 @@ from sweepcells import contents, spec
 from waiting import PATIENCE, until, until_gone
 
 from boolcomp.base.dask import of_address
-from boolcomp.base.errors import short
+from boolcomp.base.errors import DataError, UsageError, short
 from boolcomp.base.files import UNFINISHED, temporary_folder
 from boolcomp.base.processes import WorkerLostError
 from boolcomp.base.workers import executor, in_order
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.scale.sweep import run, state_of
-from boolcomp.sweep.folder import Folder
-from boolcomp.sweep.spec import read_spec
-from boolcomp.sweep.tables import write_tables
+from boolcomp.scale.sweep import Folder, run, state_of
+from boolcomp.scale.sweep_page import write_tables
+from boolcomp.scale.sweep_spec import read_spec
 
 pytest.importorskip("distributed", reason="the extra cluster (Dask) is not installed")
 

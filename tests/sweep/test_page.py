@@ -8,10 +8,9 @@ import pytest
 import sweepcells
 from browser import needs_chromium, specs
 
-from boolcomp.scale.sweep import State
+from boolcomp.scale.sweep import Failure, State
 from boolcomp.scale.sweep_page import page
-from boolcomp.sweep.folder import Failure
-from boolcomp.sweep.spec import Spec, parse_spec
+from boolcomp.scale.sweep_spec import Spec, parse_spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.common.errors import DataError, UsageError
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.problem.robot.library import load_robot
-from boolcomp.sweep.spec import parse_spec, read_spec
+from boolcomp.scale.sweep_spec import parse_spec, read_spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,11 +19,9 @@ from waiting import until
 from boolcomp.base.processes import WorkerLostError
 from boolcomp.base.workers import executor
 from boolcomp.scale import sweep as runs
-from boolcomp.scale.sweep import State, state_of
-from boolcomp.scale.sweep_spec import canonical, compute, digest_of
-from boolcomp.sweep.folder import Folder
-from boolcomp.sweep.spec import read_spec
-from boolcomp.sweep.tables import write_tables
+from boolcomp.scale.sweep import Folder, State, state_of
+from boolcomp.scale.sweep_page import write_tables
+from boolcomp.scale.sweep_spec import canonical, compute, digest_of, read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from bitarray import frozenbitarray
 from hypothesis import strategies as st
 
 from boolcomp.logic.network import Builder, Network
-from boolcomp.logic.truthtable import TruthTable
+from boolcomp.logic.simulation import TruthTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthesis.networks import networks
 
-from boolcomp.common.errors import DataError
-from boolcomp.logic import aiger, formats, simulation
-from boolcomp.logic.netlist import Netlist
+from boolcomp.base.errors import DataError
+from boolcomp.logic import formats, simulation
+from boolcomp.logic.formats import Netlist
 
 if TYPE_CHECKING:
     from boolcomp.logic.network import Network
@@ -27,15 +27,15 @@ def named(network: Network) -> Netlist:
 @given(networks)
 def test_both_kinds_read_back_as_the_same_function_and_names(network: Network) -> None:
     netlist = named(network)
-    binary = aiger.parse_aiger(aiger.render_binary(netlist))
-    assert binary == aiger.parse_aiger(aiger.render_ascii(netlist, ["a comment"]).encode())
+    binary = formats.parse_aiger(formats.render_binary(netlist))
+    assert binary == formats.parse_aiger(formats.render_ascii(netlist, ["a comment"]).encode())
     assert (binary.inputs, binary.outputs) == (netlist.inputs, netlist.outputs)
     assert simulation.truth_planes(binary.network) == simulation.truth_planes(network)
 
 
 def test_gates_may_stand_in_any_order_and_names_may_be_missing() -> None:
     text = b"aag 9 2 0 3 2\n18\n4\n6\n1\n7\n6 17 4\n16 18 5\ni1 b\no0 sum\nc\nanything\n"
-    found = aiger.parse_aiger(text)
+    found = formats.parse_aiger(text)
     assert found.inputs == ("i0", "b")
     assert found.outputs == ("sum", "o1", "o2")
     # not (a and not b), and b: b itself
@@ -69,7 +69,7 @@ def test_gates_may_stand_in_any_order_and_names_may_be_missing() -> None:
 )
 def test_what_is_no_aiger_is_refused_with_its_line(text: bytes, sentence: str) -> None:
     with pytest.raises(DataError) as caught:
-        aiger.parse_aiger(text, "x.aag")
+        formats.parse_aiger(text, "x.aag")
     assert sentence in str(caught.value)
 
 
@@ -77,10 +77,10 @@ def test_what_is_no_aiger_is_refused_with_its_line(text: bytes, sentence: str) -
 def test_a_damaged_file_is_read_or_refused_and_nothing_else(
     network: Network, place: int, change: int
 ) -> None:
-    data = bytearray(aiger.render_binary(named(network)))
+    data = bytearray(formats.render_binary(named(network)))
     data[place % len(data)] ^= change
     with contextlib.suppress(DataError):
-        aiger.parse_aiger(bytes(data))
+        formats.parse_aiger(bytes(data))
 
 
 def test_nodes_of_many_inputs_are_taken_apart() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from synthesis.networks import networks
 
-from boolcomp.common.errors import DataError
+from boolcomp.base.errors import DataError
 from boolcomp.logic import formats
 
 if TYPE_CHECKING:

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from synthesis.networks import random_network
 
-from boolcomp.common.errors import DataError, UsageError
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.logic import formats
-from boolcomp.logic.lutblif import parse_luts
-from boolcomp.logic.lutnetwork import LutNetwork
+from boolcomp.logic.lutnetwork import LutNetwork, parse_luts
 from boolcomp.logic.network import CONSTANTS, Network, Node
 from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.mapping import mapped
+from boolcomp.logic.synthesis.abc import mapped
 
 needs_abc = pytest.mark.skipif(abc.find() is None, reason="ABC is not installed")
 
@@ -81,7 +80,7 @@ def test_tables_that_are_another_function_are_not_taken(
         wrong = Node(~lut & whole, operands)
         return LutNetwork(good.inputs, (*good.nodes[:-1], wrong), good.outputs)
 
-    monkeypatch.setattr("boolcomp.logic.synthesis.mapping.parse_luts", lies)
+    monkeypatch.setattr("boolcomp.logic.synthesis.abc.parse_luts", lies)
     found = mapped(network, 4)
     assert (
         same_everywhere(network, found.luts) if inputs == 8 else not found.method.startswith("ABC")

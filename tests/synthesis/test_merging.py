@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from synthesis.networks import networks
 
-from boolcomp.logic import aiger, simulation
-from boolcomp.logic.merging import merged
-from boolcomp.logic.netlist import Netlist
+from boolcomp.logic import formats, simulation
+from boolcomp.logic.formats import Netlist
+from boolcomp.logic.order import merged
 
 if TYPE_CHECKING:
     from boolcomp.logic.network import Network
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 def as_gates(network: Network) -> Network:
     inputs = tuple(f"i{k}" for k in range(network.inputs))
     outputs = tuple(f"o{k}" for k in range(len(network.outputs)))
-    return aiger.parse_aiger(aiger.render_binary(Netlist("n", inputs, outputs, network))).network
+    return formats.parse_aiger(
+        formats.render_binary(Netlist("n", inputs, outputs, network))
+    ).network
 
 
 @given(networks)

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from synthesis.networks import random_network
 from synthesis.test_abc import fake, no_abc
 
-from boolcomp.common.errors import UsageError
-from boolcomp.logic import luts
+from boolcomp.base.errors import UsageError
+from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
 from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.measure import measure
 from boolcomp.logic.synthesis.optimise import optimise
+from boolcomp.logic.synthesis.tables import measure
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,14 +10,13 @@ from synthesis.networks import networks, random_network, tables
 
 from boolcomp.logic.equivalence import equivalent, matches
 from boolcomp.logic.formats import clean
-from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
-from boolcomp.logic.synthesis.builtin.resub import resubstitute
-from boolcomp.logic.synthesis.resub import improve_windows
-from boolcomp.twolevel.clock import Clock
+from boolcomp.logic.synthesis.resub import improve_windows, resubstitute
+from boolcomp.logic.synthesis.tables import diagram_networks
+from boolcomp.twolevel.cubes import Clock
 
 if TYPE_CHECKING:
     from boolcomp.logic.network import Network
-    from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.logic.simulation import TruthTable
 
 
 @given(tables())

@@ -11,13 +11,20 @@ from small_programs import stages
 import boolcomp
 from boolcomp.codes import Code
 from boolcomp.compact.network import word_logic
-from boolcomp.logic import luts
+from boolcomp.logic import network as luts
 from boolcomp.logic.network import Builder
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group
-from boolcomp.program.family import family_of
-from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, KnownErrors, Load, Slice
-from boolcomp.program.program import Program
+from boolcomp.problem.words import Interval
+from boolcomp.program.files import family_of
+from boolcomp.program.program import (
+    CodedInput,
+    CodedOutput,
+    JointNetwork,
+    KnownErrors,
+    Load,
+    Program,
+    Slice,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

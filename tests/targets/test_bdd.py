@@ -14,11 +14,11 @@ from small_programs import stages
 from targets.exported import AWKWARD, arm, family, tiny
 
 import boolcomp
-from boolcomp.common.errors import UsageError
-from boolcomp.diagrams.processor import run_image as simulated
-from boolcomp.targets import Options, export_texts
+from boolcomp.base.errors import UsageError
+from boolcomp.logic.diagram_machine import run_image as simulated
+from boolcomp.targets.bdd import image_of
 from boolcomp.targets.bdd_verilog import OWN
-from boolcomp.targets.walks import image_of
+from boolcomp.targets.target import Options, export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,12 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from boolcomp.targets.names import Names
-from boolcomp.targets.reserved import VERILOG
-from boolcomp.targets.rtl import Addend, Flipped, Sum
-from boolcomp.targets.rtlbooks import Books
-from boolcomp.targets.rtlheaps import summed
-from boolcomp.targets.wires import Fixed, Piece, Wires, Word, joined
+from boolcomp.targets.rtl import (
+    Addend,
+    Books,
+    Fixed,
+    Flipped,
+    Piece,
+    Sum,
+    Wires,
+    Word,
+    joined,
+    summed,
+)
+from boolcomp.targets.target import VERILOG, Names
 
 
 def test_empty_pieces_do_not_keep_neighbours_apart() -> None:

@@ -10,7 +10,7 @@ import pytest
 from targets.exported import arm, tiny
 
 from boolcomp.logic.synthesis import abc
-from boolcomp.measure.verification import tools
+from boolcomp.measure import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,7 @@ def test_tools_that_are_missing_are_named_and_skipped(
     tiny().save("tiny")
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(abc, "find", lambda: None)
-    monkeypatch.setattr(tools, "find_spec", lambda _: None)
+    monkeypatch.setattr(verify, "find_spec", lambda _: None)
     found = run("verify", "tiny", "--with-tools", "--json")
     assert found.code == 0
     notes = " ".join(check["note"] for check in json.loads(found.out)["checks"])

@@ -30,9 +30,9 @@ from targets.exported import of_graph, tiny
 from wordgraphs import interpreted, random_graph
 
 import boolcomp
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError
 from boolcomp.logic.network import Builder
-from boolcomp.targets import Options, export_texts
+from boolcomp.targets.target import Options, export_texts
 from boolcomp.words.graph import (
     Bits,
     Heap,

@@ -11,10 +11,9 @@ from targets.exported import arm, tiny
 
 from boolcomp.logic import formats
 from boolcomp.logic.equivalence import equivalent
-from boolcomp.measure.verification.gatetext import read_gates
-from boolcomp.measure.verification.tools import SIMULATIONS, simulated
-from boolcomp.targets import Options, export_texts
-from boolcomp.targets.target import design_of
+from boolcomp.measure.verify import SIMULATIONS, simulated
+from boolcomp.measure.verify_text import read_gates
+from boolcomp.targets.target import Options, design_of, export_texts
 
 
 @pytest.mark.slow

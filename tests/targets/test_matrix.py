@@ -10,10 +10,10 @@ from exports import expected, kept, run_python, words_of
 from matrix import matrix
 from targets.exported import arm, planar
 
-from boolcomp.measure.verification.wordchecks import words_compared
 from boolcomp.measure.verify import compared
-from boolcomp.targets import Options, export_texts
-from boolcomp.targets.netlists import netlist_of
+from boolcomp.measure.verify_words import words_compared
+from boolcomp.targets.networks import netlist_of
+from boolcomp.targets.target import Options, export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,13 +8,14 @@ import pytest
 from exports import kept
 from targets.exported import arm, tiny
 
-from boolcomp.common.errors import UsageError
-from boolcomp.logic import aiger, formats, luts
+from boolcomp.base.errors import UsageError
+from boolcomp.logic import formats
+from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import equivalent, evaluate
-from boolcomp.logic.netlist import Netlist
+from boolcomp.logic.formats import Netlist
 from boolcomp.logic.network import CONSTANTS, Builder
-from boolcomp.targets import Options, export_texts
-from boolcomp.targets.netlists import netlist_of
+from boolcomp.targets.networks import netlist_of
+from boolcomp.targets.target import Options, export_texts
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.cubes import unpack
 
@@ -59,9 +60,9 @@ def test_the_arm_comes_back_from_every_netlist(mode: str, bits: int) -> None:
     data = content(program, "aiger")
     assert isinstance(text, str)
     assert isinstance(data, bytes)
-    assert aiger.parse_aiger(text.encode()) == aiger.parse_aiger(data)
-    assert aiger.parse_aiger(data).inputs == wanted.inputs
-    assert equivalent(aiger.parse_aiger(data).network, wanted.network).holds
+    assert formats.parse_aiger(text.encode()) == formats.parse_aiger(data)
+    assert formats.parse_aiger(data).inputs == wanted.inputs
+    assert equivalent(formats.parse_aiger(data).network, wanted.network).holds
 
 
 def test_a_pla_of_a_tiny_program_has_its_outputs() -> None:

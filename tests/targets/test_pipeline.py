@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from synthesis.networks import networks
 
 from boolcomp.logic.network import CONSTANTS
-from boolcomp.targets.pipeline import flip_flops, stages_of
+from boolcomp.targets.gates import flip_flops, stages_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

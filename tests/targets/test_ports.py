@@ -11,9 +11,8 @@ import pytest
 import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.measure.verify import own_checks
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.words import CODE_KINDS, CodeKind
-from boolcomp.program.parts import CodedInput
+from boolcomp.problem.words import CODE_KINDS, CodeKind, Interval
+from boolcomp.program.program import CodedInput
 from boolcomp.targets.target import input_notes
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from targets.exported import AWKWARD, arm, family, tiny
 
-from boolcomp.measure.verification.tools import SIMULATIONS, simulated, tool_checks
-from boolcomp.measure.verification.verilated import verilated
-from boolcomp.targets import Options, export_texts
+from boolcomp.measure.verify import SIMULATIONS, simulated, tool_checks, verilated
+from boolcomp.targets.target import Options, export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ from targets.exported import of_graph
 from targets.test_languages import resting
 from wordgraphs import random_graph
 
-from boolcomp.measure.verification.wordchecks import words_compared, words_read_back
 from boolcomp.measure.verify_text import read_words
-from boolcomp.targets import Options, export_texts
+from boolcomp.measure.verify_words import words_compared, words_read_back
+from boolcomp.targets.target import Options, export_texts
 from boolcomp.words.graph import (
     Bits,
     Heap,

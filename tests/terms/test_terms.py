@@ -15,15 +15,14 @@ from limited import with_ranges
 from samples import ONE, TURN, by_name, input_of, problem_of, random_robot, random_states, terms_of
 from termtext import parse_term
 
-from boolcomp.common.errors import UsageError
-from boolcomp.problem.dynamics.batch import inverse_dynamics
-from boolcomp.problem.interval import Interval
+from boolcomp.base.errors import UsageError
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.robot.library import load_robot, robot_names
+from boolcomp.problem.words import Interval
 from boolcomp.terms import extrema
 from boolcomp.terms.extract import FORMS, Terms
 from boolcomp.terms.extrema import amplitude, largest, output_amplitudes
-from boolcomp.terms.term import Term, evaluate_terms
-from boolcomp.terms.terms import Monomial, Wave
+from boolcomp.terms.terms import Monomial, Term, Wave, evaluate_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

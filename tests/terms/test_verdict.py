@@ -11,11 +11,11 @@ from compact.word_robots import case
 from samples import problem_of
 
 from boolcomp.compact.sketch_terms import Form
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Output
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.terms.verdict import Verdict, dust_of, judge_outputs
+from boolcomp.problem.words import Interval
+from boolcomp.terms.extract import Verdict, dust_of, judge_outputs
 
 if TYPE_CHECKING:
     from boolcomp.problem.robot.model import Robot

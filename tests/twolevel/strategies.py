@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.dense import Dense
-from boolcomp.twolevel.function import Function
-from boolcomp.twolevel.verify import verify
+from boolcomp.twolevel.cubes import Cubes, Dense
+from boolcomp.twolevel.function import Function, verify
 
 Rows = list[tuple[str, str]]
 

@@ -11,22 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twolevel.strategies import points, random_table
 
-from boolcomp.twolevel import bound_kernels
-from boolcomp.twolevel.blocks import UNIT, lagrangian, solve_block
-from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.dense import to_index
-from boolcomp.twolevel.isop import minterms
-from boolcomp.twolevel.localsearch import LocalSearch
-from boolcomp.twolevel.milp import Milp
-from boolcomp.twolevel.selection import matrix as table_matrix
+from boolcomp.twolevel import setcover_kernels
+from boolcomp.twolevel.cubes import Cubes, to_index
+from boolcomp.twolevel.function import SearchEndedError, minterms
 from boolcomp.twolevel.setcover import (
+    UNIT,
     CoverMatrix,
+    LocalSearch,
     greedy_columns,
     independent,
+    lagrangian,
     reduced,
+    solve_block,
     without_dominated_rows,
 )
-from boolcomp.twolevel.witness import SearchEndedError
+from boolcomp.twolevel.setcover import matrix as table_matrix
+from boolcomp.twolevel.solvers import Milp
 
 COLUMNS, LATER = 9, math.inf
 rows_of = st.lists(
@@ -120,12 +120,12 @@ def test_prices_rise_as_far_in_many_short_calls_as_in_a_long_one() -> None:
     found = []
     for calls, steps in ((1, 600), (200, 3)):
         prices = np.full(9, 0.1)
-        ascent = bound_kernels.Ascent(prices, prices.copy(), np.array([0.0, 1.0, 0.0]))
+        ascent = setcover_kernels.Ascent(prices, prices.copy(), np.array([0.0, 1.0, 0.0]))
         for _ in range(calls):
-            bound_kernels.ascend(matrix.starts, matrix.indices, 9, 6, steps, ascent)
-        found.append(ascent.state[: bound_kernels.IDLE].tolist())
+            setcover_kernels.ascend(matrix.starts, matrix.indices, 9, 6, steps, ascent)
+        found.append(ascent.state[: setcover_kernels.IDLE].tolist())
     assert found[0] == found[1]
-    assert 4.4 < found[0][bound_kernels.BOUND] <= 4.5
+    assert 4.4 < found[0][setcover_kernels.BOUND] <= 4.5
 
 
 @given(rows_of)

@@ -16,13 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.strategies import Rows, holds, points
 
-from boolcomp.twolevel import netlists, pla
-from boolcomp.twolevel.cheapest import Prices, cheapest
+from boolcomp.twolevel import pla
 from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.essential import essential, primes_around
-from boolcomp.twolevel.minimisation import minimise
-from boolcomp.twolevel.phases import assigned
-from boolcomp.twolevel.statistics import statistics
+from boolcomp.twolevel.exact import Prices, cheapest
+from boolcomp.twolevel.minimisation import assigned, minimise
+from boolcomp.twolevel.pla import statistics
+from boolcomp.twolevel.primes import essential, primes_around
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -213,8 +212,8 @@ def evaluated(text: str, point: str, names: Sequence[str]) -> dict[str, bool]:
 def test_a_blif_model_is_the_cover_in_its_phases(some: File, data: st.DataObject) -> None:
     phase = tuple(data.draw(st.lists(st.booleans(), min_size=some[2], max_size=some[2])))
     cover = minimise(function_of(some)).cubes
-    names = netlists.signals(cover)
-    text = netlists.blif(cover, names, phase, "some")
+    names = pla.signals(cover)
+    text = pla.blif(cover, names, phase, "some")
     for point, letters in in_point_order(cover).items():
         known = evaluated(text, point, names.inputs)
         assert [known[name] for name in names.outputs] == [
@@ -232,10 +231,10 @@ def test_icarus_runs_the_verilog_as_the_cover(tmp_path: Path) -> None:
     ]
     cover = minimise(function_of((rows, 4, 3))).cubes
     phase = (True, False, True)
-    names = netlists.signals(cover, ("a", "wire", "2x", "q[0]"), ("module", "p0", "y"))
+    names = pla.signals(cover, ("a", "wire", "2x", "q[0]"), ("module", "p0", "y"))
     ports = ", ".join(
-        [*(f".{netlists.legal(name)}(x[{3 - k}])" for k, name in enumerate(names.inputs)),
-         *(f".{netlists.legal(name)}(y[{2 - k}])" for k, name in enumerate(names.outputs))]
+        [*(f".{pla.legal(name)}(x[{3 - k}])" for k, name in enumerate(names.inputs)),
+         *(f".{pla.legal(name)}(y[{2 - k}])" for k, name in enumerate(names.outputs))]
     )  # fmt: skip
     checks = []
     for point, letters in in_point_order(cover).items():
@@ -245,7 +244,7 @@ def test_icarus_runs_the_verilog_as_the_cover(tmp_path: Path) -> None:
     bench = f"""module bench; reg [3:0] x; wire [2:0] y; \\2r  dut ({ports});
 initial begin {" ".join(checks)} $display("done"); end endmodule
 """
-    (tmp_path / "cover.v").write_text(netlists.verilog(cover, names, phase, "2r") + bench)
+    (tmp_path / "cover.v").write_text(pla.verilog(cover, names, phase, "2r") + bench)
     made, compiler, runner = tmp_path / "bench.out", *map(shutil.which, ("iverilog", "vvp"))
     assert compiler and runner  # noqa: PT018 (they come together)
     subprocess.run([compiler, "-o", made, "-s", "bench", tmp_path / "cover.v"], check=True)
@@ -255,7 +254,7 @@ initial begin {" ".join(checks)} $display("done"); end endmodule
 
 def test_names_that_clash_are_told_apart() -> None:
     cover = Cubes.from_rows(2, 2, [("1-", "11"), ("01", "01")])
-    names = netlists.signals(cover, ("p0", "a"), ("a", "a_2"))
+    names = pla.signals(cover, ("p0", "a"), ("a", "a_2"))
     every = [*names.inputs, *names.outputs, *names.products]
     assert len(set(every)) == len(every)
     assert names.inputs == ("p0", "a")

@@ -30,18 +30,15 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
-from boolcomp.twolevel import exact, gather, primes_kernels
-from boolcomp.twolevel import isop as isop_module
+from boolcomp.twolevel import exact, primes_kernels, unlisted
+from boolcomp.twolevel import function as isop_module
 from boolcomp.twolevel import primes as prime_module
-from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.cubes import Cubes, Shape, packed, unpacked
 from boolcomp.twolevel.exact import minimise_exact
-from boolcomp.twolevel.function import Cover, Function
-from boolcomp.twolevel.gather import Gatherer, Gathering, TooManySetsError
-from boolcomp.twolevel.isop import minterms
-from boolcomp.twolevel.minimisation import minimise
-from boolcomp.twolevel.packed import Shape, packed, unpacked
+from boolcomp.twolevel.function import Cover, Function, minterms
+from boolcomp.twolevel.minimisation import minimise, warm_exact
 from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
-from boolcomp.twolevel.warm_exact import warm_exact
+from boolcomp.twolevel.unlisted import Gatherer, Gathering, TooManySetsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,7 +181,7 @@ def test_products_and_then_literals_are_the_fewest(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if lazy:
-            patch.setattr("boolcomp.twolevel.points.TABLE_POINTS", -1)
+            patch.setattr("boolcomp.twolevel.primes.TABLE_POINTS", -1)
         assert proved(function) == slow_minimum(function)
 
 
@@ -368,8 +365,8 @@ def test_columns_are_the_largest_sets_that_a_product_can_hold() -> None:
 
 
 def test_too_many_ways_to_hold_points_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "LEAST_ROOM", 4)
-    monkeypatch.setattr(gather, "MOST_ROOM", 4)
+    monkeypatch.setattr(unlisted, "LEAST_ROOM", 4)
+    monkeypatch.setattr(unlisted, "MOST_ROOM", 4)
     odd, even = ([p for p in points(5) if p.count("1") == count] for count in (3, 4))
     found = Gathering(packed_points(5, *even), Shape(5, 1))
     with pytest.raises(TooManySetsError):

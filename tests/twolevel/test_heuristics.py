@@ -24,17 +24,13 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
-from boolcomp.twolevel import list_sweep_kernels as kernels
-from boolcomp.twolevel import lists
-from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.dense import Dense, rasterised
-from boolcomp.twolevel.function import Function
-from boolcomp.twolevel.heuristic import improve, suits
-from boolcomp.twolevel.improve_lists import improve_lists, irredundant
-from boolcomp.twolevel.isop import isop, minterms
-from boolcomp.twolevel.pooled import Pool
-from boolcomp.twolevel.scatter_kernels import grow_at_random
+from boolcomp.twolevel import function as lists
+from boolcomp.twolevel import sweep_kernels as kernels
+from boolcomp.twolevel.cubes import Clock, Cubes, Dense, rasterised
+from boolcomp.twolevel.function import Function, isop, minterms
+from boolcomp.twolevel.heuristic import improve, improve_lists, irredundant, suits
+from boolcomp.twolevel.sweep_kernels import grow_at_random
+from boolcomp.twolevel.unlisted import Pool
 
 
 def summed(table: Dense) -> Cubes:

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from waiting import running, until_gone
 
 from boolcomp.twolevel import cpsat_worker, milp_worker
-from boolcomp.twolevel import milp as milp_module
-from boolcomp.twolevel.milp import Milp
-from boolcomp.twolevel.solvers import Node, Tree, rechecked
+from boolcomp.twolevel import solvers as milp_module
+from boolcomp.twolevel.solvers import Milp, Node, Tree, rechecked
 
 # A triangle: two of three columns.
 TRIANGLE = np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 2, 0]), np.array([1, 1, 5])
@@ -128,7 +127,7 @@ PARENT = """
 import sys
 sys.path[:0] = ["tests", "."]
 from twolevel.test_milp import hard
-from boolcomp.twolevel.milp import Milp
+from boolcomp.twolevel.solvers import Milp
 with Milp() as milp:
     milp.solve(*hard(), 60, idle=lambda: print(milp._worker.process.pid, flush=True))
 """

@@ -22,8 +22,9 @@ from twolevel.strategies import (
     robot_table,
 )  # fmt: skip
 
-from boolcomp.common.errors import UsageError
-from boolcomp.twolevel import espresso, espresso_worker, heuristic, isop, pla, sweep_kernels
+from boolcomp.base.errors import UsageError
+from boolcomp.twolevel import espresso_worker, heuristic, minimisation, pla, sweep_kernels
+from boolcomp.twolevel import function as isop
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.function import Function
 from boolcomp.twolevel.minimisation import METHODS, minimise
@@ -31,10 +32,9 @@ from boolcomp.twolevel.minimisation import METHODS, minimise
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from boolcomp.twolevel.clock import Clock
-    from boolcomp.twolevel.dense import Dense
+    from boolcomp.twolevel.cubes import Clock, Dense
 
-needs_pyeda = pytest.mark.skipif(not espresso.available(), reason="pyeda is not installed")
+needs_pyeda = pytest.mark.skipif(not minimisation.available(), reason="pyeda is not installed")
 BLOCKS = of_rows(*in_pairs(24))  # whose OFF set is made of 2^24 parts
 
 
@@ -283,7 +283,7 @@ def test_the_cover_is_the_same_in_any_process() -> None:
 @settings(max_examples=8)
 @given(functions())
 def test_covers_of_espresso_implement_the_function(function: Function) -> None:
-    answer = espresso.run(function, function.on)
+    answer = minimisation.run(function, function.on)
     assert answer.note == ""
     assert answer.cubes is not None
     assert implements(function, answer.cubes)
@@ -293,7 +293,7 @@ def test_covers_of_espresso_implement_the_function(function: Function) -> None:
 def test_espresso_is_free_beside_a_given_off_set() -> None:
     on = Cubes.from_rows(3, 2, [("111", "11"), ("100", "10")])
     function = Function.from_cubes(on, None, Cubes.from_rows(3, 2, [("0--", "11")]))
-    answer = espresso.run(function, on)
+    answer = minimisation.run(function, on)
     assert answer.cubes is not None
     assert answer.cubes.rows() == [("1--", "11")]
 
@@ -302,7 +302,7 @@ def test_espresso_is_free_beside_a_given_off_set() -> None:
 @needs_pyeda
 def test_espresso_is_stopped_at_the_deadline() -> None:
     function = Function.from_dense(robot_table("T11"))
-    answer = espresso.run(function, function.on, 0.3)
+    answer = minimisation.run(function, function.on, 0.3)
     assert answer.cubes is None
     assert "stopped after 0.3 s" in answer.note
 
@@ -310,13 +310,13 @@ def test_espresso_is_stopped_at_the_deadline() -> None:
 @needs_pyeda
 def test_espresso_that_dies_of_a_contradiction_is_reported() -> None:
     on, off = (Cubes.from_rows(3, 1, [(term, "1")]) for term in ("1--", "11-"))
-    answer = espresso.run(Function(3, 1, on, Cubes.empty(3, 1), off), on)
+    answer = minimisation.run(Function(3, 1, on, Cubes.empty(3, 1), off), on)
     assert answer.cubes is None
     assert "died with exit code 1" in answer.note
 
 
 def test_without_espresso_the_irredundant_sum_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(espresso, "find_spec", lambda _: None)
+    monkeypatch.setattr(minimisation, "find_spec", lambda _: None)
     cover = minimise(robot_table("T12"), "espresso")
     assert cover.method == "isop"
     assert "pyeda is not installed" in cover.note
@@ -342,8 +342,8 @@ def test_whatever_a_worker_does_becomes_a_sentence(
     text: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(espresso_worker, "minimised", Does(text))
-    monkeypatch.setattr(espresso, "find_spec", lambda _: True)
+    monkeypatch.setattr(minimisation, "find_spec", lambda _: True)
     function = of_rows(("1", "1"))
-    answer = espresso.run(function, function.on)
+    answer = minimisation.run(function, function.on)
     assert answer.cubes is None
     assert words in answer.note

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.strategies import cubes, values
 
-from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.base.errors import DataError, DataWarning
 from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:

@@ -21,13 +21,9 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
-from boolcomp.common.errors import DataError
-from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cubes import Cubes, unpack
-from boolcomp.twolevel.dense import Dense, rasterised
-from boolcomp.twolevel.function import Cover, Function
-from boolcomp.twolevel.lists import GaveUpError
-from boolcomp.twolevel.verify import verify
+from boolcomp.base.errors import DataError
+from boolcomp.twolevel.cubes import Clock, Cubes, Dense, rasterised, unpack
+from boolcomp.twolevel.function import Cover, Function, GaveUpError, verify
 
 
 # cubes -------------------------------------------------------------------------------------------

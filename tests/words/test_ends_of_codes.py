@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from boolcomp.base.errors import DataError
 from boolcomp.codes import Code
-from boolcomp.common.errors import DataError
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.words import CODE_KINDS
+from boolcomp.problem.words import CODE_KINDS, Interval
 
 RANGE = Interval(-3.0, 5.0)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.common.errors import DataError
-from boolcomp.words.graph import narrowed
-from boolcomp.words.graphtext import parse_graph
-from boolcomp.words.simulate import Resimulation, simulate
+from boolcomp.base.errors import DataError
+from boolcomp.words.graph import narrowed, parse_graph
+from boolcomp.words.simulation import Resimulation, simulate
 
 SMALL = """w0[4] = input a angle unit 2^0
 w1[3] = input b unit 2^0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.words import Interval
+from boolcomp.words.drawing import word_names
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, Node, Scale, WordGraph
-from boolcomp.words.names import word_names
 from boolcomp.words.simulation import wave_name
 
 ANGLES = (

@@ -1,27 +1,46 @@
-"""ABC as a supervised process: found, limited in time and memory, and never the cause of a crash.
+"""A network as look-up tables of four to six inputs: by ABC, else by cones of our own.
 
-Whatever goes wrong is an `Outcome` with a sentence: ABC missing, out of time, out of memory, dead,
-or refusing a command. It runs in a process group and a temporary folder of its own; both are gone
-when `run` returns, also when it is interrupted. All aliases are ours: Debian ships none.
+ABC's mapper, its resubstitution and its SAT-based windows (`satlut`) find about a fifth fewer
+tables than its mapper alone. Whatever it writes is read back and proved equivalent to the
+network; what is not proved is not taken.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
+from boolcomp.base.errors import BoolcompError, DataError, UsageError
 from boolcomp.base.files import temporary_folder
-from boolcomp.base.processes import run_program
-from boolcomp.common.launcher import Limits
+from boolcomp.base.processes import Limits, run_program
+from boolcomp.logic import formats, lutnetwork
+from boolcomp.logic.equivalence import MOST_EXHAUSTIVE, RANDOM_WORDS, SEED, equivalent
+from boolcomp.logic.lutnetwork import MOST_INPUTS, LutNetwork, parse_luts, simplified
+from boolcomp.logic.network import CONSTANTS
+from boolcomp.logic.simulation import Planes, random_planes
+from boolcomp.twolevel.cubes import Clock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from boolcomp.logic.network import Network, Node
+
+
+# --------------------------------------------------------------------------------------------------
+# ABC as a supervised process: found, limited in time and memory, and never the cause of a crash.
+#
+# Whatever goes wrong is an `Outcome` with a sentence: ABC missing, out of time, out of memory,
+# dead, or refusing a command. It runs in a process group and a temporary folder of its own; both
+# are gone when `run` returns, also when it is interrupted. All aliases are ours: Debian ships none.
+# --------------------------------------------------------------------------------------------------
+
 
 Status = Literal["done", "missing", "timeout", "memory", "crashed", "refused"]
 NAMES = ("yosys-abc", "berkeley-abc", "abc")
@@ -160,3 +179,295 @@ def _judged(code: int, printed: str, memory: int) -> tuple[Status, str]:
     if refusal is not None:
         return "refused", f"ABC refused a command: {refusal[:200]}"
     return "done", ""
+
+
+# --------------------------------------------------------------------------------------------------
+# Many small networks through one process of ABC, with a script or several each.
+# --------------------------------------------------------------------------------------------------
+
+
+MAP = ("if -K 3 -a", "mfs2 -a -e")
+SCRIPTS: dict[str, tuple[str, ...]] = {
+    "muxes": ("collapse", "muxes", "strash", "resyn2", "dch", "compress2rs", *MAP),
+    "direct": ("strash", "resyn2", "dch", "compress2rs", *MAP),
+    "twice": ("strash", "compress2rs", "dch", *MAP, "strash", "dch", "compress2rs", *MAP),
+}
+BATCH = 100
+MOST_FAILURES = 3  # restarts after a crash, each without the network that caused it
+
+Found = list[list[tuple[str, "Network"]]]
+
+
+def abc_networks(
+    tool: Tool | None, starts: Sequence[Network], deadline: float
+) -> tuple[Found, str]:
+    """Return, for every network, what each script makes of it, and a sentence on what failed.
+
+    The results are read strictly but not verified.
+    """
+    found: Found = [[] for _ in starts]
+    if tool is None:
+        return found, MISSING.note
+    clock = Clock(deadline)
+    # ABC has no use for networks without inputs or without nodes.
+    waiting = [k for k, start in enumerate(starts) if start.nodes]
+    notes: dict[str, None] = {}
+    failures = 0
+    while waiting and failures <= MOST_FAILURES:
+        batch, waiting = waiting[:BATCH], waiting[BATCH:]
+        outcome, done = _batch(tool, starts, batch, clock.left, found)
+        if outcome.done:
+            continue
+        notes[outcome.note] = None
+        failures += 1
+        if outcome.status == "timeout":
+            break
+        # The first without results is the one that failed.
+        waiting = batch[done + 1 :] + waiting
+    return found, "; ".join(notes)
+
+
+def _batch(
+    tool: Tool, starts: Sequence[Network], batch: list[int], deadline: float, found: Found
+) -> tuple[Outcome, int]:
+    """Run a batch; return the outcome and how many networks have all their results."""
+    commands = []
+    for k in batch:
+        for name, script in SCRIPTS.items():
+            commands += [f"read_blif {k}.blif", *script, f"write_blif {k}.{name}.blif"]
+    files = {f"{k}.blif": formats.render(starts[k]) for k in batch}
+    wanted = [f"{k}.{name}.blif" for k in batch for name in SCRIPTS]
+    outcome = run(tool, commands, files, wanted, deadline=deadline)
+    done = 0
+    for k in batch:
+        got = [(name, outcome.files.get(f"{k}.{name}.blif")) for name in SCRIPTS]
+        found[k] += [(f"ABC {name}", net) for name, text in got if (net := read(text, starts[k]))]
+        if any(text is None for _, text in got):
+            break
+        done += 1
+    return outcome, done
+
+
+def read(text: str | None, like: Network) -> Network | None:
+    """Return what ABC wrote if it is a network of three-input nodes with the shape of another."""
+    if text is None:
+        return None
+    try:
+        network = formats.clean(formats.parse_blif(text))
+    except DataError:
+        return None
+    same = (network.inputs, len(network.outputs)) == (like.inputs, len(like.outputs))
+    return network if same and _names_kept(text, like) else None
+
+
+def _names_kept(text: str, like: Network) -> bool:
+    """Tell whether the inputs still stand in their order."""
+    line = re.sub(r"\\\n", " ", text)
+    head = re.search(r"^\.inputs(.*)$", line, re.MULTILINE)
+    names = head[1].split() if head else []
+    return names == [f"i{k}" for k in range(like.inputs)]
+
+
+# --------------------------------------------------------------------------------------------------
+# A network cut into cones of few inputs: nodes absorb those that only they read.
+# --------------------------------------------------------------------------------------------------
+
+
+def cones(network: Network, inputs: int) -> dict[int, tuple[int, ...]]:
+    """Return the leaves of every cone by its root, in the order of signals."""
+    first = CONSTANTS + network.inputs
+    readers = [0] * (first + len(network.nodes))
+    for node in network.nodes:
+        for k in node.operands:
+            readers[k] += 1
+    for k in network.outputs:
+        readers[k] += 1
+    roots = [True] * len(readers)
+    found: dict[int, tuple[int, ...]] = {}
+    for signal in range(len(readers) - 1, first - 1, -1):
+        if roots[signal]:
+            found[signal], inside = _absorbed(network, signal, readers, inputs)
+            for k in inside:
+                roots[k] = False
+    return dict(reversed(found.items()))
+
+
+def _absorbed(
+    network: Network, root: int, readers: list[int], inputs: int
+) -> tuple[tuple[int, ...], list[int]]:
+    """Return the leaves of a root, and the nodes that fit into one table with it, nearest first."""
+    first = CONSTANTS + network.inputs
+    leaves = list(network.nodes[root - first].operands)
+    inside: list[int] = []
+    place = 0
+    while place < len(leaves):
+        leaf = leaves[place]
+        if leaf >= first and readers[leaf] == 1:
+            more = [k for k in network.nodes[leaf - first].operands if k not in leaves]
+            if len(leaves) - 1 + len(more) <= inputs:
+                leaves[place : place + 1] = more
+                inside.append(leaf)
+                continue
+        place += 1
+    return tuple(leaves), inside
+
+
+def cone_luts(network: Network, inputs: int) -> LutNetwork:
+    """Return the cones of a network as look-up tables."""
+    first = CONSTANTS + network.inputs
+    places = list(range(first))
+    found: list[Node] = []
+    roots = cones(network, inputs)
+    for signal in range(first, first + len(network.nodes)):
+        places.append(-1)
+        if signal not in roots:
+            continue
+        leaves = roots[signal]
+        made = simplified(_table(network, signal, leaves), [places[k] for k in leaves])
+        if isinstance(made, int):
+            places[signal] = made
+        else:
+            places[signal] = first + len(found)
+            found.append(made)
+    return LutNetwork(network.inputs, tuple(found), tuple(places[k] for k in network.outputs))
+
+
+def _table(network: Network, root: int, leaves: tuple[int, ...]) -> int:
+    """Return the table of a root over its leaves."""
+    count = len(leaves)
+    planes = Planes((1 << lutnetwork.width(count)) - 1)
+    known = {leaf: lutnetwork.row(count, place) for place, leaf in enumerate(leaves)}
+
+    def value(signal: int) -> int:
+        if signal not in known:
+            lut, operands = network.nodes[signal - CONSTANTS - network.inputs]
+            known[signal] = planes.node(lut, tuple(value(k) for k in operands))
+        return known[signal]
+
+    return value(root)
+
+
+# --------------------------------------------------------------------------------------------------
+# A network as look-up tables of four to six inputs: by ABC, else by cones of our own.
+# --------------------------------------------------------------------------------------------------
+
+
+Goal = Literal["area", "depth"]
+ABC, CONES = "ABC, proved equivalent", "cones of nodes, equivalent by construction"
+GOALS: tuple[Goal, ...] = get_args(Goal)
+LEAST_INPUTS = 3
+SECONDS = 600.0  # a mapping takes 1 (2R) to 20 (PUMA 560); what is cut off depends on the machine
+# Restructured for delay (`if -g`) a network has fewer levels and more tables: stages may want it.
+_STARTS: dict[Goal, tuple[str, ...]] = {
+    "area": ("strash; dch",),
+    "depth": ("strash; dch", "strash; if -g -K 6; strash; dch -f"),
+}
+_SAT = "&get -mn; &satlut{depth} -N {window} -C 2000 -I 10000; &put"
+_WINDOWS = (48, 100)  # nodes in a window of the SAT solver, run by run
+
+
+@dataclass(frozen=True, slots=True)
+class MappedTables:
+    """A network's tables, by what they were found, and what went wrong on the way."""
+
+    luts: LutNetwork
+    method: str
+    note: str = ""
+
+
+def mapped(
+    network: Network,
+    inputs: int,
+    goal: Goal = "area",
+    deadline: float = SECONDS,
+    stages: int = 1,
+    *,
+    quick: bool = False,
+) -> MappedTables:
+    """Return look-up tables of at most so many inputs that are proved to be the network.
+
+    The goal "area" is few tables; "depth" few tables among those whose deepest of so many stages
+    is least deep, which is what a pipeline wants. `quick` leaves out large SAT-based windows, which
+    take most of the time.
+    """
+    if not LEAST_INPUTS <= inputs <= MOST_INPUTS:
+        raise UsageError(f"tables have {LEAST_INPUTS} to {MOST_INPUTS} inputs, not {inputs}")
+    own = MappedTables(cone_luts(network, inputs), CONES)
+    if not network.nodes:
+        return own
+    best, note = own, ""
+    tool = find()
+    if tool is None:
+        return MappedTables(own.luts, own.method, MISSING.note)
+    given = {"a.blif": formats.render(network)}
+    candidates = [own]
+    for start in _STARTS[goal]:
+        commands, files = _script(start, inputs, goal, _WINDOWS[:1] if quick else _WINDOWS)
+        outcome = run(tool, commands, given, files, deadline=deadline)
+        note = outcome.note or note
+        candidates += _read(outcome, network)
+    candidates.sort(key=lambda one: _cost(one.luts, goal, stages))  # stable: the first of equals
+    for best in candidates:
+        if best is own:
+            return MappedTables(best.luts, best.method, note)
+        if _proved(tool, network, best.luts, deadline):
+            return MappedTables(best.luts, best.method, note)
+        note = "what ABC made was not taken: it is not proved to be the network"
+    return own
+
+
+def _proved(tool: Tool, network: Network, luts: LutNetwork, deadline: float) -> bool:
+    """Tell whether tables are the network: random words by our own simulation, then ABC's `cec`.
+
+    What is proved is what we read, written anew, not what ABC had in memory. Our own sweeping
+    takes ten times as long here; networks of few inputs are compared at all words instead.
+    """
+    made = luts.network()
+    if network.inputs <= MOST_EXHAUSTIVE:
+        return equivalent(network, made).holds
+    words = random_planes(network.inputs, RANDOM_WORDS, SEED)
+    planes = Planes(~words[0] | words[0])
+    pairs = zip(network.fold(planes, words), made.fold(planes, words), strict=True)
+    if any((x != y).any() for x, y in pairs):
+        return False
+    outputs = [f"o{k}" for k in range(len(network.outputs))]
+    inputs = [f"i{k}" for k in range(network.inputs)]
+    files = {
+        "a.blif": formats.render(network),
+        "b.blif": formats.render_logic(luts, "network", inputs, outputs),
+    }
+    outcome = run(tool, ["cec a.blif b.blif"], files, (), deadline=deadline)
+    return outcome.done and "Networks are equivalent" in outcome.printed
+
+
+def _script(
+    start: str, inputs: int, goal: Goal, windows: Sequence[int]
+) -> tuple[list[str], list[str]]:
+    """Return commands, and the files that they leave one after the other."""
+    fewest = " -a" if goal == "area" else ""
+    depth = "" if goal == "area" else " -d"
+    commands = ["read_blif a.blif", *start.split("; "), f"if -K {inputs}{fewest}"]
+    steps = [f"mfs2{fewest} -e"]
+    for turn, window in enumerate(windows):
+        steps += [f"mfs2{fewest} -e"] * bool(turn)
+        steps.append(_SAT.format(depth=depth, window=window))
+    files = [f"made{k}.blif" for k in range(len(steps))]
+    for step, file in zip(steps, files, strict=True):
+        commands += [step, f"write_blif {file}"]
+    return commands, files
+
+
+def _read(outcome: Outcome, network: Network) -> Iterator[MappedTables]:
+    """Yield what ABC wrote as far as it can be read; the last file may be cut off."""
+    for file, text in reversed(list(outcome.files.items())):
+        try:
+            luts = parse_luts(text, file)
+        except BoolcompError:
+            continue
+        if (luts.inputs, len(luts.outputs)) == (network.inputs, len(network.outputs)):
+            yield MappedTables(luts, ABC)
+
+
+def _cost(luts: LutNetwork, goal: Goal, stages: int) -> tuple[int, int]:
+    size, depth = len(luts.nodes), luts.depth
+    return (size, depth) if goal == "area" else (-(-depth // stages), size)

@@ -9,16 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.base.errors import UsageError, listing, suggestion
 from boolcomp.logic import formats
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.abctables import read
-from boolcomp.logic.synthesis.builtin.bypass import bypassed
-from boolcomp.logic.synthesis.builtin.resub import LevelLimits, fits, resubstitute
-from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
-from boolcomp.logic.synthesis.resub import improve_windows
-from boolcomp.twolevel.clock import Clock
+from boolcomp.logic.synthesis.abc import read
+from boolcomp.logic.synthesis.resub import (
+    LevelLimits,
+    bypassed,
+    fits,
+    improve_windows,
+    resubstitute,
+)
+from boolcomp.logic.synthesis.tables import OBJECTIVES, Objective, measure
+from boolcomp.twolevel.cubes import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,15 +8,328 @@ old one at all values of its leaves, so the whole stays equivalent by constructi
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from boolcomp.base.loops import njit
+from boolcomp.logic import network as luts
 from boolcomp.logic import simulation
 from boolcomp.logic.formats import clean
-from boolcomp.logic.network import CONSTANTS, Builder, Network
-from boolcomp.logic.synthesis.builtin.resub import LevelLimits, resubstitute
+from boolcomp.logic.network import CONSTANTS, FALSE, TRUE, Builder, Network
+from boolcomp.logic.synthesis.resub_kernels import (
+    COUNT,
+    FIRST,
+    SECOND,
+    SERVED,
+    TABLE,
+    THIRD,
+    draw,
+    evaluate_after,
+    find_care,
+    release,
+    search,
+    set_levels,
+    sort_nodes,
+)
 
 if TYPE_CHECKING:
-    from boolcomp.twolevel.clock import Clock
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.logic.simulation import TruthTable
+    from boolcomp.logic.synthesis.resub_kernels import Graph, Hunt
+    from boolcomp.twolevel.cubes import Clock
+
+
+# --------------------------------------------------------------------------------------------------
+# Fewer nodes by exact resubstitution: every node may read any three signals that make it.
+#
+# A node matters only at the points where an output sees it; on those points, which complete truth
+# tables show exactly, any three earlier signals that tell its ones from its zeros can take the
+# place of its operands. What saves nodes is taken; what saves none is taken too, at random, since
+# it leads out of local minima. Candidates are told from impostors by pairs of points, each impostor
+# that gets through adding the pair that refutes it.
+#
+# The idea of resubstitution by sampled pairs and don't-cares: Mishchenko et al. 2011, "Scalable
+# don't-care-based logic optimization and resynthesis"; here the don't-cares are complete.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_INPUTS = 12
+MOST_NODES = 2000
+MOST_WORDS = 40_000  # of all planes: a sweep then takes seconds at most
+
+
+@dataclass(frozen=True, slots=True)
+class LevelLimits:
+    """When the inputs arrive, and the latest level allowed to every output."""
+
+    arrive: tuple[int, ...]
+    latest: tuple[int, ...]
+
+    @classmethod
+    def of_depth(cls, network: Network, most: int | None) -> LevelLimits:
+        """Allow all outputs the same depth (None: any), or the depth the network has already."""
+        latest = 1 << 30 if most is None else max(most, network.depth)
+        return cls((0,) * network.inputs, (latest,) * len(network.outputs))
+
+
+def fits(network: Network) -> bool:
+    """Tell whether a network is small enough for complete truth tables of all nodes."""
+    words = len(network.nodes) << max(0, network.inputs - 6)
+    small = network.inputs <= MOST_INPUTS and len(network.nodes) <= MOST_NODES
+    return small and words <= MOST_WORDS
+
+
+def resubstitute(
+    network: Network,
+    clock: Clock,
+    *,
+    table: TruthTable | None = None,
+    sweeps: int = 100,
+    stale: int = 12,
+    seed: int = 1,
+    timing: LevelLimits | None = None,
+) -> Network:
+    """Return a network of no more nodes that agrees with `table`, or with the given network.
+
+    Ends after `sweeps` sweeps, or after `stale` in a row that save nothing, or when the clock is
+    over. No output comes later than `timing` says (which the given network must keep). The same
+    for the same seed, unless the clock ends it.
+    """
+    network = clean(network)
+    if not network.nodes or not fits(network) or clock.over:
+        return network
+    care = _care(network, table)
+    graph = _graph(network, care, timing or LevelLimits.of_depth(network, None), seed)
+    hunt = _hunt(graph)
+    left = stale
+    while sweeps and left and not clock.over:
+        left = stale if sweep(graph, hunt) > 0 else left - 1
+        sweeps -= 1
+    found = _network(graph, network.inputs)
+    return found if len(found.nodes) <= len(network.nodes) else network
+
+
+def _care(network: Network, table: TruthTable | None) -> list[int]:
+    everything = simulation.ones(network.inputs)
+    if table is None or not table.free:
+        return [everything] * len(network.outputs)
+    return [everything & ~simulation.plane_of(column) for column in table.free]
+
+
+def _graph(network: Network, care: Sequence[int], timing: LevelLimits, seed: int) -> Graph:
+    """Return a network as arrays."""
+    from boolcomp.logic.synthesis.resub_kernels import Graph  # noqa: PLC0415 (only where there is work)
+
+    first = CONSTANTS + network.inputs
+    signals = first + len(network.nodes)
+    fan, lut = np.zeros((signals, 3), np.int64), np.zeros(signals, np.int64)
+    everything = simulation.ones(network.inputs)
+    algebra = simulation.Planes(everything)
+    values = [0, everything, *simulation.input_planes(network.inputs)]
+    for s, node in enumerate(network.nodes, first):
+        fan[s, : len(node.operands)] = node.operands
+        lut[s] = node.lut
+        values.append(algebra.node(node.lut, tuple(values[k] for k in node.operands)))
+    refs, outs = np.zeros(signals, np.int64), np.array(network.outputs, np.int64)
+    np.add.at(refs, fan[first:].ravel(), 1)
+    np.add.at(refs, outs, 1)
+    planes = _words(values, network.inputs)
+    return Graph(
+        fan, lut, planes, refs, outs,
+        care=_words(care, network.inputs),
+        arrive=np.array([0] * CONSTANTS + list(timing.arrive), np.int64),
+        latest=np.array(timing.latest, np.int64),
+        state=np.array([2 * seed + 1], np.uint64),
+        order=np.zeros(signals, np.int64),
+        stack=np.zeros(4 * signals + 4, np.int64),
+        level=np.zeros(signals, np.int64),
+        required=np.zeros(signals, np.int64),
+        after=np.zeros(signals, np.uint8),
+        flipped=np.zeros_like(planes),
+        seen=np.zeros(planes.shape[1], np.uint64),
+    )  # fmt: skip
+
+
+def _hunt(graph: Graph) -> Hunt:
+    """Return room for the search for operands."""
+    from boolcomp.logic.synthesis.resub_kernels import PAIRS, Hunt  # noqa: PLC0415 (only where there is work)
+
+    signals, words = graph.planes.shape
+    width = -(-signals // 64)
+    return Hunt(
+        candidates=np.zeros(signals, np.int64),
+        points=np.zeros((PAIRS, 2), np.int64),
+        vectors=np.zeros((signals, PAIRS // 64), np.uint64),
+        owners=np.zeros((PAIRS, width), np.uint64),
+        all_pairs=np.zeros(PAIRS // 64, np.uint64),
+        left=np.zeros(PAIRS // 64, np.uint64),
+        rest=np.zeros(PAIRS // 64, np.uint64),
+        chosen=np.zeros(width, np.uint64),
+        met=np.zeros(width, np.uint64),
+        high=np.zeros(words, np.uint64),
+        low=np.zeros(words, np.uint64),
+        best=np.zeros(11, np.int64),
+    )
+
+
+def _network(graph: Graph, inputs: int) -> Network:
+    """Return the network that arrays hold."""
+    count = sort_nodes(graph)
+    builder = Builder(inputs)
+    literals = [0, 2, *(builder.input(k) for k in range(inputs))]
+    literals += [0] * (len(graph.refs) - len(literals))
+    for s in graph.order[:count].tolist():
+        operands = [literals[k] for k in graph.fan[s].tolist()]
+        literals[s] = builder.node(int(graph.lut[s]) & luts.ALL, *operands)
+    return builder.build(literals[k] for k in graph.outs.tolist())
+
+
+def _words(planes: Sequence[int], inputs: int) -> NDArray[np.uint64]:
+    size = max(8, (1 << inputs) // 8)
+    data = b"".join(plane.to_bytes(size, "little") for plane in planes)
+    return np.frombuffer(data, "<u8").astype(np.uint64).reshape(len(planes), size // 8)
+
+
+# --------------------------------------------------------------------------------------------------
+# One sweep of `resub` over all nodes, compiled.
+# --------------------------------------------------------------------------------------------------
+
+
+# mypy: disable-error-code="untyped-decorator"
+
+
+_NOT = 0x0F  # of the first operand
+_AT_ONE = 0x10  # a table's row where the first operand is 1 and the others are 0
+
+
+@njit(cache=True)
+def _rewire(g: Any, v: Any, a: Any, b: Any, c: Any, table: Any) -> None:
+    """Give v new operands and a new table."""
+    g.refs[a] += 1
+    g.refs[b] += 1
+    g.refs[c] += 1
+    release(g.fan, g.refs, g.stack, len(g.arrive), v)
+    g.fan[v, 0], g.fan[v, 1], g.fan[v, 2] = a, b, c
+    g.lut[v] = table
+
+
+@njit(cache=True)
+def _invert_operand(g: Any, s: Any, k: Any) -> None:
+    """Change a node's table as if its operand k were inverted."""
+    shift, high = 4 >> k, (0xF0, 0xCC, 0xAA)[k]
+    g.lut[s] = (g.lut[s] & high) >> shift | (g.lut[s] & ~high & 0xFF) << shift
+
+
+@njit(cache=True)
+def _substitute(g: Any, v: Any, by: Any, inverse: Any, count: Any) -> None:
+    """Let all readers of v read `by`, or its inverse; v stays only for outputs it inverts for."""
+    for t in range(count):
+        s = g.order[t]
+        for k in range(3):
+            if s != v and g.fan[s, k] == v:
+                g.fan[s, k] = by
+                g.refs[by] += 1
+                g.refs[v] -= 1
+                if inverse:
+                    _invert_operand(g, s, k)
+    for j in range(len(g.outs)):
+        if g.outs[j] == v and (not inverse or by == 0):
+            g.outs[j] = 1 if inverse else by
+            g.refs[g.outs[j]] += 1
+            g.refs[v] -= 1
+    if g.refs[v] == 0:
+        release(g.fan, g.refs, g.stack, len(g.arrive), v)
+        g.fan[v, :] = 0
+    else:
+        _rewire(g, v, by, 0, 0, _NOT)
+
+
+@njit(cache=True)
+def _collect(g: Any, h: Any, v: Any) -> None:
+    """List in random order what v may read: living, not depending on v, and early enough."""
+    refs, after, level, state, candidates = g.refs, g.after, g.level, g.state, h.candidates
+    first, latest = len(g.arrive), g.required[v]
+    count = 0
+    for s in range(2, len(refs)):
+        if (s < first or refs[s] > 0) and not after[s] and level[s] < latest:
+            other = draw(state, count + 1)
+            candidates[count] = candidates[other]
+            candidates[other] = s
+            count += 1
+    h.vectors[:] = 0
+    h.owners[:] = 0
+    h.all_pairs[:] = 0
+    h.best[:] = 0
+    h.best[COUNT] = count
+
+
+@njit(cache=True)
+def _split(g: Any, h: Any, v: Any) -> Any:
+    """Set where v must be 1 and 0; return 0 or 1 if it may be that constant, else -1."""
+    seen, planes, high, low = g.seen, g.planes, h.high, h.low
+    any_high = any_low = False
+    for w in range(len(seen)):
+        high[w], low[w] = seen[w] & planes[v, w], seen[w] & ~planes[v, w]
+        any_high |= high[w] != 0
+        any_low |= low[w] != 0
+    if not any_high:
+        return 0
+    return -1 if any_low else 1
+
+
+@njit(cache=True)
+def _improve(g: Any, h: Any, v: Any, count: Any) -> Any:
+    """Change how v is made if that costs nothing; return whether it was changed."""
+    constant = _split(g, h, v)
+    if constant >= 0:
+        _substitute(g, v, 0, constant == 1, count)
+        return True
+    _collect(g, h, v)
+    if h.best[COUNT] == 0:
+        return False
+    search(g, h, v)
+    if h.best[SERVED] == 0:
+        return False
+    a, b, c, table = h.best[FIRST], h.best[SECOND], h.best[THIRD], h.best[TABLE]
+    if b == 0 and c == 0:
+        _substitute(g, v, a, table & _AT_ONE == 0, count)
+    else:
+        _rewire(g, v, a, b, c, table)
+    return True
+
+
+@njit(cache=True)
+def sweep(g: Any, h: Any) -> Any:
+    """Replace the operands of every node once, where that costs nothing; return nodes saved.
+
+    Planes of all living nodes are right before and after. No output comes later than allowed.
+    """
+    count = before = sort_nodes(g)
+    turns = g.order[:count].copy()
+    for t in range(count - 1, 0, -1):
+        other = draw(g.state, t + 1)
+        turns[t], turns[other] = turns[other], turns[t]
+    for v in turns:
+        if g.refs[v] <= 0:
+            continue
+        set_levels(g, count)
+        find_care(g, v, count)
+        if not _improve(g, h, v, count):
+            continue
+        count = sort_nodes(g)
+        evaluate_after(g, count)
+    return before - np.int64(count)
+
+
+# --------------------------------------------------------------------------------------------------
+# Networks of any size, improved window by window.
+# --------------------------------------------------------------------------------------------------
+
 
 LEAVES = 10
 MOST_SIZE = 120  # nodes of a window
@@ -238,3 +551,137 @@ class _WindowWork:
                 self.fans[s] = tuple(new if k == old else k for k in self.fans[s])
                 self.readers.setdefault(new, set()).add(s)
         self.outputs = [new if s == old else s for s in self.outputs]
+
+
+# --------------------------------------------------------------------------------------------------
+# Fewer levels: nodes on longest paths choose between two values once the latest signal is there.
+#
+# A chain of nodes that wait for each other, as carries do, is calculated for both values of the
+# signal that it begins with, and a multiplexer picks one: one level in place of all of the chain,
+# for about two nodes a level that is saved (a carry-select adder, found wherever it pays). The
+# chain that lies on most of the longest paths for the fewest nodes goes first.
+# --------------------------------------------------------------------------------------------------
+
+
+MUX = 0xCA
+LONGEST = 4  # nodes of a chain
+MORE = 0.3  # of what the first level is worth every further one that a chain saves is
+BESIDE = 0.5  # nodes that any chain costs, so that those for nothing are not worth all
+
+
+class Bypass(NamedTuple):
+    """A chain, its last node first, and the signal that it waits for."""
+
+    worth: float
+    chain: tuple[int, ...]
+    signal: int
+
+
+def bypassed(network: Network, clock: Clock) -> Network:
+    """Return an equivalent network of the fewest levels that bypasses reach, or the same."""
+    best = made = network
+    depth = network.depth
+    while not clock.over and (found := _best(made)) is not None:
+        made = _with_bypass(made, found)
+        if made.depth < depth:
+            best, depth = made, made.depth
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """The longest paths of a network: the levels of signals, and who lies on how many.
+
+    `late` is of every node the operands that it waits for, where it lies on a longest path itself.
+    """
+
+    network: Network
+    levels: list[int]
+    late: dict[int, tuple[int, ...]]
+    share: dict[int, float]
+    readers: list[int]
+
+    def others(self, signal: int, waited: int) -> list[int]:
+        """Return the operands of a node but one."""
+        first = CONSTANTS + self.network.inputs
+        return [k for k in self.network.nodes[signal - first].operands if k != waited]
+
+
+def _paths(network: Network) -> _Paths:
+    first, ends = CONSTANTS + network.inputs, sorted(set(network.outputs))
+    levels, readers = [0] * first, [0] * (first + len(network.nodes))
+    for node in network.nodes:
+        levels.append(1 + max(levels[k] for k in node.operands))
+        for k in node.operands:
+            readers[k] += 1
+    for k in network.outputs:
+        readers[k] += 1
+    most = max((levels[k] for k in ends), default=0)
+    late: dict[int, tuple[int, ...]] = {}
+    above = {k: 1.0 for k in ends if levels[k] == most}
+    for signal in range(first + len(network.nodes) - 1, first - 1, -1):
+        if signal in above:
+            operands = network.nodes[signal - first].operands
+            late[signal] = tuple(k for k in operands if levels[k] == levels[signal] - 1)
+            for k in late[signal]:
+                above[k] = above.get(k, 0.0) + above[signal]
+    below = {k: 1.0 for k in above if k < first}
+    for signal in sorted(late):
+        below[signal] = sum(below[k] for k in late[signal])
+    total = sum(below[k] for k in ends if k in late and levels[k] == most)
+    share = {signal: above[signal] * below[signal] / total for signal in late}
+    return _Paths(network, levels, late, share, readers)
+
+
+def _best(network: Network) -> Bypass | None:
+    """Return the bypass that is worth most, if any saves a level of a longest path."""
+    paths = _paths(network)
+    best: Bypass | None = None
+    for signal in sorted(paths.late):
+        chain = [signal]
+        while len(chain) <= LONGEST and len(late := paths.late.get(chain[-1], ())) == 1:
+            if late[0] < CONSTANTS + network.inputs:
+                break
+            if len(chain) > 1:
+                worth = _worth(paths, chain, late[0])
+                if worth > 0 and (best is None or worth > best.worth):
+                    best = Bypass(worth, tuple(chain), late[0])
+            chain.append(late[0])
+    return best
+
+
+def _worth(paths: _Paths, chain: list[int], signal: int) -> float:
+    """Return what a bypass is worth: the longest paths that it shortens beside what it costs."""
+    cost, ready, waited, alive = 1, -1, signal, False
+    for place, one in enumerate(reversed(chain)):
+        others = paths.others(one, waited)
+        arrive = max([paths.levels[k] for k in others], default=-1)
+        ready = max(ready, arrive) + (len(others) + (place > 0) > 1)
+        cost += 2 * (len(others) + (place > 0) > 1)
+        waited = one
+    for one in chain:  # those that nothing else reads are not needed any more
+        alive |= one != chain[0] and paths.readers[one] > 1
+        cost -= not alive
+    gain = paths.levels[chain[0]] - 1 - max(paths.levels[signal], ready)
+    share = paths.share[chain[0]]
+    return share * (1 + MORE * (gain - 1)) / (cost + BESIDE) if gain > 0 else 0.0
+
+
+def _with_bypass(network: Network, found: Bypass) -> Network:
+    """Return a network in which the last node of a chain is chosen by the signal."""
+    first = CONSTANTS + network.inputs
+    builder = Builder(network.inputs)
+    literals = [2 * FALSE, 2 * TRUE, *(builder.input(k) for k in range(network.inputs))]
+    for signal, node in enumerate(network.nodes, first):
+        if signal != found.chain[0]:
+            literals.append(builder.node(node.lut, *(literals[k] for k in node.operands)))
+            continue
+        values = []
+        for value in (2 * FALSE, 2 * TRUE):
+            known = {found.signal: value}
+            for one in reversed(found.chain):
+                lut, operands = network.nodes[one - first]
+                known[one] = builder.node(lut, *(known.get(k, literals[k]) for k in operands))
+            values.append(known[signal])
+        literals.append(builder.node(MUX, literals[found.signal], values[1], values[0]))
+    return builder.build(literals[k] for k in network.outputs)

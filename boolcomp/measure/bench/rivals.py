@@ -1,32 +1,477 @@
-"""The rivals in C: for arms of two parallel joints by hand, for any arm generated."""
+"""The program itself as an offer: its native code, called from C like every rival."""
 
 from __future__ import annotations
 
+import ctypes
+import importlib
+import importlib.util
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.measure.bench import straight, term_tables
-from boolcomp.measure.bench.build import (
+import numpy as np
+
+from boolcomp.base.errors import UsageError
+from boolcomp.codes import Code
+from boolcomp.engines.choice import engine_name, make_engine
+from boolcomp.measure.bench import harness
+from boolcomp.measure.bench.harness import (
+    BITS,
     FAST,
+    NativeTask,
+    Offer,
+    PythonTask,
     Unit,
+    address_of,
+    aligned,
+    c_float,
+    column_task,
     compiled_library,
     compiler,
     function,
+    minimax,
     missing,
     source,
+    wave_polynomial,
 )
-from boolcomp.measure.bench.byte_tables import byte_header
-from boolcomp.measure.bench.states import BITS
-from boolcomp.measure.bench.tasks import Offer, address_of, column_task
-from boolcomp.measure.bench.two_link import TwoLink, fixed_header, header, two_link
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.problem.dynamics.newton_euler import gravity_torques, inertia_matrix, inverse_dynamics
+from boolcomp.problem.functions import inverse_dynamics_problem
+from boolcomp.problem.robot.model import free_fall
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from boolcomp.measure.bench.build import Compiler
-    from boolcomp.measure.bench.states import BenchStates, Kind
-    from boolcomp.measure.bench.tasks import BenchTask
-    from boolcomp.problem.robot.model import Robot
+    from numpy.typing import NDArray
+
+    from boolcomp.measure.bench.harness import BenchStates, BenchTask, Compiler, Kind
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot.model import Link, Robot
+    from boolcomp.program.program import Program
+    from boolcomp.terms.terms import Term
+
+    Make = Callable[[BenchStates, int, int], BenchTask]
+
+
+# --------------------------------------------------------------------------------------------------
+# One table a term, for an arm of two joints: tables made by numpy, look-ups generated as C.
+#
+# Terms of the same variables share a table, whose entries hold both torques side by side, in 1/256
+# of a last bit; input words have the widths that the paper's plan gives them.
+# --------------------------------------------------------------------------------------------------
+
+
+WORD_BITS = 8
+MOST_INDEX_BITS = 15  # 128 KB, with seven other tables
+FINE = 256
+HALF = 32767
+Key = tuple[int, ...]
+SUM: Key = (6,)  # the column of q1 + q2, which is not among the inputs
+BOTH = (("q1", 1), ("q2", 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermTables:
+    """Tables of T1 + 2^16 T2 in 1/256 of a last bit; the words that index each: (column, bits)."""
+
+    tables: tuple[NDArray[np.int32], ...]
+    words: tuple[tuple[tuple[int, int], ...], ...]
+
+
+def term_tables(robot: Robot, bits: int) -> TermTables | str:
+    """Return the tables of an arm of two joints, or why there are none."""
+    if robot.joints != 2:
+        return "for two joints only: entries hold a pair of torques"
+    problem = inverse_dynamics_problem(robot)
+    names = [one.name for one in problem.inputs]
+    plan = make_plan(split(problem), Options(bits=min(bits, WORD_BITS), splits=0))
+    full = all(x.revolute and x.position.magnitude == math.pi for x in robot.links)
+    groups: dict[Key, dict[int, list[Term]]] = {}
+    widths: dict[Key, list[int]] = {}
+    for place, output in enumerate(plan.outputs):
+        for whole in output.terms:
+            bits_of = {word.variable: min(word.code.bits, WORD_BITS) for word in whole.words}
+            for key, term in _parts(whole.term, names, full=full):
+                groups.setdefault(key, {}).setdefault(place, []).append(term)
+                wide = [WORD_BITS] if key == SUM else [bits_of[v] for v in term.variables]
+                known = widths.setdefault(key, wide)
+                widths[key] = [max(pair) for pair in zip(known, wide, strict=True)]
+    tables, words = [], []
+    for key, terms in groups.items():
+        wide = widths[key]
+        while sum(wide) > MOST_INDEX_BITS:  # larger tables cost more than their bits are worth
+            wide[wide.index(max(wide))] -= 1
+        chosen = tuple(zip(key, wide, strict=True))
+        tables.append(_table(problem, chosen, terms))
+        words.append(chosen)
+    if max(sum(np.abs(entries).max(axis=0) for entries in tables)) > HALF:
+        return "the terms may sum to more than 16 bits hold"
+    packed = ((x[:, 0] + (x[:, 1] << 16)).astype(np.int32) for x in tables)
+    return TermTables(tuple(packed), tuple(words))
+
+
+def _parts(term: Term, names: Sequence[str], *, full: bool) -> Iterator[tuple[Key, Term]]:
+    """Yield a term under the columns it reads; what depends on q1 + q2 alone is parted from it."""
+    waves = term.waves()
+    if full and not term.factor and not any(wave.powers for wave in waves):
+        for multiples in dict.fromkeys(wave.multiples for wave in waves):
+            part = term.part(wave for wave in waves if wave.multiples == multiples)
+            yield SUM if multiples == BOTH else _columns(part, names), part
+    else:
+        yield _columns(term, names), term
+
+
+def _columns(term: Term, names: Sequence[str]) -> Key:
+    return tuple(names.index(variable.name) for variable in term.variables)
+
+
+def _table(
+    problem: Problem, words: Sequence[tuple[int, int]], terms: dict[int, list[Term]]
+) -> NDArray[np.int64]:
+    if (words[0][0],) == SUM:
+        # Of two words in the middle of their cells: a whole number of steps, and wrapping.
+        steps = np.arange(1 << WORD_BITS, dtype=np.float64) + 1
+        angles = steps * (2 * math.pi / (1 << WORD_BITS))
+        at: dict[str, NDArray[np.float64]] = {
+            "q1": np.asarray(angles, np.float64),
+            "q2": np.zeros(1 << WORD_BITS),
+        }
+    else:
+        read = [(problem.inputs[column], bits) for column, bits in words]
+        codes = [(one.name, Code(one.range, bits, "natural")) for one, bits in read]
+        axes = [code.centre(np.arange(code.cells)) for _, code in codes]
+        grid = np.meshgrid(*axes, indexing="ij")
+        at = {name: values.ravel() for (name, _), values in zip(codes, grid, strict=True)}
+    size = len(next(iter(at.values())))
+    entries = np.zeros((size, 2))
+    for place, several in terms.items():
+        unit = problem.outputs[place].range.width / (FINE << WORD_BITS)
+        for term in several:
+            entries[:, place] += np.broadcast_to(term.evaluate(at), size) / unit
+    return np.round(entries).astype(np.int64)
+
+
+def term_tables_c(made: TermTables) -> str:
+    """Return C that looks up one sample after the other."""
+    heads = [f"    const uint8_t *restrict b{column} = in[{column}];" for column in range(6)]
+    body, loaded = [], set()
+    for k, words in enumerate(made.words):
+        heads.append(f"    const int32_t *restrict t{k} = tables[{k}];")
+        parts = []
+        for place, (column, bits) in enumerate(words):
+            if column not in loaded:
+                loaded.add(column)
+                load = f"b{column}[i] ^ 0x80u" if column not in SUM else "(uint8_t)(b0[i] + b1[i])"
+                body.append(f"        uint32_t x{column} = {load};")
+            parts.append(_moved(f"x{column}", bits, _shift(words, place)))
+        body.append(f"        sum += t{k}[{' | '.join(f'({part})' for part in parts)}];")
+    return "\n".join(
+        [
+            '#include "rival.h"', "KERNEL", "{", *heads, "    int8_t *restrict first = out[0];",
+            "    int8_t *restrict second = out[1];", "    for (int64_t i = 0; i < n; i++) {",
+            "        int32_t sum = 0;", *body, "        first[i] = (int8_t)(sum >> 8);",
+            "        second[i] = (int8_t)((sum - (int16_t)sum) >> 24);", "    }", "}", "",
+        ]
+    )  # fmt: skip
+
+
+def _moved(word: str, bits: int, shift: int) -> str:
+    """Return the leading bits of a byte, shifted up: one shift and a mask where both are needed."""
+    down = WORD_BITS - bits - shift
+    if bits == WORD_BITS or not shift:
+        return f"{word} << {shift}" if not down or shift else f"{word} >> {down}"
+    mask = ((1 << bits) - 1) << shift
+    return f"({word} {f'>> {down}' if down >= 0 else f'<< {-down}'}) & {mask}"
+
+
+def gather_c(made: TermTables) -> str:
+    """Return C that looks up 16 samples at a time: AVX-512 gathers of pairs."""
+    body, loaded = [], set()
+    for k, words in enumerate(made.words):
+        parts = []
+        for place, (column, bits) in enumerate(words):
+            if column not in loaded:
+                loaded.add(column)
+                load = f"_mm_load_si128((const void *)(IN({column}) + i))"
+                flipped = f"_mm_xor_si128({load}, _mm_set1_epi8((char)0x80))"
+                if column in SUM:
+                    loads = (f"_mm_load_si128((const void *)(IN({j}) + i))" for j in (0, 1))
+                    flipped = f"_mm_add_epi8({', '.join(loads)})"
+                body.append(f"        V x{column} = _mm512_cvtepu8_epi32({flipped});")
+            cut = f"_mm512_srli_epi32(x{column}, {8 - bits})" if bits < 8 else f"x{column}"
+            shift = _shift(words, place)
+            parts.append(f"_mm512_slli_epi32({cut}, {shift})" if shift else cut)
+        index = parts[0]
+        for part in parts[1:]:
+            index = f"_mm512_or_si512({index}, {part})"
+        body.append(f"        V e{k} = _mm512_i32gather_epi32({index}, tables[{k}], 4);")
+        body.append(f"        sum = _mm512_add_epi32(sum, e{k});")
+    return "\n".join(
+        [
+            "#include <immintrin.h>", '#include "rival.h"', "typedef __m512i V;", "KERNEL", "{",
+            "    for (int64_t i = 0; i < n; i += 16) {", "        V sum = _mm512_setzero_si512();",
+            *body,
+            "        V low = _mm512_srai_epi32(_mm512_slli_epi32(sum, 16), 16);",
+            "        V one = _mm512_srli_epi32(sum, 8);",
+            "        V two = _mm512_srli_epi32(_mm512_sub_epi32(sum, low), 24);",
+            "        _mm_store_si128((__m128i *)(OUT(0) + i), _mm512_cvtepi32_epi8(one));",
+            "        _mm_store_si128((__m128i *)(OUT(1) + i), _mm512_cvtepi32_epi8(two));",
+            "    }", "}", "",
+        ]
+    )  # fmt: skip
+
+
+def _shift(words: Sequence[tuple[int, int]], place: int) -> int:
+    return sum(bits for _, bits in words[place + 1 :])
+
+
+# --------------------------------------------------------------------------------------------------
+# The byte tables of the VBMI rival, for an arm of two parallel joints, as a C header.
+#
+# All products are in units of 1/256 of a torque's last bit. A table holds a function of one word at
+# the middle of its cells; what the half steps of the multiplied words add is put into a table of
+# the same angle, so that rounding is centred.
+# --------------------------------------------------------------------------------------------------
+
+
+UNIT = 256 * 128  # of a torque's range
+WORD = 128
+FULL = 127
+MOST_SPEEDS = 255 / 5.0  # levels of a square: u² - w² + 4 reaches from 0 to 5
+
+
+def byte_header(arm: TwoLink) -> str | None:
+    """Return the header, or None where the arm's constants do not fit in bytes."""
+    if not arm.equal_ranges or arm.quarters_a % 2 or arm.b < 0:
+        return None
+    rate, square = arm.rates[0], arm.speeds[0] ** 2
+    u1, u2 = UNIT / arm.torques[0], UNIT / arm.torques[1]  # units in a N·m
+    words = np.arange(256).astype(np.uint8).astype(np.int8).astype(float)  # by their bytes
+    angle = (words + 0.5) * math.pi / WORD
+    m = arm.d + arm.b * np.cos(angle)
+    m11 = (arm.a + 2 * m) * u1 * rate / WORD
+    # Bytes that are multiplied have no sign: where M is negative, accelerations change theirs.
+    m12, m12_1 = np.abs(m) * u2 * rate / WORD, np.abs(m) * u1 * rate / WORD
+    last = int(np.count_nonzero(m[:128] >= 0)) - 1
+    e = arm.e * u2 * rate / WORD
+    # S and the squares share what precision there is.
+    levels = min(MOST_SPEEDS, math.sqrt(abs(arm.b) * square * u1))
+    offset = round(4 * levels)
+    sine = np.round(arm.b * np.sin(angle) * square * u1 / levels)
+    ratio = u2 / u1
+    speed = ((words + 0.5) / WORD) ** 2
+    middle = ((np.arange(256) - 128 + 0.25) / WORD * 2) ** 2  # of the rounded mean of two words
+    amplitude, gb1, gb2 = _shared_wave(arm.weight_b * u1, arm.weight_b * u2)
+    shift = (float(m12.mean()) + e) / 2 / gb2
+    both = amplitude * np.cos((words + 1) * math.pi / WORD + arm.quarters_b * math.pi / 2) + shift
+    ga = math.ceil(abs(arm.weight_a) * u1 / FULL)
+    first = arm.weight_a * u1 / ga * np.cos(angle + arm.quarters_a * math.pi / 2)
+    halves = (m11 + m12_1) / 2 - gb1 * shift
+    fix = halves - offset * sine
+    cn = math.ceil(np.abs(fix).max() / FULL)
+    tables: dict[str, tuple[NDArray[np.float64], bool]] = {
+        "TABLE_M11": (m11[:128], False), "TABLE_M12": (m12[:128], False),
+        "TABLE_M12_1": (m12_1[:128], False), "TABLE_S": (sine, True), "TABLE_N": (fix / cn, True),
+        "TABLE_CA": (first[:128], True), "TABLE_CB": (both, True),
+        "TABLE_U": ((speed * levels * ratio)[:128], False),
+        "TABLE_U_1": ((speed * levels)[:128], False),
+        "TABLE_W": (np.round(offset - middle * levels) % 256, False),
+    }  # fmt: skip
+    same = ratio == 2.0
+    numbers = {"BYTE_E": e, "BYTE_GB1": gb1, "BYTE_GB2": gb2, "BYTE_GA": ga, "BYTE_CN": cn}
+    numbers["MASS_POSITIVE_TO"] = last
+    if any(not 0 <= round(x) <= 255 for x in numbers.values()) or not _fit(tables.values()):
+        return None
+    lines = [f"#define {name} {round(x)}" for name, x in numbers.items()]
+    lines += [f"#define SAME_MASS {int(same)}", f"#define SAME_SQUARE {int(same)}"]
+    lines += [_c_table(name, values) for name, (values, _) in tables.items()]
+    return "#include <stdint.h>\n" + "\n".join(lines) + "\n"
+
+
+def _shared_wave(one: float, two: float) -> tuple[float, int, int]:
+    """Return an amplitude of at most 126 and two whole factors that make nearly both products."""
+    found = min(
+        (abs(round(two / k) * k - two) + abs(round(one / k) * k - one), -k)
+        for k in np.arange(100, 126, 0.01)
+    )
+    amplitude = -found[1]
+    return amplitude, round(one / amplitude), round(two / amplitude)
+
+
+def _fit(tables: Iterable[tuple[NDArray[np.float64], bool]]) -> bool:
+    ends = {True: (-128, 127), False: (0, 255)}
+    return all(
+        ends[signed][0] <= round(values.min()) and round(values.max()) <= ends[signed][1]
+        for values, signed in tables
+    )
+
+
+def _c_table(name: str, values: NDArray[np.float64]) -> str:
+    signed = np.round(values).astype(np.int64).astype(np.uint8).astype(np.int8)
+    body = ",".join(map(str, signed))
+    return f"static const int8_t {name}[{len(values)}] __attribute__((aligned(64))) = {{{body}}};"
+
+
+# --------------------------------------------------------------------------------------------------
+# Two parallel revolute joints in closed form, and the C header that the rivals are made from.
+#
+# T1 = M(q2) (2 q̈1 + q̈2) + A q̈1 + S(q2) (q̇1² - (q̇1 + q̇2)²) + Ga cos(q1 + a) + Gb cos(q1 + q2 + b)
+#     T2 = M(q2) q̈1 + E q̈2 + S(q2) q̇1² + Gb cos(q1 + q2 + b)       M = D + B cos q2, S = B sin q2
+#
+# `two_link` measures the constants from Newton-Euler and proves the form on random states. a and b
+# are whole quarter turns; other arms of the kind have no such rivals, and are told why.
+# --------------------------------------------------------------------------------------------------
+
+
+FORM_ERROR = 1e-9  # of the torque range
+QUARTER = math.pi / 2
+STATES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TwoLink:
+    """The constants: kg·m² and N·m, quarter turns, and half the range of every variable."""
+
+    a: float
+    b: float
+    d: float
+    e: float
+    weight_a: float
+    weight_b: float
+    quarters_a: int
+    quarters_b: int
+    speeds: tuple[float, float]
+    rates: tuple[float, float]
+    torques: tuple[float, float]
+
+    @property
+    def equal_ranges(self) -> bool:
+        """Whether both joints have the same range of speed and of acceleration."""
+        return self.speeds[0] == self.speeds[1] and self.rates[0] == self.rates[1]
+
+
+def two_link(robot: Robot) -> TwoLink | str:
+    """Return the closed form of a robot, or the reason why it has none."""
+    if robot.joints != 2 or not all(link.revolute for link in robot.links):
+        return "not two revolute joints"
+    if abs(math.sin(robot.links[0].alpha)) > 1e-12:
+        return "the joints are not parallel"
+    for link in robot.links:
+        ranges = (link.velocity, link.acceleration, link.torque)
+        if any(r.low != -r.high for r in ranges):
+            return "a range is not symmetric about zero"
+        if (link.position.low, link.position.high) != (-math.pi, math.pi):
+            return "a position range is not a full turn, -pi to pi"
+    found = _constants(robot)
+    if not isinstance(found, str) and _misfit(robot, found) > FORM_ERROR:
+        return "the closed form does not fit the arm"
+    return found
+
+
+def _constants(robot: Robot) -> TwoLink | str:
+    turns = np.array([[0.0, 0.0], [0.0, math.pi], [0.0, QUARTER]])
+    mass = inertia_matrix(robot, turns)
+    d, b = (mass[0, 0, 1] + mass[1, 0, 1]) / 2, (mass[0, 0, 1] - mass[1, 0, 1]) / 2
+    still = gravity_torques(robot, np.array([[0.0, 0.0], [-QUARTER, 0.0]]))
+    waves = []
+    for cosine, sine in (still[:, 0] - still[:, 1], still[:, 1]):
+        size = math.hypot(cosine, sine)
+        quarters = round(math.atan2(sine, cosine) / QUARTER)
+        # Written as size·cos(q + quarters·π/2): at q = -π/2 that is size·sin(quarters·π/2).
+        if abs(math.atan2(sine, cosine) - quarters * QUARTER) > 1e-9:
+            return "gravity or a centre of mass lies askew: phases are not quarter turns"
+        waves.append((size, quarters % 4))
+    if abs(mass[2, 0, 1] - d) > 1e-9 * max(1.0, abs(d)):
+        return "a centre of mass is off the line of its link"
+    links = robot.links
+    return TwoLink(
+        a=float((mass[0, 0, 0] + mass[1, 0, 0]) / 2 - 2 * d),
+        b=float(b),
+        d=float(d),
+        e=float(mass[0, 1, 1]),
+        weight_a=waves[0][0],
+        weight_b=waves[1][0],
+        quarters_a=waves[0][1],
+        quarters_b=waves[1][1],
+        speeds=(links[0].velocity.high, links[1].velocity.high),
+        rates=(links[0].acceleration.high, links[1].acceleration.high),
+        torques=(links[0].torque.high, links[1].torque.high),
+    )
+
+
+def closed_form(
+    arm: TwoLink, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return both torques: the numpy rival, in the arrays' own precision."""
+    (q1, q2), (u, v), (r1, r2) = q.T, qd.T, qdd.T
+    mass = arm.d + arm.b * np.cos(q2)
+    turn = arm.b * np.sin(q2)
+    weight = arm.weight_b * np.cos(q1 + q2 + arm.quarters_b * QUARTER)
+    lift = arm.weight_a * np.cos(q1 + arm.quarters_a * QUARTER)
+    square, both = u * u, u + v
+    one = mass * (2 * r1 + r2) + arm.a * r1 + turn * (square - both * both) + lift + weight
+    two = mass * r1 + arm.e * r2 + turn * square + weight
+    return one, two
+
+
+def _misfit(robot: Robot, arm: TwoLink) -> float:
+    rng = np.random.default_rng(0)
+    q = rng.uniform(-math.pi, math.pi, (STATES, 2))
+    qd, qdd = rng.uniform(-1, 1, (2, STATES, 2)) * np.array([[arm.speeds], [arm.rates]])
+    found = np.stack(closed_form(arm, q, qd, qdd), axis=1)
+    return float(np.abs((found - inverse_dynamics(robot, q, qd, qdd)) / arm.torques).max())
+
+
+def header(arm: TwoLink, wave_error: float) -> str:
+    """Return the C header of an arm for the float rivals; waves err so much of their amplitude."""
+    numbers = {
+        "MASS_A": arm.a, "MASS_B": arm.b, "MASS_D": arm.d, "MASS_E": arm.e,
+        "WEIGHT_A": arm.weight_a, "WEIGHT_B": arm.weight_b,
+        "SPEED_1": arm.speeds[0], "SPEED_2": arm.speeds[1],
+        "RATE_1": arm.rates[0], "RATE_2": arm.rates[1],
+        "TORQUE_1": arm.torques[0], "TORQUE_2": arm.torques[1],
+    }  # fmt: skip
+    lines = [f"#define {name} {c_float(value)}" for name, value in numbers.items()]
+    lines += [f"#define QUARTERS_A {arm.quarters_a}", f"#define QUARTERS_B {arm.quarters_b}"]
+    cosine, sine = (wave_polynomial(kind, wave_error) for kind in ("cosine", "sine"))
+    lines += [
+        f"#define COSINE_OF(z) {cosine.horner()}",
+        f"#define SINE_OF(z) {sine.horner()}",
+        f"#define COSINE_VECTOR(z, scale, plus) {cosine.vector('FMA', 'SET', 'plus')}",
+        f"#define SINE_VECTOR(z, scale) {sine.vector('FMA', 'SET')}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def fixed_header(arm: TwoLink) -> str | None:
+    """Return the C header for 16-bit fixed point, or None where the constants do not fit."""
+    rate, speed = arm.rates[0], arm.speeds[0]
+    mass, squares = abs(arm.d) + abs(arm.b), abs(arm.b) * speed**2 / rate
+    one = (abs(arm.a) + 3 * mass + 3 * squares) / 4
+    two = mass + abs(arm.e) + squares
+    unit = 1.01 * max(one, two)  # kg·m²: the dynamic part of T2 in 2^15, that of T1 in 2^17
+    x = np.linspace(1e-3, 1, 400)
+    basis = np.stack([x, x**3, x**5], axis=1)
+    sine = minimax(basis, np.sin(QUARTER * x) - x).coefficients
+    numbers = {
+        "FIXED_SINE_0": sine[0], "FIXED_SINE_1": sine[1], "FIXED_SINE_2": sine[2],
+        "FIXED_A": arm.a / (4 * unit), "FIXED_B": arm.b / unit, "FIXED_D": arm.d / unit,
+        "FIXED_E": arm.e / unit, "FIXED_SPEED": arm.b * speed**2 / (unit * rate),
+        "FIXED_UNIT_1": 4 * unit * rate / arm.torques[0],
+        "FIXED_UNIT_2": unit * rate / arm.torques[1],
+        "FIXED_GA": arm.weight_a / arm.torques[0], "FIXED_GB1": arm.weight_b / arm.torques[0],
+        "FIXED_GB2": arm.weight_b / arm.torques[1],
+    }  # fmt: skip
+    if not arm.equal_ranges or any(abs(value) >= 1 for value in numbers.values()):
+        return None
+    return "".join(f"#define {name} {round(value * 32768)}\n" for name, value in numbers.items())
+
+
+# --------------------------------------------------------------------------------------------------
+# The rivals in C: for arms of two parallel joints by hand, for any arm generated.
+# --------------------------------------------------------------------------------------------------
+
 
 WORDS: tuple[Kind, ...] = ("int8", "int16", "float32")
 # Of a last bit, what a polynomial may err: less where words do not round it away.
@@ -165,7 +610,7 @@ def _fixed(arm: TwoLink, bits: int) -> Iterator[Offer]:
 
 
 def _looked_up(robot: Robot, bits: int) -> Iterator[Offer]:
-    made = term_tables.term_tables(robot, bits)
+    made = term_tables(robot, bits)
     names = ("term tables, AVX-512 gathers", "term tables, scalar")
     if isinstance(made, str):
         yield from (Offer(name, "int8", None, skipped=made) for name in names)
@@ -173,8 +618,8 @@ def _looked_up(robot: Robot, bits: int) -> Iterator[Offer]:
     macro = (_sample("int8"),)
     bound = TABLES_OWN * max(1.0, 2.0 ** (bits - 8))
     for name, text, needs in (
-        (names[0], term_tables.gather_c(made), "avx512"),
-        (names[1], term_tables.term_tables_c(made), ""),
+        (names[0], gather_c(made), "avx512"),
+        (names[1], term_tables_c(made), ""),
     ):
         yield _offer(
             name, "int8", "gcc", Unit(text, "", macro), bound, needs=needs, tables=made.tables
@@ -182,7 +627,7 @@ def _looked_up(robot: Robot, bits: int) -> Iterator[Offer]:
 
 
 def _any_arm(robot: Robot, bits: int) -> Iterator[Offer]:
-    program, lean = straight.record(robot), straight.record(robot, lean=True)
+    program, lean = harness.record(robot), harness.record(robot, lean=True)
     # gcc keeps the order it is given and does best with the recurrence's own.
     orders = {
         "Newton-Euler, vectors of float": {"gcc": program, "clang": program.live_order()},
@@ -191,7 +636,7 @@ def _any_arm(robot: Robot, bits: int) -> Iterator[Offer]:
     for kind in WORDS:
         error, macro = wave_error(robot, bits, kind), (_sample(kind),)
         for name, by, ordered in ((n, b, x) for n, each in orders.items() for b, x in each.items()):
-            text = straight.vector_c(ordered, robot, error)
+            text = harness.vector_c(ordered, robot, error)
             flags = (*FAST, *PRESSED) if by == "gcc" and kind != "float32" else FAST
             yield _offer(
                 f"{name} ({by})", kind, by, Unit(text, "", macro, flags, ("-lm",)),
@@ -201,6 +646,506 @@ def _any_arm(robot: Robot, bits: int) -> Iterator[Offer]:
     for by in ("gcc", "clang"):
         yield _offer(
             f"Newton-Euler, scalar double ({by})", "float64", by,
-            Unit(straight.scalar_c(program), "", macro, SCALAR, ("-lm",)),
+            Unit(harness.scalar_c(program), "", macro, SCALAR, ("-lm",)),
             1e-6 * math.ldexp(1.0, bits - 8),
         )  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------
+# The program's word graph as an offer: lanes of words, called from C like every rival.
+# --------------------------------------------------------------------------------------------------
+
+
+GROUP = 64
+
+
+def engine_of(subject: LogicSubject) -> Any:
+    """Return the words engine of a program; a `UsageError` where there is none."""
+    if engine_name("auto") != "llvm":
+        raise UsageError("there is no native engine here")
+    return make_engine(subject.wiring, "words")
+
+
+def lane_codes(subject: LogicSubject) -> Make:
+    """Return what makes a task of columns of codes."""
+
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        del batch
+        engine = engine_of(subject)
+        groups = -(-count // GROUP)
+        given, made = subject.columns(states, groups * GROUP), subject.room(groups * GROUP)
+        ends = [(ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x)) for x in (given, made)]
+        counts = np.zeros(3, np.int64)
+        run = engine.columns
+        arguments = [*(ctypes.addressof(x) for x in ends), groups, -1, counts.ctypes.data]
+        kept = (engine, given, made, ends, counts)
+        columns = [x[:count] for x in made]
+        return NativeTask(address_of(run), arguments, columns, kept, subject.decoded)
+
+    return make
+
+
+def lane_reals(subject: LogicSubject, kind: Kind) -> Make:
+    """Return what makes a task of rows of floats."""
+
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        del batch
+        engine = engine_of(subject)
+        groups = -(-count // GROUP)
+        rows = [aligned_rows(x, kind) for x in subject.rows(states, groups * GROUP)]
+        shape = (groups * GROUP, len(subject.wiring.results))
+        values, words = np.zeros(shape, kind), np.zeros(shape, np.uint32)
+        counts = np.zeros(3, np.int64)
+        run = engine.rows(np.dtype(kind))
+        ends = [x.ctypes.data for x in (values, words, counts)]
+        arguments = [*(x.ctypes.data for x in rows), groups, *ends]
+        kept = (engine, rows, values, words, counts)
+        return NativeTask(address_of(run), arguments, list(values[:count].T), kept)
+
+    return make
+
+
+def aligned_rows(rows: NDArray[Any], kind: Kind) -> NDArray[Any]:
+    """Return rows in a type, from a cache line on."""
+    flat = aligned(rows.astype(kind).ravel(), rows.size)
+    return flat[: rows.size].reshape(rows.shape)
+
+
+# --------------------------------------------------------------------------------------------------
+# A robot of ours as a MuJoCo model: each DH link is a body on a joint about (along) its axis z.
+# --------------------------------------------------------------------------------------------------
+
+
+def mujoco_model(mujoco: Any, robot: Robot) -> Any:
+    """Return the model; masses and inertias are set past its reader, which refuses some of ours."""
+    model = mujoco.MjModel.from_xml_string(_text(robot))
+    for k, link in enumerate(robot.links, 1):
+        xx, yy, zz, xy, yz, xz = link.inertia
+        turn = _turned(link)
+        tensor = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+        moments, axes = np.linalg.eigh(tensor)
+        if np.linalg.det(axes) < 0:
+            axes[:, 0] = -axes[:, 0]
+        model.body_mass[k] = max(link.mass, 1e-12)
+        model.body_inertia[k] = moments
+        model.body_ipos[k] = turn @ np.array(link.center_of_mass) + np.array([link.a, 0, link.d])
+        quaternion = np.zeros(4)
+        mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(axes).ravel())
+        model.body_iquat[k] = quaternion
+        model.body_sameframe[k] = 0
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+    return model
+
+
+def _turned(link: Link) -> NDArray[np.float64]:
+    c, s = math.cos(link.alpha), math.sin(link.alpha)
+    return np.array([[1.0, 0, 0], [0, c, -s], [0, s, c]])
+
+
+def _text(robot: Robot) -> str:
+    opening, place, twist = [], "0 0 0", 0.0
+    for link in robot.links:
+        # From the frame of the link before to the joint: its twist about x, then theta about z.
+        tx, tz = twist / 2, link.theta / 2
+        quaternion = (
+            math.cos(tx) * math.cos(tz),
+            math.sin(tx) * math.cos(tz),
+            -math.sin(tx) * math.sin(tz),
+            math.cos(tx) * math.sin(tz),
+        )
+        numbers = " ".join(repr(x) for x in quaternion)
+        kind = "hinge" if link.revolute else "slide"
+        opening.append(
+            f'<body pos="{place}" quat="{numbers}">'
+            f'<joint type="{kind}" axis="0 0 1" armature="{link.joint_inertia!r}"/>'
+            '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+        )
+        place, twist = f"{link.a!r} 0 {link.d!r}", link.alpha
+    gravity = " ".join(repr(float(g)) for g in free_fall(robot))
+    return (
+        f'<mujoco><compiler angle="radian"/><option gravity="{gravity}">'
+        '<flag constraint="disable" contact="disable"/></option><worldbody>'
+        + "".join(opening)
+        + "</body>" * robot.joints
+        + "</worldbody></mujoco>"
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Rivals that come as packages: numpy, numba, and CasADi, Pinocchio and MuJoCo where installed.
+# --------------------------------------------------------------------------------------------------
+
+
+PACKAGES = {"CasADi": "casadi", "Pinocchio": "pinocchio", "MuJoCo": "mujoco"}
+CALLS = {
+    "casadi": "mapped function", "pinocchio": "a call a sample", "mujoco": "a call a sample",
+}  # fmt: skip
+EXACT, SINGLE = 1e-6, 0.05  # last bits of 8
+
+
+def library_offers(robot: Robot, bits: int) -> Iterator[Offer]:
+    """Yield the rivals that are Python packages."""
+    exact, single = (bound * 2.0 ** (bits - 8) for bound in (EXACT, SINGLE))
+    arm = two_link(robot)
+    for kind, bound in (("float64", exact), ("float32", single)):
+        yield Offer("numba", kind, _numba(kind, robot, arm), bound)  # type: ignore[arg-type]
+    yield Offer("numpy", "float64", _numpy(robot, arm), exact, threads=False)
+    for name, package in PACKAGES.items():
+        label = f"{name}, {CALLS[package]}"
+        if importlib.util.find_spec(package) is None:
+            yield Offer(label, "float64", None, skipped=f"{package} is not installed")
+            continue
+        if name == "MuJoCo" and (robot.general or robot.branched):
+            yield Offer(label, "float64", None, skipped="its model is a chain of DH frames")
+            continue
+        make = {"CasADi": _casadi, "Pinocchio": _pinocchio, "MuJoCo": _mujoco}[name](robot)
+        yield Offer(label, "float64", make, exact, threads=False)
+        if name == "Pinocchio":
+            batched = f"{name}, a call a batch"
+            yield Offer(batched, "float64", _pinocchio_batch(robot), exact, threads=False)
+
+
+def _numpy(robot: Robot, arm: TwoLink | str) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        rows = states.rows("float64", batch, count)
+        found: list[Any] = [None]
+
+        def call() -> None:
+            if isinstance(arm, TwoLink):
+                found[0] = closed_form(arm, rows[0], rows[1], rows[2])
+            else:
+                found[0] = tuple(inverse_dynamics(robot, *rows).T)
+
+        return PythonTask(call, lambda: list(found[0]))
+
+    return make
+
+
+def _numba(kind: Kind, robot: Robot, arm: TwoLink | str) -> Make:
+    del arm
+
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        import numba  # noqa: PLC0415 (only who runs it loads it)
+
+        space: dict[str, Any] = {"sin": np.sin, "cos": np.cos}
+        exec(harness.python_loop(harness.record(robot)), space)  # noqa: S102 (our own text)
+        loop = numba.njit(fastmath=True, nogil=True)(space["torques"])
+        columns = np.stack([x[:count] for x in states.batch(kind, batch)])
+        results = np.zeros((robot.joints, count), columns.dtype)
+        loop(columns, results)  # compiled before the clock runs
+        return PythonTask(lambda: loop(columns, results), lambda: list(results))
+
+    return make
+
+
+def _casadi(robot: Robot) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        casadi: Any = importlib.import_module("casadi")
+
+        from boolcomp.problem.dynamics.newton_euler import newton_euler  # noqa: PLC0415
+        from boolcomp.problem.expressions.algebra import Folding  # noqa: PLC0415
+
+        class Symbols:
+            """CasADi's expressions as an algebra."""
+
+            constant = staticmethod(float)
+            sine, cosine, sign = (staticmethod(f) for f in (casadi.sin, casadi.cos, casadi.sign))
+
+        n = robot.joints
+        symbols = [casadi.SX.sym(name, n) for name in harness.STATE_ARRAYS]
+        state = [[x[k] for k in range(n)] for x in symbols]
+        torques = newton_euler(robot, Folding(Symbols()), *state)
+        one = casadi.Function("torques", symbols, [casadi.cse(casadi.vertcat(*torques))])
+        mapped = one.map(count)
+        rows = [np.ascontiguousarray(x.T) for x in states.rows("float64", batch, count)]
+        found: list[Any] = [None]
+
+        def call() -> None:
+            found[0] = mapped(*rows)
+
+        return PythonTask(call, lambda: list(np.asarray(found[0])))
+
+    return make
+
+
+def _pinocchio(robot: Robot) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        import pinocchio as pin  # noqa: PLC0415 (only who runs it loads it)
+
+        model = _pinocchio_model(pin, robot)
+        data = model.createData()
+        rows = list(zip(*states.rows("float64", batch, count), strict=True))
+        rnea = pin.rnea
+
+        def call() -> None:
+            for q, qd, qdd in rows:
+                rnea(model, data, q, qd, qdd)
+
+        def results() -> list[Any]:
+            found = [rnea(model, data, *row).copy() for row in rows]
+            return list(np.array(found).T)
+
+        return PythonTask(call, results)
+
+    return make
+
+
+def _pinocchio_batch(robot: Robot) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        import pinocchio as pin  # noqa: PLC0415 (only who runs it loads it)
+
+        if not hasattr(pin, "rneaInParallel"):
+            raise UsageError("this Pinocchio has no calls for batches")
+        pool = pin.ModelPool(_pinocchio_model(pin, robot), 1)
+        columns = [np.asfortranarray(x.T) for x in states.rows("float64", batch, count)]
+        found = np.zeros((robot.joints, count), order="F")
+        return PythonTask(lambda: pin.rneaInParallel(1, pool, *columns, found), lambda: list(found))
+
+    return make
+
+
+def _pinocchio_model(pin: Any, robot: Robot) -> Any:
+    model = pin.Model()
+    model.gravity.linear = np.array(free_fall(robot))
+    placements = [pin.SE3.Identity()]
+    for k, (link, before) in enumerate(zip(robot.links, robot.parents, strict=True)):
+        joint, turned, placement = _pinocchio_joint(pin, link)
+        parent = model.addJoint(before, joint, placements[before] * turned, f"joint{k}")
+        placements.append(placement)
+        xx, yy, zz, xy, yz, xz = link.inertia
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        body = pin.Inertia(link.mass, np.array(link.center_of_mass), tensor)
+        model.appendBodyToJoint(parent, body, placement)
+    model.armature = np.array([link.joint_inertia for link in robot.links])
+    return model
+
+
+def _pinocchio_joint(pin: Any, link: Link) -> tuple[Any, Any, Any]:
+    """Return a joint, its placement in the frame before, and the link's frame in its own."""
+    if link.pose is not None:
+        made = (
+            pin.JointModelRevoluteUnaligned if link.revolute else pin.JointModelPrismaticUnaligned
+        )
+        place = pin.SE3(pin.rpy.rpyToMatrix(*link.pose.rotation), np.array(link.pose.origin))
+        return made(np.array(link.axis)), place, pin.SE3.Identity()
+    joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
+    turned = pin.SE3(pin.rpy.rpyToMatrix(0, 0, link.theta), np.zeros(3))
+    twist = pin.rpy.rpyToMatrix(link.alpha, 0, 0)
+    return joint, turned, pin.SE3(twist, np.array([link.a, 0, link.d]))
+
+
+def _mujoco(robot: Robot) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        mujoco: Any = importlib.import_module("mujoco")
+
+        model = mujoco_model(mujoco, robot)
+        data = mujoco.MjData(model)
+        rows = states.rows("float64", batch, count)
+        found = np.zeros((count, robot.joints))
+        inverse = mujoco.mj_inverse
+
+        def call() -> None:
+            for k, (q, qd, qdd) in enumerate(zip(*rows, strict=True)):
+                data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+                inverse(model, data)
+                found[k] = data.qfrc_inverse
+
+        return PythonTask(call, lambda: list(found.T))
+
+    return make
+
+
+# --------------------------------------------------------------------------------------------------
+# The program itself as an offer: its native code, called from C like every rival.
+# --------------------------------------------------------------------------------------------------
+
+
+SAME = 1e-3  # last bits: every engine gives the same words
+BYTE = 8
+MOST_FORCED = 8000  # nodes: LLVM takes minutes over more with few registers
+
+
+class LogicSubject:
+    """A program and its engine, made when first needed; `width` forces narrower vectors."""
+
+    def __init__(self, program: Program, width: int | None = None) -> None:
+        self.program, self.width = program, width
+        self.wiring = program.wiring()
+        self._engine: Any = None
+
+    @property
+    def engine(self) -> Any:
+        """The native engine; a `UsageError` where there is none."""
+        if self._engine is None:
+            self._engine = make_engine(self.wiring, engine_name("auto"))
+            if self.width is not None and self._engine.name == "llvm":
+                if self.width >= self._engine.width:
+                    raise UsageError(f"this machine has no vectors wider than {self.width} bits")
+                self._engine = type(self._engine)(self.wiring, self.width)
+        if self._engine.name != "llvm":
+            raise UsageError("llvmlite is not installed")
+        return self._engine
+
+    @property
+    def words(self) -> Kind:
+        """The type that holds all words in and out."""
+        codes = [port.code for port in self.wiring.ports] + [r.code for r in self.wiring.results]
+        return "int8" if all(code.bits <= BYTE for code in codes) else "int16"
+
+    def columns(self, states: BenchStates, samples: int) -> list[NDArray[Any]]:
+        """Return a column of signed codes for every port: its cell less half the cells."""
+        made = []
+        for port in self.wiring.ports:
+            place = sum(group.size for group in states.problem.groups[: port.array]) + port.column
+            cells, _ = port.code.cell(states.columns[place])
+            kind = np.int8 if port.code.bits <= BYTE else np.int16
+            made.append(aligned((cells - port.code.cells // 2).astype(kind), samples))
+        return made
+
+    def room(self, samples: int) -> list[NDArray[Any]]:
+        """Return empty columns for the results' codes."""
+        widths = [result.code.bits for result in self.wiring.results]
+        kinds = [np.int8 if bits <= BYTE else np.int16 for bits in widths]
+        return [aligned(np.zeros(1, kind), samples) for kind in kinds]
+
+    def rows(self, states: BenchStates, samples: int) -> tuple[NDArray[np.float64], ...]:
+        """Return so many states, an array for each group."""
+        return _rows(states, samples)
+
+    def decoded(self, codes: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return torques of columns of codes."""
+        pairs = zip(self.wiring.results, codes, strict=True)
+        return [r.code.centre(k.astype(np.int64) + r.code.cells // 2) for r, k in pairs]
+
+    def expected(self, kind: Kind) -> Callable[[BenchStates, int], NDArray[Any]]:
+        """Return what gives the torques by the numpy engine."""
+
+        def torques(states: BenchStates, count: int) -> NDArray[Any]:
+            real = np.float32 if kind == "float32" else np.float64
+            rows = [x.astype(real) for x in _rows(states, count)]
+            return self.program.torques(*rows, engine="numpy")
+
+        return torques
+
+
+def logic_offers(program: Program, label: str) -> Iterator[Offer]:
+    """Yield the program with words in and out, with planes kept, and with floats in and out."""
+    subject = LogicSubject(program)
+    kind = subject.words
+
+    def offer(name: str, kind: Kind, make: Make, **more: Any) -> Offer:
+        return Offer(name, kind, make, SAME, expected=subject.expected(kind), **more)
+
+    yield offer(label, kind, _codes(subject), logic=True)
+    yield offer(f"{label}, planes in and out", kind, _planes(subject))
+    reals: tuple[Kind, ...] = ("float32", "float64")
+    for real in reals:
+        yield offer(label, real, _reals(subject, real), logic=True)
+    if program.graph is not None:
+        yield offer(f"{label}, words in lanes", kind, lane_codes(subject))
+        for real in reals:
+            yield offer(f"{label}, words in lanes", real, lane_reals(subject, real))
+    if sum(len(network.nodes) for network in program.networks) <= MOST_FORCED:
+        for width, name in ((256, "AVX2"), (64, "64-bit words")):
+            yield offer(f"{label}, forced to {name}", kind, _codes(LogicSubject(program, width)))
+    yield offer(f"{label}, called from Python", "float64", _python(program), threads=False)
+
+
+def _rows(states: BenchStates, count: int) -> tuple[NDArray[np.float64], ...]:
+    columns = [np.resize(x, count) for x in states.columns]
+    return states.problem.arrays(np.stack(columns, axis=1))
+
+
+def _pointers(columns: Sequence[NDArray[Any]]) -> Any:
+    return (ctypes.c_void_p * len(columns))(*(column.ctypes.data for column in columns))
+
+
+def _tile(engine: Any) -> NDArray[Any]:
+    return aligned(np.zeros(1, np.uint8), engine.layout.block_bytes * engine.blocks)
+
+
+def _codes(subject: LogicSubject) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        del batch
+        engine = subject.engine
+        blocks = -(-count // engine.width)
+        given = subject.columns(states, blocks * engine.width)
+        made = subject.room(blocks * engine.width)
+        return _loop(subject, "codes", (given, made, blocks, count), subject.decoded)
+
+    return make
+
+
+def _planes(subject: LogicSubject) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        del batch
+        engine = subject.engine
+        blocks = -(-count // engine.width)
+        samples = blocks * engine.width
+        given = engine.to_planes([x[:samples] for x in subject.columns(states, samples)])
+        made = engine.run_planes(given)
+
+        def decode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+            del columns
+            return subject.decoded(engine.from_planes(made, count).columns)
+
+        return _loop(subject, "planes", (given, made, blocks, count), decode)
+
+    return make
+
+
+def _loop(
+    subject: LogicSubject,
+    name: str,
+    over: tuple[Any, Any, int, int],
+    decode: Callable[[Sequence[NDArray[Any]]], list[NDArray[Any]]],
+) -> BenchTask:
+    """Return one of the engine's loops as a task: `over` are data in, out, blocks and samples."""
+    given, made, blocks, count = over
+    engine = subject.engine
+    runner = engine._codes  # noqa: SLF001 (what is measured is the loop alone)
+    tile, counts = _tile(engine), np.zeros(engine.width // GROUP, np.int64)
+    mask = np.full(engine.width // 8, 255, np.uint8)
+    ends = [x.ctypes.data if isinstance(x, np.ndarray) else _pointers(x) for x in (given, made)]
+    addresses = [x if isinstance(x, int) else ctypes.addressof(x) for x in ends]
+    arguments = [
+        *addresses, 0, blocks, mask.ctypes.data, counts.ctypes.data, tile.ctypes.data,
+        engine.address,
+    ]  # fmt: skip
+    kept = (given, made, ends, tile, counts, mask, engine)
+    columns = [] if isinstance(made, np.ndarray) else [x[:count] for x in made]
+    call = runner._loops[name]  # noqa: SLF001 (likewise)
+    return NativeTask(address_of(call), arguments, columns, kept, decode)
+
+
+def _reals(subject: LogicSubject, kind: Kind) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        del batch
+        engine = subject.engine
+        whole = -(-count // GROUP) * GROUP
+        rows = [x.astype(kind) for x in _rows(states, whole)]
+        run = engine._function(np.dtype(kind))  # noqa: SLF001 (what is measured is the loop alone)
+        torques, words = np.zeros(rows[0].shape, kind), np.zeros(rows[0].shape, np.uint32)
+        counts, tile = np.zeros(3, np.int64), _tile(engine)
+        arguments = [
+            *(x.ctypes.data for x in rows), whole // GROUP, (1 << GROUP) - 1, torques.ctypes.data,
+            words.ctypes.data, tile.ctypes.data, counts.ctypes.data, engine.address,
+        ]  # fmt: skip
+        kept = (engine, rows, words, counts, tile)
+        return NativeTask(address_of(run), arguments, list(torques[:count].T), kept)
+
+    return make
+
+
+def _python(program: Program) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
+        del batch
+        rows = _rows(states, count)
+        found: list[Any] = [None]
+
+        def call() -> None:
+            found[0] = program.torques(*rows)
+
+        return PythonTask(call, lambda: list(found[0].T))
+
+    return make

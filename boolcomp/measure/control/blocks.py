@@ -4,30 +4,76 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 import re
-from dataclasses import dataclass
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from boolcomp.base.errors import (
+    BoolcompError,
+    DataError,
+    DataWarning,
+    UsageError,
+    listing,
+    shown,
+    suggestion,
+)
 from boolcomp.codes import Code
-from boolcomp.common.errors import BoolcompError, DataError, UsageError, shown
-from boolcomp.measure.control.kernels import rounded, tabled
+from boolcomp.measure.control.loop import (
+    BANDWIDTH,
+    CUTOFF,
+    DAMPING,
+    FRICTIONS,
+    READ,
+    Loop,
+    drive_of,
+    friction,
+    gravity,
+    inertia,
+    inverse_dynamics,
+    law_of,
+    plant_of,
+    rounded,
+    tabled,
+)
+from boolcomp.measure.control.trajectories import trajectory_of
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.problem.functions import USUAL, function_of, robot_problem
+from boolcomp.problem.problem import Angles, angles_of, numbered, with_words
+from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from types import ModuleType
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.control.recorded import Recorded
+    from boolcomp.measure.control.loop import Kind, Law, Recorded
+    from boolcomp.measure.control.trajectories import Trajectory
     from boolcomp.paper.plan import Plan
     from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.words import WordFormat
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
+    Telling = Callable[[str], AbstractContextManager[object]]
+
+
+# --------------------------------------------------------------------------------------------------
+# What makes torques in a loop: exact arithmetic, words, tables of a plan, programs, functions.
+# --------------------------------------------------------------------------------------------------
+
+
+if TYPE_CHECKING:
     Signals = Mapping[str, Floats]
+
 
 FEW = 8  # runs that are evaluated one by one: single states are quick, small batches are not
 EXTRA_BITS = 2  # of input words, as compact mode has them
@@ -266,3 +312,272 @@ def _loaded(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+# --------------------------------------------------------------------------------------------------
+# What is compared in a loop: the same block by exact arithmetic, by words, by either mode.
+# --------------------------------------------------------------------------------------------------
+
+
+MODES = ("paper", "compact", "rounded")
+EXACT, OWN = "exact", "own"
+UNBUILT = "words by arithmetic that does what the logic does; no logic was made"
+IDEAL = "no logic: exact torques of rounded words, rounded; what ideal logic would give"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variant:
+    """A block under a name; what could not be made has none, and its `note` says why.
+
+    `nodes` are those of its logic, `steps` what one LSB of each torque is, `bounds` what no
+    torque's error exceeds, proved, or `bound_note` why they are not shown; `spans` are the ranges
+    of its inputs' words.
+    """
+
+    mode: str
+    bits: int | None
+    block: Block | None
+    nodes: int | None = None
+    table_bits: int | None = None
+    steps: tuple[float, ...] | None = None
+    bounds: tuple[float, ...] | None = None
+    spans: Mapping[tuple[str, int], tuple[float, float]] | None = None
+    note: str = ""
+    bound_note: str = ""
+
+
+def exact_of(robot: Robot, law: Law) -> Variant:
+    """Return the law's block in doubles."""
+    recorded = inverse_dynamics(robot) if law.kind == "computed-torque" else gravity(robot)
+    return Variant(EXACT, None, Arithmetic(recorded, law.reads))
+
+
+def variants_of(
+    robot: Robot,
+    law: Law,
+    problem: Problem,
+    modes: Sequence[str],
+    bits: Sequence[int],
+    compile_program: Callable[[int], Program],
+    *,
+    telling: Telling = nullcontext,
+) -> Iterator[Variant]:
+    """Yield a variant for every mode and word length; what cannot be made says why.
+
+    What may take long is done while `telling` what it is; compilation tells of itself.
+    """
+
+    def paper(width: int) -> Variant:
+        with telling(f"{problem.name} at {width} bits, paper mode: heights of terms"):
+            return _planned(problem, width)
+
+    makers: dict[str, Callable[[int], Variant]] = {
+        "paper": paper,
+        "compact": lambda width: program_variant(compile_program(width)),
+        "rounded": lambda width: _rounded(robot, law, problem, width),
+    }
+    for mode in modes:
+        for width in bits:
+            try:
+                yield makers[mode](width)
+            except BoolcompError as error:
+                yield Variant(mode, width, None, note=str(error))
+
+
+def _planned(problem: Problem, bits: int) -> Variant:
+    plan = make_plan(split(problem).required(), Options(bits))
+    distinct = {(term.term.waves(), term.term.factor): term for term in plan.terms}
+    return Variant(
+        "paper",
+        bits,
+        planned(plan),
+        table_bits=sum(one.code.bits << one.input_bits for one in distinct.values()),
+        steps=tuple(output.code.step for output in plan.outputs),
+        spans=_spans(problem),
+        note=UNBUILT,
+    )
+
+
+def _rounded(robot: Robot, law: Law, problem: Problem, bits: int) -> Variant:
+    recorded = inverse_dynamics(robot) if law.kind == "computed-torque" else gravity(robot)
+    block, codes = rounded_block(problem, recorded, law.reads, bits)
+    steps = tuple(code.step for code in codes)
+    return Variant("rounded", bits, block, steps=steps, spans=_spans(problem), note=IDEAL)
+
+
+def program_variant(program: Program) -> Variant:
+    """Return a program as a variant."""
+    bounds = program.useful_bound
+    return Variant(
+        program.mode,
+        program.bits,
+        compiled(program),
+        nodes=len(program.network().nodes),
+        steps=tuple(output.code.step for output in program.outputs),
+        bounds=bounds if all(map(math.isfinite, bounds)) else None,
+        bound_note=next((one.bound_note for one in program.outputs if one.bound_note), ""),
+        spans={
+            signal_of(one.name): (one.code.range.low, one.code.range.high)
+            for one in program.inputs
+            if not one.code.wraps
+        },
+    )
+
+
+def referred_variant(problem: Problem) -> Variant:
+    """Return what a problem says is exact as a variant."""
+    return Variant(EXACT, None, referred(problem))
+
+
+def _spans(problem: Problem) -> dict[tuple[str, int], tuple[float, float]]:
+    return {
+        signal_of(one.name): (one.word.low, one.word.high)
+        for one in problem.inputs
+        if not one.wraps
+    }
+
+
+# --------------------------------------------------------------------------------------------------
+# What a user asks of a simulation, put together: arm, drive, law, blocks, trajectories.
+# --------------------------------------------------------------------------------------------------
+
+
+LAWS: dict[str, str] = {"computed-torque": USUAL, "pd-gravity": "gravity"}
+SECONDS = 10.0
+MODE_SETS = {"both": ("paper", "compact"), "all": ("paper", "compact", "rounded"), "exact": ()}
+SINGLE = ("paper", "compact", "rounded")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is chosen of a loop; None is what the robot's file says, or what is usual."""
+
+    seconds: float = SECONDS
+    rate: float | None = None
+    encoder_bits: int | None = None
+    speeds: str | None = None
+    cutoff: float = CUTOFF
+    friction: str = FRICTIONS[0]
+    bandwidth: float = BANDWIDTH
+    damping: float = DAMPING
+
+    def loop(self, robot: Robot, kind: Kind) -> Loop:
+        """Return an arm in its loop under a law."""
+        if self.friction not in FRICTIONS:
+            hint = suggestion(self.friction, FRICTIONS)
+            said = shown(self.friction)
+            raise UsageError(f"friction {said}{hint}: it is {listing(FRICTIONS)}")
+        if not 0 < self.seconds <= 1e5:
+            raise UsageError(f"a time of {self.seconds:g} s: it lies above 0 and up to 1e5")
+        plant = plant_of(robot, rubs=self.friction != "none")
+        drive = drive_of(
+            robot, rate=self.rate, encoder_bits=self.encoder_bits, speeds=self.speeds,
+            cutoff=self.cutoff,
+        )  # fmt: skip
+        middles = np.array([[link.position.centre] for link in robot.links])
+        law = law_of(robot, kind, np.diagonal(inertia(robot, middles)[0]).copy(),
+                     self.bandwidth, self.damping)  # fmt: skip
+        added = plant.rubs and self.friction == "compensated" and kind != OWN
+        return Loop(plant, drive, law, friction(robot) if added else None)
+
+    def trajectories(self, robot: Robot, texts: Sequence[str]) -> list[Trajectory]:
+        """Return the trajectories that texts say."""
+        drive = drive_of(robot, rate=self.rate)
+        found = [trajectory_of(robot, text, self.seconds, drive.rate) for text in texts]
+        for one in found:
+            _warn_of_limits(robot, one)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A law of a robot, by name, in modes and at word lengths; how programs are come by."""
+
+    robot: Robot
+    law: str
+    modes: tuple[str, ...]
+    bits: tuple[int, ...]
+    compile_program: Callable[[Problem, int], Program]
+    words: Mapping[str, WordFormat] = field(default_factory=dict)
+    telling: Telling = nullcontext
+
+    def variants(self, loop: Loop) -> list[Variant]:
+        """Return the exact block, and one for every mode and word length."""
+        problem = with_words(robot_problem(self.robot, LAWS[self.law]), dict(self.words))
+        made = variants_of(
+            self.robot, loop.law, problem, self.modes, self.bits,
+            lambda bits: self.compile_program(problem, bits), telling=self.telling,
+        )  # fmt: skip
+        return [exact_of(self.robot, loop.law), *made]
+
+
+def _warn_of_limits(robot: Robot, trajectory: Trajectory) -> None:
+    """Warn of what is asked of joints beyond their ranges, where words saturate, and of degrees."""
+    angles = Angles((numbered("q", robot.joints),), angles_of(robot_problem(robot, "gravity")))
+    if question := angles.seen([trajectory.q], len(trajectory.q)).question:
+        warnings.warn(f"trajectory {trajectory.name}: {question}", DataWarning, stacklevel=4)
+    kinds = (
+        ("position", trajectory.q),
+        ("velocity", trajectory.qd),
+        ("acceleration", trajectory.qdd),
+    )
+    beyond = []
+    for kind, track in kinds:
+        for k, link in enumerate(robot.links):
+            span = getattr(link, kind)
+            if kind == "position" and link.span.wraps:
+                continue
+            slack = 1e-9 * (1 + span.magnitude)
+            if track[:, k].min() < span.low - slack or track[:, k].max() > span.high + slack:
+                beyond.append(f"{kind}_range of joint {k + 1}")
+    if beyond:
+        said = f"trajectory {trajectory.name}: it goes beyond {listing(beyond)}"
+        warnings.warn(said, DataWarning, stacklevel=4)
+
+
+def modes_of(text: str) -> tuple[str, ...]:
+    """Return the modes that a text names: one, several separated by commas, both, all, exact."""
+    if text in MODE_SETS:
+        return MODE_SETS[text]
+    found = tuple(part.strip() for part in text.split(","))
+    for one in found:
+        if one not in SINGLE:
+            allowed = (*SINGLE, *MODE_SETS)
+            hint = suggestion(one, allowed)
+            raise UsageError(f"--mode {shown(one)}{hint}: modes are {listing(allowed)}")
+    return tuple(dict.fromkeys(found))
+
+
+def law_of_program(program: Program, robot: Robot) -> Kind:
+    """Return which law a program serves: by what it was compiled of, or by what it reads."""
+    if program.returned.size != robot.joints:
+        raise UsageError(
+            f"{program.name} makes {program.returned.size} outputs, where {robot.name} has "
+            f"{robot.joints} joints"
+        )
+    names = tuple(group.name for group in program.groups)
+    for kind, reads in READ.items():
+        if names == reads and LAWS[kind] in function_of(program.name, robot.name):
+            return kind  # type: ignore[return-value]  # keys of READ are kinds
+    return OWN  # type: ignore[return-value]  # likewise
+
+
+def program_variants(program: Program, robot: Robot, loop: Loop) -> list[Variant]:
+    """Return what is exact, where that is known, and a program."""
+    if loop.law.kind != OWN:
+        return [exact_of(robot, loop.law), program_variant(program)]
+    of = function_of(program.name, robot.name)
+    if program.name.startswith(f"{robot.name}-"):
+        return [referred_variant(robot_problem(robot, of)), program_variant(program)]
+    return [program_variant(program)]
+
+
+def function_variant(text: str) -> Variant:
+    """Return a user's Python function as what is simulated."""
+    return Variant("python", None, called(text))
+
+
+def is_python(text: str) -> bool:
+    """Tell whether a controller is named as a Python function: `module:function`."""
+    place, colon, name = text.rpartition(":")
+    return bool(colon and place and name.isidentifier() and not Path(text).is_dir())

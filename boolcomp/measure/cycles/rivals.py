@@ -1,23 +1,595 @@
-"""What else does the work of a program on a microcontroller, as designs."""
+"""Newton-Euler of any arm in 16-bit fixed point, as C: the method with fewest operations.
+
+Every value has the binary places that its largest value allows; products are the upper halves of
+16 by 16 bits, on an AVR in assembly; waves come from a table of 1024 entries; what is off in the
+mean is taken off at the end, for nothing. It is as coarse as the program beside it allows.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from boolcomp.measure.cycles.byhand import HAND_NAME as BY_HAND
-from boolcomp.measure.cycles.byhand import hand_design
-from boolcomp.measure.cycles.fixed import fixed_design
-from boolcomp.measure.cycles.floats import float_design
-from boolcomp.measure.cycles.host import HOST
+import numpy as np
+
+from boolcomp.base.errors import require_name, table
+from boolcomp.measure.bench.harness import source
+from boolcomp.measure.bench.rivals import QUARTER, TwoLink, two_link
+from boolcomp.measure.cycles.boards import (
+    AVR,
+    DEADLINE,
+    HOST,
+    M0,
+    M3,
+    Design,
+    Row,
+    declared,
+    fastest,
+    outputs_of,
+)
 from boolcomp.parallel.methods.registry import straight_line
-from boolcomp.problem.expressions.straight import Straight
+from boolcomp.problem.expressions.algebra import OPERATIONS, SYMBOLS
+from boolcomp.problem.expressions.tape import Straight
 from boolcomp.problem.functions import USUAL, function_of
+from boolcomp.targets.c import c_procedure, loads_of
+from boolcomp.targets.target import export_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from boolcomp.measure.cycles.design import Design
-    from boolcomp.measure.cycles.subject import Subject
+    from numpy.typing import NDArray
+
+    from boolcomp.measure.cycles.boards import Board
+    from boolcomp.problem.expressions.tape import Operation
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot.model import Robot
+    from boolcomp.program.program import CodedOutput, Load, Program
+
+    Floats = NDArray[np.float64]
+    Words = NDArray[np.int64]
+
+
+# --------------------------------------------------------------------------------------------------
+# The words of a program, in C, as a design.
+# --------------------------------------------------------------------------------------------------
+
+
+WORDS_NAME = "words"
+JUDGED = 200_000  # states of which the rms error is taken
+
+
+def words_design(subject: Subject) -> Design:
+    """Return a program's words in C with seeded rows, as its logic makes them.
+
+    Without a problem the rms errors are those that the program knows of itself.
+    """
+    program = subject.program
+    ((function, load),) = loads_of(program, subject.payload)
+    procedure = c_procedure(program, load)
+    given = tuple(x.parameter for x in procedure.inputs)
+    made = tuple(x.result for x in procedure.outputs)
+    files = {name: str(text) for name, text in export_texts(program, "c", subject.payload).items()}
+    codes = [*(word.code for word in program.inputs), *(word.code for word in load.outputs)]
+    widest = max(code.bits for code in codes)
+    words = drawn(program, subject.states, subject.seed)
+    rows = np.column_stack([words, logic(program, load, words)]).tolist()
+    return Design(
+        WORDS_NAME, function, files, given, made, "uint16_t" if widest <= 16 else "uint32_t",
+        tuple(map(tuple, rows)), (), rms(subject),
+    )  # fmt: skip
+
+
+def drawn(program: Program, count: int, seed: int) -> NDArray[np.int64]:
+    """Return seeded words of all inputs, (samples, inputs)."""
+    bits = np.array([word.code.bits for word in program.inputs])
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 1 << bits, (count, len(bits)), dtype=np.int64)
+
+
+def logic(program: Program, load: Load, words: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the words of all outputs, as the program's logic makes them."""
+    columns = {word.name: words[:, k] for k, word in enumerate(program.inputs)}
+    none = np.zeros(len(words), np.int64)
+    arrays = [
+        np.stack([columns.get(name, none) for name in group.members], axis=1)
+        for group in program.groups
+    ]
+    found = program.evaluate_words(*arrays, payload=load.payload, engine="numpy")
+    return found.words.astype(np.int64)
+
+
+def rms(subject: Subject) -> Row | None:
+    """Return the rms errors of all outputs, in last bits of their words."""
+    problem, outputs = subject.problem, subject.load.outputs
+    if problem is None:
+        known = [output.errors for output in outputs]
+        if any(errors is None for errors in known):
+            return None
+        pairs = zip(known, subject.steps, strict=True)
+        return tuple(errors.rms / step for errors, step in pairs if errors is not None)
+    states = problem.draw(JUDGED, subject.seed)
+    found = subject.program.evaluate(*states, payload=subject.payload).values
+    return in_steps(found - problem.reference(*states), subject.steps)
+
+
+def in_steps(errors: NDArray[np.float64], steps: Sequence[float]) -> Row:
+    """Return rms errors in last bits."""
+    return tuple(float(x) for x in np.sqrt((errors**2).mean(axis=0)) / np.array(steps))
+
+
+# --------------------------------------------------------------------------------------------------
+# Two parallel joints in fixed point, written by hand (`benchmarks/rivals/two_link_mcu.c`).
+#
+# Its tables are made here, and the words that it is given: phases of 16 bits, bytes for speeds and
+# accelerations. What it must make is what the same C makes on this machine; how much that errs is
+# measured against the problem's reference.
+# --------------------------------------------------------------------------------------------------
+
+
+HAND_NAME = "fixed point by hand"
+HAND_FUNCTION = "two_link_mcu"
+GIVEN = ("q1", "q2", "qd1", "qd2", "qdd1", "qdd2")
+MADE = ("tau1", "tau2")
+RATE, SPEED = 42, 63  # steps of an acceleration's and a speed's largest value: sums fit in bytes
+BITS = 8  # of the words that it makes
+ENTRIES = 256
+
+
+def hand_design(subject: Subject, robot: Robot, deadline: float) -> Design | str:
+    """Return the rival for a robot, or why it has none."""
+    arm = two_link(robot)
+    if isinstance(arm, str):
+        return arm
+    header = _header(arm)
+    if header is None:
+        return "its constants do not fit in bytes"
+    if subject.problem is None or any(x.code.bits > BITS for x in subject.load.outputs):
+        return f"it makes words of {BITS} bits"
+    files = {
+        f"{HAND_FUNCTION}.h": declared(HAND_FUNCTION, "int16_t", GIVEN, MADE) + header,
+        f"{HAND_FUNCTION}.c": source(f"{HAND_FUNCTION}.c"),
+    }
+    states = np.hstack(subject.problem.draw(JUDGED, subject.seed))
+    words = _hand_words(arm, states)
+    bare = Design(HAND_NAME, HAND_FUNCTION, files, GIVEN, MADE, "int16_t", ())
+    made = outputs_of(bare, words, deadline)
+    ranges = np.array(arm.torques)
+    values = (made + 0.5) * ranges / (ENTRIES // 2) - ranges
+    errors = values - subject.problem.exact(states)
+    rows = np.column_stack([words, made])[: subject.states].tolist()
+    return Design(
+        HAND_NAME, HAND_FUNCTION, files, GIVEN, MADE, "int16_t", tuple(map(tuple, rows)), (),
+        in_steps(errors, subject.steps),
+    )  # fmt: skip
+
+
+def _hand_words(arm: TwoLink, states: Floats) -> Words:
+    """Return the words of states."""
+    turns = np.floor(states[:, :2] / (2 * np.pi) * 65536).astype(np.int64) & 0xFFFF
+    phases = np.where(turns > 0x7FFF, turns - 0x10000, turns)
+    speeds = np.rint(states[:, 2:4] / arm.speeds[0] * SPEED).astype(np.int64)
+    rates = np.rint(states[:, 4:] / arm.rates[0] * RATE).astype(np.int64)
+    return np.hstack([phases, speeds, rates])
+
+
+def _header(arm: TwoLink) -> str | None:
+    """Return tables and constants in units of the first range / 2^15, or None: they do not fit."""
+    unit = arm.torques[0] / 2**15
+    shift = round(float(np.log2(arm.torques[0] / arm.torques[1])))
+    angle = (np.arange(ENTRIES) + 0.5) / ENTRIES * 2 * np.pi
+    rate = unit * RATE / arm.rates[0]
+    speed = unit * SPEED**2 / arm.speeds[0] ** 2 / 256
+    half_2 = 0x8000 >> max(0, shift)
+    weight_b = arm.weight_b * _wave(angle, arm.quarters_b) / unit + half_2
+    weight_a = arm.weight_a * _wave(angle, arm.quarters_a) / unit + 0x8000 - half_2
+    mass = np.rint((arm.d + arm.b * np.cos(angle)) / rate).astype(np.int64)
+    turn = np.rint(arm.b * np.sin(angle) / speed).astype(np.int64)
+    own = [round(arm.a / rate), round(arm.e / rate)]
+    small = max(int(abs(x).max()) for x in (mass, turn, np.array(own))) < ENTRIES // 2
+    if not (arm.equal_ranges and small and arm.torques[1] * 2**shift == arm.torques[0]):
+        return None
+    tables = {
+        "WEIGHT_A": np.rint(weight_a).astype(np.int64) & 0xFFFF,
+        "WEIGHT_B": np.rint(weight_b).astype(np.int64) & 0xFFFF,
+        "MASS_TURN": (mass & 0xFF) | (turn & 0xFF) << 8,
+    }
+    lines = [f"#define {k} {', '.join(f'{x}U' for x in v.tolist())}" for k, v in tables.items()]
+    lines += [f"#define OWN_1 {own[0]}", f"#define OWN_2 {own[1]}", f"#define SHIFT_2 {shift}"]
+    return "\n".join([*lines, ""]) if shift >= 0 else None
+
+
+def _wave(angle: Floats, quarters: int) -> Floats:
+    return np.asarray(np.cos(angle + quarters * QUARTER))
+
+
+# --------------------------------------------------------------------------------------------------
+# Formats of 16-bit fixed point for every value of a straight-line program.
+#
+# A value v is the integer v 2^f. No f is larger than its largest value allows (`tops`), and none
+# larger than those who read it need: a sum its own, a product all there are. Products of two values
+# in 16 bits are moved down by 16 bits at least, which costs nothing, and up again by `up` at most.
+# Angles are whole turns in 2^16, and wrap.
+# --------------------------------------------------------------------------------------------------
+
+
+WORD = 16
+MARGIN = 1.15  # times the largest value that was met
+WAVE = WORD - 1  # binary places of a sine
+KINDS = frozenset(("input", "constant", "add", "sub", "neg", "mul", "sin", "cos"))
+WAVES = frozenset(("sin", "cos"))
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """The binary places of every node; those of angles and constants mean nothing."""
+
+    places: tuple[int, ...]
+    angles: frozenset[int]
+
+
+def angles_of(program: Straight, turning: Collection[str]) -> frozenset[int] | str:
+    """Return the nodes that are angles: inputs that turn, and their sums; or who reads them else.
+
+    Everybody else would have to know how many turns they made.
+    """
+    found: set[int] = set()
+    for place, node in enumerate(program.nodes):
+        reads = [k in found for k in node.operands]
+        linear = node.kind in ("add", "sub", "neg")
+        if (node.kind == "input" and node.name in turning) or (linear and reads and all(reads)):
+            found.add(place)
+        elif any(reads) and node.kind not in WAVES:
+            return f"an angle is read by {node.kind}"
+    return frozenset(found)
+
+
+def tops(program: Straight, columns: Mapping[str, Floats]) -> list[int]:
+    """Return the most binary places that every node's largest value allows."""
+    values: list[Floats] = []
+    found = []
+    for node in program.nodes:
+        values.append(_value(node, values, columns))
+        most = float(np.abs(values[-1]).max()) * MARGIN
+        found.append(WORD - 1 - math.ceil(math.log2(most)) if most > 0 else WORD - 1)
+    return found
+
+
+def _value(node: Operation, values: list[Floats], columns: Mapping[str, Floats]) -> Floats:
+    if node.kind == "input":
+        return columns[node.name]
+    if node.kind == "constant":
+        return np.array([node.value])
+    if node.kind == "neg":
+        return -values[node.operands[0]]
+    operands = [values[k] for k in node.operands]
+    waves = {"sin": np.sin, "cos": np.cos}
+    function = waves[node.kind] if node.kind in waves else OPERATIONS[node.kind]
+    return np.asarray(function(*operands))
+
+
+def formats(program: Straight, most: list[int], angles: frozenset[int], up: int) -> Formats:
+    """Choose the places of every node: first what readers need, then what products have."""
+    nodes = program.nodes
+    wanted = [-math.inf] * len(nodes)
+    for one in program.outputs:
+        wanted[one.node] = math.inf
+    places = list(most)
+    for place in reversed(range(len(nodes))):
+        node = nodes[place]
+        if node.kind in ("add", "sub", "neg"):
+            operands = max(most[k] for k in node.operands)
+            places[place] = int(min(most[place], wanted[place], operands))
+        elif node.kind == "mul":
+            places[place] = int(min(most[place], wanted[place]))
+        elif node.kind in WAVES:
+            places[place] = WAVE
+        for k in node.operands:
+            need = places[place] if node.kind in ("add", "sub", "neg") else math.inf
+            wanted[k] = max(wanted[k], need)
+    for place, node in enumerate(nodes):
+        if node.kind == "mul" and not any(nodes[k].kind == "constant" for k in node.operands):
+            natural = sum(places[k] for k in node.operands) - WORD
+            places[place] = min(places[place], natural + up)
+    return Formats(tuple(places), angles)
+
+
+# --------------------------------------------------------------------------------------------------
+# Newton-Euler of any arm in 16-bit fixed point, as C: the method with fewest operations.
+# --------------------------------------------------------------------------------------------------
+
+
+FIXED_FUNCTION = "fixed_torques"
+SAMPLED = 20_000  # states, and as many corners, whose largest values are met
+FIXED_JUDGED = 100_000
+UPS = (0, 1, 2, 3, 4, 6, 8)  # how far products may be moved up again
+WAVES_BITS = 10
+ROOM = 1.02  # times the program's own error that the coarsest formats may have
+_HEAD = """\
+#include "fixed_torques.h"
+#if defined(__AVR__)
+#include <avr/pgmspace.h>
+#define PLACED PROGMEM
+#define READ(place) ((int16_t)pgm_read_word(place))
+typedef int16_t word;
+typedef uint16_t bits;
+static inline word __attribute__((always_inline)) times(word a, word b, const uint8_t up)
+{
+    word made;
+    uint8_t low, zero = 0;
+    __asm__("mul %A3, %A4\\n\\tmov %1, r1\\n\\tmuls %B3, %B4\\n\\tmovw %A0, r0\\n\\t"
+            "mulsu %B3, %A4\\n\\tsbc %B0, %2\\n\\tadd %1, r0\\n\\t"
+            "adc %A0, r1\\n\\tadc %B0, %2\\n\\t"
+            "mulsu %B4, %A3\\n\\tsbc %B0, %2\\n\\tadd %1, r0\\n\\t"
+            "adc %A0, r1\\n\\tadc %B0, %2\\n\\t"
+            ".rept %5\\n\\tlsl %1\\n\\trol %A0\\n\\trol %B0\\n\\t.endr\\n\\tclr r1"
+            : "=&r"(made), "=&r"(low), "+r"(zero) : "a"(a), "a"(b), "n"(up) : "r0", "r1");
+    return made;
+}
+#define TIMES(a, b, up) times(a, b, up)
+#else
+#define PLACED
+#define READ(place) (*(place))
+typedef int32_t word;
+typedef uint32_t bits;
+#define TIMES(a, b, up) (((a) * (b)) >> (16 - (up)))
+#endif
+#define UP(a, by) ((word)((bits)(a) << (by)))
+#define DOWN(a, by) ((word)((a) >> (by)))
+#define SUM(a, b) ((word)((bits)(a) + (bits)(b)))
+#define LESS(a, b) ((word)((bits)(a) - (bits)(b)))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Printer:
+    """Prints statements of one program in its formats."""
+
+    program: Straight
+    formats: Formats
+
+    def at(self, place: int, wanted: int) -> str:
+        """Return a node with so many binary places."""
+        node = self.program.nodes[place]
+        if node.kind == "constant":
+            return str(round(node.value * 2.0**wanted))
+        return moved(self.name(place), wanted - self.formats.places[place])
+
+    def name(self, place: int) -> str:
+        """Return the name of a node that is no constant."""
+        return f"v{place}"
+
+    def statement(self, place: int) -> str:
+        """Return the expression of a node."""
+        node, places = self.program.nodes[place], self.formats.places
+        if node.kind == "input":
+            return f"given->{node.name}"
+        if place in self.formats.angles:
+            signs = {"add": "SUM", "sub": "LESS"}
+            names = [self.name(k) for k in node.operands]
+            return f"{signs[node.kind]}({', '.join(names)})" if len(names) > 1 else f"-{names[0]}"
+        if node.kind in WAVES:
+            quarter = (1 << WAVES_BITS - 2) * (node.kind == "cos")
+            phase = f"((uint16_t){self.name(node.operands[0])} >> {WORD - WAVES_BITS})"
+            return f"READ(&waves[{phase} + {quarter}])"
+        own = places[place]
+        if node.kind == "mul":
+            return self.product(node, own)
+        parts = [self.at(k, own) for k in node.operands]
+        if node.kind == "neg":
+            return f"LESS(0, {parts[0]})"
+        return f"{'SUM' if node.kind == 'add' else 'LESS'}({', '.join(parts)})"
+
+    def product(self, node: Operation, own: int) -> str:
+        """Return a product; a constant has the places that make moves unnecessary."""
+        a, b = node.operands
+        nodes, places = self.program.nodes, self.formats.places
+        if nodes[a].kind == "constant":
+            a, b = b, a
+        if nodes[b].kind == "constant":
+            return scaled(self.name(a), nodes[b].value * 2.0 ** (own - places[a]))
+        up = own - (places[a] + places[b] - WORD)
+        text = f"TIMES({self.name(a)}, {self.name(b)}, {max(0, up)})"
+        return moved(text, min(0, up))
+
+
+def moved(text: str, by: int) -> str:
+    """Return a value times 2^by."""
+    if not by:
+        return text
+    return f"UP({text}, {by})" if by > 0 else f"DOWN({text}, {-by})"
+
+
+def scaled(text: str, factor: float) -> str:
+    """Return a value times a factor, with a constant of 16 bits and moves as few as can be."""
+    if factor and math.frexp(abs(factor))[0] == 0.5:
+        shifted = moved(text, math.frexp(abs(factor))[1] - 1)
+        return shifted if factor > 0 else f"LESS(0, {shifted})"
+    up = max(0, WORD - (WORD - 1) + math.ceil(math.log2(abs(factor)))) if factor else 0
+    constant = round(factor * 2.0 ** (WORD - up))
+    if abs(constant) >= 1 << WORD - 1:
+        up, constant = up + 1, round(factor * 2.0 ** (WORD - up - 1))
+    return f"TIMES({text}, {constant}, {up})"
+
+
+def fixed_design(subject: Subject, program: Straight, deadline: float) -> Design | str:
+    """Return the coarsest formats that err no more than the program; else the finest, as they are.
+
+    Why there are none is a text.
+    """
+    problem = subject.problem
+    if problem is None:
+        return "its problem is not known"
+    if strange := sorted({node.kind for node in program.nodes} - KINDS):
+        return f"{', '.join(strange)} is not written in fixed point here"
+    turning = {one.name for one in problem.inputs if one.unit == "rad"}
+    angles = angles_of(program, turning)
+    if isinstance(angles, str):
+        return angles
+    most = tops(program, problem.columns(_met(problem)))
+    states = np.hstack(problem.draw(FIXED_JUDGED, subject.seed))
+    exact = problem.exact(states)
+    found = None
+    for up in UPS:
+        chosen = formats(program, most, angles, up)
+        words = _fixed_words(program, problem, chosen, states)
+        found = _judged(subject, (program, chosen), words, exact, deadline)
+        limits = subject.own or ()
+        if limits and all(a <= ROOM * b for a, b in zip(found.rms or (), limits, strict=True)):
+            break
+    return found if found is not None else "no formats"
+
+
+def _judged(
+    subject: Subject, made: tuple[Straight, Formats], words: Words, exact: Floats, deadline: float
+) -> Design:
+    """Return a design with its errors; what they are in the mean is taken off first."""
+    program, chosen = made
+    outputs = subject.load.outputs
+    design = _design(subject, program, chosen, [0.0] * len(outputs))
+    off = _values(outputs, outputs_of(design, words, deadline)) - exact
+    mean = (np.median(off, axis=0) / np.array(subject.steps)).tolist()
+    design = _design(subject, program, chosen, mean)
+    cells = outputs_of(design, words, deadline)
+    errors = _values(outputs, cells) - exact
+    rows = np.column_stack([words, cells])[: subject.states].tolist()
+    return Design(
+        design.name, FIXED_FUNCTION, design.files, design.given, design.made, "int16_t",
+        tuple(map(tuple, rows)), (), in_steps(errors, subject.steps),
+    )  # fmt: skip
+
+
+def _design(subject: Subject, program: Straight, chosen: Formats, mean: Sequence[float]) -> Design:
+    printer = _Printer(program, chosen)
+    lines = []
+    for place, node in enumerate(program.nodes):
+        if node.kind != "constant":
+            lines.append(f"    const word v{place} = {printer.statement(place)};")
+    made = tuple(output.name for output in program.outputs)
+    for one, output, off in zip(program.outputs, subject.load.outputs, mean, strict=True):
+        places = WORD - output.code.bits
+        value = scaled(
+            printer.name(one.node),
+            2.0 ** (places - chosen.places[one.node]) / output.code.step,
+        )
+        first = float(output.code.centre(np.zeros(1, np.int64))[0]) / output.code.step
+        offset = round((0.5 - first - off) * 2**places) & 0xFFFF
+        text = f"(uint16_t)((uint16_t){value} + {offset}U) >> {places}"
+        lines.append(f"    made->{one.name} = (int16_t)({text});")
+    table = waves()
+    head = f"static const int16_t waves[{len(table)}] PLACED = {{{', '.join(map(str, table))}}};"
+    name = FIXED_FUNCTION
+    function = f"void {name}(const {name}_inputs *given, {name}_outputs *made)"
+    source = "\n".join([_HEAD + head, function, "{", *lines, "}", ""])
+    header = declared(FIXED_FUNCTION, "int16_t", program.inputs, made)
+    files = {f"{FIXED_FUNCTION}.h": header, f"{FIXED_FUNCTION}.c": source}
+    return Design(
+        "fixed point, Newton-Euler", FIXED_FUNCTION, files, program.inputs, made, "int16_t", ()
+    )
+
+
+def waves() -> list[int]:
+    """Return sines in the middle of cells of a turn, and a quarter more, for cosines."""
+    count = 1 << WAVES_BITS
+    cells = np.arange(count + count // 4) + 0.5
+    table = np.rint(np.sin(cells * 2 * np.pi / count) * 2 ** (WORD - 1))
+    return [int(x) for x in np.clip(table, -(1 << WORD - 1), (1 << WORD - 1) - 1)]
+
+
+def _fixed_words(program: Straight, problem: Problem, chosen: Formats, states: Floats) -> Words:
+    """Return what the program is given at states."""
+    columns = problem.columns(problem.arrays(states))
+    found = []
+    for place, name in enumerate(program.inputs):
+        if place in chosen.angles:
+            phase = np.floor(columns[name] / (2 * np.pi) * (1 << WORD)).astype(np.int64)
+            found.append((phase + (1 << WORD - 1)) % (1 << WORD) - (1 << WORD - 1))
+        else:
+            found.append(np.rint(columns[name] * 2.0 ** chosen.places[place]).astype(np.int64))
+    return np.column_stack(found)
+
+
+def _values(outputs: Sequence[CodedOutput], cells: Words) -> Floats:
+    columns = [output.code.centre(cells[:, k]) for k, output in enumerate(outputs)]
+    return np.column_stack(columns)
+
+
+def _met(problem: Problem) -> list[Floats]:
+    """Return random states and corners."""
+    drawn = np.hstack(problem.draw(SAMPLED, 1))
+    corners = np.hstack(problem.draw(SAMPLED, 2))
+    low, high = problem.bounds()
+    angle = np.array([one.unit == "rad" for one in problem.inputs])
+    ends = np.where(corners > (low + high) / 2, high, low)
+    corners = np.where(angle, corners, ends)
+    return list(problem.arrays(np.vstack([drawn, corners])))
+
+
+# --------------------------------------------------------------------------------------------------
+# Newton-Euler in float as a design: the method with fewest operations, constants folded.
+#
+# What an engineer has who takes the processor's numbers as they come: states and torques in float,
+# the sines of the compiler's library.
+# --------------------------------------------------------------------------------------------------
+
+
+FUNCTIONS = {"sin": "sinf", "cos": "cosf", "sqrt": "sqrtf"}
+TOLERANCE = 2e-4  # of half an output's range: that of sums in float
+
+
+def float_design(
+    problem: Problem, program: Straight, name: str, states: int, seed: int
+) -> Design | str:
+    """Return a straight-line program in float, or why there is none."""
+    kinds = {node.kind for node in program.nodes} - {"input", "constant", "neg", *SYMBOLS}
+    if strange := sorted(kinds - set(FUNCTIONS)):
+        return f"{', '.join(strange)} is not written in float here"
+    function = "torques"
+    given = program.inputs
+    made = tuple(output.name for output in program.outputs)
+    source = [f'#include "{function}.h"', "#include <math.h>"]
+    source += [f"void {function}(const {function}_inputs *given, {function}_outputs *made)", "{"]
+    source += [*body(program, made), "}", ""]
+    files = {f"{function}.h": declared(function, "float", given, made)}
+    arrays = problem.draw(states, seed)
+    columns = problem.columns(arrays)
+    rows = np.column_stack([*(columns[one] for one in given), problem.reference(*arrays)])
+    files[f"{function}.c"] = "\n".join(source)
+    half = tuple(TOLERANCE * output.range.width / 2 for output in problem.outputs)
+    return Design(
+        name, function, files, given, made, "float",
+        tuple(tuple(map(float, row)) for row in rows.astype(np.float32)), half, None,
+        "float in and out",
+    )  # fmt: skip
+
+
+def body(program: Straight, made: Sequence[str]) -> list[str]:
+    """Return the statements of a straight-line program."""
+    names = [f"given->{name}" for name in program.inputs]
+    lines = []
+    for place, node in enumerate(program.nodes[len(names) :], len(names)):
+        if node.kind == "constant":
+            names.append(f"{float(node.value)!r}f")
+            continue
+        lines.append(f"    const float v{place} = {_expression(node, names)};")
+        names.append(f"v{place}")
+    pairs = zip(program.outputs, made, strict=True)
+    return lines + [f"    made->{name} = {names[output.node]};" for output, name in pairs]
+
+
+def _expression(node: Operation, names: Sequence[str]) -> str:
+    operands = [names[k] for k in node.operands]
+    if node.kind in SYMBOLS:
+        return f"{operands[0]} {SYMBOLS[node.kind]} {operands[1]}"
+    if node.kind == "neg":
+        return f"-{operands[0]}"
+    return f"{FUNCTIONS[node.kind]}({operands[0]})"
+
+
+# --------------------------------------------------------------------------------------------------
+# What else does the work of a program on a microcontroller, as designs.
+# --------------------------------------------------------------------------------------------------
+
 
 FIXED = "fixed point"
 FLOAT_STATES = 25  # they take a hundred times as long
@@ -35,8 +607,8 @@ def rivals(
         yield FIXED, HOST.missing() or str(program)
     else:
         yield FIXED, fixed_design(subject, program, deadline)
-    progress(BY_HAND)
-    yield BY_HAND, _by_hand(subject, deadline)
+    progress(HAND_NAME)
+    yield HAND_NAME, _by_hand(subject, deadline)
 
 
 def _steps(subject: Subject) -> Straight | str:
@@ -71,3 +643,167 @@ def _by_hand(subject: Subject, deadline: float) -> Design | str:
     if HOST.missing():
         return HOST.missing()
     return hand_design(subject, subject.robot, deadline)
+
+
+# --------------------------------------------------------------------------------------------------
+# Rows of what designs take on boards, and how they are printed.
+# --------------------------------------------------------------------------------------------------
+
+
+KEYS = ("target", "design", "cycles", "instructions", "ns", "flash", "ram", "rms", "option",
+        "wrong", "skipped")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CyclesRow:
+    """What one design takes on one target, in the mean of its states; or why it was skipped.
+
+    `cycles` are exact on an AVR, and modelled on a Cortex; `rms` are errors of the outputs, in last
+    bits of the program's words; None is what is not known.
+    """
+
+    target: str
+    design: str
+    cycles: float | None = None
+    instructions: float | None = None
+    ns: float | None = None
+    flash: int | None = None
+    ram: int | None = None
+    rms: Row | None = None
+    option: str = ""
+    wrong: int = 0
+    skipped: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """Return the row under the keys that `boolcomp cycles --json` promises."""
+        found = asdict(self)
+        return {key: found[key] for key in KEYS}
+
+
+def text_report(rows: Sequence[CyclesRow]) -> str:
+    """Return a table, and a line for each that was skipped.
+
+    `times` compares a row with the first design of its target: cycles where they are known, else
+    nanoseconds.
+    """
+    first: dict[str, CyclesRow] = {}
+    cells = []
+    for row in rows:
+        if row.skipped:
+            continue
+        base = first.setdefault(row.target, row)
+        cells.append(
+            [row.target, row.design, _count(row.cycles), _count(row.instructions),
+             "" if row.ns is None else f"{row.ns:.1f}", _times(row, base),
+             _count(row.flash), _count(row.ram), row.option, rms_text(row.rms)]
+        )  # fmt: skip
+    header = ["target", "design", "cycles", "instructions", "ns", "times", "flash", "ram",
+              "option", "rms/LSB"]  # fmt: skip
+    lines = [table(header, cells, (0, 1, 8, 9))] if cells else []
+    seen = dict.fromkeys(_skipped(row) for row in rows if row.skipped)
+    return "\n".join([*lines, *seen])
+
+
+def _skipped(row: CyclesRow) -> str:
+    name = ", ".join(part for part in (row.target, row.design) if part)
+    return f"{name}: skipped: {row.skipped}"
+
+
+def _count(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}"
+
+
+def _times(row: CyclesRow, base: CyclesRow) -> str:
+    pairs = ((row.cycles, base.cycles), (row.ns, base.ns))
+    ratio = next((one / other for one, other in pairs if one and other), None)
+    return "" if ratio is None else f"{ratio:.2f}"
+
+
+def rms_text(rms: Row | None) -> str:
+    """Return rms errors, which for float are nothing worth a digit."""
+    return "" if rms is None else " ".join(f"{x:.3f}" for x in rms)
+
+
+# --------------------------------------------------------------------------------------------------
+# What is measured: a program, its load, the problem that it solves where that is known.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A program with a load, its problem with that load, and so many states from a seed.
+
+    `robot` bears the load; it is None where the problem is no robot's. `own` are the program's rms
+    errors in last bits, once they are known.
+    """
+
+    program: Program
+    payload: float
+    problem: Problem | None = None
+    robot: Robot | None = None
+    states: int = 100
+    seed: int = 14
+    own: Row | None = None
+
+    @property
+    def load(self) -> Load:
+        """The outputs with the load."""
+        return self.program.load(self.payload)
+
+    @property
+    def steps(self) -> tuple[float, ...]:
+        """The last bits of the outputs' words."""
+        return tuple(output.code.step for output in self.load.outputs)
+
+
+# --------------------------------------------------------------------------------------------------
+# Every design of a program on every board that is asked for.
+# --------------------------------------------------------------------------------------------------
+
+
+BOARDS = {board.name: board for board in (AVR, M0, M3, HOST)}
+
+
+def boards(names: Sequence[str]) -> list[Board]:
+    """Return boards by name."""
+    for name in names:
+        require_name("target", name, BOARDS)
+    return [BOARDS[name] for name in dict.fromkeys(names)]
+
+
+def cycles_rows(
+    subject: Subject,
+    targets: Sequence[Board],
+    progress: Callable[[str], None] = lambda _: None,
+    deadline: float = DEADLINE,
+    *,
+    rivalled: bool = True,
+) -> list[CyclesRow]:
+    """Return a row for every board and design; what is not installed, or cannot be, is skipped."""
+    missing = {board.name: board.missing() for board in targets}
+    rows = [CyclesRow(name, "", skipped=why) for name, why in missing.items() if why]
+    here = [board for board in targets if not missing[board.name]]
+    if not here:
+        return rows
+    progress("words")
+    found: list[Design] = [words_design(subject)]
+    judged = replace(subject, own=found[0].rms)
+    for name, made in rivals(judged, deadline, progress) if rivalled else ():
+        if isinstance(made, Design):
+            found.append(made)
+        else:
+            rows.append(CyclesRow("", name, skipped=made))
+    measured = []
+    for board in here:
+        for design in found:
+            progress(f"{board.name}: {design.name}")
+            measured.append(_row(board, design, deadline))
+    return [*measured, *rows]
+
+
+def _row(board: Board, design: Design, deadline: float) -> CyclesRow:
+    found, option = fastest(board, design, deadline)
+    return CyclesRow(
+        board.name, design.name, found.cycles, found.instructions, found.nanoseconds,
+        found.flash, found.ram, design.rms, option, found.wrong,
+    )  # fmt: skip

@@ -6,14 +6,14 @@ import math
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.pictures import blank, picture
+from boolcomp.base.charts import blank, picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.figure import Figure
 
-    from boolcomp.measure.report.measure import ReportRow
+    from boolcomp.measure.report.rows import ReportRow
 
 COLOURS = (
     "#3367b0", "#c8553d", "#4f9d69", "#8e6bb0", "#b8860b", "#2a9fa5", "#7d4f35", "#c4619c",

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.errors import DataError, DataWarning, UsageError
-from boolcomp.common.workers import Workers, all_cores
+from boolcomp.base.errors import (
+    DataError,
+    DataWarning,
+    UsageError,
+    listing,
+    parse_json,
+    shown,
+    suggestion,
+)
+from boolcomp.base.store import find, keep, sealed, unsealed, user_cache
+from boolcomp.base.version import VERSION
+from boolcomp.base.workers import ALONE, Workers, all_cores
 from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.network import word_logic
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.measure.report.looks import words_of
-from boolcomp.measure.report.measure import SEARCHED, ReportRow, Samples, error_rows, with_worst
-from boolcomp.measure.report.programs import TIMED, program_rows, timed
-from boolcomp.paper.assembly import program_of
-from boolcomp.paper.covers import make_covers, said_words
+from boolcomp.paper.covers import make_covers, said_words, stored_network
 from boolcomp.paper.plan import MOST_GUARD_BITS, Options, make_plan
-from boolcomp.paper.quantised import quantised
-from boolcomp.paper.stored import stored_network
-from boolcomp.paper.tables import make_tables
+from boolcomp.paper.program import error_bound, plan_subject, program_of
+from boolcomp.paper.tables import NOTHING, finest_inputs, make_tables, quantised
 from boolcomp.pipeline import compile_compact
+from boolcomp.program.program import bound_note, over_found
+from boolcomp.proof.worst import Worst, find_worst, subject_of, worst_of
 from boolcomp.terms.extract import split
+from boolcomp.words.graph import Angles, Heap, InputWord, Lookup, PartialProducts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,17 +44,577 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.demand import Demand
-    from boolcomp.measure.report.findings import Pictured
-    from boolcomp.measure.report.looks import Look, Surveyor
-    from boolcomp.paper.covers import TermCover
+    from boolcomp.measure.report.page import Pictured
+    from boolcomp.paper.covers import Recipe, Store, TermCover
     from boolcomp.paper.plan import Plan
-    from boolcomp.paper.quantised import Said
-    from boolcomp.paper.store import Recipe, Store
+    from boolcomp.paper.tables import Said
+    from boolcomp.problem.problem import Output, Problem
     from boolcomp.program.program import Mode, Program
-    from boolcomp.proof.bound.result import Grade
+    from boolcomp.proof.bound.meaning import Grade
+    from boolcomp.proof.worst import Subject
     from boolcomp.terms.extract import Terms
+    from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]
+
+
+# --------------------------------------------------------------------------------------------------
+# The worst errors of plans, kept in the user's cache: seeking them takes most of a report's time.
+#
+# Keyed by all that the search depends on. The states at which errors are the worst are kept as
+# well: what is read is believed only where the plan errs so at these very states.
+# --------------------------------------------------------------------------------------------------
+
+
+FOLDER = "worst"
+CLIMBS = 3  # of what climbing finds: raised whenever it finds others
+
+
+def worst_of_plan(
+    plan: Plan, evaluations: int, workers: Workers = ALONE, said: Said = NOTHING
+) -> Worst:
+    """Return the worst errors of a plan's tables: those that were found before, or found now.
+
+    Of tables whose rounding is free their words are `said`.
+    """
+    subject = plan_subject(plan, said)
+    content = repr((VERSION, CLIMBS, plan.problem.key, plan.outputs, evaluations))
+    for term in plan.terms if said else ():
+        content += hashlib.sha256(said[term].tobytes()).hexdigest()
+    name = f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.json"
+    folder = user_cache(FOLDER)
+    for worst in find([folder], name, lambda entry, text: _read(text, str(entry), subject)):
+        return worst
+    worst = find_worst(subject, evaluations, workers=workers)
+    keep(folder / name, sealed(_text(worst)), durable=False)
+    return worst
+
+
+def _text(worst: Worst) -> str:
+    found = {
+        "errors": worst.errors.tolist(),
+        "states": worst.states.tolist(),
+        "evaluations": worst.evaluations,
+    }
+    return json.dumps(found)
+
+
+def _read(text: str, where: str, subject: Subject) -> Worst:
+    """Return what a file says, if the plan errs so."""
+    found = parse_json(unsealed(text), where)
+    errors = np.array(found["errors"], dtype=np.float64)
+    states = np.array(found["states"], dtype=np.float64)
+    outputs, inputs = len(subject.codes), len(subject.axes)
+    if errors.shape != (outputs, 2) or states.shape != (outputs, 2, inputs):
+        raise DataError("errors of something else")
+    for place in range(outputs):
+        there = worst_of(subject, states[place]).errors[place]
+        if not np.array_equal(there, errors[place]):
+            raise DataError("the plan does not err so")
+    none = np.empty((outputs, 0, inputs))
+    return Worst(errors, states, int(found["evaluations"]), none)
+
+
+# --------------------------------------------------------------------------------------------------
+# Measure a plan against the problem's reference on seeded random states.
+#
+# Two errors are told apart. The total error compares with the reference on the unquantised inputs:
+# it is what a user sees. The compiler's own part compares with the reference on the inputs put on
+# the centres of the finest words: it is what better tables could still gain.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_SAMPLES = 20_000_000  # what memory holds with room to spare
+SEARCHED = 1_000_000  # evaluations that seek the worst error of a plan, as where it is compiled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """States within a problem's ranges, an array for each group, and their exact outputs."""
+
+    problem: Problem
+    arrays: tuple[Floats, ...]
+    outputs: Floats
+
+    @property
+    def count(self) -> int:
+        """The number of states."""
+        return len(self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSummary:
+    """Maximum, rms and mean error, in the unit of the output; share beyond one LSB."""
+
+    max: float
+    rms: float
+    mean: float
+    beyond_lsb: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """One output, the first being `place` 1, at one word length.
+
+    `guard_bits` are those of the terms, `extra` how many of them are more than the paper's m;
+    compact mode has neither. `luts` are nodes of the output's own tables, `program_luts` those
+    of all logic of all outputs. `worst` is the worst error found by climbing with so many
+    `evaluations`, in the output's unit. What could not be had is None, and `note` says why; a bound
+    that is not known, or not useful, is infinite, and `bound_note` says which; `proved` is what is
+    known, useful or not.
+    """
+
+    problem: str
+    mode: str
+    bits: int
+    guard_bits: int
+    extra: int
+    place: int
+    output: Output
+    lsb: float
+    total: ErrorSummary
+    own: ErrorSummary
+    bound: float
+    saturated: int
+    table_bits: int | None
+    products: int | None = None
+    literals: int | None = None
+    luts: int | None = None
+    program_luts: int | None = None
+    depth: int | None = None
+    seconds: float | None = None
+    native_seconds: float | None = None
+    ns_per_sample: float | None = None
+    worst: float | None = None
+    evaluations: int = 0
+    note: str = ""
+    bound_note: str = ""
+    proved: float = math.inf
+
+    @property
+    def over_found(self) -> float | None:
+        """How many times the worst found is what was proved, useful or not, if both are known."""
+        return over_found(self.proved, self.worst)
+
+    @property
+    def series(self) -> str:
+        """What rows that differ only in bits and output have in common: `paper, m + 1`."""
+        if self.mode == "compact":
+            return "compact"
+        return f"paper, m + {self.extra}" if self.extra else "paper, m"
+
+
+def draw_samples(problem: Problem, count: int, seed: int = 0) -> Samples:
+    """Return seeded states, uniform over the inputs' ranges, with exact outputs."""
+    if not 1 <= count <= MOST_SAMPLES:
+        raise UsageError(f"samples must be 1 to {MOST_SAMPLES}, not {shown(count)}")
+    if seed < 0:
+        raise UsageError(f"a seed must not be negative, not {shown(seed)}")
+    arrays = tuple(problem.draw(count, seed))
+    return Samples(problem, arrays, problem.reference(*arrays))
+
+
+def error_rows(
+    plan: Plan,
+    samples: Samples,
+    extra: int = 0,
+    evaluations: int = 0,
+    seen: Callable[[Floats], None] = lambda _: None,
+    *,
+    workers: Workers = ALONE,
+    said: Said = NOTHING,
+) -> tuple[ReportRow, ...]:
+    """Return a row for every output, with errors but without products.
+
+    The worst error is sought with so many evaluations, if there are any. The errors of all samples,
+    in steps, are `seen`. Of tables whose rounding is free their words are `said`.
+    """
+    # Three things that know nothing of each other; NumPy leaves both cores to them.
+    with ThreadPoolExecutor(2) as pool:
+        calculated = pool.submit(quantised, plan, samples.arrays, said)
+        at_cells = pool.submit(_at_cells, plan, samples)
+        bounds = [error_bound(output) for output in plan.outputs]
+        notes = [
+            bound_note(bound, output.code.range)
+            for bound, output in zip(bounds, plan.outputs, strict=True)
+        ]
+        found, coded = calculated.result().values, at_cells.result()
+    seen((found - samples.outputs) / [output.code.step for output in plan.outputs])
+    rows = []
+    for k, output in enumerate(plan.outputs):
+        lsb = output.code.step
+        beyond = np.abs(samples.outputs[:, k]) > output.code.range.high
+        distinct = {term.term.waves() + term.term.factor: term for term in output.terms}
+        rows.append(
+            ReportRow(
+                problem=plan.problem.name,
+                mode="paper",
+                bits=plan.options.bits,
+                guard_bits=output.guard_bits,
+                extra=extra,
+                place=k + 1,
+                output=output.output,
+                lsb=lsb,
+                total=errors(found[:, k] - samples.outputs[:, k], lsb),
+                own=errors(found[:, k] - coded[:, k], lsb),
+                bound=math.inf if notes[k] else bounds[k],
+                proved=bounds[k],
+                bound_note=notes[k],
+                saturated=int(beyond.sum()),
+                table_bits=sum(t.code.bits << t.input_bits for t in distinct.values()),
+                note=f"{beyond.sum()} samples saturate: no bound for them" if beyond.any() else "",
+            )
+        )
+    if not evaluations:
+        return tuple(rows)
+    return with_worst(rows, worst_of_plan(plan, evaluations, workers, said))
+
+
+def _at_cells(plan: Plan, samples: Samples) -> Floats:
+    """Return exact outputs of inputs in the middles of their finest cells."""
+    return plan.problem.reference(*finest_inputs(plan, samples.arrays))
+
+
+def with_worst(rows: Sequence[ReportRow], worst: Worst) -> tuple[ReportRow, ...]:
+    """Return the rows of all outputs with the worst errors that a search found.
+
+    A sample may have been worse; where samples saturate their errors are another matter.
+    """
+    found = []
+    for row, steps in zip(rows, worst.most, strict=True):
+        size = max(float(steps) * row.lsb, 0.0 if row.saturated else row.total.max)
+        found.append(replace(row, worst=size, evaluations=worst.evaluations))
+    return tuple(found)
+
+
+def errors(difference: Floats, lsb: float) -> ErrorSummary:
+    """Summarise differences."""
+    size = np.abs(difference)
+    return ErrorSummary(
+        float(size.max()),
+        float(np.sqrt((difference**2).mean())),
+        float(difference.mean()),
+        float((size > lsb).mean()),
+    )
+
+
+def documents(rows: Sequence[ReportRow]) -> list[dict[str, object]]:
+    """Return rows under the keys that `boolcomp report --json` promises."""
+    return [
+        {
+            "robot": row.problem,
+            "mode": row.mode,
+            "bits": row.bits,
+            "guard_bits": row.guard_bits,
+            "extra_guard_bits": row.extra,
+            "joint": row.place,
+            "lsb": row.lsb,
+            "max_error": row.total.max,
+            "rms_error": row.total.rms,
+            "mean_error": row.total.mean,
+            "max_error_lsb": row.total.max / row.lsb,
+            "rms_error_lsb": row.total.rms / row.lsb,
+            "sampled_max": row.total.max,
+            "sampled_max_lsb": row.total.max / row.lsb,
+            "worst_found": row.worst,
+            "worst_found_lsb": None if row.worst is None else row.worst / row.lsb,
+            "evaluations": row.evaluations,
+            "share_beyond_lsb": row.total.beyond_lsb,
+            "own_max_error": row.own.max,
+            "own_rms_error": row.own.rms,
+            "bound": row.bound if math.isfinite(row.bound) else None,
+            "bound_lsb": row.bound / row.lsb if math.isfinite(row.bound) else None,
+            "bound_over_found": row.over_found,
+            "saturated": row.saturated,
+            "table_bits": row.table_bits,
+            "products": row.products,
+            "literals": row.literals,
+            "luts": row.luts,
+            "program_luts": row.program_luts,
+            "depth": row.depth,
+            "seconds": row.seconds,
+            "native_seconds": row.native_seconds,
+            "ns_per_sample": row.ns_per_sample,
+            "note": row.note,
+            "unit": row.output.unit,
+            "bound_note": row.bound_note or None,
+        }
+        for row in rows
+    ]
+
+
+# --------------------------------------------------------------------------------------------------
+# What a report's pictures need of one compilation: histogram and map of errors, a walk, its words.
+#
+# A `Surveyor` sees the errors at the states that are drawn anyway, so pictures cost no evaluation
+# of logic but that of a walk. It chooses the two inputs of the map at the first errors that it
+# sees.
+# --------------------------------------------------------------------------------------------------
+
+
+BINS = 40  # of a histogram
+CELLS = 16  # of a map, across and down
+PARTS = 16  # of an input's range, where the inputs of the map are chosen
+STEPS = 80  # of a walk
+TURNS = (1, 2, 3, 5, 7, 11, 13, 17)  # periods of a walk's inputs: none is another's
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """What one compilation looks like; errors are in steps (LSB), of every output.
+
+    `shares` are those of states between `edges`; `maps` the rms error of states in every
+    cell of two inputs (NaN where there are none); `walked` the outputs along the walk. `words` are
+    the words of its graph, with the nodes that each takes by rule, before any pass.
+    """
+
+    bits: int
+    series: str
+    edges: Floats
+    shares: Floats
+    maps: Floats
+    walked: Floats
+    words: tuple[WordNodes, ...] = ()
+    grades: tuple[str, ...] = ()
+    nodes: int | None = None
+    lut6: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WordNodes:
+    """A word of a graph: what it stands for, its bits, and the nodes that it takes."""
+
+    name: str
+    kind: str
+    bits: int
+    tables: int
+    products: int
+    sums: int
+
+    @property
+    def nodes(self) -> int:
+        """All of them."""
+        return self.tables + self.products + self.sums
+
+
+def words_of(graph: WordGraph, names: Sequence[str]) -> tuple[WordNodes, ...]:
+    """Return the words of a graph that take nodes, with those that its logic by rule takes."""
+    counted: list[int] = []
+    word_logic(graph, counted=counted)
+    found = []
+    for place, (node, nodes) in enumerate(zip(graph.nodes, counted, strict=True)):
+        name = names[place] if place < len(names) else f"w{place}"
+        products = 0
+        if isinstance(node, Heap):
+            parts = [part for part in node.parts if isinstance(part, PartialProducts)]
+            rows = (row for part in parts for _, row in part.layout(graph.nodes).rows())
+            products = min(nodes, sum(row.bits for row in rows))
+        tables = nodes if isinstance(node, Lookup) else 0
+        if nodes:
+            kind = KINDS[type(node)]
+            sums = nodes - tables - products
+            found.append(WordNodes(name, kind, node.bits, tables, products, sums))
+    return tuple(found)
+
+
+KINDS = {InputWord: "input", Angles: "sum of angles", Lookup: "table", Heap: "sum"}
+
+
+class Surveyor:
+    """Looks at errors at the states of a report; `across` are the inputs of its maps, if named."""
+
+    def __init__(self, samples: Samples, across: str | None = None) -> None:
+        self.samples = samples
+        problem = samples.problem
+        self.columns = problem.columns(samples.arrays)
+        self.across: tuple[str, str] | None = None
+        if across is not None:
+            self.across = _pair(problem, across)
+        self.walk = walk(problem)
+        self.exact = problem.reference(*self.walk)
+
+    def look(self, bits: int, series: str, errors: Floats, logic: Callable[..., Floats]) -> Look:
+        """Return the look of errors in steps, (states, outputs), and of logic along the walk."""
+        across = self.across = self.across or self._telling(errors)
+        most = max(1.0, float(np.ceil(2 * np.abs(errors).max()) / 2))
+        edges = np.linspace(-most, most, BINS + 1)
+        counts = np.array([np.histogram(column, edges)[0] for column in errors.T])
+        places = self._cells(across)
+        states = np.bincount(places, minlength=CELLS * CELLS).astype(np.float64)
+        squares = [np.bincount(places, column**2, CELLS * CELLS) for column in errors.T]
+        with np.errstate(invalid="ignore"):  # cells without states
+            drawn = np.sqrt(np.array(squares) / states).reshape(-1, CELLS, CELLS)
+        return Look(bits, series, edges, counts / len(errors), drawn, logic(*self.walk))
+
+    def _cells(self, across: tuple[str, str]) -> NDArray[np.int64]:
+        """Return the cell of the map in which every state is."""
+        first, second = (self._parts(name, CELLS) for name in across)
+        return first * CELLS + second
+
+    def _parts(self, name: str, parts: int) -> NDArray[np.int64]:
+        span = self.samples.problem.input(name).range
+        scaled = (self.columns[name] - span.low) / (span.width or 1.0) * parts
+        return np.clip(scaled.astype(np.int64), 0, parts - 1)
+
+    def _telling(self, errors: Floats) -> tuple[str, str]:
+        """Return the two inputs along which the mean square error varies most."""
+        squares = (errors**2).sum(axis=1)
+        varies = []
+        for one in self.samples.problem.inputs:
+            places = self._parts(one.name, PARTS)
+            counts = np.maximum(1, np.bincount(places, minlength=PARTS))
+            means = np.bincount(places, squares, minlength=PARTS) / counts
+            varies.append(-round(float(means.std()), 12) if not one.range.single else 0.0)
+        order = np.argsort(np.array(varies), kind="stable")[:2]
+        names = [self.samples.problem.inputs[k].name for k in sorted(order.tolist())]
+        return names[0], names[-1]
+
+    def middles(self, name: str) -> Floats:
+        """Return the middles of a map's cells along an input."""
+        span = self.samples.problem.input(name).range
+        return np.asarray(span.low + (np.arange(CELLS) + 0.5) * span.width / CELLS)
+
+
+def _pair(problem: Problem, text: str) -> tuple[str, str]:
+    names = [name.strip() for name in text.split(",")]
+    known = [one.name for one in problem.inputs]
+    for name in names:
+        if name not in known:
+            hint = suggestion(name, known)
+            raise UsageError(f"--map: no input {shown(name)}{hint}: inputs are {listing(known)}")
+    if len(names) != 2 or names[0] == names[1]:
+        raise UsageError(f"--map {shown(text)}: give two inputs, such as {','.join(known[:2])}")
+    return names[0], names[1]
+
+
+def walk(problem: Problem) -> tuple[Floats, ...]:
+    """Return a walk through the ranges of all inputs: each swings with a period of its own.
+
+    Where groups are q, qd and qdd they are one motion: angles swing, and speeds and accelerations
+    are what follows, all as large as their ranges allow.
+    """
+    phase = np.linspace(0.0, 2 * math.pi, STEPS, endpoint=False)
+    groups = {group.name: group for group in problem.groups}
+    columns: dict[str, Floats] = {}
+    for k, one in enumerate(problem.inputs):
+        middle, half = (one.range.low + one.range.high) / 2, one.range.width / 2
+        columns[one.name] = middle + half * np.sin(TURNS[k % len(TURNS)] * phase)
+    if {"q", "qd", "qdd"} <= set(groups):
+        members = [groups[name].members for name in ("q", "qd", "qdd")]
+        for k, names in enumerate(zip(*members, strict=True)):
+            turns = TURNS[k % len(TURNS)]
+            waves = np.sin(turns * phase), np.cos(turns * phase), -np.sin(turns * phase)
+            for name, wave in zip(names, waves, strict=True):
+                span = problem.input(name).range
+                columns[name] = (span.low + span.high) / 2 + span.width / 2 * wave
+    return tuple(
+        np.stack([columns[name] for name in group.members], axis=1) for group in problem.groups
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Measure a program itself against a problem's reference: what any mode compiled, on any engine.
+# --------------------------------------------------------------------------------------------------
+
+
+TIMED = 1 << 16  # samples
+ROUNDS = 5
+
+
+def program_rows(
+    program: Program,
+    samples: Samples,
+    payload: float | None = None,
+    compile_seconds: float | None = None,
+    evaluations: int = 0,
+    seen: Callable[[Floats], None] = lambda _: None,
+    *,
+    workers: Workers = ALONE,
+) -> tuple[ReportRow, ...]:
+    """Return a row for every output of a program with a payload (kg).
+
+    The samples are states of the problem with that payload, and their exact outputs. The worst
+    error is sought with so many evaluations, if there are any. The errors of all samples, in steps,
+    are `seen`.
+    """
+    problem = samples.problem
+    found = program.evaluate(*samples.arrays, payload=payload).torques
+    seen((found - samples.outputs) / [out.code.step for out in program.load(payload).outputs])
+    coded = problem.reference(*coded_inputs(program, samples))
+    nanoseconds, native = timed(program, samples, payload)
+    network = program.network(payload)
+    rows = []
+    for k, output in enumerate(program.load(payload).outputs):
+        lsb = output.code.step
+        exact, span = samples.outputs[:, k], output.code.range
+        beyond = int(((exact < span.low) | (exact > span.high)).sum())
+        terms = {term.network for term in output.terms}
+        rows.append(
+            ReportRow(
+                problem=program.name,
+                mode=program.mode,
+                bits=program.bits,
+                guard_bits=output.guard_bits,
+                extra=0,
+                place=k + 1,
+                output=problem.outputs[k],
+                lsb=lsb,
+                total=errors(found[:, k] - samples.outputs[:, k], lsb),
+                own=errors(found[:, k] - coded[:, k], lsb),
+                bound=output.useful_bound,
+                proved=output.bound,
+                bound_note=output.bound_note,
+                saturated=beyond,
+                table_bits=None,
+                luts=sum(len(program.networks[n].nodes) for n in terms) if terms else None,
+                program_luts=len(network.nodes),
+                depth=network.depth,
+                seconds=compile_seconds,
+                native_seconds=native,
+                ns_per_sample=nanoseconds,
+                note=f"{beyond} samples saturate" if beyond else "",
+            )
+        )
+    if not evaluations:
+        return tuple(rows)
+    subject = subject_of(program, problem, payload)
+    return with_worst(rows, find_worst(subject, evaluations, workers=workers))
+
+
+def coded_inputs(program: Program, samples: Samples) -> tuple[Floats, ...]:
+    """Return the states put on the centres of the program's input words."""
+    arrays = tuple(array.copy() for array in samples.arrays)
+    columns = samples.problem.columns(arrays)
+    for word in program.inputs:
+        column = columns[word.name]
+        column[:] = word.code.centre(word.code.cell(column)[0])
+    return arrays
+
+
+def timed(program: Program, samples: Samples, payload: float | None = None) -> tuple[float, float]:
+    """Return ns per sample on one core, floats in and out, and the seconds of the first call.
+
+    The first call makes native code, or reads it from the user's cache. Its words are checked
+    against those of the portable engine.
+    """
+    state = tuple(array[:TIMED] for array in samples.arrays)
+    few = tuple(array[:512] for array in state)
+    start = time.perf_counter()
+    first = program.evaluate(*few, payload=payload).words
+    native = time.perf_counter() - start
+    if not np.array_equal(first, program.evaluate(*few, payload=payload, engine="numpy").words):
+        raise DataError(f"{program.name}: the engines do not agree on a program")
+    seconds = math.inf
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        program.evaluate(*state, payload=payload)
+        seconds = min(seconds, time.perf_counter() - start)
+    return seconds / len(state[0]) * 1e9, native
+
+
+# --------------------------------------------------------------------------------------------------
+# Run the whole report: errors over word lengths and guard bits, and what the logic costs.
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from boolcomp.parallel.methods import physics as of
-from boolcomp.problem.dynamics.vectors import Vector
-from boolcomp.problem.expressions.algebra import Algebra
+from boolcomp.problem.expressions.algebra import Algebra, Vector
 from boolcomp.problem.expressions.tape import task
-from boolcomp.problem.robot.frames import free_fall
+from boolcomp.problem.robot.model import free_fall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

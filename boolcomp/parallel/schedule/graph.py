@@ -1,17 +1,29 @@
-"""Task graphs: what is to be calculated, in which pieces, and what each hands to the next."""
+"""An independent checker of schedules: it knows graphs and machines, and no scheduler.
+
+It repeats nothing of the simulators: it takes the times of a schedule as claims and looks for one
+that cannot be.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import DataError, suggestion
+from boolcomp.base.errors import DataError, short, suggestion, table
+from boolcomp.parallel.schedule.machine import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from boolcomp.problem.dynamics.operations import Operations
+    from boolcomp.parallel.schedule.machine import Machine
+    from boolcomp.problem.expressions.algebra import Operations
+
+
+# --------------------------------------------------------------------------------------------------
+# Task graphs: what is to be calculated, in which pieces, and what each hands to the next.
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +138,316 @@ def _grouped(
     for name, edge in items:
         groups.setdefault(name, []).append(edge)
     return {name: tuple(edges) for name, edges in groups.items()}
+
+
+# --------------------------------------------------------------------------------------------------
+# A task graph on a machine as plain numbers: what every scheduler and simulator works on.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """Tasks by number, in an order in which they can be done.
+
+    `times` in µs; `before[k]` and `after[k]` are (task, words) pairs; `levels[k]` is the longest
+    path from the beginning of task k to the end of the graph, `heads[k]` that from the beginning
+    of the graph to the beginning of task k, both without communication.
+    """
+
+    names: tuple[str, ...]
+    times: tuple[float, ...]
+    before: tuple[tuple[tuple[int, int], ...], ...]
+    after: tuple[tuple[tuple[int, int], ...], ...]
+    levels: tuple[float, ...]
+    heads: tuple[float, ...]
+
+    @property
+    def sequential(self) -> float:
+        """The µs of all tasks one after another."""
+        return sum(self.times)
+
+    @property
+    def critical_path(self) -> float:
+        """The µs of the longest chain."""
+        return max(self.levels, default=0.0)
+
+
+def indexed(graph: TaskGraph, machine: Machine) -> Indexed:
+    """Return a graph's tasks by number; a `DataError` where it is not a graph."""
+    graph.check()
+    names = graph.order()
+    number = {name: k for k, name in enumerate(names)}
+    operations = {task.name: task.operations for task in graph.tasks}
+    times = tuple(machine.time(operations[name]) for name in names)
+    predecessors, successors = graph.predecessors(), graph.successors()
+    before = tuple(tuple((number[e.before], e.words) for e in predecessors[n]) for n in names)
+    after = tuple(tuple((number[e.after], e.words) for e in successors[n]) for n in names)
+    levels, heads = [0.0] * len(names), [0.0] * len(names)
+    for k, given in enumerate(before):
+        heads[k] = max((heads[j] + times[j] for j, _ in given), default=0.0)
+    for k in reversed(range(len(names))):
+        levels[k] = times[k] + max((levels[j] for j, _ in after[k]), default=0.0)
+    return Indexed(names, times, before, after, tuple(levels), tuple(heads))
+
+
+# --------------------------------------------------------------------------------------------------
+# What scheduling decides (`Assignment`) and what comes of it (`Schedule`).
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """For every processor the tasks that it does, in their order."""
+
+    lists: tuple[tuple[str, ...], ...]
+
+    @property
+    def processors(self) -> int:
+        """The number of processors, those without tasks included."""
+        return len(self.lists)
+
+    def places(self) -> dict[str, int]:
+        """Return the processor of every task."""
+        return {name: place for place, names in enumerate(self.lists) for name in names}
+
+    def check(self, graph: TaskGraph) -> None:
+        """Raise a `DataError` unless every task of the graph stands there exactly once."""
+        counts = Counter(name for names in self.lists for name in names)
+        known = [task.name for task in graph.tasks]
+        unknown = [name for name in counts if name not in set(known)]
+        if unknown:
+            hint = suggestion(unknown[0], known)
+            raise DataError(f"graph {graph.name} has no task {unknown[0]!r}{hint}")
+        for name in known:
+            if counts[name] != 1:
+                often = "on no processor" if not counts[name] else f"there {counts[name]} times"
+                raise DataError(f"task {name!r} of graph {graph.name} is {often}")
+
+    def __str__(self) -> str:
+        return "\n".join(f"P{k}: {' '.join(names)}" for k, names in enumerate(self.lists))
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A task on a processor, from when to when (µs)."""
+
+    task: str
+    processor: int
+    start_us: float
+    end_us: float
+
+    def __str__(self) -> str:
+        return f"P{self.processor} {short(self.start_us)}-{short(self.end_us)} {self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Words that a task has calculated go from one processor to a neighbour (µs)."""
+
+    task: str
+    source: int
+    target: int
+    words: int
+    start_us: float
+    end_us: float
+
+    def __str__(self) -> str:
+        return (
+            f"P{self.source}->P{self.target} {short(self.start_us)}-{short(self.end_us)} "
+            f"{self.words} words of {self.task}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A graph on a machine: when and where everything happens.
+
+    A placement is the task's calculation alone: dispatch, locks and copying keep the processor
+    busy before and after it. `sequential_us` is the calculation on one processor without any of
+    that, `critical_path_us` the longest chain of it.
+    """
+
+    graph: str
+    machine: str
+    scheduler: str
+    processors: int
+    placements: tuple[Placement, ...]
+    transfers: tuple[Transfer, ...]
+    makespan_us: float
+    sequential_us: float
+    critical_path_us: float
+
+    @property
+    def speedup(self) -> float:
+        """How many times faster than one processor without overhead."""
+        return self.sequential_us / self.makespan_us if self.makespan_us else 1.0
+
+    @property
+    def utilisation(self) -> tuple[float, ...]:
+        """For every processor the part of the time in which it calculates."""
+        busy = [0.0] * self.processors
+        for placement in self.placements:
+            busy[placement.processor] += placement.end_us - placement.start_us
+        return tuple(time / self.makespan_us if self.makespan_us else 0.0 for time in busy)
+
+    @property
+    def assignment(self) -> Assignment:
+        """The tasks of every processor in the order in which they were done."""
+        lists: list[list[str]] = [[] for _ in range(self.processors)]
+        for placement in self.placements:
+            lists[placement.processor].append(placement.task)
+        return Assignment(tuple(tuple(names) for names in lists))
+
+    def __str__(self) -> str:
+        words = sum(transfer.words for transfer in self.transfers)
+        head = (
+            f"{self.graph} by {self.scheduler} on {self.processors} × {self.machine}: "
+            f"{short(self.makespan_us)} µs, one processor {short(self.sequential_us)} µs, "
+            f"speed-up {short(self.speedup, 4)}, critical path {short(self.critical_path_us)} µs, "
+            f"{len(self.transfers)} transfers of {words} words"
+        )
+        used = ", ".join(f"P{k} {share:.2f}" for k, share in enumerate(self.utilisation))
+        rows = [
+            (x.task, f"P{x.processor}", f"{x.start_us:.2f}", f"{x.end_us:.2f}")
+            for x in self.placements
+        ]
+        lines = table(("task", "processor", "start µs", "end µs"), rows)
+        return f"{head}\nutilisation: {used}\n{lines}"
+
+
+def sorted_placements(placements: list[Placement]) -> tuple[Placement, ...]:
+    """Put placements in the order of a schedule: by start, end and processor.
+
+    Tasks that take no time stay in the order in which they were done.
+    """
+    return tuple(sorted(placements, key=lambda x: (x.start_us, x.end_us, x.processor)))
+
+
+# --------------------------------------------------------------------------------------------------
+# An independent checker of schedules: it knows graphs and machines, and no scheduler.
+# --------------------------------------------------------------------------------------------------
+
+
+SLACK = 1e-9  # of the makespan: sums of floats
+
+
+def check_schedule(schedule: Schedule, graph: TaskGraph, machine: Machine) -> None:
+    """Raise a `DataError` that names the first fault of a schedule."""
+    faults = schedule_faults(schedule, graph, machine)
+    if faults:
+        raise DataError(f"schedule of {graph.name} is not valid: {faults[0]}")
+
+
+def schedule_faults(schedule: Schedule, graph: TaskGraph, machine: Machine) -> list[str]:
+    """Return everything that cannot be; nothing if the schedule is valid."""
+    slack = SLACK * max(schedule.makespan_us, 1.0)
+    faults = [*_tasks(schedule, graph, machine, slack)]
+    if not faults:
+        faults += _exclusive(schedule, slack)
+        faults += _transfers(schedule, machine, slack)
+        faults += _precedence(schedule, graph, slack)
+    return faults
+
+
+def _tasks(schedule: Schedule, graph: TaskGraph, machine: Machine, slack: float) -> Iterable[str]:
+    counts = Counter(placement.task for placement in schedule.placements)
+    times = {task.name: machine.time(task.operations) for task in graph.tasks}
+    for name in dict.fromkeys((*times, *counts)):
+        if name not in times:
+            yield f"task {name!r} is not of the graph"
+        elif counts[name] != 1:
+            yield f"task {name!r} is done {counts[name]} times"
+    for x in schedule.placements:
+        if not 0 <= x.processor < schedule.processors:
+            yield f"task {x.task!r} is on processor {x.processor} of {schedule.processors}"
+        if x.start_us < -slack or x.end_us > schedule.makespan_us + slack:
+            yield f"task {x.task!r} is outside of the schedule's time"
+        took, wanted = x.end_us - x.start_us, times.get(x.task, 0.0)
+        if abs(took - wanted) > slack:
+            yield f"task {x.task!r} takes {took} µs instead of {wanted} µs"
+
+
+def _exclusive(schedule: Schedule, slack: float) -> Iterable[str]:
+    lanes = defaultdict(list)
+    for x in schedule.placements:
+        lanes[x.processor].append((x.start_us, x.end_us, x.task))
+    for processor, lane in sorted(lanes.items()):
+        lane.sort()
+        for (_, end, one), (start, _, other) in pairwise(lane):
+            if start < end - slack:
+                yield f"tasks {one!r} and {other!r} are on processor {processor} at the same time"
+
+
+def _transfers(schedule: Schedule, machine: Machine, slack: float) -> Iterable[str]:
+    memory = machine.memory
+    least = (lambda _: memory.latency) if isinstance(memory, Shared) else memory.message
+    channels: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+    for x in schedule.transfers:
+        channels[x.source, x.target].append(x)
+        if x.end_us - x.start_us < least(x.words) - slack:
+            yield f"transfer {x} is too quick"
+        if not isinstance(memory, Shared) and not memory.neighbours(
+            x.source, x.target, schedule.processors
+        ):
+            yield f"transfer {x} needs a link that the {memory.topology} topology has not"
+    if isinstance(memory, Shared):
+        return
+    for channel in channels.values():
+        channel.sort(key=lambda x: (x.start_us, x.end_us))
+        for one, other in pairwise(channel):
+            if other.start_us < one.end_us - slack:
+                yield f"transfers {one} and {other} are on one channel at the same time"
+    for ends in ("source", "target"):
+        yield from _ports(schedule, ends, memory.count, slack)
+    if not memory.overlap:
+        yield from _no_overlap(schedule, slack)
+
+
+def _ports(schedule: Schedule, ends: str, count: int, slack: float) -> Iterable[str]:
+    """Look for moments in which a processor has more transfers than links."""
+    changes: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    for x in schedule.transfers:
+        if x.end_us - x.start_us > 2 * slack:
+            changes[getattr(x, ends)] += [(x.start_us + slack, 1), (x.end_us - slack, -1)]
+    for processor, events in sorted(changes.items()):
+        now = 0
+        for time, change in sorted(events):
+            now += change
+            if now > count:
+                yield f"processor {processor} uses more than {count} links at {time} µs"
+                break
+
+
+def _no_overlap(schedule: Schedule, slack: float) -> Iterable[str]:
+    home = {x.task: x.processor for x in schedule.placements}
+    for sent in schedule.transfers:
+        for x in schedule.placements:
+            apart = x.end_us <= sent.start_us + slack or x.start_us >= sent.end_us - slack
+            if home[sent.task] == sent.source == x.processor and not apart:
+                yield f"processor {x.processor} does task {x.task!r} while it sends: {sent}"
+
+
+def _precedence(schedule: Schedule, graph: TaskGraph, slack: float) -> Iterable[str]:
+    placed = {x.task: x for x in schedule.placements}
+    sent: dict[str, list[Transfer]] = defaultdict(list)
+    for message in schedule.transfers:
+        sent[message.task].append(message)
+    there: dict[tuple[str, int], tuple[float, int | None]] = {}
+    for name, x in placed.items():
+        there[name, x.processor] = (x.end_us, None)
+        # A message can go on only from where it has arrived; so in the order of arrival.
+        for y in sorted(sent[name], key=lambda y: (y.end_us, y.start_us)):
+            since = there.get((name, y.source))
+            if since is None or y.start_us < since[0] - slack:
+                yield f"transfer {y} begins before the words are there"
+            elif (name, y.target) not in there:
+                there[name, y.target] = (y.end_us, y.words)
+    for edge in graph.edges:
+        after = placed[edge.after]
+        since = there.get((edge.before, after.processor))
+        if since is None:
+            yield f"what {edge} sends never comes to processor {after.processor}"
+        elif after.start_us < since[0] - slack:
+            yield f"task {edge.after!r} begins before the words of {edge.before!r} are there"
+        elif since[1] is not None and since[1] < edge.words:
+            yield f"only {since[1]} words come over {edge}"

@@ -10,17 +10,32 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from html import escape
+from typing import TYPE_CHECKING, Literal
 
-from boolcomp.common.errors import DataError
-from boolcomp.parallel.schedule.indexed import Indexed, indexed
+from boolcomp.base.errors import DataError, short, table
+from boolcomp.parallel.schedule.graph import (
+    Indexed,
+    Placement,
+    Schedule,
+    Transfer,
+    indexed,
+    sorted_placements,
+)
 from boolcomp.parallel.schedule.machine import Shared
-from boolcomp.parallel.schedule.placed import Placement, Schedule, Transfer, sorted_placements
 
 if TYPE_CHECKING:
-    from boolcomp.parallel.schedule.graph import TaskGraph
+    from collections.abc import Iterator, Sequence
+
+    from boolcomp.parallel.schedule.graph import Assignment, TaskGraph
     from boolcomp.parallel.schedule.machine import Machine
-    from boolcomp.parallel.schedule.placed import Assignment
+    from boolcomp.problem.expressions.tape import Straight
+
+
+# --------------------------------------------------------------------------------------------------
+# Event simulation of a fixed assignment on a machine: links, channels, locks, many points.
+# --------------------------------------------------------------------------------------------------
+
 
 _DONE, _HOP, _TRY = 0, 1, 2
 
@@ -225,3 +240,380 @@ class _Simulation:
         for after, _ in self.tasks.after[task]:
             if self.place[after] == here:
                 self.missing[after + point * len(self.tasks.names)] -= 1
+
+
+# --------------------------------------------------------------------------------------------------
+# From a program and an assignment to segments: what a processor calculates between exchanges.
+#
+# A value that crosses from one processor to another ends a stage; a processor's segment of stage s
+# needs only what segments of earlier stages have left. Blocks of samples go through the stages one
+# behind the other, so that all processors work at once and an exchange is waited for by nobody.
+# --------------------------------------------------------------------------------------------------
+
+
+Value = tuple[int, int]  # a node, and the processor that calculates it
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Nodes that one processor calculates in one stage, in their order.
+
+    `reads` are values of earlier segments; `writes` nodes that later segments or other processors
+    read; `outputs` the places of the program's outputs that are calculated here. `suppliers` are
+    the (processor, stage) pairs that must be done before.
+    """
+
+    processor: int
+    stage: int
+    nodes: tuple[int, ...]
+    reads: tuple[Value, ...]
+    writes: tuple[int, ...]
+    outputs: tuple[int, ...]
+    suppliers: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """All segments, and the place in a block's frame of every value that is handed on."""
+
+    processors: int
+    stages: int
+    segments: tuple[Segment, ...]
+    slots: tuple[tuple[Value, int], ...]
+
+    @property
+    def exchanged(self) -> int:
+        """How many values a sample are handed from one processor to another."""
+        given = {(v, x.processor) for x in self.segments for v in x.reads if v[1] != x.processor}
+        return len(given)
+
+    def of(self, processor: int) -> tuple[Segment, ...]:
+        """Return the segments of a processor, by stage."""
+        return tuple(x for x in self.segments if x.processor == processor)
+
+    def __str__(self) -> str:
+        parts = ", ".join(
+            f"P{p} {sum(len(x.nodes) for x in self.of(p))} nodes in {len(self.of(p))} segments"
+            for p in range(self.processors)
+        )
+        return f"{self.stages} stages, {self.exchanged} values exchanged; {parts}"
+
+
+def stage(straight: Straight, task_of_node: Sequence[str], assignment: Assignment) -> Staged:
+    """Cut a program into segments along an assignment of its tasks.
+
+    A task may be on several processors: each then calculates what it needs of it itself, and the
+    first hands it to those that do not. Nothing is calculated where nobody needs it, and nothing
+    that stays on its processor before the stage in which it is used: so little is kept.
+    """
+    places: dict[str, list[int]] = defaultdict(list)
+    for processor, names in enumerate(assignment.lists):
+        for name in names:
+            places[name].append(processor)
+    missing = sorted({task for task in task_of_node if task and task not in places})
+    if missing:
+        raise DataError(f"task {missing[0]!r} of the program is on no processor")
+    maker = _Cutter(straight, [places.get(task, [0]) for task in task_of_node])
+    return maker.staged(assignment.processors)
+
+
+class _Cutter:
+    """Who calculates which node, and when."""
+
+    def __init__(self, straight: Straight, places: Sequence[Sequence[int]]) -> None:
+        self.straight = straight
+        self.places = places
+        self.needed: set[Value] = set()
+        self.exported: set[Value] = set()
+        self.users: dict[Value, list[Value]] = defaultdict(list)
+        self.stages: dict[Value, int] = {}
+        self._need()
+        self._level()
+        self._sink()
+
+    def operands(self, value: Value) -> list[Value]:
+        """Return what a value is calculated from: here if it can be, else where it is first."""
+        node, here = value
+        nodes = self.straight.nodes
+        return [
+            (j, here if here in self.places[j] else self.places[j][0])
+            for j in nodes[node].operands
+            if not nodes[j].free
+        ]
+
+    def _need(self) -> None:
+        nodes = self.straight.nodes
+        ends = (x.node for x in self.straight.outputs)
+        waiting = [(k, self.places[k][0]) for k in ends if not nodes[k].free]
+        while waiting:
+            value = waiting.pop()
+            if value in self.needed:
+                continue
+            self.needed.add(value)
+            for operand in self.operands(value):
+                self.users[operand].append(value)
+                if operand[1] != value[1]:
+                    self.exported.add(operand)
+                waiting.append(operand)
+
+    def _level(self) -> None:
+        for value in sorted(self.needed):
+            before = ((self.stages[x] + (x[1] != value[1])) for x in self.operands(value))
+            self.stages[value] = max(before, default=0)
+
+    def _sink(self) -> None:
+        """Put off what only its own processor uses."""
+        for value in sorted(self.needed, reverse=True):
+            if value not in self.exported and self.users[value]:
+                self.stages[value] = min(self.stages[user] for user in self.users[value])
+
+    def staged(self, processors: int) -> Staged:
+        """Return the segments."""
+        held: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for node, processor in sorted(self.needed):
+            held[self.stages[node, processor], processor].append(node)
+        outputs: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for i, output in enumerate(self.straight.outputs):
+            value = (output.node, self.places[output.node][0])
+            # Outputs that are inputs or constants are left to the first processor.
+            free = self.straight.nodes[output.node].free
+            outputs[(0, 0) if free else (self.stages[value], value[1])].append(i)
+        for key in outputs:
+            held[key] += []
+        reads = {key: self._reads(key, members) for key, members in held.items()}
+        read_later = {value for found in reads.values() for value in found}
+        segments = [
+            Segment(
+                processor=key[1],
+                stage=key[0],
+                nodes=tuple(held[key]),
+                reads=tuple(reads[key]),
+                writes=tuple(k for k in held[key] if (k, key[1]) in read_later),
+                outputs=tuple(outputs.get(key, ())),
+                suppliers=tuple(sorted({(p, self.stages[k, p]) for k, p in reads[key]})),
+            )
+            for key in sorted(held)
+        ]
+        stages = 1 + max((x.stage for x in segments), default=0)
+        slots = tuple((value, slot) for slot, value in enumerate(sorted(read_later)))
+        return Staged(processors, stages, tuple(segments), slots)
+
+    def _reads(self, key: tuple[int, int], members: Sequence[int]) -> list[Value]:
+        found = {x for node in members for x in self.operands((node, key[1]))}
+        return sorted(x for x in found if (self.stages[x], x[1]) != key)
+
+
+# --------------------------------------------------------------------------------------------------
+# Gantt charts: who does what when, as SVG and as text.
+# --------------------------------------------------------------------------------------------------
+
+
+_LEFT, _TOP, _LANE, _BAR, _FOOT = 48, 40, 34, 22, 46
+_CHARACTER = 6.2  # the width of one at 10 px
+_COLOURS = ("#9ecae1", "#a1d99b", "#fdd0a2", "#dadaeb", "#fbb4b9", "#d9d9d9", "#ffeda0", "#b3e2cd")
+_STYLE = (
+    "text{font-family:ui-sans-serif,system-ui,sans-serif;font-size:10px;fill:#222}"
+    ".title{font-size:12px;font-weight:600}.axis{stroke:#999}.grid{stroke:#e4e4e4}"
+    ".lane{fill:#f7f7f7}.task{stroke:#555;stroke-width:.5}"
+    ".send{stroke:#c33;stroke-width:.8;fill:none;opacity:.55}"
+)
+
+
+def gantt_svg(schedule: Schedule, width: int = 960) -> str:
+    """Return the chart as an SVG document; a tooltip gives every task's and message's times."""
+    height = _TOP + _LANE * schedule.processors + _FOOT
+    title = (
+        f"{schedule.graph} on {schedule.processors} × {schedule.machine} by {schedule.scheduler}: "
+        f"{short(schedule.makespan_us)} µs, speed-up {short(schedule.speedup, 3)}"
+    )
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img" aria-label="{escape(title)}">'
+    )
+    lines = [
+        opening,
+        f"<style>{_STYLE}</style>",
+        f'<text class="title" x="{_LEFT}" y="20">{escape(title)}</text>',
+        *_svg_lines(schedule, width),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _svg_lines(schedule: Schedule, width: int) -> Iterator[str]:
+    span = schedule.makespan_us or 1.0
+    scale = (width - _LEFT - 16) / span
+    bottom = _TOP + _LANE * schedule.processors
+
+    def x(time: float) -> float:
+        return _LEFT + time * scale
+
+    for lane in range(schedule.processors):
+        top = _TOP + _LANE * lane
+        used = f"{schedule.utilisation[lane]:.0%}"
+        yield (
+            f'<rect class="lane" x="{_LEFT}" y="{top}" width="{span * scale:.2f}" '
+            f'height="{_LANE - 4}"/>'
+        )
+        yield f'<text x="4" y="{top + 13}">P{lane}</text>'
+        yield f'<text x="4" y="{top + 25}" fill="#777">{used}</text>'
+    for tick in ticks(span):
+        yield (
+            f'<line class="grid" x1="{x(tick):.2f}" y1="{_TOP - 4}" x2="{x(tick):.2f}" '
+            f'y2="{bottom + 4}"/>'
+        )
+        yield f'<text x="{x(tick):.2f}" y="{bottom + 17}" text-anchor="middle">{short(tick)}</text>'
+    yield f'<line class="axis" x1="{_LEFT}" y1="{bottom}" x2="{x(span):.2f}" y2="{bottom}"/>'
+    yield f'<text x="{_LEFT}" y="{bottom + 34}">time in µs</text>'
+    for placement in schedule.placements:
+        yield from _svg_task(placement, x(placement.start_us), x(placement.end_us))
+    for transfer in schedule.transfers:
+        ends = (transfer.source, transfer.target)
+        y1, y2 = (_TOP + _LANE * lane + 4 + _BAR / 2 for lane in ends)
+        yield (
+            f'<path class="send" d="M{x(transfer.start_us):.2f} {y1:.1f} '
+            f'L{x(transfer.end_us):.2f} {y2:.1f}"><title>{escape(str(transfer))} µs</title></path>'
+        )
+
+
+def _svg_task(placement: Placement, left: float, right: float) -> Iterator[str]:
+    top = _TOP + _LANE * placement.processor + 4
+    colour = _COLOURS[_kind(placement.task)]
+    yield (
+        f'<rect class="task" x="{left:.2f}" y="{top}" width="{max(right - left, 0.3):.2f}" '
+        f'height="{_BAR}" fill="{colour}"><title>{escape(str(placement))} µs</title></rect>'
+    )
+    if right - left > _CHARACTER * len(placement.task) + 4:
+        yield (
+            f'<text x="{(left + right) / 2:.2f}" y="{top + 15}" text-anchor="middle">'
+            f"{escape(placement.task)}</text>"
+        )
+
+
+def _kind(task: str) -> int:
+    """Return a colour's number: tasks of one name but for their digits look alike."""
+    letters = "".join(c for c in task.partition("/")[0] if not c.isdigit()) or task
+    return sum(ord(c) * (k + 1) for k, c in enumerate(letters)) % len(_COLOURS)
+
+
+def ticks(span: float, most: int = 10) -> list[float]:
+    """Return round times from 0 to the span: steps of 1, 2 or 5 of some power of ten."""
+    exponent = -9
+    while True:
+        for digit in (1, 2, 5):
+            step = digit * 10.0**exponent
+            if span / step <= most:
+                return [float(short(k * step, 12)) for k in range(int(span / step + 1e-9) + 1)]
+        exponent += 1
+
+
+def gantt_text(schedule: Schedule, width: int = 100) -> str:
+    """Return the chart for a terminal: `[name==]` a task, `.` idle; a `>` below marks a message.
+
+    A cell stands for the span of time that the last line gives.
+    """
+    span = schedule.makespan_us or 1.0
+    label = len(f"P{schedule.processors - 1} ")
+    cells = max(width - label - 5, 10)
+    lines = [
+        f"{schedule.graph} on {schedule.processors} × {schedule.machine} by {schedule.scheduler}"
+    ]
+
+    def cell(time: float) -> int:
+        return min(round(time / span * cells), cells)
+
+    for processor in range(schedule.processors):
+        lane = ["."] * cells
+        sent = [" "] * cells
+        for placement in schedule.placements:
+            if placement.processor == processor:
+                start, end = cell(placement.start_us), cell(placement.end_us)
+                lane[start:end] = _bar(placement.task, end - start)
+        for transfer in schedule.transfers:
+            if transfer.source == processor:
+                sent[min(cell(transfer.start_us), cells - 1)] = ">"
+        share = f"{schedule.utilisation[processor]:4.0%}"
+        lines.append(f"P{processor} ".ljust(label) + "".join(lane) + f" {share}")
+        if ">" in sent:
+            lines.append((" " * label + "".join(sent)).rstrip())
+    axis = [" "] * (cells + 12)
+    for tick in ticks(span, 6):
+        text = f"|{short(tick)}"
+        axis[cell(tick) : cell(tick) + len(text)] = text
+    lines.append((" " * label + "".join(axis)).rstrip()[:width])
+    lines.append(
+        f"{short(schedule.makespan_us)} µs, speed-up {short(schedule.speedup, 4)}, "
+        f"a column is {short(span / cells, 3)} µs"
+    )
+    return "\n".join(lines)
+
+
+def _bar(name: str, cells: int) -> list[str]:
+    if cells < 2:
+        return list("#" * cells)
+    inside = name[: cells - 2] if len(name) <= cells - 2 else ""
+    return list("[" + inside.ljust(cells - 2, "=") + "]")
+
+
+# --------------------------------------------------------------------------------------------------
+# What a paper prints beside what follows from its own data here.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One figure of a paper.
+
+    `count` figures follow from counts alone and should agree to the printed digit; `model` figures
+    were measured on a machine of the time, and a model of it with few parameters gives ours. A
+    difference is explained in `note`.
+    """
+
+    figure: str
+    printed: str
+    ours: float
+    kind: Literal["count", "model"]
+    note: str = ""
+
+    @property
+    def value(self) -> float:
+        """The printed figure as a number."""
+        return float(self.printed)
+
+    @property
+    def residual(self) -> float:
+        """By what part of the printed figure ours differs."""
+        return self.ours / self.value - 1 if self.value else self.ours
+
+    @property
+    def holds(self) -> bool:
+        """Whether ours agrees to the last printed digit (a count), whichever way it was rounded."""
+        digits = len(self.printed.partition(".")[2])
+        return abs(self.ours - self.value) <= 0.5 * 10.0**-digits * (1 + 1e-9) + 1e-12
+
+    def document(self) -> dict[str, object]:
+        """Return the figure under the keys of the command's JSON."""
+        return {
+            "figure": self.figure, "printed": self.value, "ours": self.ours, "kind": self.kind,
+            "holds": self.holds, "residual": self.residual, "note": self.note,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return findings_text((self,))
+
+
+def findings_text(findings: tuple[Finding, ...]) -> str:
+    """Return a table of findings."""
+    rows = [
+        (
+            x.figure,
+            x.printed,
+            short(x.ours, 5),
+            "agrees" if x.holds else f"{x.residual:+.1%}",
+            x.kind,
+            x.note,
+        )
+        for x in findings
+    ]
+    header = ("figure", "printed", "ours", "", "kind", "note")
+    return table(header, rows, left=(0, 4, 5))

@@ -7,22 +7,23 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boolcomp.base.errors import DataWarning, UsageError, listing, shown, spelled, suggestion
 from boolcomp.base.files import is_file, read_text, shipped
-from boolcomp.common.errors import DataWarning, UsageError, listing, shown, spelled, suggestion
-from boolcomp.problem.robot import xmltext
-from boolcomp.problem.robot.arm import Arm, arm_of
-from boolcomp.problem.robot.chain import chain_of
-from boolcomp.problem.robot.limits import MOST_BYTES
-from boolcomp.problem.robot.mjcf import read_mjcf
-from boolcomp.problem.robot.model import Robot
-from boolcomp.problem.robot.sdf_mjcf import read_sdf
+from boolcomp.problem.robot import xml
+from boolcomp.problem.robot.model import (
+    MOST_BYTES,
+    Robot,
+)
+from boolcomp.problem.robot.sdf_mjcf import read_mjcf, read_sdf
 from boolcomp.problem.robot.toml import parse_robot
+from boolcomp.problem.robot.tree import Arm, arm_of, chain_of
 from boolcomp.problem.robot.xml import read_urdf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.problem.robot.tree import Tree
+
 
 SUFFIXES = (".urdf", ".sdf", ".mjcf", ".xml")  # of files that describe trees of links
 READERS = {"robot": read_urdf, "sdf": read_sdf, "mujoco": read_mjcf}
@@ -90,18 +91,18 @@ def load_urdf(
     separated by commas, share the joints that they all hang on. Angles printed as 1.5708 are right
     ones if `right_angles` says so.
     """
-    from boolcomp.problem.dynamics.reach import torque_reach  # noqa: PLC0415 (which knows robots)
+    from boolcomp.problem.dynamics.newton_euler import torque_reach  # noqa: PLC0415 (which knows robots)
 
     if _missing(Path(path)):
         raise UsageError(f"{path}: no such robot file{suggestion(Path(path).stem, robot_names())}")
-    tree = _tree(read_text(Path(path), xmltext.MOST_BYTES), str(path))
+    tree = _tree(read_text(Path(path), xml.MOST_BYTES), str(path))
     if isinstance(tip, str):
         tip = (tip,) if tip in tree.links else tip.split(",")
     return arm_of(chain_of(tree, base, tip or ()), torque_reach, right_angles=right_angles)
 
 
 def _tree(text: str, where: str) -> Tree:
-    top = xmltext.parse_xml(text, where)
+    top = xml.parse_xml(text, where)
     if top.tag not in READERS:
         top.fail("no robot: it begins with <robot> in URDF, <sdf> in SDF, <mujoco> in MJCF")
     return READERS[top.tag](top)

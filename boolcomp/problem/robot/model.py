@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from boolcomp.base.errors import angle, number
-from boolcomp.problem.span import Span, span_of
-from boolcomp.problem.words import USUAL_FORMAT
+from boolcomp.base.errors import UsageError, angle, number, short, shown
+from boolcomp.problem.words import (
+    MOST_SIZE,
+    RIGHT,
+    USUAL_FORMAT,
+    Span,
+    exact_cosine,
+    exact_sine,
+    span_of,
+)
 
 if TYPE_CHECKING:
-    from boolcomp.problem.interval import Interval
-    from boolcomp.problem.words import WordFormat
+    from collections.abc import Mapping, Sequence
+
+    from boolcomp.problem.words import Interval, WordFormat
+
+
+# --------------------------------------------------------------------------------------------------
+# The robot as a value: a chain or a tree of links in DH form or general frames, SI units.
+# --------------------------------------------------------------------------------------------------
+
 
 JointType = Literal["revolute", "prismatic"]
 Triple = tuple[float, float, float]
@@ -230,3 +245,345 @@ def _link_lines(link: Link) -> list[str]:
         if given:
             lines.append(f"{key} = {number(given)}")
     return [*lines, f"doubt = {_quoted(link.doubt)}"] if link.doubt else lines
+
+
+# --------------------------------------------------------------------------------------------------
+# Frames in frames: rotations as rows, roll, pitch and yaw, and where a link's axis points.
+# --------------------------------------------------------------------------------------------------
+
+
+if TYPE_CHECKING:
+    Rows = tuple[Triple, Triple, Triple]
+
+
+UNIT: Rows = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+UNIT_ERROR = 4e-16  # of the length of an axis that counts as one: a quotient is no nearer
+ROUNDING = 1e-14  # of angles of a product of two rotations
+Z = (0.0, 0.0, 1.0)
+HERE = Pose((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+def rotation_rows(rotation: Triple) -> Rows:
+    """Return R = Rz(yaw)·Ry(pitch)·Rx(roll), exact at right angles."""
+    (sr, sp, sy), (cr, cp, cy) = (tuple(map(f, rotation)) for f in (exact_sine, exact_cosine))
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+
+
+def roll_pitch_yaw(rows: Rows) -> Triple:
+    """Return the angles of a rotation; where roll and yaw are one, they still fit together."""
+    (xx, xy, xz), (yx, yy, yz), (zx, _, _) = rows
+    yaw = math.atan2(yx, xx)
+    s, c = math.sin(yaw), math.cos(yaw)
+    pitch = math.atan2(-zx, c * xx + s * yx)
+    return (math.atan2(s * xz - c * yz, c * yy - s * xy), pitch, yaw)
+
+
+def about_axis(axis: Triple, angle: float) -> Rows:
+    """Return the rotation through an angle about an axis of length one."""
+    c, s = exact_cosine(angle), exact_sine(angle)
+    x, y, z = axis
+    return (
+        (x * x + (1 - x * x) * c, x * y * (1 - c) - z * s, x * z * (1 - c) + y * s),
+        (x * y * (1 - c) + z * s, y * y + (1 - y * y) * c, y * z * (1 - c) - x * s),
+        (x * z * (1 - c) - y * s, y * z * (1 - c) + x * s, z * z + (1 - z * z) * c),
+    )
+
+
+def composed(one: Pose, other: Pose) -> Pose:
+    """Return where a frame lies of which the other says where it lies in the one."""
+    if HERE in (one, other):
+        return other if one == HERE else one
+    rows = rotation_rows(one.rotation)
+    x, y, z = (a + b for a, b in zip(one.origin, applied(rows, other.origin), strict=True))
+    rotation = roll_pitch_yaw(product(rows, rotation_rows(other.rotation)))
+    return squared(Pose((x, y, z), rotation), ROUNDING)
+
+
+def inverted(pose: Pose) -> Pose:
+    """Return where the other frame lies in the one that lies so in it."""
+    if pose.rotation == HERE.rotation:
+        a, b, c = pose.origin
+        return Pose((0.0 - a, 0.0 - b, 0.0 - c), pose.rotation)
+    rows = transposed(rotation_rows(pose.rotation))
+    x, y, z = (0.0 - part for part in applied(rows, pose.origin))
+    return squared(Pose((x, y, z), roll_pitch_yaw(rows)), ROUNDING)
+
+
+def squared(pose: Pose, tolerance: float) -> Pose:
+    """Return a pose whose angles are right ones where they are nearly that."""
+    roll, pitch, yaw = (
+        nearest if abs(angle - (nearest := round(angle / RIGHT) * RIGHT)) < tolerance else angle
+        for angle in pose.rotation
+    )
+    return Pose(pose.origin, (roll, pitch, yaw))
+
+
+def unit(axis: Triple) -> Triple:
+    """Return an axis at length one, as it is where it has that already; it must not be zero."""
+    length = math.hypot(*axis)
+    if abs(length - 1) <= UNIT_ERROR:
+        return axis
+    x, y, z = (part / length for part in axis)
+    return (x, y, z)
+
+
+def applied(rows: Rows, v: Triple) -> Triple:
+    """Return R v."""
+    x, y, z = (_dot(row, v) for row in rows)
+    return (x, y, z)
+
+
+def product(one: Rows, other: Rows) -> Rows:
+    """Return the product of two matrices."""
+    columns = transposed(other)
+    first, second, third = (applied(columns, row) for row in one)
+    return (first, second, third)
+
+
+def transposed(rows: Rows) -> Rows:
+    """Return the transpose; of a rotation, the rotation back."""
+    (a, b, c), (d, e, f), (g, h, i) = rows
+    return ((a, d, g), (b, e, h), (c, f, i))
+
+
+def turned_inertia(rows: Rows, inertia: Inertia) -> Inertia:
+    """Return R I Rᵀ: an inertia in the axes of the frame that R leads to."""
+    if rows == UNIT:
+        return inertia
+    xx, yy, zz, xy, yz, xz = inertia
+    tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = product(product(rows, tensor), transposed(rows))
+    return (xx, yy, zz, xy, yz, xz)
+
+
+def own_axis(link: Link) -> Triple:
+    """Return the axis that the link's joint turns about or slides along, in the link's frame."""
+    if link.pose is not None:
+        return link.axis
+    return (0.0, exact_sine(link.alpha), exact_cosine(link.alpha))
+
+
+def axis_before(link: Link) -> Triple:
+    """Return that axis in the frame before the joint."""
+    if link.pose is not None:
+        return applied(rotation_rows(link.pose.rotation), link.axis)
+    return Z
+
+
+def free_fall(robot: Robot) -> Triple:
+    """Return the acceleration of free fall in the axes of the base frame."""
+    if robot.base is None:
+        return robot.gravity
+    return applied(transposed(rotation_rows(robot.base.rotation)), robot.gravity)
+
+
+def _dot(one: Triple, other: Triple) -> float:
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+
+
+# --------------------------------------------------------------------------------------------------
+# Bodies made of bodies: links that are fixed to each other are one.
+# --------------------------------------------------------------------------------------------------
+
+
+NO_INERTIA: Inertia = (0.0,) * 6
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A mass, its centre, and its inertia about that, all in one frame."""
+
+    mass: float
+    centre: Triple
+    inertia: Inertia
+
+    def seen_from(self, pose: Pose) -> Body:
+        """Return the body as seen from the frame in which its own lies so."""
+        if pose == HERE:
+            return self
+        rows = rotation_rows(pose.rotation)
+        x, y, z = (a + b for a, b in zip(pose.origin, applied(rows, self.centre), strict=True))
+        return Body(self.mass, (x, y, z), turned_inertia(rows, self.inertia))
+
+
+def merged(bodies: Sequence[Body]) -> Body:
+    """Return the one body that all of these are; alone, a body stays as it is."""
+    acting = [body for body in bodies if body.mass or any(body.inertia)]
+    if len(acting) == 1:
+        return acting[0]
+    mass = sum(body.mass for body in acting)
+    if not mass:
+        return Body(0.0, HERE.origin, _sum([body.inertia for body in acting]))
+    x, y, z = (sum(body.mass * body.centre[k] for body in acting) / mass for k in range(3))
+    return Body(mass, (x, y, z), _sum([_about((x, y, z), body) for body in acting]))
+
+
+def point_inertia(mass: float, place: Triple) -> Inertia:
+    """Return the inertia of a point mass about the origin."""
+    x, y, z = place
+    xx, yy, zz = mass * (y * y + z * z), mass * (x * x + z * z), mass * (x * x + y * y)
+    return (xx, yy, zz, -mass * x * y, -mass * y * z, -mass * x * z)
+
+
+def _about(centre: Triple, body: Body) -> Inertia:
+    """Return a body's inertia about another point, by the parallel axis theorem."""
+    x, y, z = (own - other for own, other in zip(body.centre, centre, strict=True))
+    return _sum([body.inertia, point_inertia(body.mass, (x, y, z))])
+
+
+def _sum(inertias: Sequence[Inertia]) -> Inertia:
+    xx, yy, zz, xy, yz, xz = (sum(entries) for entries in zip(NO_INERTIA, *inertias, strict=True))
+    return (xx, yy, zz, xy, yz, xz)
+
+
+# --------------------------------------------------------------------------------------------------
+# How large the numbers of a robot file may be: far beyond any arm, far within any overflow.
+#
+# The largest arms that were built are tens of metres and tens of tonnes, the fastest joints turn at
+# some 10⁴ rad/s, the highest gear ratios are some 10⁴, the strongest joints make some 10⁷ N·m. Each
+# limit is at least a hundred times that. A product of all that meet in a torque stays below 10⁶⁰,
+# so no step of any stage can overflow.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_JOINTS = 64
+MOST_BYTES = 1 << 18  # of a robot file: 4 kB a joint
+LEAST_MASS, MOST_MASS = 1e-9, 1e7  # kg
+
+_LENGTH, _ANGLE = (1e4, "m"), (1e4, "rad")
+_TURNING: Mapping[str, tuple[float, str]] = {
+    "gravity": (1e4, "m/s²"),
+    "control_rate": (1e6, "Hz"),
+    "a": _LENGTH,
+    "alpha": _ANGLE,
+    "d": _LENGTH,
+    "theta": _ANGLE,
+    "origin": _LENGTH,
+    "rotation": _ANGLE,
+    "axis": (1e4, ""),
+    "base_origin": _LENGTH,
+    "base_rotation": _ANGLE,
+    "tool_origin": _LENGTH,
+    "tool_rotation": _ANGLE,
+    "mass": (MOST_MASS, "kg"),
+    "center_of_mass": _LENGTH,
+    "inertia": (1e12, "kg·m²"),
+    "rotor_inertia": (1e6, "kg·m²"),
+    "gear_ratio": (1e6, ""),
+    "viscous_friction": (1e9, "N·m·s/rad"),
+    "coulomb_friction": (1e9, "N·m"),
+    "position_range": _ANGLE,
+    "word_range": _ANGLE,
+    "velocity_range": (1e6, "rad/s"),
+    "acceleration_range": (1e9, "rad/s²"),
+    "torque_range": (MOST_SIZE, "N·m"),
+    "torque_limit": (MOST_SIZE, "N·m"),
+    "encoder_step": _ANGLE,
+}
+_SLIDING: Mapping[str, tuple[float, str]] = {
+    **_TURNING,
+    "position_range": _LENGTH,
+    "word_range": _LENGTH,
+    "velocity_range": (1e6, "m/s"),
+    "acceleration_range": (1e9, "m/s²"),
+    "torque_range": (MOST_SIZE, "N"),
+    "torque_limit": (MOST_SIZE, "N"),
+    "encoder_step": _LENGTH,
+}
+
+
+def size_problem(key: str, value: float, *, revolute: bool) -> str:
+    """Return what is wrong with the size of a number under a key, or nothing."""
+    most, unit = (_TURNING if revolute else _SLIDING)[key]
+    if abs(value) <= most:
+        return ""
+    ends = f"-{short(most)} to {short(most)} {unit}".rstrip()
+    return f"must be from {ends}, not {shown(value)}"
+
+
+# --------------------------------------------------------------------------------------------------
+# A load held at the tip: a point mass at the tool's origin (or that of the last frame), or a body.
+#
+# In a tree the tip is that of the last joint.
+# --------------------------------------------------------------------------------------------------
+
+
+LAST = (-0.0, -0.0, -0.0)  # adding it changes nothing, no sign of a zero either
+
+
+def with_payload(robot: Robot, mass: float) -> Robot:
+    """Return the robot holding a point mass (kg) at its tip; ranges stay as they are."""
+    if not 0 <= mass <= MOST_MASS:
+        most = f": at most {MOST_MASS:g}" if mass > MOST_MASS else ""
+        raise UsageError(f"a payload is a mass in kg, zero or more, not {number(mass)}{most}")
+    if mass == 0:
+        return robot
+    link = robot.links[-1]
+    total = link.mass + mass
+    tip = LAST if robot.tool is None else robot.tool.origin
+    moments = zip(link.center_of_mass, tip, strict=True)
+    x, y, z = ((link.mass * c + mass * t) / total for c, t in moments)
+    centre = (x, y, z)
+    a, b, c = (old - new for old, new in zip(link.center_of_mass, centre, strict=True))
+    inertia = _added(link.inertia, point_inertia(link.mass, (a, b, c)))
+    a, b, c = (-new + t for new, t in zip(centre, tip, strict=True))
+    inertia = _added(inertia, point_inertia(mass, (a, b, c)))
+    loaded = replace(link, mass=total, center_of_mass=centre, inertia=inertia)
+    return replace(robot, links=(*robot.links[:-1], loaded))
+
+
+def with_body(robot: Robot, body: Body) -> Robot:
+    """Return the robot holding a body, which is said in the tool's frame; ranges stay."""
+    link = robot.links[-1]
+    held = body if robot.tool is None else body.seen_from(robot.tool)
+    whole = merged([Body(link.mass, link.center_of_mass, link.inertia), held])
+    loaded = replace(link, mass=whole.mass, center_of_mass=whole.centre, inertia=whole.inertia)
+    return replace(robot, links=(*robot.links[:-1], loaded))
+
+
+def _added(one: Inertia, other: Inertia) -> Inertia:
+    xx, yy, zz, xy, yz, xz = (a + b for a, b in zip(one, other, strict=True))
+    return (xx, yy, zz, xy, yz, xz)
+
+
+# --------------------------------------------------------------------------------------------------
+# Is an inertia tensor that of a body? Positive semidefinite, and of a mass distribution.
+# --------------------------------------------------------------------------------------------------
+
+
+TOLERANCE = 1e-7  # where two moments are equal, half of the digits are lost
+NO_PRODUCT = 1e-40  # of squared products of inertia beside the largest entry: they add nothing
+
+
+def principal_moments(inertia: Inertia) -> tuple[float, float, float]:
+    """Return the eigenvalues in rising order (closed form: no numpy is needed to read a robot)."""
+    scale = max(map(abs, inertia)) or 1.0  # so that no square is lost below the least number
+    xx, yy, zz, xy, yz, xz = (entry / scale for entry in inertia)
+    off = xy * xy + yz * yz + xz * xz
+    if off < NO_PRODUCT:
+        low, middle, high = sorted(inertia[:3])
+        return (low, middle, high)
+    mean = (xx + yy + zz) / 3
+    p = math.sqrt(((xx - mean) ** 2 + (yy - mean) ** 2 + (zz - mean) ** 2 + 2 * off) / 6)
+    a, b, c, d, e, f = ((xx - mean) / p, (yy - mean) / p, (zz - mean) / p, xy / p, yz / p, xz / p)
+    half_determinant = (a * (b * c - e * e) - d * (d * c - e * f) + f * (d * e - b * f)) / 2
+    phase = math.acos(min(1.0, max(-1.0, half_determinant))) / 3
+    high = mean + 2 * p * math.cos(phase)
+    low = mean + 2 * p * math.cos(phase + 2 * math.pi / 3)
+    return (scale * low, scale * (3 * mean - low - high), scale * high)
+
+
+def check_inertia(inertia: Inertia) -> tuple[str, str]:
+    """Return (what makes it impossible, what makes it doubtful), each empty where all is well."""
+    low, middle, high = principal_moments(inertia)
+    shown = ", ".join(f"{moment:.6g}" for moment in (low, middle, high))
+    slack = TOLERANCE * max(abs(low), abs(high))
+    if low < -slack:
+        return (f"not positive semidefinite (principal moments {shown})", "")
+    if low + middle < high - slack:
+        return ("", f"no body has principal moments {shown}: two must add to at least the third")
+    return ("", "")

@@ -1,20 +1,50 @@
-"""Trees of links as files describe them: links with their inertias, joints with frames and limits.
+"""From a chain of joints to the robot that they are, and what the file does not say of it.
 
-Readers (URDF, MJCF, SDF) make such a tree; `chain` finds arms in it.
+Whatever hangs on the arm moves with it: what is fixed to a link is one body with it, and joints
+that are none of the arm's stand still at zero. The base stands as it does when the joints above it
+are at zero, and gravity is that of the file (down the root's z, where it says none).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import shown
+from boolcomp.base.errors import LONGEST_NAME, UsageError, cut, listing, number, shown, suggestion
+from boolcomp.problem.robot import model
+from boolcomp.problem.robot.model import (
+    HERE,
+    Body,
+    Link,
+    Pose,
+    Robot,
+    applied,
+    check_inertia,
+    composed,
+    merged,
+    rotation_rows,
+    squared,
+    transposed,
+)
+from boolcomp.problem.words import TURN, Interval, round_above, width_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from boolcomp.problem.robot.model import Inertia, Pose, Triple
-    from boolcomp.problem.robot.xmltext import Element
+    from boolcomp.problem.robot.model import Inertia, Triple
+    from boolcomp.problem.robot.xml import Element
+
+
+# --------------------------------------------------------------------------------------------------
+# Trees of links as files describe them: links with their inertias, joints with frames and limits.
+#
+# Readers (URDF, MJCF, SDF) make such a tree; `chain` finds arms in it.
+# --------------------------------------------------------------------------------------------------
+
 
 MOVING = ("revolute", "continuous", "prismatic")
 GRAVITY = 9.81
@@ -164,3 +194,371 @@ def _root(
     for lost in left.values():
         lost.element.fail("the joints above it go round in a circle")
     return roots[0]
+
+
+# --------------------------------------------------------------------------------------------------
+# From a tree of links to the joints between a base and one tip or several.
+#
+# Several tips share what they have in common, the trunk: its joints come once. Joints are numbered
+# from the base to the first tip, then what the way to the next tip adds, and so on.
+# --------------------------------------------------------------------------------------------------
+
+
+MANY = 6  # names that a message lists
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The arm between a base and its tips: its joints that move.
+
+    `parents` are the numbers (from 1) of the joints before them, 0 for the base.
+    """
+
+    tree: Tree
+    base: str
+    tips: tuple[str, ...]
+    joints: tuple[TreeJoint, ...]
+    parents: tuple[int, ...]
+    leaves: tuple[str, ...] = ()  # where it could have ended as well, if nobody said
+
+
+def chain_of(tree: Tree, base: str | None = None, tips: Sequence[str] = ()) -> Chain:
+    """Return the chain from a base (the root) to tips (the only one that an arm can have)."""
+    for name in (base, *tips):
+        if name is not None and name not in tree.links:
+            raise UsageError(
+                f"{tree.element.where}: no link is called {shown(name)}"
+                f"{suggestion(name, tree.links)}"
+            )
+    start = tree.root if base is None else base
+    leaves = tuple(link for link in _hanging(tree, start) if not tree.below[link])
+    ends = tuple(tips) or (_only_tip(tree, start, leaves),)
+    joints: list[TreeJoint] = []
+    for k, end in enumerate(ends):
+        added = [joint for joint in _arm_to(tree, start, end) if joint not in joints]
+        if not added:
+            raise UsageError(
+                f"{tree.element.where}: the tip {shown(end)} adds no joint to those of "
+                f"{listed(ends[:k])}: leave it out"
+            )
+        joints += added
+    if len(joints) > model.MOST_JOINTS:
+        most = model.MOST_JOINTS
+        raise UsageError(f"{tree.element.where}: {len(joints)} joints: an arm has at most {most}")
+    numbers = {joint.child: number for number, joint in enumerate(joints, 1)}
+    parents = []
+    for joint in joints:
+        before = [up.child for up in way_up(tree, start, joint.parent) if up.child in numbers]
+        parents.append(numbers[before[0]] if before else 0)
+    return Chain(tree, start, ends, tuple(joints), tuple(parents), () if tips else leaves)
+
+
+def way_up(tree: Tree, base: str, tip: str) -> Iterator[TreeJoint]:
+    """Yield the joints between two links, from the tip up."""
+    link = tip
+    while link != base:
+        if link not in tree.above:
+            raise UsageError(
+                f"{tree.element.where}: {shown(tip)} does not hang on {shown(base)}: "
+                f"it hangs on {listed([j.parent for j in way_up(tree, tree.root, tip)])}"
+            )
+        yield tree.above[link]
+        link = tree.above[link].parent
+
+
+def _arm_to(tree: Tree, base: str, tip: str) -> list[TreeJoint]:
+    """Return the joints that move between two links, base first; refuse those no arm has."""
+    path = list(way_up(tree, base, tip))[::-1]
+    for joint in path:
+        if joint.kind != "fixed" and not joint.moving:
+            joint.element.fail(f"a {joint.kind} joint between {base} and {tip}: no arm has one")
+        if joint.mimics is not None and joint.moving:
+            joint.element.fail(
+                f"it mimics joint {shown(joint.mimics)}: arms whose joints move together are not "
+                "read; choose a base or a tip that leaves it out"
+            )
+    joints = [joint for joint in path if joint.moving]
+    if not joints:
+        raise UsageError(
+            f"{tree.element.where}: no joint moves between {shown(base)} and {shown(tip)}"
+        )
+    return joints
+
+
+def _only_tip(tree: Tree, base: str, leaves: Sequence[str]) -> str:
+    """Return the leaf that the base's only arm ends in, or the last link that moves."""
+    arms: dict[tuple[str, ...], list[str]] = {}
+    for leaf in leaves:
+        moved = tuple(j.child for j in way_up(tree, base, leaf) if j.moving)[::-1]
+        arms.setdefault(moved, []).append(leaf)
+    whole = [arm for arm in arms if not any(o != arm and o[: len(arm)] == arm for o in arms)]
+    if len(whole) > 1 or not whole[0]:
+        raise UsageError(
+            f"{tree.element.where}: say with --tip where the arm ends, in any of its links: "
+            f"its leaves are {listed(leaves, 4 * MANY)}"
+        )
+    ends = arms[whole[0]]
+    return ends[0] if len(ends) == 1 else whole[0][-1]
+
+
+def _hanging(tree: Tree, link: str) -> Iterator[str]:
+    """Yield a link and all that hangs on it."""
+    todo = [link]
+    while todo:
+        link = todo.pop()
+        yield link
+        todo += [joint.child for joint in reversed(tree.below[link])]
+
+
+def listed(names: Sequence[str], most: int = MANY) -> str:
+    """Return some names as a message shows them."""
+    more = len(names) - most
+    return listing([*map(cut, names[:most]), *([f"and {more} more"] if more > 0 else [])])
+
+
+# --------------------------------------------------------------------------------------------------
+# From a chain of joints to the robot that they are, and what the file does not say of it.
+# --------------------------------------------------------------------------------------------------
+
+
+SPEEDS = {True: math.pi, False: 1.0}  # of turning and sliding joints, where a file gives none
+STARTING = 0.25  # seconds in which a joint comes to its full speed: files have no accelerations
+MANY_TURNS = 4
+NEAR = 5e-5  # so near a right angle an angle was printed to five digits
+
+Reach = Callable[[Robot], Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A robot, the chain it was made from, and what had to be proposed or is doubtful."""
+
+    chain: Chain
+    robot: Robot
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the robot's file, with comments that say where everything comes from."""
+        head, *links = str(self.robot).split("[[joint]]\n")
+        lines = [f"# Made from {shown(self.robot.source)} by boolcomp robots."]
+        lines += [f"# {note[0].upper()}{note[1:]}." for note in self.notes]
+        lines += ["# Gravity points down the root's z."] * (self.chain.tree.gravity == DOWN)
+        lines += [head.rstrip()]
+        for joint, link in zip(self.chain.joints, links, strict=True):
+            ends = f"{shown(joint.parent)} to {shown(joint.child)}"
+            lines += [
+                "",
+                f"# {shown(joint.name)}, {joint.kind}: {ends}",
+                "[[joint]]",
+                link.rstrip(),
+            ]
+        return "\n".join(lines) + "\n"
+
+
+def arm_of(chain: Chain, reach: Reach, *, right_angles: bool = False) -> Arm:
+    """Return a chain as a robot, and sentences about what its file does not say.
+
+    `reach` tells how large an arm's torques become: for joints whose effort is not given. Angles
+    printed as 1.5708 are right ones if `right_angles` says so.
+    """
+    tree = _Measured(chain.tree, NEAR if right_angles else 0.0)
+    joints, links, held = chain.joints, [], list[str]()
+    for number_before, (joint, parent) in enumerate(zip(joints, chain.parents, strict=True)):
+        top = joints[parent - 1].child if parent else chain.base
+        body = merged(list(tree.carried(joint.child, joints, held)))
+        pose = composed(tree.between(top, joint.parent), tree.pose(joint))
+        link = _link(joint, pose, body)
+        links.append(link if parent == number_before else replace(link, parent=parent))
+    tool = tree.between(joints[-1].child, chain.tips[-1])
+    root = rotation_rows(tree.between(chain.tree.root, chain.base).rotation)
+    robot = Robot(
+        name=_file_name(chain.tree.name), title=f"{chain.base} to {listing(chain.tips)}",
+        source=Path(chain.tree.element.where).name, doubt="",
+        gravity=applied(transposed(root), chain.tree.gravity), links=tuple(links),
+        tool=None if tool == HERE else tool,
+    )  # fmt: skip
+    notes = [*_chosen(chain), *_proposed(joints), *_read(joints), *_held(held), *chain.tree.notes]
+    notes += [] if right_angles else _nearly_right(chain)
+    robot = _with_torques(robot, joints, reach)
+    return Arm(chain, replace(robot, doubt="; ".join(notes)), tuple(notes))
+
+
+class _Measured:
+    """Poses and bodies of a tree, its angles right ones within a tolerance."""
+
+    def __init__(self, tree: Tree, tolerance: float) -> None:
+        self.tree, self.tolerance = tree, tolerance
+
+    def pose(self, joint: TreeJoint) -> Pose:
+        return squared(joint.pose, self.tolerance)
+
+    def between(self, top: str, bottom: str) -> Pose:
+        """Return where a link lies in one that it hangs on, all joints at zero."""
+        pose = HERE
+        for joint in reversed(list(way_up(self.tree, top, bottom))):
+            pose = composed(pose, self.pose(joint))
+        return pose
+
+    def carried(self, link: str, arm: Sequence[TreeJoint], held: list[str]) -> Iterator[Body]:
+        """Yield the bodies that move with a link, but for what other joints of the arm move."""
+        todo = [(link, HERE)]
+        while todo:
+            name, pose = todo.pop()
+            found = self.tree.links[name]
+            if found.unknown:
+                found.element.fail(found.unknown)
+            if found.inertial is not None:
+                body = Body(found.inertial.mass, HERE.origin, found.inertial.inertia)
+                yield body.seen_from(found.inertial.pose).seen_from(pose)
+            for joint in self.tree.below[name]:
+                if joint not in arm:
+                    todo.append((joint.child, composed(pose, self.pose(joint))))
+                    held += [joint.name] * (joint.kind != "fixed")
+
+
+def _link(joint: TreeJoint, pose: Pose, body: Body) -> Link:
+    revolute, drive = joint.kind != "prismatic", joint.drive
+    if 0 < body.mass < model.LEAST_MASS:
+        joint.element.fail(f"it moves {body.mass:g} kg: at least {model.LEAST_MASS:g} or nothing")
+    problem, doubtful = check_inertia(body.inertia)
+    if problem:
+        joint.element.fail(f"the inertia of what it moves is {problem}")
+    # What a file says of friction is felt at the joint, ours at the motor's shaft.
+    viscous, coulomb = drive.damping / drive.gear_ratio**2, drive.friction / abs(drive.gear_ratio)
+    for key, values in (
+        ("origin", pose.origin), ("center_of_mass", body.centre), ("mass", [body.mass]),
+        ("inertia", body.inertia), ("viscous_friction", [viscous]), ("coulomb_friction", [coulomb]),
+    ):  # fmt: skip
+        size = model.size_problem(key, max(map(abs, values)), revolute=True)
+        if size:
+            joint.element.fail(f"the {key.replace('_', ' ')} {size}")
+    speed = joint.limit.velocity or SPEEDS[revolute]
+    torque = joint.limit.effort or 1.0
+    return Link(
+        type="revolute" if revolute else "prismatic",
+        a=0.0, alpha=0.0, d=0.0, theta=0.0, pose=pose, axis=joint.axis,
+        mass=body.mass, center_of_mass=body.centre, inertia=body.inertia,
+        rotor_inertia=drive.rotor_inertia, gear_ratio=drive.gear_ratio,
+        viscous_friction=viscous, coulomb_friction=(coulomb, coulomb),
+        position=_position(joint),
+        velocity=Interval(-speed, speed),
+        acceleration=_symmetric(round_above(speed / STARTING)),
+        torque=Interval(-torque, torque),
+        doubt=doubtful,
+    )  # fmt: skip
+
+
+def _position(joint: TreeJoint) -> Interval:
+    low, high = joint.limit.lower, joint.limit.upper
+    unusable = _unusable(joint)
+    if unusable and joint.kind == "prismatic":
+        joint.element.fail(f"it has {unusable}: say how far it slides, in metres")
+    if unusable or joint.kind == "continuous" or low is None or high is None:
+        return Interval(-TURN / 2, TURN / 2)
+    revolute = joint.kind != "prismatic"
+    size = model.size_problem("position_range", max(abs(low), abs(high)), revolute=revolute)
+    if problem := size or width_problem(low, high):
+        joint.element.fail(f"its limits: {problem}")
+    return Interval(low, high)
+
+
+def _unusable(joint: TreeJoint) -> str:
+    """Return which limits of position a joint has that say nothing of where it may go, or ""."""
+    low, high = joint.limit.lower, joint.limit.upper
+    if low is None or high is None:
+        return "no limits of its position"
+    if low == high:
+        return f"equal lower and upper limits ({number(low)})"  # a placeholder of many files
+    if joint.kind == "revolute" and high - low > MANY_TURNS * TURN:
+        return f"limits of more than {MANY_TURNS} turns"
+    return ""
+
+
+def _with_torques(robot: Robot, joints: Sequence[TreeJoint], reach: Reach) -> Robot:
+    """Return the robot with torque ranges where the file gives no effort."""
+    missing = [joint.limit.effort is None for joint in joints]
+    if not any(missing):
+        return robot
+    links = list(robot.links)
+    for k, most in enumerate(reach(robot)):
+        if missing[k]:
+            size = round_above(most)
+            if problem := width_problem(-size, size) or model.size_problem(
+                "torque_range", size, revolute=links[k].revolute
+            ):
+                joints[k].element.fail(f"its torque range {problem}")
+            links[k] = replace(links[k], torque=_symmetric(size))
+    return replace(robot, links=tuple(links))
+
+
+def _symmetric(most: float) -> Interval:
+    return Interval(-most, most)
+
+
+def _chosen(chain: Chain) -> Iterator[str]:
+    if len(chain.leaves) > 1:
+        leaves = listed(chain.leaves)
+        yield f"the arm ends in {chain.tips[0]}; --tip may say another link (leaves: {leaves})"
+
+
+def _proposed(joints: Sequence[TreeJoint]) -> Iterator[str]:
+    """Yield what was proposed because the file does not say it."""
+    yield "accelerations are proposed: those that give full speed within a quarter of a second"
+    slow = [joint for joint in joints if joint.limit.velocity is None]
+    for kind, unit in (("continuous", "pi rad/s"), ("prismatic", "1 m/s")):
+        of_kind = [j.name for j in slow if (j.kind == "prismatic") == (kind == "prismatic")]
+        if of_kind:
+            yield f"speeds of up to {unit} are proposed for {listed(of_kind)}"
+    weak = [joint.name for joint in joints if joint.limit.effort is None]
+    if weak:
+        yield f"torque ranges are proposed for {listed(weak)}: what they reach, rounded up"
+    for joint in joints:
+        unusable = _unusable(joint) if joint.kind == "revolute" else ""
+        if unusable:
+            yield f"{joint.name} has {unusable}: taken as one full turn"
+
+
+def _read(joints: Sequence[TreeJoint]) -> Iterator[str]:
+    """Yield where rotor inertias were read, which not all files have."""
+    for joint in joints:
+        if joint.drive.given:
+            gear = joint.drive.gear_ratio
+            geared = f" at a gear ratio of {number(gear)}" if gear != 1 else ""
+            inertia = number(joint.drive.rotor_inertia)
+            yield f"{joint.name} has a rotor inertia of {inertia}{geared}, from {joint.drive.given}"
+
+
+def _held(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"held at zero: {listed(names)}"
+
+
+def _nearly_right(chain: Chain) -> Iterator[str]:
+    """Yield a note on angles that were printed with few digits; not on those of the tool."""
+    found = [
+        (number(angle), joint.element.line)
+        for joint in _on_the_way(chain)
+        for angle, right in zip(
+            joint.pose.rotation, squared(joint.pose, NEAR).rotation, strict=True
+        )
+        if angle != right
+    ]
+    if found:
+        angle, line = found[-1]
+        where = f"line {line}" + (", and others" if len(found) > 1 else "")
+        yield f"{angle} is nearly a right angle ({where}): --right-angles makes it one"
+
+
+def _on_the_way(chain: Chain) -> list[TreeJoint]:
+    """Return all joints, fixed ones too, between the base and the last link of every branch."""
+    found: list[TreeJoint] = []
+    for joint in chain.joints:
+        ways = list(way_up(chain.tree, chain.base, joint.child))[::-1]
+        found += [one for one in ways if one not in found]
+    return found
+
+
+def _file_name(name: str) -> str:
+    """Return a robot's name as robot files may have it."""
+    kept = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).lstrip("_.-")[:LONGEST_NAME].rstrip("-")
+    return kept or "robot"

@@ -7,12 +7,14 @@ passed over. URDF has no rotors; what files say of them all the same is read: an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+from xml.parsers import expat
 
-from boolcomp.base.errors import number
-from boolcomp.common.errors import shown, suggestion
-from boolcomp.problem.robot.frames import HERE, Z, squared
-from boolcomp.problem.robot.model import Pose
+from boolcomp.base.errors import DataError, cut, number, shown, suggestion
+from boolcomp.problem.robot import model
+from boolcomp.problem.robot.model import HERE, Pose, Z, squared, unit
 from boolcomp.problem.robot.tree import (
     MOVING,
     Drive,
@@ -23,22 +25,213 @@ from boolcomp.problem.robot.tree import (
     links_of,
     tree_of,
 )
-from boolcomp.problem.robot.xmltext import parse_xml
-from boolcomp.problem.robot.xmlvalues import (
-    PRINTED,
-    TEXT,
-    axis_of,
-    limit_size,
-    name_of,
-    number_of,
-    positive_of,
-    triple_of,
-)
+from boolcomp.problem.words import width_problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from boolcomp.problem.robot.model import Triple
     from boolcomp.problem.robot.tree import Tree
-    from boolcomp.problem.robot.xmltext import Element
+
+
+# --------------------------------------------------------------------------------------------------
+# XML as small elements that know their lines: no entities, no document types, limited in size.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_BYTES = 1 << 23
+MOST_ELEMENTS = 20_000
+MOST_DEPTH = 64
+MOST_TEXT = 4096  # characters that are kept of what an element holds between its tags
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """One element: its name, attributes, children and text, and the line that it begins on."""
+
+    tag: str
+    attributes: dict[str, str]
+    where: str
+    line: int
+    children: list[Element] = field(default_factory=list)
+    text: str = ""
+
+    def all(self, tag: str) -> Iterator[Element]:
+        """Yield the children of this name."""
+        return (child for child in self.children if child.tag == tag)
+
+    def one(self, tag: str) -> Element | None:
+        """Return the only child of this name, None where there is none."""
+        found = list(self.all(tag))
+        if len(found) > 1:
+            found[1].fail(f"a second <{tag}> in <{self.tag}>")
+        return found[0] if found else None
+
+    def fail(self, problem: str) -> NoReturn:
+        """Raise a `DataError` that names file, line and element."""
+        raise DataError(f"{self.where}:{self.line}: {self.label}: {problem}")
+
+    @property
+    def label(self) -> str:
+        """The element as messages show it: `<joint name="elbow">`."""
+        name = self.attributes.get("name")
+        if name is not None and not name.isprintable():
+            name = shown(name)
+        return f"<{cut(self.tag)}>" if name is None else f'<{cut(self.tag)} name="{cut(name)}">'
+
+
+def parse_xml(text: str, where: str) -> Element:
+    """Read an XML text to its outermost element."""
+    if len(text) > MOST_BYTES:
+        raise DataError(f"{where}: too large: at most {MOST_BYTES} characters are read")
+    reader = _Reader(where)
+    try:
+        reader.parser.Parse(text, True)  # noqa: FBT003 (the interface of expat)
+    except expat.ExpatError as error:
+        problem = expat.ErrorString(error.code)
+        raise DataError(f"{where}:{error.lineno}: not XML: {problem}") from error
+    except UnicodeEncodeError as error:
+        raise DataError(f"{where}: not XML: a character that no text has") from error
+    assert reader.root is not None  # noqa: S101 (expat has refused an empty document)
+    return reader.root
+
+
+class _Reader:
+    """What expat calls while it reads."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.root: Element | None = None
+        self.count = 0
+        self.open: list[Element] = []
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.characters
+        self.parser.StartDoctypeDeclHandler = self.document_type
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self.count += 1
+        element = Element(tag, attributes, self.where, self.parser.CurrentLineNumber)
+        if self.count > MOST_ELEMENTS:
+            element.fail(f"more than {MOST_ELEMENTS} elements")
+        if len(self.open) >= MOST_DEPTH:
+            element.fail(f"elements nested more than {MOST_DEPTH} deep")
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        self.open.append(element)
+
+    def end(self, tag: str) -> None:
+        del tag
+        self.open.pop()
+
+    def characters(self, data: str) -> None:
+        inner = self.open[-1]
+        if len(inner.text) < MOST_TEXT:
+            inner.text += data
+
+    def document_type(self, *_: object) -> None:
+        raise DataError(
+            f"{self.where}:{self.parser.CurrentLineNumber}: a document type (<!DOCTYPE …>) is not "
+            "read: take that line and its entities out"
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Names and numbers of XML elements, checked: every mistake names line and element.
+#
+# `meant` is the key of robot files whose limits a number has to keep; without one it may be
+# infinite. A key is an attribute's name; `TEXT` stands for what an element holds between its tags.
+# --------------------------------------------------------------------------------------------------
+
+
+TEXT = "its text"
+PRINTED = 1e-12  # so near a right angle (or zero) a number of twelve digits was meant as one
+
+
+def name_of(element: Element, default: str = "") -> str:
+    """Return an element's name; it will stand in comments."""
+    name = element.attributes.get("name", default)
+    if not name:
+        element.fail("name is missing")
+    if not name.isprintable():
+        element.fail(f"name {shown(name)} holds characters that cannot be printed")
+    return name
+
+
+def numbers_of(
+    element: Element, key: str, counts: tuple[int, ...], meant: str | None, default: str = ""
+) -> list[float]:
+    """Return so many numbers, separated by spaces; without a default they must be there."""
+    text = element.text if key == TEXT else element.attributes.get(key, default)
+    if key != TEXT and key not in element.attributes and not default:
+        element.fail(f"{key} is missing")
+    words = text.split()
+    if len(words) not in counts:
+        names = {1: "a number", 2: "two numbers", 3: "three numbers"}
+        wanted = " or ".join(names.get(count, f"{count} numbers") for count in counts)
+        element.fail(f"{key} must be {wanted}, not {shown(text)}")
+    return [_value(element, key, meant, word) for word in words]
+
+
+def triple_of(element: Element, key: str, meant: str, default: str = "0 0 0") -> Triple:
+    """Return three numbers."""
+    x, y, z = numbers_of(element, key, (3,), meant, default)
+    return (x, y, z)
+
+
+def number_of(element: Element, key: str, meant: str | None, default: float | None = None) -> float:
+    """Return a number."""
+    if default is not None and key != TEXT and key not in element.attributes:
+        return default
+    text = element.text.strip() if key == TEXT else element.attributes.get(key)
+    if text is None:
+        element.fail(f"{key} is missing")
+    return _value(element, key, meant, text)
+
+
+def positive_of(element: Element | None, key: str, meant: str) -> float:
+    """Return a number that is not negative, zero where there is none."""
+    value = 0.0 if element is None else number_of(element, key, meant, 0.0)
+    if value < 0 and element is not None:
+        element.fail(f"{key} must not be negative, not {number(value)}")
+    return value
+
+
+def axis_of(element: Element, key: str, default: str) -> Triple:
+    """Return a direction at length one; what is printed as nearly zero is zero."""
+    given = triple_of(element, key, "axis", default)
+    if not any(given):
+        element.fail(f"{key} must not be zero: give its direction, such as 0 0 1")
+    x, y, z = (0.0 if abs(part) < PRINTED else part for part in unit(given))
+    return unit((x, y, z))
+
+
+def limit_size(value: float, meant: str, *, revolute: bool) -> float | None:
+    """Return a limit's size; zero, nothing or more than any arm has says that there is none."""
+    size = abs(value)
+    unheard = width_problem(-size, size) or model.size_problem(meant, size, revolute=revolute)
+    return None if unheard else size
+
+
+def _value(element: Element, key: str, meant: str | None, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        element.fail(f"{key} must be a number, not {shown(text)}")
+    if math.isnan(value) or (meant and math.isinf(value)):
+        element.fail(f"{key} must be finite, not {shown(text)}")
+    if meant and (problem := model.size_problem(meant, value, revolute=True)):
+        element.fail(f"{key} {problem}")
+    return value
+
+
+# --------------------------------------------------------------------------------------------------
+# URDF files, read to a tree of links.
+# --------------------------------------------------------------------------------------------------
+
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ROTORS = ("drake:rotor_inertia", "rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")

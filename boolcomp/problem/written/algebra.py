@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.base.errors import number
-from boolcomp.common.errors import DataError, UsageError, shown
-from boolcomp.problem.expressions.rules import step
-from boolcomp.problem.expressions.rules import wrap as wrapped
+from boolcomp.base.errors import DataError, UsageError, number, shown
+from boolcomp.problem.expressions.algebra import step
+from boolcomp.problem.expressions.algebra import wrap as wrapped
 from boolcomp.problem.written import tracing as recorded
 from boolcomp.problem.written.tracing import Value
 

@@ -7,30 +7,469 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from boolcomp.base.errors import short
-from boolcomp.common.errors import BoolcompError, UsageError, listing, shown, spelled, suggestion
-from boolcomp.problem.expressions.straight import Straight
-from boolcomp.problem.extremes import MARGIN, extremes
-from boolcomp.problem.interval import MOST_SIZE, Interval, round_above
-from boolcomp.problem.problem import Group, Output, Problem
-from boolcomp.problem.written.checks import check_values
-from boolcomp.problem.written.tracing import Recorder, Value, code_place
-from boolcomp.problem.written.waves import wave_form
-from boolcomp.problem.written.words import Word, name_problem
+from boolcomp.base.errors import (
+    BoolcompError,
+    DataError,
+    UsageError,
+    listing,
+    short,
+    shown,
+    spelled,
+    suggestion,
+)
+from boolcomp.problem.expressions.algebra import DOMAINS
+from boolcomp.problem.expressions.fourier import Angle, Harmonics, WaveSum
+from boolcomp.problem.expressions.tape import Returned, Straight, Tape
+from boolcomp.problem.problem import MARGIN, Group, Output, Problem, climb, extremes
+from boolcomp.problem.words import MOST_SIZE, Interval, round_above
+from boolcomp.problem.written.tracing import Recorder, Value, Word, code_place, name_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.problem.expressions.fourier import Spectra
+    from boolcomp.problem.expressions.tape import Operation
     from boolcomp.problem.problem import Input
-    from boolcomp.problem.spectra import Spectra
 
     Floats = NDArray[np.float64]
+    Element: TypeAlias = WaveSum | Angle | float
+
+
+# --------------------------------------------------------------------------------------------------
+# Between which two numbers every step of a calculation lies, whatever its inputs: intervals.
+#
+# They are sound but for rounding, and often wider than what is reached: x - x spans twice what x
+# does. So they acquit, and never convict.
+# --------------------------------------------------------------------------------------------------
+
+
+Ends: TypeAlias = tuple[float, float]
+ANYTHING: Ends = (-math.inf, math.inf)
+LARGEST = 700.0  # of an exponent
+
+
+def enclosures(steps: Straight, inputs: Sequence[Input]) -> list[Ends]:
+    """Return the ends of every step, over what the inputs reach."""
+    reach = {one.name: (one.reach.low, one.reach.high) for one in inputs}
+    found: list[Ends] = []
+    for step in steps.nodes:
+        ends = _ends(step, [found[k] for k in step.operands], reach)
+        found.append(ANYTHING if any(map(math.isnan, ends)) else ends)
+    return found
+
+
+def _ends(step: Operation, read: Sequence[Ends], reach: Mapping[str, Ends]) -> Ends:
+    if step.kind == "input":
+        return reach[step.name]
+    if step.kind == "constant":
+        return step.value, step.value
+    if step.kind in ("mul", "div"):
+        if step.kind == "mul" and step.operands[0] == step.operands[1]:
+            return _even(read[0], lambda x: x * x)
+        return _product(read[0], read[1] if step.kind == "mul" else _inverse(read[1]))
+    if step.kind in RISING:
+        low, high = read[0]
+        least, most = DOMAINS.get(step.kind, ANYTHING)
+        return RISING[step.kind](max(low, least)), RISING[step.kind](min(high, most))
+    return OTHERS[step.kind](*read)
+
+
+def _product(a: Ends, b: Ends) -> Ends:
+    corners = [0.0 if not x or not y else x * y for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _inverse(x: Ends) -> Ends:
+    low, high = x
+    if low <= 0 <= high:
+        return ANYTHING
+    return 1 / high, 1 / low
+
+
+def _even(x: Ends, function: Callable[[float], float]) -> Ends:
+    """Return the ends of a function that rises with the size of what it is of."""
+    at = sorted(map(function, x))
+    return (function(0.0) if x[0] <= 0 <= x[1] else at[0]), at[1]
+
+
+def _cosine(x: Ends) -> Ends:
+    low, high = x
+    if not math.isfinite(low) or not math.isfinite(high) or high - low >= 2 * math.pi:
+        return -1.0, 1.0
+    at = sorted((math.cos(low), math.cos(high)))
+    top = math.floor(high / (2 * math.pi)) >= math.ceil(low / (2 * math.pi))
+    turned = (low - math.pi) / (2 * math.pi), (high - math.pi) / (2 * math.pi)
+    bottom = math.floor(turned[1]) >= math.ceil(turned[0])
+    return (-1.0 if bottom else at[0]), (1.0 if top else at[1])
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x > 0 else -math.inf
+
+
+def _within(least: float, most: float) -> Callable[..., Ends]:
+    return lambda *_: (least, most)
+
+
+def _clipped(x: float) -> float:
+    return max(-1.0, min(1.0, x))
+
+
+RISING: dict[str, Callable[[float], float]] = {
+    "sqrt": lambda x: math.sqrt(max(0.0, x)),
+    "exp": lambda x: math.exp(x) if x < LARGEST else math.inf,
+    "log": _log,
+    "atan": math.atan,
+    "asin": lambda x: math.asin(_clipped(x)),
+    "tanh": math.tanh,
+    "sign": lambda x: float((x > 0) - (x < 0)),
+    "step": lambda x: float(x > 0),
+}
+OTHERS: dict[str, Callable[..., Ends]] = {
+    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    "neg": lambda a: (-a[1], -a[0]),
+    "abs": lambda a: _even(a, abs),
+    "cos": _cosine,
+    "sin": lambda a: _cosine((a[0] - math.pi / 2, a[1] - math.pi / 2)),
+    "acos": lambda a: (math.acos(_clipped(a[1])), math.acos(_clipped(a[0]))),
+    "wrap": _within(-math.pi, math.pi),
+    "atan2": _within(-math.pi, math.pi),
+}
+
+
+# --------------------------------------------------------------------------------------------------
+# Does a function have a value wherever its inputs may be? Each place where it has none is named.
+#
+# Intervals acquit most steps (`enclosures`). What they leave open is searched by sampling and
+# climbing: a step is refused where a state is found at which it has no value. The search proves
+# nothing: what it does not find is compiled.
+# --------------------------------------------------------------------------------------------------
+
+
+CHECK_SAMPLES, CORNERS, CHECK_SEED = 4096, 1024, 1988
+CLIMB_STARTS, CLIMB_FINE = 6, 1e-7  # of climbing, and the step at which it ends
+NEARLY = 1e-9  # of the size of a step: rounding
+HALVINGS = 60
+MOST_NAMED = 4  # inputs in a sentence
+WAVES = ("sin", "cos", "wrap")
+NAMES = {"sqrt": "the square root", "log": "the logarithm", "asin": "asin", "acos": "acos"}
+
+
+def check_values(steps: Straight, inputs: Sequence[Input]) -> Straight:
+    """Return steps that have a value everywhere; a `UsageError` names one that has none.
+
+    Roots of what may be zero are taken of what is held at zero, and so on: rounding must not make
+    them leave their domain.
+    """
+    check_angles(steps, inputs)
+    ends = enclosures(steps, inputs)
+    search = _Search(steps, inputs)
+    edges: set[int] = set()
+    for place, step in enumerate(steps.nodes):
+        if step.kind == "div":
+            _check_divisor(search, place, ends[step.operands[1]])
+        elif step.kind in DOMAINS:
+            if _check_domain(search, place, ends[step.operands[0]]):
+                edges.add(place)
+        elif step.kind == "constant" and abs(step.value) > MOST_SIZE:
+            raise DataError(f"a number of it is beyond ±{MOST_SIZE:g}: {step.value:g}")
+        _check_size(search, place, ends[place])
+    return _held(steps, edges) if edges else steps
+
+
+def check_angles(steps: Straight, inputs: Sequence[Input]) -> None:
+    """Refuse an angle anywhere but in sums of whole multiples, inside sin, cos or wrap."""
+    names = {one.name for one in inputs if one.angle and not one.range.single}
+    angles: list[frozenset[str]] = []  # what a step is a sum of, if it is an angle
+    for step in steps.nodes:
+        read = [angles[k] for k in step.operands]
+        found = frozenset[str]().union(*read)
+        if step.kind == "input":
+            found = frozenset({step.name} & names)
+        elif step.kind in WAVES:
+            found = frozenset()
+        elif found and not _turns(steps, step.kind, step.operands, read):
+            raise UsageError(_linear(found, step.task))
+        angles.append(found)
+    for one in steps.outputs:
+        if angles[one.node]:
+            raise UsageError(_linear(angles[one.node], f"{one.name}", ", as it would as an output"))
+
+
+def _linear(names: frozenset[str], place: str, how: str = "") -> str:
+    return (
+        f"{place}: {listing(sorted(names))} is an angle: it stands in sums of whole multiples of "
+        f"angles, inside sin, cos or wrap, and not alone{how}: write wrap(…), or let the input be "
+        "no angle"
+    )
+
+
+def _turns(
+    steps: Straight, kind: str, operands: Sequence[int], read: Sequence[frozenset[str]]
+) -> bool:
+    """Tell whether a step that reads angles is a sum of whole multiples of them."""
+    others = [steps.nodes[k] for k, one in zip(operands, read, strict=True) if not one]
+    known = all(one.kind == "constant" for one in others)
+    if kind in ("add", "sub", "neg"):
+        return known
+    return kind == "mul" and len(others) == 1 and known and others[0].value % 1 == 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The extreme values of a step that a search found, and the states where they are."""
+
+    low: float
+    high: float
+    at_low: Floats
+    at_high: Floats
+
+    @property
+    def slack(self) -> float:
+        """Up to which size the step is rounding."""
+        return NEARLY * max(abs(self.low), abs(self.high))
+
+
+class _Search:
+    """Seeks what steps reach, over what the inputs reach."""
+
+    def __init__(self, steps: Straight, inputs: Sequence[Input]) -> None:
+        self.steps, self.inputs = steps, inputs
+        self.low = np.array([one.reach.low for one in inputs])
+        self.high = np.array([one.reach.high for one in inputs])
+        rng = np.random.default_rng(CHECK_SEED)
+        drawn = rng.uniform(self.low, self.high, (CHECK_SAMPLES, len(inputs)))
+        ends = np.where(rng.random((CORNERS, len(inputs))) < 0.5, self.low, self.high)
+        middle = (self.low + self.high) / 2
+        self.states = np.concatenate([drawn, ends, middle[None], self._zeros(middle)])
+        self.values = self._values(self.states)
+
+    def _zeros(self, middle: Floats) -> Floats:
+        """Return the state nearest to zero: many a function has its hole there."""
+        return np.asarray(np.clip(0 * middle, self.low, self.high)[None])
+
+    def _values(self, states: Floats) -> list[Floats]:
+        every = tuple(Returned("", k) for k in range(len(self.steps.nodes)))
+        columns = [states[:, k] for k in range(len(self.inputs))]
+        with np.errstate(all="ignore"):
+            return Straight(self.steps.nodes, every).evaluate(columns)
+
+    def value(self, place: int, states: Floats) -> Floats:
+        """Return a step's value at states."""
+        part = Straight(self.steps.nodes, (Returned("", place),))
+        with np.errstate(all="ignore"):
+            return part.evaluate([states[:, k] for k in range(len(self.inputs))])[0]
+
+    def extremes(self, place: int) -> _Found:
+        """Return what a step reaches, by climbing from the best of all samples."""
+        values = np.nan_to_num(self.values[place], nan=0.0, posinf=MOST_SIZE, neginf=-MOST_SIZE)
+        order = np.argsort(values, kind="stable")
+        needed = self._needed(place)
+        ends = []
+        for sign, rows in ((-1.0, order[:CLIMB_STARTS]), (1.0, order[-CLIMB_STARTS:])):
+
+            def height(x: Floats, _: Any, sign: float = sign) -> Floats:
+                return np.nan_to_num(sign * needed.evaluate(list(x.T))[0], nan=-np.inf)
+
+            with np.errstate(all="ignore"):
+                points, heights = climb(
+                    height, self.states[rows], self.low, self.high, 0.25, CLIMB_FINE
+                )
+            best = int(np.argmax(heights))
+            ends.append((sign * float(heights[best]), points[best]))
+        return _Found(ends[0][0], ends[1][0], ends[0][1], ends[1][1])
+
+    def _needed(self, place: int) -> Straight:
+        """Return the steps that one needs, the inputs first as they are."""
+        kept = {place}
+        for k in range(place, -1, -1):
+            if k in kept:
+                kept.update(self.steps.nodes[k].operands)
+        chosen = [k for k, x in enumerate(self.steps.nodes) if k in kept or x.kind == "input"]
+        new = {k: at for at, k in enumerate(chosen)}
+        nodes = tuple(
+            replace(
+                self.steps.nodes[k], operands=tuple(new[j] for j in self.steps.nodes[k].operands)
+            )
+            for k in chosen
+        )
+        return Straight(nodes, (Returned("", new[place]),))
+
+    def zero(self, place: int, found: _Found) -> Floats:
+        """Return a state where a step is zero, between one where it is less and one with more."""
+        below, above = found.at_low, found.at_high
+        if found.low > -found.slack:
+            return below
+        if found.high < found.slack:
+            return above
+        for _ in range(HALVINGS):
+            middle = (below + above) / 2
+            if float(self.value(place, middle[None])[0]) < 0:
+                below = middle
+            else:
+                above = middle
+        return above
+
+    def told(self, place: int, state: Floats) -> str:
+        """Return a state as a sentence ends with it: the inputs that a step depends on."""
+        needed = {place}
+        for k in range(place, -1, -1):
+            if k in needed:
+                needed.update(self.steps.nodes[k].operands)
+        texts = [
+            f"{one.name} = {short(float(x) + 0.0, 4)}"
+            for one, x, k in zip(self.inputs, state, range(len(self.inputs)), strict=True)
+            if k in needed and not one.range.single
+        ]
+        more = [f"and {len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
+        return f" at {listing([*texts[:MOST_NAMED], *more])}" if texts else ""
+
+
+def _check_divisor(search: _Search, place: int, ends: Ends) -> None:
+    if ends[0] > 0 or ends[1] < 0:
+        return
+    step = search.steps.nodes[place]
+    divisor = step.operands[1]
+    found = search.extremes(divisor)
+    if found.low > found.slack or found.high < -found.slack:
+        return
+    where = search.told(divisor, search.zero(divisor, found))
+    raise UsageError(
+        f"{step.task}: it divides by zero{where}: give the inputs other ranges, or keep the "
+        "divisor away from zero"
+    )
+
+
+def _check_domain(search: _Search, place: int, ends: Ends) -> bool:
+    """Refuse a function of what it has no value for; tell whether an end of its domain is near."""
+    step = search.steps.nodes[place]
+    least, most = DOMAINS[step.kind]
+    open_end = step.kind == "log"  # of zero there is none
+    if (least < ends[0] if open_end else least <= ends[0]) and ends[1] <= most:
+        return False
+    argument = step.operands[0]
+    found = search.extremes(argument)
+    slack = -found.slack if open_end else found.slack
+    if least - slack < found.low and found.high < most + slack:
+        return not open_end
+    low = found.low <= least - slack
+    worst, state = (found.low, found.at_low) if low else (found.high, found.at_high)
+    worst = 0.0 if open_end and abs(worst) <= found.slack else worst
+    allowed = {"sqrt": "no negative number", "log": "positive numbers"}.get(step.kind, "-1 .. 1")
+    raise UsageError(
+        f"{step.task}: {NAMES[step.kind]} of {short(worst, 4)}"
+        f"{search.told(argument, state)}, where it has no value: it takes {allowed}"
+    )
+
+
+def _check_size(search: _Search, place: int, ends: Ends) -> None:
+    if max(abs(ends[0]), abs(ends[1])) <= MOST_SIZE:
+        return
+    values = np.abs(search.values[place])
+    row = int(np.argmax(np.nan_to_num(values, nan=np.inf))) if values.ndim else 0
+    size = float(values.flat[row])
+    if not size <= MOST_SIZE:
+        what = f"grows to {size:.3g}" if math.isfinite(size) else "grows beyond all numbers"
+        step = search.steps.nodes[place]
+        raise UsageError(
+            f"{step.task or 'a number'}: it {what}{search.told(place, search.states[row])}: "
+            f"values stay within ±{MOST_SIZE:g}"
+        )
+
+
+def _held(steps: Straight, edges: set[int]) -> Straight:
+    """Return the same steps, with arguments of functions held within their domains."""
+    tape = Tape()
+    wires: list[Any] = []
+    for place, step in enumerate(steps.nodes):
+        read = [wires[k] for k in step.operands]
+        with tape.task(step.task):
+            if place in edges:
+                least, most = DOMAINS[step.kind]
+                for end, sign in ((least, 1.0), (most, -1.0)):
+                    if math.isfinite(end):
+                        apart = tape.function("abs", read[0] - end)
+                        read = [(read[0] + end + apart * sign) * 0.5]
+            wires.append(tape.again(step, read))
+    return tape.finish([(one.name, wires[one.node]) for one in steps.outputs])
+
+
+# --------------------------------------------------------------------------------------------------
+# Steps as sums of waves times powers, where that is what they are: then they have terms.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_POWER = 12  # harmonics and powers beyond are better looked up as they are calculated
+MOST_PARTS = 300  # of an element
+
+
+def wave_form(steps: Straight, inputs: Sequence[Input]) -> Spectra | None:
+    """Return the outputs of steps as spectra; None where one is no sum of waves and powers.
+
+    Inputs that occur in powers are axes, as angles are; others are factors.
+    """
+    space = Harmonics(tuple(inputs))
+    made: list[Element | None] = []
+    by_name = {one.name: one for one in inputs}
+    for step in steps.nodes:
+        if step.kind == "input":
+            made.append(space.input(by_name[step.name]))
+            continue
+        read = [made[k] for k in step.operands]
+        made.append(None if None in read else _element(space, step, read))
+    elements = [made[one.node] for one in steps.outputs]
+    if not all(isinstance(one, WaveSum) and one.parts for one in elements):
+        return None
+    powers = [0] * len(inputs)
+    for one in elements:
+        powers = [max(a, b) for a, b in zip(powers, _powers(space, one), strict=True)]
+    axes = [x for x, most in zip(inputs, powers, strict=True) if x.angle or most > 1]
+    return space.spectra(tuple(axes), elements)
+
+
+def _element(space: Harmonics, step: Operation, read: Sequence[Any]) -> Element | None:
+    if step.kind == "constant":
+        return step.value
+    try:
+        if step.kind in ("sin", "cos"):
+            found: Any = space.sine(read[0]) if step.kind == "sin" else space.cosine(read[0])
+        elif step.kind == "neg":
+            found = -read[0]
+        elif step.kind in ("add", "sub", "mul"):
+            found = _joined(step.kind, *read)
+        else:
+            return None
+    except (TypeError, UsageError):  # an angle alone, or the sine of what is none
+        return None
+    small = not isinstance(found, WaveSum) or (
+        len(found.parts) <= MOST_PARTS and max(_powers(space, found)) <= MOST_POWER
+    )
+    return found if small else None
+
+
+def _joined(kind: str, a: Any, b: Any) -> Any:
+    if kind == "mul":
+        return a * b
+    return a + b if kind == "add" else a - b
+
+
+def _powers(space: Harmonics, element: Any) -> list[int]:
+    """Return the largest harmonic or power of every input in a sum."""
+    numbers = [space.numbers(key) for key in element.parts] or [(0,) * len(space.inputs)]
+    return [max(map(abs, column)) for column in zip(*numbers, strict=True)]
+
+
+# --------------------------------------------------------------------------------------------------
+# From a function that a user wrote to a problem: recorded once, checked, ranges found.
+# --------------------------------------------------------------------------------------------------
+
 
 SAMPLES, BEST, FINE = 20_000, 4, 1e-3  # of the search for what outputs reach
 CONSTANT = 1e-9  # of what an output reaches: what varies no more is rounding

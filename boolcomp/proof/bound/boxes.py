@@ -8,37 +8,472 @@ found is met with what plain bounds know.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from boolcomp.proof.bound import boxes_kernels as kinds
-from boolcomp.proof.bound.boxsteps import Boxed, Slot, Steps
-from boolcomp.proof.bound.boxtables import GRID, Tabulator, wrapped_constant
-from boolcomp.proof.bound.discarded import discarded
-from boolcomp.proof.bound.enclosure import ZERO, Enclosure, exactly
-from boolcomp.proof.bound.expansion import NotPlainError
-from boolcomp.proof.bound.fixed import FAR, TOP, mantissa, outward, power_of, scale_for, scale_of
-from boolcomp.proof.bound.inputs import cells_reached
-from boolcomp.proof.bound.known import line_of
+from boolcomp.proof.bound.balls import (
+    ONE,
+    PLACES,
+    ZERO,
+    Enclosure,
+    Store,
+    about,
+    between,
+    exactly,
+    peaks,
+    pi,
+    waves_at,
+    windows,
+)
+from boolcomp.proof.bound.boxes_kernels import sampled, search
+from boolcomp.proof.bound.expansion import (
+    FAR,
+    TOP,
+    NotPlainError,
+    discarded,
+    ends_of,
+    mantissa,
+    outward,
+    power_of,
+    rounded_down,
+    rounded_up,
+    scale_for,
+    scale_of,
+    unit_of,
+)
+from boolcomp.proof.bound.groups import Atom
 from boolcomp.proof.bound.meaning import (
+    BOXES,
     CurveTable,
     GivenWord,
+    Known,
+    Line,
     LinearPart,
     PowerTable,
     ProductPart,
     Total,
     TurnSum,
     WaveTable,
+    given_line,
+    line_of,
 )
-from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts
+from boolcomp.proof.bound.plain import at_rest, moved, rounding
+from boolcomp.proof.bound.tables import TIE, Read, beside, cells_reached, curve_within, looked_up
+from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts, part_reads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from boolcomp.proof.bound.meaning import TableMeaning
     from boolcomp.proof.bound.plain import Forward
     from boolcomp.words.graph import HeapPart
+
+    Whole = NDArray[np.int64]
+    Short = NDArray[np.int32]
+    Words = NDArray[np.int64]
+    Integers = NDArray[np.object_]
+    Parts = Sequence[HeapPart]
+    View = tuple[int, int] | None
+    Floats = NDArray[np.float64]
+
+
+# --------------------------------------------------------------------------------------------------
+# What steps over boxes are made of (see `boxes.py`): slots, their rows, their columns.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a step puts what it finds; in units of 2^-scale."""
+
+    place: int
+    scale: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxed:
+    """An output as steps; the first and the last cell of every input.
+
+    `output` is the slot of its sum, `addends` are those of what is added up.
+    """
+
+    steps: Whole
+    args: Whole
+    low: Short
+    high: Short
+    known: Whole
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    output: Slot
+    addends: tuple[Slot, ...]
+
+    def until(self, slot: Slot) -> Boxed:
+        """Return the steps up to a slot."""
+        count = slot.place + 1
+        return replace(self, steps=self.steps[:count], known=self.known[:count], output=slot)
+
+    def readers(self) -> tuple[Whole, Whole]:
+        """Return the steps that read an input, of one input after another, and where they begin."""
+        reads = np.zeros((len(self.steps), len(self.first)), np.bool_)
+        for k, row in enumerate(self.steps):
+            kind = row[0]
+            if kind in {kinds.TURN, kinds.GIVEN}:
+                reads[k, row[2]] = True
+            elif kind in {kinds.TURNS, kinds.SUM}:
+                sources = self.args[row[3] : row[3] + 2 * row[2] : 2]
+                reads[k] = reads[sources].any(axis=0)
+            else:
+                reads[k] = reads[row[2]]
+                if kind == kinds.PRODUCT:
+                    reads[k] |= reads[row[3]]
+        found = [np.flatnonzero(reads[:, dim]) for dim in range(len(self.first))]
+        counts = [0, *(len(one) for one in found)]
+        listed = np.concatenate([*found, np.zeros(0, np.int64)])
+        return listed.astype(np.int64), np.cumsum(counts).astype(np.int64)
+
+
+class Steps:
+    """Steps that are being made, and the inputs that they read."""
+
+    def __init__(self) -> None:
+        self.store = Store()
+        self.args: list[int] = []
+        self.ends: list[tuple[int, int]] = []
+        self._rows: list[list[int]] = []
+        self._known: list[list[int]] = []
+        self._scales: list[int] = []
+        self._slots: dict[tuple[object, ...], Slot] = {}
+
+    def once(self, key: tuple[object, ...], make: Callable[[], Slot]) -> Slot:
+        """Return a slot that is made when it is first asked for."""
+        if key not in self._slots:
+            self._slots[key] = make()
+        return self._slots[key]
+
+    def found(self, key: tuple[object, ...]) -> Slot | None:
+        """Return a slot, if it was made."""
+        return self._slots.get(key)
+
+    def add(
+        self, kind: int, scale: int, row: Sequence[int], known: Sequence[int] = (), *,
+        worded: bool = True,
+    ) -> Slot:  # fmt: skip
+        """Add a step; `row` is what follows the place of its slot."""
+        place = len(self._known)
+        full = [kind, place, *row]
+        full += [0] * (kinds.COLUMNS - len(full))
+        full[kinds.WORDED] = int(worded)
+        self._rows.append(full)
+        self._scales.append(scale)
+        self._known.append(list(known) or [-FAR, FAR] * 3)
+        return Slot(place, scale)
+
+    def input(self, first: int, last: int) -> int:
+        """Add an input, of so many cells; return its number."""
+        self.ends.append((first, last))
+        return len(self.ends) - 1
+
+    def boxed(self, output: Slot) -> Boxed:
+        """Return all steps, of which the last is a sum."""
+        total = self._rows[-1]
+        if total[1] != output.place or total[0] != kinds.SUM:
+            raise NotPlainError
+        added = self.args[total[3] : total[3] + 2 * total[2] : 2]
+        return Boxed(
+            np.array(self._rows, np.int64), np.array([*self.args, 0], np.int64),
+            *self.store.columns, np.array(self._known, np.int64),
+            tuple(one for one, _ in self.ends), tuple(two for _, two in self.ends), output,
+            tuple(Slot(k, self._scales[k]) for k in added),
+        )  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------
+# What boxes look up: of tables and inputs, word by word, what is said and by how much it misses.
+#
+# Entries count in the unit of a slot (see `boxes.py`) and are rounded outward.
+# --------------------------------------------------------------------------------------------------
+
+
+SQUARE = 3  # coefficients of a square
+GRID = 12  # bits of places in a turn at which waves are known
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A table's scale, where its entries begin, and what is known of it everywhere.
+
+    `said` is where words' entries begin, `missed` where errors do; of waves `values` is where those
+    at all places begin, with as many `peaks`; what lies between places is `slack` off at most.
+    """
+
+    scale: int
+    known: list[int]
+    said: int | None = None
+    missed: int = 0
+    count: int = 1
+    values: int = 0
+    peaks: int = 0
+    slack: int = 0
+    least: int = 0
+    most: int = 0
+
+
+class Tabulator:
+    """Makes the tables of a graph."""
+
+    def __init__(self, forward: Forward, store: Store) -> None:
+        self.forward, self.graph, self.store = forward, forward.graph, store
+        self.meanings = forward.explained.meanings
+
+    # inputs
+
+    def turn_line(self, given: GivenWord) -> Line:
+        """Return what an angle's words stand for, in turns."""
+        return given_line(self.graph, given)
+
+    def cells(self, given: GivenWord) -> list[Enclosure]:
+        """Return where a linear input is, for every word."""
+        line = given_line(self.graph, given)
+        near = Fraction(1, 2) + 2 * TIE
+        low, high = given.allowed.ends
+        found = []
+        for word in range(line.count):
+            value = line.value(word)
+            if given.exact:
+                found.append(exactly(value) + beside(line, given))
+                continue
+            one, two = value - line.step * near, value + line.step * near
+            one = min(one, low) if word == 0 else one
+            two = max(two, high) if word == line.count - 1 else two
+            if max(one, low) <= min(two, high):
+                one, two = max(one, low), min(two, high)
+            found.append(between(one, two))
+        return found
+
+    def given(self, given: GivenWord, offset: Enclosure, scale: int) -> tuple[int, int, int]:
+        """Return where cells and errors of a linear input begin, and the shift of half a step."""
+        line, cells = given_line(self.graph, given), self.cells(given)
+        shift = scale + (line.step.numerator.bit_length() - line.step.denominator.bit_length()) - 1
+        if shift < 0:
+            raise NotPlainError
+        errors = [exactly(line.value(k)) - offset - cell for k, cell in enumerate(cells)]
+        start = self.store.plain(*ends_of(cells, scale))
+        return start, self.store.ranges(*ends_of(errors, scale)), shift
+
+    def given_table(
+        self, place: int, parts: Parts, heap: int | None, factor: Fraction, view: View
+    ) -> Made:
+        """Return a linear input as a table over its own word."""
+        given = self.meanings[place]
+        if not isinstance(given, GivenWord) or given.word is None:
+            raise NotPlainError
+        cells = self.cells(given)
+        words = np.arange(len(cells), dtype=np.int64)
+        digits = self._digits({given.word: words}, parts, heap, view)
+        exact = [cell.times(factor) for cell in cells]
+        known = self.forward.known[place]
+        whole = (known.exact - known.inputs).times(factor)
+        reached = np.arange(*self._ends(given), dtype=np.int64)
+        return self._made(digits, exact, whole, reached)
+
+    def _ends(self, given: GivenWord) -> tuple[int, int]:
+        first, last = cells_reached(given_line(self.graph, given), given)
+        return first, last + 1
+
+    # tables
+
+    def table(
+        self, place: int, table: TableMeaning, parts: Parts, heap: int | None, factor: Fraction,
+        view: View,
+    ) -> Made:  # fmt: skip
+        """Return a table times a factor: what parts of a heap, or a word, say of it."""
+        known = self.forward.known[place]
+        whole = (known.exact - known.inputs).times(factor)
+        digits, words, line = None, np.zeros(0, np.int64), None
+        source, found = self.turned(table.source), self.forward.line(table.source)
+        if parts or view:
+            if found is None:
+                raise NotPlainError
+            line = found[1]
+            words = np.arange(line.count, dtype=np.int64)
+            read = Read(found[0], line, words)
+            named = (*table.pieces.words, *(table.pieces.product or ()))
+            entries = {k: looked_up(self.graph, k, read) for k in named}
+            digits = self._digits(entries, parts, heap, view)
+        if isinstance(table, WaveTable):
+            return self._waves(table, source, line, digits, factor, whole)
+        if digits is None or line is None:
+            scale = scale_for(whole.size)
+            return Made(scale, [-FAR, FAR, *outward(whole, scale), -FAR, FAR])
+        reached = self._reached(table, source, line)
+        exact = [ZERO] * line.count
+        for word in reached.tolist():
+            x = exactly(line.value(word)) - source.error.total - source.inputs
+            exact[word] = self._within(table, x).times(factor)
+        return self._made(digits, exact, whole, reached)
+
+    def _within(self, table: TableMeaning, x: Enclosure) -> Enclosure:
+        if isinstance(table, CurveTable):
+            return curve_within(table, x)
+        if not isinstance(table, PowerTable):
+            raise NotPlainError
+        total = ZERO
+        for c in reversed(table.coefficients):
+            total = total * x + exactly(c)
+        size = about(x).high
+        if table.coefficients[:2] == (0.0, 0.0) and len(table.coefficients) == SQUARE:
+            small = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
+            square = Enclosure(small * small >> PLACES, -(-size * size >> PLACES))
+            total = total.meet(square.times(Fraction(table.coefficients[2])))
+        return total
+
+    def turned(self, place: int) -> Known:
+        """Return what is known of a meaning, an angle's in turns."""
+        meaning, known = self.meanings[place], self.forward.known[place]
+        if not isinstance(meaning, Total) or not meaning.turning:
+            return known
+        part = Fraction(1, 1 << meaning.turning)
+        return Known(
+            known.exact.times(part), known.words.times(part), known.error.times(part),
+            known.inputs.times(part),
+        )  # fmt: skip
+
+    def _reached(self, table: TableMeaning, source: Known, line: Line) -> Words:
+        given = self.meanings[table.source]
+        if isinstance(given, GivenWord):
+            return np.arange(*self._ends(given), dtype=np.int64)
+        turning = isinstance(table, WaveTable) or (isinstance(table, CurveTable) and table.angle)
+        return line.reached(source.words, Fraction(1) if turning else None)
+
+    def _digits(
+        self, entries: Mapping[int, Words], parts: Parts, heap: int | None, view: View
+    ) -> Integers:
+        """Return what parts say, or a word above its lowest bits, as digits, in units of 2^-80."""
+        scales, nodes = self.graph.scales, self.graph.nodes
+        if view is not None:
+            word, drop = view
+            most = (1 << (nodes[word].bits - drop)) - 1
+            twice = 2 * (entries[word] >> drop).astype(object) - most
+            return twice * unit_of(scales[word].lsb + drop - 1)
+        if heap is None:
+            raise NotPlainError
+        total: Integers = np.zeros(1, dtype=object)
+        none = np.zeros(0, np.int64)
+        listed = [entries.get(k, none) for k in range(len(nodes))]
+        for part in parts:
+            if not set(part_reads(part)) <= set(entries):
+                raise NotPlainError
+            said = Atom(part, Fraction(1)).value(nodes, listed)
+            total = total + (2 * said.astype(object) - part.layout(nodes).weight)
+        return np.asarray(total * unit_of(scales[heap].lsb - 1))
+
+    def _made(
+        self, digits: Integers, exact: Sequence[Enclosure], whole: Enclosure, reached: Words
+    ) -> Made:
+        digits = _nearest(digits, reached)
+        low = _nearest(np.array([one.low for one in exact], dtype=object), reached)
+        high = _nearest(np.array([one.high for one in exact], dtype=object), reached)
+        size = max(abs(int(digits.max())), abs(int(digits.min())), whole.size)
+        scale = scale_for(size)
+        said = self.store.ranges(rounded_down(digits, scale), rounded_up(digits, scale))
+        missed = self.store.ranges(
+            rounded_down(digits - high, scale), rounded_up(digits - low, scale)
+        )
+        known = [-FAR, FAR, *outward(whole, scale), -FAR, FAR]
+        return Made(scale, known, said, missed, len(digits))
+
+    def _waves(
+        self, table: WaveTable, source: Known, line: Line | None, digits: Integers | None,
+        factor: Fraction, whole: Enclosure,
+    ) -> Made:  # fmt: skip
+        places = 1 << GRID
+        parts = [(k, exactly(a), exactly(b)) for k, a, b in table.parts]
+        found = waves_at(parts, Fraction(0), Fraction(1, places), np.arange(places, dtype=object))
+        values = found.values * factor.numerator // factor.denominator
+        size = max(abs(int(values.max())), abs(int(values.min())), whole.size)
+        if digits is not None:
+            size = max(size, abs(int(digits.max())), abs(int(digits.min())))
+        scale = scale_for(size)
+        grid = rounded_down(values, scale)
+        off = exactly(found.slack * abs(factor) / ONE) + self._off(table, factor)
+        slack = outward(off, scale)[1] + 3
+        tops = peaks(grid)
+        listed = np.concatenate([grid, np.array([*tops, 0], dtype=object)])
+        start = self.store.plain(listed, listed)
+        least, most = int(grid.min()) - slack, int(grid.max()) + slack
+        known = [-FAR, FAR, *outward(whole, scale), -FAR, FAR]
+        ends = {"values": start, "peaks": len(tops), "slack": slack, "least": least, "most": most}
+        if digits is None or line is None:
+            return Made(scale, known, **ends)
+        starts, count = _places(line, source)
+        low, high = windows(grid, starts, count)
+        reached = self._reached(table, source, line)
+        digits = _nearest(digits, reached)
+        below = _nearest(rounded_down(digits, scale) - (high + slack), reached)
+        above = _nearest(rounded_up(digits, scale) - (low - slack), reached)
+        said = self.store.ranges(rounded_down(digits, scale), rounded_up(digits, scale))
+        missed = self.store.ranges(below, above)
+        return Made(scale, known, said, missed, len(digits), **ends)
+
+    def _off(self, table: WaveTable, factor: Fraction) -> Enclosure:
+        """Return how far a wave is from its values at the places beside, and what ties add."""
+        bent = steep = ZERO
+        for k, a, b in table.parts:
+            size = exactly((abs(Fraction(a)) + abs(Fraction(b))) * abs(factor))
+            turn = pi().times(Fraction(2 * k))
+            bent, steep = bent + size * turn * turn, steep + size * turn
+        tie = steep.times(self._tie(table.source))
+        return bent.times(Fraction(1, 8 << (2 * GRID))) + tie
+
+    def _tie(self, place: int) -> Fraction:
+        """Return how far an angle may be outside of its cell, in turns."""
+        meaning = self.meanings[place]
+        if isinstance(meaning, TurnSum):
+            return sum((abs(k) * self._tie(item) for item, k in meaning.items), Fraction(0))
+        if isinstance(meaning, GivenWord) and meaning.word is not None:
+            return given_line(self.graph, meaning).step * TIE * 2
+        return Fraction(0)
+
+
+def _places(line: Line, source: Known) -> tuple[list[int], int]:
+    """Return, for every word of an angle, the first place where it may be, and how many follow."""
+    off = source.error.total + source.inputs
+    whole = 1 << GRID
+    least, most = off.ends
+    starts, count = [], 0
+    for word in range(line.count):
+        value = line.value(word)
+        one, two = (value - most) * whole, (value - least) * whole
+        first, last = one.numerator // one.denominator, -(-two.numerator // two.denominator)
+        starts.append(first)
+        count = max(count, last - first + 1)
+    return starts, min(count, whole)
+
+
+def _nearest(values: Integers, reached: Words) -> Integers:
+    """Return entries where those of words that never occur are as at the nearest that do."""
+    if len(values) != 1 and len(reached) != len(values):
+        place = np.searchsorted(reached, np.arange(len(values)))
+        return np.asarray(values[reached[np.minimum(place, len(reached) - 1)]])
+    return values
+
+
+def wrapped_constant(value: Enclosure, turn: int) -> Enclosure:
+    """Return a number less the whole turns nearest to it."""
+    middle = sum(value.ends) / 2
+    return value - exactly(round(Fraction(middle) / turn) * turn)
+
+
+# --------------------------------------------------------------------------------------------------
+# A graph as steps over boxes of its inputs (see `box_kernels.py`).
+# --------------------------------------------------------------------------------------------------
 
 
 class Boxing:
@@ -370,3 +805,163 @@ class Boxing:
         return self.steps.add(
             kinds.VIEW, source.scale, [source.place, self.graph.nodes[word].bits, shift, drop]
         )
+
+
+# --------------------------------------------------------------------------------------------------
+# Tight bounds of any output: branch and bound over boxes of its inputs.
+#
+# In a box all that depends on its angles is known nearly; what is linear may be anything. The worst
+# box is split into two, at the input where that helps most. Whenever this ends the worst of all
+# boxes is a bound.
+# --------------------------------------------------------------------------------------------------
+
+
+SAMPLES = 256  # cells, of which the worst say what splits are worth
+KEPT = 24
+TURNS = 6  # of climbing, for cells that are as bad as those that matter
+SEED = 15
+WIDEST = 17  # bits of a word and one
+
+
+ADDEND = 400_000  # steps of all boxes, for an addend by itself
+ROOM = 1 << 22  # boxes that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The least and the largest error; the boxes looked at, and whether no split could help."""
+
+    ends: tuple[Fraction, Fraction]
+    boxes: int
+    done: bool
+
+
+def box_bound(forward: Forward, column: int, effort: int) -> Searched:
+    """Return what an output errs by in the worst of all boxes; a `NotPlainError` where none are.
+
+    Boxes are counted, so that the same effort gives the same bound anywhere.
+    """
+    result = forward.explained.results[column]
+    boxed = Boxing(forward).boxed(result.meaning)
+    search_ = Search(boxed, boxed.output, last_of(forward, column, boxed.output))
+    found, done, seen = search_.run(effort * BOXES)
+    return Searched(at_rest_too(forward, column, found), seen, done)
+
+
+def last_of(forward: Forward, column: int, slot: Slot) -> tuple[int, ...]:
+    """Return what follows an output's sum: what is added, and how its word is rounded."""
+    explained = forward.explained
+    result, output = explained.results[column], explained.graph.results[column]
+    drop, shift = output.drop, slot.scale - output.drop
+    if drop and shift >= 1:
+        beside = outward(moved(explained, column, result), slot.scale)
+        return *beside, explained.graph.nodes[output.node].bits, shift, drop
+    return *outward(rounding(explained, column, result), slot.scale), 0, 0, 0
+
+
+def table_bound(forward: Forward, column: int) -> tuple[Fraction, Fraction]:
+    """Return what an output errs by where every addend of its sum is the worst by itself."""
+    result = forward.explained.results[column]
+    boxed = Boxing(forward).boxed(result.meaning)
+    beside = rounding(forward.explained, column, result)
+    unit = Fraction(2) ** -boxed.output.scale
+    total = boxed.steps[boxed.output.place]
+    low, high = int(total[8]) * unit, int(total[9]) * unit
+    for addend in boxed.addends:
+        part = boxed.until(addend)
+        found, _, _ = Search(part, addend, (0,) * 5).run(ADDEND // len(part.steps))
+        low, high = low + found[0], high + found[1]
+    return at_rest_too(forward, column, (low + beside.ends[0], high + beside.ends[1]))
+
+
+def at_rest_too(
+    forward: Forward, column: int, found: tuple[Fraction, Fraction]
+) -> tuple[Fraction, Fraction]:
+    """Return the ends of what an output errs by, be its word held at zero or not."""
+    low, high = found
+    result = forward.explained.results[column]
+    if result.rest is not None:
+        resting = -at_rest(forward.explained, result)
+        low, high = min(low, resting.ends[0]), max(high, resting.ends[1])
+    return low, high
+
+
+class Search:
+    """A search for the worst box, of one slot; `last` is what follows it (see `rounded`)."""
+
+    def __init__(self, boxed: Boxed, slot: Slot, last: tuple[int, ...]) -> None:
+        self.boxed, self.place = boxed, slot.place
+        self.unit = Fraction(2) ** -slot.scale
+        self.follows = np.array(last, np.int64)
+        self.first = np.array(boxed.first, np.int64)
+        self.last = np.array(boxed.last, np.int64)
+        self.bits = [int(k).bit_length() for k in self.first ^ self.last]
+
+    def run(self, budget: int) -> tuple[tuple[Fraction, Fraction], bool, int]:
+        """Return the ends of a slot's errors, whether no split could help, and boxes looked at."""
+        boxed = self.boxed
+        budget = budget if self.bits else 1  # without inputs there is one box
+        room = min(ROOM, max(2, budget // 2 + 2))
+        worth = self.worth() if budget > 1 else np.zeros((len(self.bits), WIDEST))
+        firsts = np.zeros((room, len(boxed.first)), np.uint16)
+        lasts = np.zeros_like(firsts)
+        firsts[0], lasts[0] = boxed.first, boxed.last
+        result = np.zeros(4, np.int64)
+        search(
+            boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, *boxed.readers(), firsts,
+            lasts, worth, self.place, self.follows, budget, result,
+        )  # fmt: skip
+        low, high, seen, done = (int(k) for k in result)
+        return (low * self.unit, high * self.unit), bool(done), seen
+
+    def keys(self, first: Whole, last: Whole) -> Whole:
+        """Return the largest errors in some boxes, rounded for the most that can be.
+
+        How a word is rounded says nothing of cells nearby, and so nothing of what splits are worth.
+        """
+        boxed, found = self.boxed, np.zeros(len(first), np.int64)
+        follows = self.follows * (1, 1, 0, 0, 0)
+        if self.follows[4]:
+            half = ((1 << self.follows[4]) - 1) << (self.follows[3] - 1)
+            follows[:2] += (-half, half)
+        sampled(
+            boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, first.astype(np.uint16),
+            last.astype(np.uint16), self.place, follows, found,
+        )  # fmt: skip
+        return found
+
+    def worth(self) -> Floats:
+        """Return what a split is worth, by input and by how many of its bits are open.
+
+        It is by how much less a box of few cells errs for every bit of an input that is known.
+        """
+        cells = self._cells()
+        alone = self.keys(cells, cells)
+        worth = np.zeros((len(self.bits), WIDEST))
+        for dim, bits in enumerate(self.bits):
+            gain = np.zeros(bits + 1)
+            for k in range(1, bits + 1):
+                first, last = cells.copy(), cells.copy()
+                first[:, dim] = np.maximum(self.first[dim], cells[:, dim] >> k << k)
+                last[:, dim] = np.minimum(self.last[dim], (cells[:, dim] >> k << k) + (1 << k) - 1)
+                mean = float((self.keys(first, last) - alone).mean())
+                gain[k] = max(mean, gain[k - 1])
+                worth[dim, k] = max((gain[k] - gain[j]) / (k - j) for j in range(k))
+        return worth
+
+    def _cells(self) -> Whole:
+        """Return single cells that err much."""
+        rng = np.random.default_rng(SEED)
+        size = (SAMPLES, len(self.bits))
+        cells = rng.integers(self.first, self.last + 1, size)
+        keys = self.keys(cells, cells)
+        for _ in range(TURNS):
+            order = np.argsort(-keys, kind="stable")[: SAMPLES // 2]
+            cells, keys = np.tile(cells[order], (2, 1)), np.tile(keys[order], 2)
+            flip = np.left_shift(1, rng.integers(0, np.maximum(1, self.bits), size))
+            other = np.where(rng.random(size) < 2 / len(self.bits), cells ^ flip, cells)
+            other = np.clip(other, self.first, self.last)
+            found = self.keys(other, other)
+            better = found > keys
+            cells, keys = np.where(better[:, None], other, cells), np.where(better, found, keys)
+        return np.asarray(cells[np.argsort(-keys, kind="stable")[:KEPT]], np.int64)

@@ -11,17 +11,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.claims import nodes, places, stands
+from boolcomp.base.errors import DataError
+from boolcomp.checker import graph, problem
+from boolcomp.checker.folder import NotCoveredError
 from boolcomp.checker.plain import Plain
 from boolcomp.checker.spans import Span
-from boolcomp.checker.steps import NotCoveredError
-from boolcomp.common.errors import DataError
 from boolcomp.proof.bound import meaning as meanings
-from boolcomp.proof.bound.ends import beyond_ends
+from boolcomp.proof.bound.plain import beyond_ends
 
 if TYPE_CHECKING:
-    from boolcomp.proof.bound.enclosure import Enclosure
-    from boolcomp.proof.bound.result import Bounds
+    from boolcomp.proof.bound.balls import Enclosure
+    from boolcomp.proof.bound.meaning import Bounds
 
 
 def met_with_checker(said: meanings.Explained, bounds: Bounds) -> Bounds:
@@ -51,56 +51,56 @@ def met_with_checker(said: meanings.Explained, bounds: Bounds) -> Bounds:
     return replace(bounds, outputs=outputs, unproved=unproved)
 
 
-def claim_of(said: meanings.Explained) -> stands.Claim:
+def claim_of(said: meanings.Explained) -> graph.Claim:
     """Return an explained graph for the checker."""
     outputs = tuple(
-        stands.OutputSteps(
+        graph.OutputSteps(
             one.name, one.meaning, Fraction(one.step), one.shift,
             None if one.rest is None else {name: _span(x) for name, x in one.rest},
         )
         for one in said.results
     )  # fmt: skip
     inputs = {
-        one.name: stands.InputCells(_span(one.allowed), one.cells, one.part, one.wraps, one.exact)
+        one.name: graph.InputCells(_span(one.allowed), one.cells, one.part, one.wraps, one.exact)
         for one in said.meanings
         if isinstance(one, meanings.GivenWord)
     }
     functions = tuple(map(_function, said.meanings))
     stand = tuple(map(_place, said.meanings))
     moved = {word: (low, high) for word, low, high in said.booked}
-    return stands.Claim(said.graph, functions, stand, inputs, outputs, moved)
+    return graph.Claim(said.graph, functions, stand, inputs, outputs, moved)
 
 
 def _span(x: Enclosure) -> Span:
     return Span(x.low, x.high)
 
 
-def _function(one: meanings.Meaning) -> nodes.Node:
+def _function(one: meanings.Meaning) -> problem.Node:
     if isinstance(one, meanings.GivenWord):
-        return nodes.Given(one.name, one.angle)
+        return problem.Given(one.name, one.angle)
     if isinstance(one, meanings.TurnSum):
-        return nodes.Turns(tuple((multiple, item) for item, multiple in one.items))
+        return problem.Turns(tuple((multiple, item) for item, multiple in one.items))
     if isinstance(one, meanings.WaveTable):
-        return nodes.Waves(one.source, one.parts)
+        return problem.Waves(one.source, one.parts)
     if isinstance(one, meanings.PowerTable):
-        return nodes.Powers(one.source, one.coefficients)
+        return problem.Powers(one.source, one.coefficients)
     if isinstance(one, meanings.CurveTable):
         steps = tuple(
-            nodes.Operation("x" if x.kind == "input" else x.kind, x.operands, x.value)
+            problem.Operation("x" if x.kind == "input" else x.kind, x.operands, x.value)
             for x in one.function.nodes[: one.function.outputs[0].node + 1]
         )
         ends = one.unit, one.middle, one.factor, one.low, one.high, one.angle
-        return nodes.Curve(one.source, *ends, steps)
+        return problem.Curve(one.source, *ends, steps)
     addends = tuple(
         (x.factor, (x.meaning,) if isinstance(x, meanings.LinearPart) else (x.a, x.b))
         for x in one.addends
     )
-    return nodes.Total(one.constant, addends, one.turning)
+    return problem.Total(one.constant, addends, one.turning)
 
 
-def _place(one: meanings.Meaning) -> places.Place:
+def _place(one: meanings.Meaning) -> graph.Place:
     if isinstance(one, meanings.Total):
-        return places.Place(() if one.word is None else (one.word,), None, one.owners)
+        return graph.Place(() if one.word is None else (one.word,), None, one.owners)
     if isinstance(one, meanings.GivenWord | meanings.TurnSum):
-        return places.Place(() if one.word is None else (one.word,))
-    return places.Place(one.pieces.words, one.pieces.product)
+        return graph.Place(() if one.word is None else (one.word,))
+    return graph.Place(one.pieces.words, one.pieces.product)

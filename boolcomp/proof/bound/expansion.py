@@ -7,9 +7,12 @@ coefficient c of Re c·exp(2πi·Σ multiple·turns), enclosed.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from boolcomp.proof.bound.enclosure import ZERO, Enclosure, about, exactly
+import numpy as np
+
+from boolcomp.proof.bound.balls import ONE, PLACES, ZERO, Enclosure, about, exactly, pi
 from boolcomp.proof.bound.meaning import (
     GivenWord,
     LinearPart,
@@ -19,12 +22,23 @@ from boolcomp.proof.bound.meaning import (
     TurnSum,
     WaveTable,
 )
-from boolcomp.proof.bound.waves import pi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from boolcomp.proof.bound.balls import Store
     from boolcomp.proof.bound.meaning import Explained, Meaning
+    from boolcomp.words.graph import Grid
+
+    Whole = NDArray[np.object_]
+
+
+# --------------------------------------------------------------------------------------------------
+# Meanings as polynomials in linear inputs whose coefficients are waves of the angles.
+# --------------------------------------------------------------------------------------------------
+
 
 Powers = tuple[tuple[int, int], ...]  # (meaning of an input, how often), sorted
 Coefficient = tuple[Enclosure, Enclosure]  # real and imaginary
@@ -205,3 +219,130 @@ def steepness(poly: Poly, name: int, reach: Mapping[int, Enclosure], times: int)
                     size = size * about(reach[other])
             total = total + about(size)
     return total
+
+
+# --------------------------------------------------------------------------------------------------
+# Numbers in the unit of a slot: whole ones of so many bits; ends are rounded outward.
+# --------------------------------------------------------------------------------------------------
+
+
+TOP = 29  # bits of what a slot holds at most
+MANTISSA = 30  # bits of a factor
+FAR = 1 << 61  # no slot is ever so large
+
+
+def outward(value: Enclosure, scale: int) -> tuple[int, int]:
+    """Return both ends of an enclosure in units of 2^-scale."""
+    shift = PLACES - scale
+    if shift >= 0:
+        return value.low >> shift, -(-value.high >> shift)
+    return value.low << -shift, value.high << -shift
+
+
+def rounded_down(values: Whole, scale: int) -> Whole:
+    """Return numbers of enclosures in units of 2^-scale, no larger than they are."""
+    shift = PLACES - scale
+    return np.asarray(values >> shift if shift >= 0 else values << -shift)
+
+
+def rounded_up(values: Whole, scale: int) -> Whole:
+    """Return the same, no smaller than they are."""
+    return -rounded_down(-values, scale)
+
+
+def ends_of(found: Sequence[Enclosure], scale: int) -> tuple[Whole, Whole]:
+    """Return the ends of many enclosures in units of 2^-scale."""
+    low = np.array([one.low for one in found], dtype=object)
+    high = np.array([one.high for one in found], dtype=object)
+    return rounded_down(low, scale), rounded_up(high, scale)
+
+
+def scale_of(size: Fraction) -> int:
+    """Return the scale of a slot that holds numbers up to a size."""
+    return TOP - log2_up(size) if size else TOP
+
+
+def scale_for(units: int) -> int:
+    """Return the scale of a slot that holds numbers up to a size in units of enclosures."""
+    return scale_of(Fraction(max(1, units), ONE))
+
+
+def log2_up(value: Fraction) -> int:
+    """Return the least k for which 2^k is no less."""
+    k = value.numerator.bit_length() - value.denominator.bit_length() - 1
+    while Fraction(2) ** k < value:
+        k += 1
+    return k
+
+
+def power_of(value: Fraction) -> int:
+    """Return k of 2^k."""
+    k = log2_up(value)
+    if Fraction(2) ** k != value:
+        raise NotPlainError
+    return k
+
+
+def unit_of(power: int) -> int:
+    """Return 2^power in units of enclosures."""
+    if power < -PLACES:
+        raise NotPlainError
+    return 1 << (PLACES + power)
+
+
+def mantissa(value: Fraction) -> tuple[int, int, int]:
+    """Return m, n and k for which a number lies between m·2^-k and n·2^-k."""
+    if not value:
+        return 0, 0, 0
+    shift = MANTISSA - log2_up(abs(value))
+    exact = value * Fraction(2) ** shift
+    low, high = exact.numerator // exact.denominator, -(-exact.numerator // exact.denominator)
+    return low, high, shift
+
+
+# --------------------------------------------------------------------------------------------------
+# Products of two words that are discarded: what they count, as far as one of the words says.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_LISTED_BITS = 20  # bits of two words of which all products are looked at
+
+
+def discarded(
+    store: Store, grid: Grid, own: Fraction, scale: int, *, of_b: bool
+) -> tuple[int, int] | None:
+    """Return where what is discarded begins in a store, by the low bits of one word.
+
+    With it how many these bits are. A step of the heap counts `own`. None where nothing is lost, or
+    too much is to be looked at.
+    """
+    below = -grid.column
+    if below <= 0:
+        return None
+    a, b = min(grid.a, below), min(grid.b, below)
+    if a + b > MOST_LISTED_BITS:
+        return None
+    low, high = _sums(a, b, below)[of_b]
+    unit = own * Fraction(2) ** (grid.column - 1) * ONE
+    low = low * unit.numerator // unit.denominator
+    high = -(-high * unit.numerator // unit.denominator)
+    start = store.ranges(rounded_down(low, scale), rounded_up(high, scale))
+    return start, b if of_b else a
+
+
+@lru_cache(maxsize=8)
+def _sums(a: int, b: int, below: int) -> tuple[tuple[Whole, Whole], tuple[Whole, Whole]]:
+    """Return the least and the largest sum of products i·j, i + j < below, of digits ±1 · 2^k.
+
+    By the low bits of the first word, and by those of the second.
+    """
+    one, two = np.arange(1 << a, dtype=np.int64), np.arange(1 << b, dtype=np.int64)
+    total = np.zeros((1 << a, 1 << b), np.int64)
+    for i in range(a):
+        ones = (1 << min(b, below - i)) - 1
+        row = (2 * (two & ones) - ones) << i
+        total += np.where((one >> i & 1)[:, None] > 0, row[None, :], -row[None, :])
+    return (
+        (total.min(axis=1).astype(object), total.max(axis=1).astype(object)),
+        (total.min(axis=0).astype(object), total.max(axis=0).astype(object)),
+    )

@@ -9,28 +9,214 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.proof.bound.curves import curve_known
-from boolcomp.proof.bound.enclosure import PLACES, ZERO, Enclosure, about, exactly
-from boolcomp.proof.bound.known import NONE, Error, Known, Line, line_of, units
-from boolcomp.proof.bound.meaning import CurveTable, PowerTable, WaveTable
-from boolcomp.proof.bound.waves import FINEST, Sampled, pi, split_start, turned, waves_at
-from boolcomp.words.graph import Lookup
-from boolcomp.words.simulate import masked
+from boolcomp.base.errors import DataError
+from boolcomp.proof.bound.balls import (
+    FINEST,
+    PLACES,
+    ZERO,
+    Enclosure,
+    Sampled,
+    about,
+    ball,
+    between,
+    exactly,
+    of_ball,
+    pi,
+    precise,
+    split_start,
+    turned,
+    waves_at,
+)
+from boolcomp.proof.bound.meaning import (
+    NONE,
+    CurveTable,
+    Error,
+    Known,
+    Line,
+    PowerTable,
+    WaveTable,
+    given_line,
+    line_of,
+    units,
+)
+from boolcomp.words.graph import Angles, Lookup
+from boolcomp.words.simulation import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from flint import arb
     from numpy.typing import NDArray
 
-    from boolcomp.proof.bound.meaning import Pieces, TableMeaning
+    from boolcomp.problem.expressions.tape import Straight
+    from boolcomp.proof.bound.meaning import GivenWord, Pieces, TableMeaning, TurnSum
     from boolcomp.words.graph import WordGraph
 
     Words = NDArray[np.int64]
     Whole = NDArray[np.object_]
+    Lines = Mapping[int, tuple[int, Line]]
+
+
+# --------------------------------------------------------------------------------------------------
+# Tables of functions that are no waves: between which numbers they are near every word.
+#
+# Each step of the calculation is enclosed by balls; what rises is known by its ends.
+# --------------------------------------------------------------------------------------------------
+
+
+RISING = ("exp", "atan", "tanh")
+WITHIN = {"sqrt": (0, None), "log": (0, None), "asin": (-1, 1), "acos": (-1, 1)}
+
+
+def curve_known(
+    table: CurveTable, source: Known, read: Read | None, found: Sampled | None
+) -> Known:
+    """Return what is known of a curve; `found` is what its words say at all words that it reads."""
+    if read is None or found is None:
+        whole = curve_within(table, source.exact - source.inputs)
+        return Known(whole, whole, NONE, whole - whole)
+    error, beside = source.error.total, source.error.total + source.inputs
+    missed, passed, inputs, exact = [], [], [], []
+    ends = table.low, table.high
+    values = _values_of(table.function, table.unit, table.middle, table.factor, ends, table.angle)
+
+    def within(x: Enclosure) -> Enclosure:
+        if x not in values:
+            values[x] = curve_within(table, x)
+        return values[x]
+
+    for word, said in zip(read.words.tolist(), found.values, strict=True):
+        at = exactly(read.line.value(word))
+        here = within(at)
+        moved = within(at - error) if error != ZERO else here
+        near = within(at - beside)
+        missed.append(Enclosure(said, said + found.slack) - here)
+        passed.append(here - moved if error != ZERO else ZERO)
+        inputs.append(here - near if error == ZERO else moved - near)
+        exact.append(moved)
+    errors = Error(_all(missed), _all(passed))
+    return Known(_all(exact), found.hull, errors, _all(inputs)).tightened()
+
+
+@lru_cache(maxsize=4)
+def _values_of(*curve: object) -> dict[Enclosure, Enclosure]:
+    """Return the enclosures of a curve found so far; several bounds of a search need the same."""
+    del curve
+    return {}
+
+
+def _all(found: list[Enclosure]) -> Enclosure:
+    return Enclosure(min(one.low for one in found), max(one.high for one in found))
+
+
+def curve_within(table: CurveTable, x: Enclosure) -> Enclosure:
+    """Return what a curve is for all x of an enclosure."""
+    place = ball(x)
+    if table.angle:
+        place = place * 2 * precise().pi()
+    place = place * table.unit + table.middle
+    low, high = place.lower(), place.upper()
+    if low < table.low:
+        low = precise()(table.low)
+    if low > table.high:
+        low = precise()(table.high)
+    high = max(low, high)
+    if high > table.high:
+        high = max(low, precise()(table.high))
+    inside = _hull(low, high)
+    value = evaluated(table.function, inside) * table.factor
+    if not value.is_finite():
+        raise DataError("a curve has no bound where its function has none: x / x, say, about 0")
+    return of_ball(value)
+
+
+def _hull(low: arb, high: arb) -> arb:
+    return low.union(high)
+
+
+def evaluated(function: Straight, x: arb) -> arb:
+    """Return what a function of one input is for all of a ball."""
+    values: list[arb] = []
+    for node in function.nodes:
+        if node.kind == "input":
+            values.append(x)
+        elif node.kind == "constant":
+            values.append(precise()(node.value))
+        else:
+            values.append(_step(node.kind, [values[k] for k in node.operands], node.operands))
+    return values[function.outputs[0].node]
+
+
+def _step(kind: str, read: list[arb], places: tuple[int, ...]) -> arb:
+    a = read[0]
+    if kind in _ARITHMETIC:
+        if kind == "mul" and places[0] == places[1]:
+            size = abs(a)
+            return (
+                _hull((size * size).lower(), (size * size).upper())
+                if size.lower() > 0
+                else (_hull(precise()(0), (size.upper() * size.upper()).upper()))
+            )
+        return _ARITHMETIC[kind](a, read[1])
+    if kind in RISING:
+        return _hull(getattr(a.lower(), kind)(), getattr(a.upper(), kind)())
+    if kind in WITHIN:
+        least, most = WITHIN[kind]
+        low, high = a.lower(), a.upper()
+        low = low if least is None or low > least else precise()(least)
+        high = high if most is None or high < most else precise()(most)
+        high = max(low, high)
+        return _hull(getattr(low, kind)(), getattr(high, kind)())
+    return _OTHERS[kind](*read)
+
+
+_ARITHMETIC: dict[str, Callable[[arb, arb], arb]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+}
+
+
+def _sign(a: arb) -> arb:
+    low = 1 if a.lower() > 0 else 0 if a.lower() >= 0 else -1
+    high = -1 if a.upper() < 0 else 0 if a.upper() <= 0 else 1
+    return _hull(precise()(low), precise()(high))
+
+
+def _positive(a: arb) -> arb:
+    return _hull(precise()(1 if a.lower() > 0 else 0), precise()(0 if a.upper() <= 0 else 1))
+
+
+def _wrapped(a: arb) -> arb:
+    pi = precise().pi()
+    turns = (a / (2 * pi) + precise()(0.5)).floor()
+    if turns.is_exact():
+        return a - 2 * pi * turns
+    return _hull((-pi).lower(), pi.upper())
+
+
+_OTHERS: dict[str, Callable[..., arb]] = {
+    "neg": lambda a: -a,
+    "sin": lambda a: a.sin(),
+    "cos": lambda a: a.cos(),
+    "abs": abs,
+    "atan2": lambda a, b: precise().atan2(a, b),
+    "sign": _sign,
+    "step": _positive,
+    "wrap": _wrapped,
+}
+
+
+# --------------------------------------------------------------------------------------------------
+# Tables: all words of their source are looked at, one by one.
+# --------------------------------------------------------------------------------------------------
+
 
 PLACES_WITHIN = 64  # of an angle that is no word, or one of few: values between are counted
 
@@ -182,3 +368,105 @@ def _powers_within(table: PowerTable, x: Enclosure) -> tuple[Enclosure, Enclosur
     """Return what a polynomial is and how steep it is within an enclosure."""
     slopes = [k * c for k, c in enumerate(table.coefficients)][1:]
     return _horner(table.coefficients, x), _horner(slopes, x)
+
+
+# --------------------------------------------------------------------------------------------------
+# Inputs: which words they may have, and how far from the middle of a cell they may be.
+# --------------------------------------------------------------------------------------------------
+
+
+TIE = Fraction(1, 1 << 28)  # of a cell: what encoders take for on the border, and round to it
+
+
+def given_known(graph: WordGraph, given: GivenWord) -> Known:
+    """Return what is known of an input."""
+    if given.word is None:
+        return _unread(given)
+    line = given_line(graph, given)
+    first, last = cells_reached(line, given)
+    middles = between(line.value(first), line.value(last))
+    return Known(middles, middles, NONE, -beside(line, given))
+
+
+def _unread(given: GivenWord) -> Known:
+    """Return what is known of an input that no word is read of: it is one cell."""
+    low, high = given.allowed.ends
+    middle, half = exactly((low + high) / 2), (high - low) / 2
+    return Known(middle, middle, NONE, between(-half, half))
+
+
+def cells_reached(line: Line, given: GivenWord) -> tuple[int, int]:
+    """Return the first and the last cell in which an input may lie."""
+    most = line.count - 1
+    if given.wraps:
+        return 0, most
+    low, high = ((end - line.start) / line.step + Fraction(1, 2) for end in given.allowed.ends)
+    first, last = low - TIE, high + TIE
+    ends = first.numerator // first.denominator, last.numerator // last.denominator
+    return min(max(0, ends[0]), most), min(max(0, ends[1]), most)
+
+
+def beside(line: Line, given: GivenWord) -> Enclosure:
+    """Return how far above the middle of its cell an input may lie; words saturate at the ends."""
+    if given.exact:
+        half = (line.step - (Fraction(1, given.cells << given.part) if given.angle else 1)) / 2
+        return between(-half, half) if half > 0 else ZERO
+    half = line.step * (Fraction(1, 2) + TIE)
+    if given.wraps:
+        return between(-half, half)
+    low, high = given.allowed.ends
+    below = min(-half, low - line.value(0))
+    return between(below, max(half, high - line.value(line.count - 1)))
+
+
+# --------------------------------------------------------------------------------------------------
+# Sums of angles: the leading bits of words are added, modulo a turn.
+# --------------------------------------------------------------------------------------------------
+
+
+def turns_known(
+    graph: WordGraph,
+    sum_: TurnSum,
+    read: Mapping[int, Known],
+    lines: Mapping[int, tuple[int, Line]],
+) -> Known:
+    """Return what is known of a sum of angles.
+
+    `lines` are the nodes of its items' words, and what these stand for.
+    """
+    exact = inputs = ZERO
+    for item, multiple in sum_.items:
+        exact = exact + read[item].exact.times(Fraction(multiple))
+        inputs = inputs + read[item].inputs.times(Fraction(multiple))
+    if sum_.word is None:
+        return Known(exact, exact, NONE, inputs)
+    node = graph.nodes[sum_.word]
+    if not isinstance(node, Angles):
+        raise ValueError(f"word {sum_.word} is no sum of angles")  # noqa: TRY004 (of what is said)
+    own = line_of(graph, sum_.word)
+    constant, error = own.start + own.step * node.constant, NONE
+    times = {item: Fraction(0) for item, _ in sum_.items}
+    for turn in node.turns:
+        size = own.step * (1 << turn.shift)
+        if turn.negative:
+            constant, size = constant + size * ((1 << turn.read) - 1), -size
+        item = next(k for k, _ in sum_.items if k in lines and lines[k][0] == turn.node)
+        drop = graph.nodes[turn.node].bits - turn.read
+        line = lines[item][1]
+        weight = size / (line.step * (1 << drop))
+        times[item] += weight
+        constant -= weight * line.start
+        lost = between(0, ((1 << drop) - 1) * line.step)
+        error = error + Error(ZERO, lost.times(-weight))
+    for item, multiple in sum_.items:
+        error = error + read[item].error.times(times[item])
+        if times[item] != multiple:
+            error = error + Error(ZERO, read[item].exact.times(times[item] - multiple))
+    error = error + Error(ZERO, _nearest(exactly(constant), error.bits))
+    return Known(exact, exact + error.total, error, inputs)
+
+
+def _nearest(constant: Enclosure, beside: Enclosure) -> Enclosure:
+    """Return a constant less whole turns such that with what is beside it is nearest to 0."""
+    middle = sum((constant + beside).ends) / 2
+    return constant - exactly(round(Fraction(middle)))

@@ -7,11 +7,10 @@ import math
 import pytest
 from graphs import before
 
-from boolcomp.common.errors import UsageError
-from boolcomp.logic import luts
+from boolcomp.base.errors import UsageError
+from boolcomp.logic import network as luts
 from boolcomp.logic.network import Builder, Network
-from boolcomp.parallel.methods.boolean import ProductTable, boolean_tasks
-from boolcomp.parallel.methods.logic import network_tasks
+from boolcomp.parallel.methods.logic import ProductTable, boolean_tasks, network_tasks
 
 T11 = ProductTable("T11", 1, inputs=15, products=100, literals=900, outputs=8)
 T12 = ProductTable("T12", 1, inputs=11, products=30, literals=180, outputs=6)

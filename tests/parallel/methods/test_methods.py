@@ -10,10 +10,10 @@ import pytest
 from graphs import crossing, error
 from samples import general_robot, random_robot, random_states
 
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError
 from boolcomp.parallel.methods.registry import METHODS, method_named, straight_line, task_graph
-from boolcomp.problem.dynamics.batch import inverse_dynamics
-from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
+from boolcomp.problem.expressions.algebra import Operations
 from boolcomp.problem.robot.library import load_robot, robot_names
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
 from boolcomp.parallel.schedule.machine import Costs, Links, Machine, Shared
-from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.expressions.algebra import Operations
 from boolcomp.problem.expressions.tape import Tape, task
 
 COSTS = Costs(0.5, 0.25, 1.0, 2.0, 4.0)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 from parallel.schedule.graphs import free
 
-from boolcomp.common.errors import DataError
-from boolcomp.parallel.schedule.assigning import (
+from boolcomp.base.errors import DataError
+from boolcomp.parallel.schedule.graph import Assignment, Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.schedulers import (
     communication,
     exact_communication,
     parse_assignment,
 )
-from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.placed import Assignment
-from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.expressions.algebra import Operations
 from boolcomp.problem.expressions.tape import Tape, task
 
 TASKS = ("M/1", "M/2", "k/1", "solve")

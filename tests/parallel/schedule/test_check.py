@@ -8,12 +8,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from parallel.schedule.graphs import graph_of, linked, random_graph
 
-from boolcomp.common.errors import DataError
-from boolcomp.parallel.schedule.check import check_schedule
-from boolcomp.parallel.schedule.gantt import gantt_svg
-from boolcomp.parallel.schedule.placed import Assignment, Schedule
+from boolcomp.base.errors import DataError
+from boolcomp.parallel.schedule.graph import Assignment, Schedule, check_schedule
 from boolcomp.parallel.schedule.schedulers import make_schedule
-from boolcomp.parallel.schedule.simulate import simulate
+from boolcomp.parallel.schedule.simulate import gantt_svg, simulate
 
 GRAPH = graph_of("a1 b1 c1", "ab1 ac2")
 MACHINE = linked(count=1)

@@ -14,9 +14,9 @@ import pytest
 from parallel.schedule.graphs import there_and_back
 from waiting import until_gone
 
-from boolcomp.common.errors import DataError, UsageError
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
-from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.parallel.schedule.graph import Assignment
 from boolcomp.problem.expressions.tape import Tape, task
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
         "import os, time\n"
         "import numpy as np\n"
         "from boolcomp.parallel.schedule.execute import StageRunner\n"
-        "from boolcomp.parallel.schedule.placed import Assignment\n"
+        "from boolcomp.parallel.schedule.graph import Assignment\n"
         "from parallel.schedule.graphs import there_and_back\n"
         "lists = Assignment((('out', 'back'), ('beyond',)))\n"
         "with StageRunner(*there_and_back(), lists, block=8) as runner:\n"

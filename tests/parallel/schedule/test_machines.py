@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from parallel.schedule.graphs import linked, shared
 
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.parallel.schedule.machine import Links
-from boolcomp.parallel.schedule.machinefile import FOLDER, load_machine, machine_names
-from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.base.errors import DataError, UsageError
+from boolcomp.parallel.schedule.machine import FOLDER, Links, load_machine, machine_names
+from boolcomp.problem.expressions.algebra import Operations
 
 if TYPE_CHECKING:
     from pathlib import Path

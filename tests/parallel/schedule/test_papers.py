@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from boolcomp.common.errors import UsageError
+from boolcomp.base.errors import UsageError
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
 from boolcomp.parallel.schedule.papers import reproduce
-from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.expressions.algebra import Operations
 
 # Printed formulas that do not give the printed numbers: nothing of ours can.
 MISPRINTS = {"Uicker-Kahn mul, n = 6", "Waters mul, n = 6"}

@@ -10,15 +10,16 @@ import pytest
 from parallel.schedule.graphs import there_and_back
 from waiting import ticks
 
-from boolcomp.common.errors import UsageError
-from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
-from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.placed import Assignment
-from boolcomp.parallel.schedule.realrun import (
+from boolcomp.base.errors import UsageError
+from boolcomp.parallel.schedule.execute import (
+    Engine,
+    Executed,
+    StageRunner,
     check_engine,
     run_really,
 )
-from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.parallel.schedule.graph import Assignment, Edge, Task, TaskGraph
+from boolcomp.problem.expressions.algebra import Operations
 
 STRAIGHT, NAMES = there_and_back()
 GRAPH = TaskGraph(

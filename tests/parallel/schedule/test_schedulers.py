@@ -18,11 +18,9 @@ from parallel.schedule.graphs import (
     shared,
 )
 
-from boolcomp.common.errors import UsageError
-from boolcomp.parallel.schedule.check import check_schedule
-from boolcomp.parallel.schedule.lowerbounds import lower_bounds
-from boolcomp.parallel.schedule.optimal import optimal
-from boolcomp.parallel.schedule.schedulers import make_schedule
+from boolcomp.base.errors import UsageError
+from boolcomp.parallel.schedule.graph import check_schedule
+from boolcomp.parallel.schedule.schedulers import lower_bounds, make_schedule, optimal
 from boolcomp.parallel.schedule.simulate import simulate
 
 if TYPE_CHECKING:

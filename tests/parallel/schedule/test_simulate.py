@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from parallel.schedule.graphs import graph_of, graphs, linked, machines, shared
 
-from boolcomp.common.errors import DataError
-from boolcomp.parallel.schedule.check import check_schedule
-from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.base.errors import DataError
+from boolcomp.parallel.schedule.graph import Assignment, check_schedule
 from boolcomp.parallel.schedule.simulate import pipelined, simulate
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ import pytest
 from small_programs import stages
 from waiting import running, until, until_gone
 
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.parallel.sharding.workergroup import WorkerError
-from boolcomp.scale.pool import ProcessPool
+from boolcomp.base.errors import DataError, UsageError
+from boolcomp.scale.pool import ProcessPool, WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from small_programs import stages
 
-from boolcomp.common.errors import UsageError
-from boolcomp.parallel.sharding.deal import deal_terms, terms_of
-from boolcomp.scale.partition import make_shares
+from boolcomp.base.errors import UsageError
+from boolcomp.scale.partition import deal_terms, make_shares, terms_of
 
 PROGRAM = stages(4)[2]
 

@@ -11,20 +11,19 @@ import pytest
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states
 
-from boolcomp.common.errors import UsageError
-from boolcomp.problem.angles import exact_cosine, exact_sine
-from boolcomp.problem.dynamics.batch import (
+from boolcomp.base.errors import UsageError
+from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
+from boolcomp.problem.dynamics.newton_euler import (
     evaluated_states,
     gravity_torques,
     inertia_matrix,
     inverse_dynamics,
+    newton_euler,
 )
-from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
-from boolcomp.problem.dynamics.newton_euler import newton_euler
-from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.expressions.algebra import Folding
+from boolcomp.problem.expressions.algebra import Folding, Operations
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot.library import load_robot, robot_names
+from boolcomp.problem.words import exact_cosine, exact_sine
 
 if TYPE_CHECKING:
     from boolcomp.problem.robot.model import Robot

@@ -11,8 +11,8 @@ from graphs import error
 from samples import branched_robot, random_robot, random_states
 
 from boolcomp.parallel.methods.registry import straight_line, task_graph
-from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.regrouping import regrouped
+from boolcomp.problem.dynamics.regrouped import regrouped
+from boolcomp.problem.expressions.algebra import Operations
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.expressions.algebra import Constant, Folding
-from boolcomp.problem.expressions.straight import Operation, Returned, Straight
-from boolcomp.problem.expressions.tape import Tape, task
+from boolcomp.base.errors import DataError, UsageError
+from boolcomp.problem.expressions.algebra import Constant, Folding, Operations
+from boolcomp.problem.expressions.tape import Operation, Returned, Straight, Tape, task
 
 STEPS = st.lists(
     st.tuples(st.sampled_from("+-*~c"), st.integers(0, 30), st.integers(0, 30)), max_size=25

@@ -10,10 +10,10 @@ import pinocchio as pin
 import pytest
 from mjcf_texts import ARM
 
-from boolcomp.common.errors import DataError
-from boolcomp.problem.dynamics.batch import inverse_dynamics
-from boolcomp.problem.interval import Interval
+from boolcomp.base.errors import DataError
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.robot.library import load_urdf
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from pathlib import Path

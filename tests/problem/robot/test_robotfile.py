@@ -16,16 +16,14 @@ from hypothesis import strategies as st
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states, terms_of
 
-from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
-from boolcomp.problem.dynamics import christoffel
-from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.base.errors import BoolcompError, DataError, DataWarning, UsageError
+from boolcomp.problem.dynamics import newton_euler
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot.frames import roll_pitch_yaw, rotation_rows
 from boolcomp.problem.robot.library import load_robot, robot_names
-from boolcomp.problem.robot.model import Pose, Robot
-from boolcomp.problem.robot.payload import with_payload
+from boolcomp.problem.robot.model import Pose, Robot, roll_pitch_yaw, rotation_rows, with_payload
 from boolcomp.problem.robot.toml import parse_robot
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +72,7 @@ def test_shipped_robots_load_without_warning_and_print_as_files(name: str) -> No
     assert parse_robot(str(robot)) == robot == robot.mechanism
 
 
-@pytest.mark.filterwarnings("ignore::boolcomp.common.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::boolcomp.base.errors.DataWarning")
 @given(st.sampled_from([random_robot, general_robot, branched_robot]), st.integers(0, 10_000))
 def test_any_robot_is_read_as_it_was_written(make: Callable[[int], Robot], seed: int) -> None:
     assert parse_robot(str(make(seed))) == make(seed)
@@ -318,7 +316,7 @@ def test_terms_of_too_many_joints_are_refused_before_anything_is_sampled(
     def sampled(*_: object) -> None:
         raise SampledError
 
-    monkeypatch.setattr(christoffel, "inertia_matrix", sampled)
+    monkeypatch.setattr(newton_euler, "inertia_matrix", sampled)
     for joints, said in ((10, r"terms of 10 joints need 12.5 GB"),
                          (9, r"terms of 9 joints need 2\.02 GB.*up to eight turning")):  # fmt: skip
         with pytest.raises(DataError, match=said):
@@ -349,7 +347,7 @@ def held(robot: Robot, table: str) -> str:
     return str(robot).replace("[[joint]]", f"[payload]\n{table}\n[[joint]]", 1)
 
 
-@pytest.mark.filterwarnings("ignore::boolcomp.common.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::boolcomp.base.errors.DataWarning")
 @pytest.mark.parametrize("seed", range(5))
 def test_a_held_body_has_the_torques_that_pinocchio_gives_it(seed: int) -> None:
     """Mass, centre and inertia in the tool's frame, appended to Pinocchio's last joint there."""

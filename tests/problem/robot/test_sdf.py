@@ -13,11 +13,11 @@ from pinocchio_model import after_joint, placed
 from samples import branched_robot, random_states
 from sdf_texts import ARM, BODY
 
-from boolcomp.common.errors import DataError
-from boolcomp.problem.dynamics.batch import inverse_dynamics
-from boolcomp.problem.interval import Interval
+from boolcomp.base.errors import DataError
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.robot.library import load_urdf
 from boolcomp.problem.robot.model import Pose
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from limited import with_ranges
 
-from boolcomp.common.errors import DataError
+from boolcomp.base.errors import DataError
 from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import stopped
 from boolcomp.problem.robot.toml import parse_robot
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Input

@@ -15,11 +15,11 @@ import pinocchio as pin
 import pytest
 from urdf_texts import ARM, LIMIT, TREE, damaged, joint
 
-from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
-from boolcomp.problem.dynamics.batch import inverse_dynamics
-from boolcomp.problem.interval import Interval
+from boolcomp.base.errors import BoolcompError, DataError, DataWarning, UsageError
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.robot.library import load_robot, load_urdf
 from boolcomp.problem.robot.toml import parse_robot
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -323,7 +323,7 @@ def test_mistakes_are_named_with_line_and_element(
 
 
 def test_a_file_too_large_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.problem.robot.xmltext.MOST_BYTES", 100)
+    monkeypatch.setattr("boolcomp.problem.robot.xml.MOST_BYTES", 100)
     with pytest.raises(DataError, match="too large: at most 100 bytes are read"):
         arm_of(tmp_path)
 

@@ -11,8 +11,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from boolcomp.common.errors import DataError
-from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.base.errors import DataError
+from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
 from boolcomp.problem.robot.library import load_robot, load_urdf
 from boolcomp.problem.robot.toml import parse_robot
 
@@ -126,7 +126,7 @@ def same(path: Path, model: Any, kept: tuple[int, ...], ends: list[int], states:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::boolcomp.common.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::boolcomp.base.errors.DataWarning")
 @pytest.mark.parametrize("path", ROBOTS, ids=lambda path: path.stem)
 def test_chains_and_trees_of_a_file_agree_with_pinocchio_to_nine_digits(path: Path) -> None:
     model = pin.buildModelFromUrdf(str(path))

@@ -14,13 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.common.errors import UsageError
-from boolcomp.problem.expressions.rules import UNARY_FUNCTIONS
-from boolcomp.problem.expressions.straight import Returned, Straight
-from boolcomp.problem.expressions.tape import Tape
-from boolcomp.problem.interval import Interval
+from boolcomp.base.errors import UsageError
+from boolcomp.problem.expressions.algebra import UNARY_FUNCTIONS
+from boolcomp.problem.expressions.tape import Returned, Straight, Tape
 from boolcomp.problem.problem import Input
-from boolcomp.problem.written.enclosures import enclosures
+from boolcomp.problem.words import Interval
+from boolcomp.problem.written.build import enclosures
 
 if TYPE_CHECKING:
     from collections.abc import Callable

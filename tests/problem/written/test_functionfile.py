@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.common.errors import BoolcompError, DataError, UsageError
+from boolcomp.base.errors import BoolcompError, DataError, UsageError
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.robot.model import Robot

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.common.errors import BoolcompError, DataError, UsageError
+from boolcomp.base.errors import BoolcompError, DataError, UsageError
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:

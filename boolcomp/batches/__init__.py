@@ -1,1 +1,0 @@
-"""Very many states in files, evaluated chunk by chunk: workers read and write, runs are resumed."""

@@ -1,1 +1,0 @@
-"""What the sections `sketch` and `graph` say: functions, and the words that stand for them."""

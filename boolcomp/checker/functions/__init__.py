@@ -1,1 +1,0 @@
-"""Functions as sums of waves times powers, and those of a robot, by Lagrange's equations."""

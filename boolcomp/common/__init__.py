@@ -1,1 +1,0 @@
-"""What every room uses: errors, files, text, the user's cache, helper processes."""

@@ -1,1 +1,0 @@
-"""Logic that errs a little more and is smaller, checked against what is allowed."""

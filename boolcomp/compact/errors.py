@@ -1,0 +1,627 @@
+"""What a word graph errs by against the exact function, and whether its network does as it does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from boolcomp.base.workers import ALONE, Shared
+from boolcomp.compact.demand import LEAST_SEARCHED
+from boolcomp.compact.network import program_of_graph, word_logic
+from boolcomp.compact.sketch import quantities
+from boolcomp.paper.plan import FEWEST_BITS, Options, make_plan
+from boolcomp.paper.tables import quantised
+from boolcomp.proof.worst import EVALUATIONS, Cells, find_worst, subject_of, worst_of
+from boolcomp.words.graph import narrowed
+from boolcomp.words.simulation import agrees, network_words, simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.base.workers import Workers
+    from boolcomp.compact.demand import Demand
+    from boolcomp.compact.network import Ends
+    from boolcomp.compact.sketch import Quantity
+    from boolcomp.engines.choice import EngineName
+    from boolcomp.logic.network import Network
+    from boolcomp.problem.problem import Input, Problem
+    from boolcomp.proof.worst import Subject, Worst
+    from boolcomp.terms.extract import Terms
+    from boolcomp.words.graph import WordGraph
+    from boolcomp.words.simulation import Simulated
+
+    Floats = NDArray[np.float64]
+    Words = NDArray[np.int64]
+    Measured = tuple["Sampling", WordGraph, Network | None, bool]
+
+
+# --------------------------------------------------------------------------------------------------
+# What the decoder of an output takes off: the mean of the errors, which costs no logic.
+#
+# A heap that discards low bits decodes its word at the middle of a cell. Where the sums that share
+# a cell do not fill it evenly (all products of a sum may be whole steps, so that its lowest bit
+# never changes) their mean lies beside it, by up to a quarter of a step. The code's range is put
+# there.
+# --------------------------------------------------------------------------------------------------
+
+
+GRAIN = 64  # parts of a step: what a million samples know, and few digits in a range
+
+
+def decoder_shifts(errors: Errors, worst: Worst, most: Sequence[float]) -> Floats:
+    """Return by how many steps each output's words are to stand for more than their cells' middles.
+
+    None does where the largest error is, or would be, beyond a demanded one (`most`): what is kept
+    holds as it is stored, too.
+    """
+    shifts = -np.round(errors.mean * GRAIN) / GRAIN
+    sampled = np.maximum(errors.max, errors.moved(shifts).max)
+    largest = np.maximum(sampled, np.maximum(worst.most, worst.moved(shifts).most))
+    limits = np.broadcast_to(np.asarray(most or (np.inf,)), largest.shape)
+    return np.asarray(np.where(largest > limits, 0.0, shifts)) + 0.0
+
+
+# --------------------------------------------------------------------------------------------------
+# All words of a problem that has few enough: of exact words the largest error is known.
+#
+# An input that is no exact word has states anywhere in a cell, and errors are largest at its ends
+# where the function is monotonous: widths are chosen with states there. `errors.worst` seeks more.
+# --------------------------------------------------------------------------------------------------
+
+
+MOST_BITS = 16  # of all input words together
+EDGE = 1e-6  # of a cell: how near to its end
+
+
+def is_countable(problem: Problem, bits: Mapping[str, int]) -> bool:
+    """Tell whether all words of a problem can be looked at."""
+    return sum(word.bits for word in quantities(problem, bits).values()) <= MOST_BITS
+
+
+def is_exact(problem: Problem, bits: Mapping[str, int]) -> bool:
+    """Tell whether all words can be looked at, and stand for nothing but themselves."""
+    return is_countable(problem, bits) and all(one.exact for one in problem.inputs)
+
+
+def every_state(problem: Problem, bits: Mapping[str, int]) -> tuple[Floats, ...]:
+    """Return all states that matter, an array for each group; `is_countable` must hold."""
+    return _every(problem, tuple(sorted(bits.items())))
+
+
+@lru_cache(maxsize=2)
+def _every(problem: Problem, bits: tuple[tuple[str, int], ...]) -> tuple[Floats, ...]:
+    words = quantities(problem, dict(bits))
+    axes = [_axis(one, words.get(one.name)) for one in problem.inputs]
+    grid = np.meshgrid(*axes, indexing="ij")
+    return problem.arrays(np.stack([axis.reshape(-1) for axis in grid], axis=1))
+
+
+def _axis(one: Input, word: Quantity | None) -> Floats:
+    """Return the places of an input that matter, within where it may be."""
+    if word is None:  # a single value
+        return np.array([one.range.low])
+    cells = np.arange(1 << word.bits, dtype=np.float64)
+    inside = [0.5] if word.exact else [EDGE, 1 - EDGE]
+    found = np.concatenate([word.range.low + (cells + part) * word.step for part in inside])
+    if word.exact:
+        return np.asarray(found[(found >= one.range.low) & (found <= one.range.high)])
+    return np.unique(np.clip(found, one.range.low, one.range.high))
+
+
+# --------------------------------------------------------------------------------------------------
+# Seeded states of a problem as words: what a graph reads, and what its sketch reads.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class States:
+    """States by name of input: words, and values in units of words; outputs in their steps."""
+
+    words: dict[str, Words]
+    values: dict[str, Floats]
+    outputs: Floats
+
+
+def draw(
+    problem: Problem,
+    quantities: Mapping[str, Quantity],
+    steps: Sequence[float],
+    count: int,
+    seed: int,
+) -> States:
+    """Return seeded states, uniform over the inputs' ranges."""
+    return states_of(problem, quantities, steps, problem.draw(count, seed))
+
+
+def corners(
+    problem: Problem,
+    quantities: Mapping[str, Quantity],
+    steps: Sequence[float],
+    count: int,
+    seed: int,
+) -> States:
+    """Return seeded states whose linear inputs lie at the ends of their ranges.
+
+    Every word but squares is linear in them, so that is where it is largest. Half of the angles
+    are multiples of π/4, where sums of few waves are.
+    """
+    rng = np.random.default_rng(seed)
+    arrays = []
+    for group in problem.groups:
+        reach = [one.reach for one in problem.members(group)]  # beyond stops the logic holds, too
+        low, high = np.array([r.low for r in reach]), np.array([r.high for r in reach])
+        drawn = rng.uniform(low, high, (count, group.size))
+        if any(one.angle for one in problem.members(group)):
+            grid = np.clip(np.round(drawn / (math.pi / 4)) * (math.pi / 4), low, high)
+            drawn = np.where(rng.random(drawn.shape) < 0.5, grid, drawn)
+        else:
+            drawn = np.where(rng.random(drawn.shape) < 0.5, low, high)
+        arrays.append(drawn)
+    return states_of(problem, quantities, steps, arrays)
+
+
+def states_of(
+    problem: Problem,
+    quantities: Mapping[str, Quantity],
+    steps: Sequence[float],
+    arrays: Sequence[Floats],
+) -> States:
+    """Return given states, an array for each group, as words; values keep what words round away."""
+    words, values = {}, {}
+    for name, column in problem.columns(arrays).items():
+        word = quantities.get(name)
+        if word is not None:  # else it is a single value
+            words[name] = word.cells(column)
+            values[name] = word_value(word, column)
+    return States(words, values, problem.in_steps(problem.reference(*arrays), steps))
+
+
+def joined(first: States, second: States) -> States:
+    """Return both states, one after the other."""
+    return States(
+        {name: np.concatenate([w, second.words[name]]) for name, w in first.words.items()},
+        {name: np.concatenate([v, second.values[name]]) for name, v in first.values.items()},
+        np.concatenate([first.outputs, second.outputs]),
+    )
+
+
+def input_squares(
+    problem: Problem,
+    quantities: Mapping[str, Quantity],
+    steps: Sequence[float],
+    count: int,
+    seed: int,
+    reach: Floats | None = None,
+) -> Floats:
+    """Return the mean squares, in steps, of what outputs change by from states to their cells.
+
+    Beyond its `reach` an output saturates.
+    """
+    arrays = problem.draw(count, seed)
+    middles = [array.copy() for array in arrays]
+    for group, array in zip(problem.groups, middles, strict=True):
+        for k, name in enumerate(group.members):
+            if (word := quantities.get(name)) is not None:
+                array[:, k] = word.range.low + (word.cells(array[:, k]) + 0.5) * word.step
+    before, after = problem.reference(*arrays), problem.reference(*middles)
+    if reach is not None:
+        before, after = (
+            np.clip(problem.in_steps(one, steps), -reach, reach) * steps for one in (before, after)
+        )
+    moved = (after - before) / np.asarray(steps)
+    return np.asarray((moved**2).mean(axis=0))
+
+
+def word_value(word: Quantity, column: Floats) -> Floats:
+    """Return values in units of the word; an angle over part of a turn in radians.
+
+    Angles count from half a turn above the word's lowest border.
+    """
+    if word.part is not None:
+        return column - (word.range.low + math.pi)
+    return (column - word.range.centre) / word.step
+
+
+def in_cells(problem: Problem, outputs: Floats) -> Floats:
+    """Return outputs in steps from where a cell begins: whole numbers are borders."""
+    return outputs + 0.5 * np.asarray([one.format.tread for one in problem.outputs])
+
+
+def output_values(graph: WordGraph, simulated: Simulated) -> Floats:
+    """Return the outputs that words stand for, in their steps."""
+    halves = [2.0 ** (result.bits - 1) - (0.0 if result.tread else 0.5) for result in graph.results]
+    return np.asarray(simulated.words - np.asarray(halves))
+
+
+# --------------------------------------------------------------------------------------------------
+# What a word graph errs by against the exact function, and whether its network does as it does.
+# --------------------------------------------------------------------------------------------------
+
+
+PAPER_SAMPLES = 20_000
+BLOCK = 1 << 15  # samples at a time
+BLOCKS = 8  # of them, that are measured by one call
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """Errors of a graph in steps, one for every output; heaps that wrapped (there must be none).
+
+    `ends` are the largest and the least error of every output, where they are known by sign.
+    """
+
+    rms: Floats
+    max: Floats
+    mean: Floats
+    wrapped: tuple[int, ...]
+    saturated: int
+    samples: int = 0
+    ends: Floats | None = None
+
+    def moved(self, by: Floats) -> Errors:
+        """Return the errors of words that stand for so much more, in steps."""
+        if self.ends is None:
+            raise ValueError("errors without their signs cannot be moved")
+        ends = self.ends + by[:, None]
+        return replace(
+            self,
+            rms=np.sqrt(np.maximum(0.0, self.rms**2 + (2 * self.mean + by) * by)),
+            max=np.asarray(np.abs(ends).max(axis=1)),
+            mean=self.mean + by,
+            ends=ends,
+        )
+
+    def __str__(self) -> str:
+        rows = []
+        for name, values in (("rms", self.rms), ("max", self.max)):
+            rows.append(f"{name} {' '.join(f'{x:.3f}' for x in values)}")
+        return ", ".join(rows)
+
+
+def sampled_outputs(problem: Problem, bits: int, seed: int = 0) -> Floats:
+    """Return the exact outputs, in steps, of some seeded states."""
+    exact = problem.reference(*problem.draw(PAPER_SAMPLES, seed))
+    return problem.in_steps(exact, problem.steps(bits))
+
+
+def paper_rms(terms: Terms, bits: int, seed: int = 0, saturating: Sequence[bool] = ()) -> Floats:
+    """Return the rms error, in steps, of the paper's tables at these bits (arithmetic only).
+
+    States beyond an output's range are left out. Of an output that is `saturating` they count, and
+    the exact output is then the nearest value of the range.
+    """
+    problem = terms.problem
+    arrays = problem.draw(PAPER_SAMPLES, seed)
+    exact = problem.reference(*arrays)
+    low, high = np.array([(one.range.low, one.range.high) for one in problem.outputs]).T
+    saturates = np.asarray(saturating or [False] * len(problem.outputs))
+    meant = np.where(saturates, np.clip(exact, low, high), exact)
+    error = np.zeros_like(exact)
+    widths = np.asarray(problem.output_bits(bits))
+    for width in sorted(set(widths.tolist())):
+        options = Options(bits=max(FEWEST_BITS, width))
+        found = quantised(make_plan(terms, options), arrays).values
+        steps = np.asarray([one.range.width / (1 << options.bits) for one in problem.outputs])
+        error[:, widths == width] = ((found - meant) / steps)[:, widths == width]
+    inside = saturates | (np.abs(exact) <= high)  # what saturates is no measure of accuracy
+    mean = (error**2 * inside).sum(axis=0) / np.maximum(1, inside.sum(axis=0))
+    return np.asarray(np.sqrt(mean))
+
+
+def deviations(graph: WordGraph, states: States) -> tuple[Floats, tuple[int, ...], int]:
+    """Return errors in steps, (samples, outputs); the heaps that wrapped; how often one saturated.
+
+    An output that a word cannot hold counts as the nearest that it can.
+    """
+    return compared(graph, states, simulate(graph, states.words))
+
+
+def compared(
+    graph: WordGraph, states: States, simulated: Simulated
+) -> tuple[Floats, tuple[int, ...], int]:
+    """Return what `deviations` does, for words that are known."""
+    error = output_values(graph, simulated) - clipped(graph, states.outputs)
+    return error, simulated.wrapped, simulated.saturated
+
+
+def clipped(graph: WordGraph, outputs: Floats) -> Floats:
+    """Return exact outputs, in steps, or the nearest that a graph's words can hold."""
+    reach = np.asarray([2.0 ** (result.bits - 1) for result in graph.results])
+    low = -reach - 0.5 * np.asarray([result.tread for result in graph.results])
+    return np.clip(outputs, low, low + 2 * reach)
+
+
+def network_errors(
+    network: Network, graph: WordGraph, states: States
+) -> tuple[Floats, tuple[int, ...], int]:
+    """Return what `deviations` does of a network that may not be its graph's."""
+    return compared(graph, states, network_words(network, graph, states.words))
+
+
+def measure(graph: WordGraph, states: States) -> Errors:
+    """Simulate a graph and compare it with the exact function on the unquantised states."""
+    return errors_of(*deviations(graph, states))
+
+
+def errors_of(
+    error: Floats, wrapped: tuple[int, ...], saturated: int, counted: int | None = None
+) -> Errors:
+    """Return the statistics of errors; only the first `counted` states count for the means."""
+    drawn = error[:counted]
+    return Errors(
+        np.sqrt((drawn**2).mean(axis=0)),
+        np.abs(error).max(axis=0),
+        drawn.mean(axis=0),
+        wrapped,
+        saturated,
+        len(drawn),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Seeded states of a problem: the widths of words, the bits of outputs, how many, the seed.
+
+    Without widths words are as wide as those of the graph.
+    """
+
+    problem: Problem
+    widths: Mapping[str, int]
+    bits: int
+    samples: int
+    seed: int
+
+    @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return max(1, -(-self.samples // BLOCK))
+
+    def blocks(
+        self, graph: WordGraph, first: int = 0, end: int | None = None
+    ) -> Iterator[tuple[list[Floats], States]]:
+        """Yield states, and as words of a graph's widths, a block at a time, some or all."""
+        own = {node.name: node.bits for node in graph.inputs}  # leading bits of words asked for
+        words, steps = quantities(self.problem, self.widths or own), self.problem.steps(self.bits)
+        words = {name: replace(x, bits=own.get(name, x.bits)) for name, x in words.items()}
+        seeds = np.random.SeedSequence(self.seed).generate_state(self.count, np.uint64)
+        for k, one in list(enumerate(seeds))[first:end]:
+            arrays = self.problem.draw(min(BLOCK, self.samples - k * BLOCK), int(one))
+            yield arrays, states_of(self.problem, words, steps, arrays)
+
+
+def measure_many(
+    sampling: Sampling,
+    graph: WordGraph,
+    network: Network | None = None,
+    *,
+    alone: bool = False,
+    workers: Workers = ALONE,
+) -> Errors:
+    """Return what `measure` does for many states; a network must give the same words throughout.
+
+    Of a network `alone` the errors are its own: it need not be its graph's.
+    """
+    return _measured((sampling, graph, network, alone), 0, workers).errors()
+
+
+def measure_worst(
+    sampling: Sampling, graph: WordGraph, kept: int, workers: Workers = ALONE
+) -> tuple[Errors, list[Floats]]:
+    """Return errors, and about `kept` states an output at which they are largest."""
+    block = -(-kept * BLOCK // max(BLOCK, sampling.samples))
+    found = _measured((sampling, graph, None, False), block, workers)
+    return found.errors(), found.worst_states()
+
+
+class Block(NamedTuple):
+    """Sums over the errors of a block, their ends, and the worst states, by group and output."""
+
+    square: Floats
+    mean: Floats
+    ends: Floats
+    wrapped: tuple[int, ...]
+    saturated: int
+    samples: int
+    worst: list[list[Floats]]
+
+
+def _measured(measured: Measured, kept: int, workers: Workers) -> _Accumulator:
+    """Return the statistics of all blocks, taken in in their order, whoever measures them."""
+    sampling, given = measured[0], Shared(measured)
+    calls = [(given, kept, first) for first in range(0, sampling.count, BLOCKS)]
+    found = _Accumulator(len(sampling.problem.outputs))
+    for blocks in workers.in_order(_blocks, calls):
+        for block in blocks:
+            found.add(block)
+    return found
+
+
+def _blocks(given: Measured, kept: int, first: int) -> list[Block]:
+    """Measure some blocks (what a worker does)."""
+    sampling, graph, network, alone = given
+    made = []
+    for arrays, states in sampling.blocks(graph, first, first + BLOCKS):
+        if alone and network is not None:
+            error, wrapped, saturated = network_errors(network, graph, states)
+        else:
+            error, wrapped, saturated = deviations(graph, states)
+        made.append(
+            Block(
+                (error**2).sum(axis=0), error.sum(axis=0),
+                np.stack([error.max(axis=0), error.min(axis=0)], axis=1),
+                wrapped, saturated, len(error), _worst(arrays, error, kept) if kept else [],
+            )
+        )  # fmt: skip
+        if network is not None and not alone and not agrees(network, graph, states.words):
+            raise AssertionError("a network differs from its word graph")  # our own mistake
+    return made
+
+
+def _worst(arrays: list[Floats], error: Floats, kept: int) -> list[list[Floats]]:
+    """Return the states at which errors are largest, by group and output."""
+    places = [largest(column, kept) for column in np.abs(error).T]
+    return [[array[rows] for rows in places] for array in arrays]
+
+
+def largest(sizes: Floats, count: int) -> NDArray[np.intp]:
+    """Return where the largest of some sizes are, the first of equal ones first."""
+    if count >= len(sizes):
+        return np.argsort(-sizes, kind="stable")
+    least = np.partition(sizes, len(sizes) - count)[len(sizes) - count]
+    places = np.flatnonzero(sizes >= least)
+    return places[np.argsort(-sizes[places], kind="stable")][:count]
+
+
+class _Accumulator:
+    """Statistics of errors, block by block."""
+
+    def __init__(self, outputs: int) -> None:
+        self.square, self.mean = np.zeros(outputs), np.zeros(outputs)
+        self.ends = np.stack([np.full(outputs, -np.inf), np.full(outputs, np.inf)], axis=1)
+        self.wrapped: set[int] = set()
+        self.saturated, self.samples = 0, 0
+        self.worst: list[list[list[Floats]]] = []
+
+    def add(self, block: Block) -> None:
+        """Take a block in."""
+        self.square += block.square
+        self.mean += block.mean
+        self.ends[:, 0] = np.maximum(self.ends[:, 0], block.ends[:, 0])
+        self.ends[:, 1] = np.minimum(self.ends[:, 1], block.ends[:, 1])
+        self.wrapped.update(block.wrapped)
+        self.saturated += block.saturated
+        self.samples += block.samples
+        self.worst.append(block.worst)
+
+    def worst_states(self) -> list[Floats]:
+        """Return the groups' arrays of the worst states, those of the first output first."""
+        arrays = range(len(self.worst[0]))
+        outputs = range(len(self.worst[0][0]))
+        return [
+            np.concatenate([block[k][place] for place in outputs for block in self.worst])
+            for k in arrays
+        ]
+
+    def errors(self) -> Errors:
+        """Return the statistics so far."""
+        rms, mean = np.sqrt(self.square / self.samples), self.mean / self.samples
+        wrapped = tuple(sorted(self.wrapped))
+        most = np.asarray(np.abs(self.ends).max(axis=1))
+        return Errors(rms, most, mean, wrapped, self.saturated, self.samples, self.ends)
+
+
+# --------------------------------------------------------------------------------------------------
+# The worst error of a word graph or its network, sought by climbing (see `proof.worst`).
+# --------------------------------------------------------------------------------------------------
+
+
+CHECKED, CHECK_SEED = 60_000, 0x3015E  # evaluations that check what was found before
+MOST_COUNTED = 4  # inputs all of whose cells' corners are looked at
+SAME = 1e-6  # steps: machines' sines differ in their last bits
+
+
+def graph_worst(
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    evaluations: int,
+    start: Floats | None = None,
+    watched: int = 0,
+) -> Worst:
+    """Return the worst of a graph that may not be the last one: no engine is kept of it."""
+    small = narrowed(graph)
+    subject = _subject(problem, demand, small, word_logic(small), "numpy")
+    return find_worst(
+        subject, evaluations, seed=demand.seed, start=start, watched=watched,
+        one_after_another=True,  # or else `SEARCH_VERSION` is another: it steers searches
+    )  # fmt: skip
+
+
+def network_worst(
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    network: Network,
+    ends: Ends | None = None,
+    workers: Workers = ALONE,
+    *,
+    told: Callable[[float], None] = lambda _: None,
+) -> Worst:
+    """Return the worst of a graph's final network: known of few exact words, else sought.
+
+    Of other words that are few, a search begins with all corners of all cells. `told` is which part
+    of the search is done.
+    """
+    subject = _subject(problem, demand, graph, network, "auto", ends)
+    if is_exact(problem, demand.input_bits):
+        return worst_of(subject, np.concatenate(every_state(problem, demand.input_bits), axis=1))
+    start = Cells(subject.axes).corners() if has_few_corners(problem, demand) else None
+    return find_worst(
+        subject, searched(problem, demand), seed=demand.seed, start=start, workers=workers,
+        told=told,
+    )  # fmt: skip
+
+
+def searched(problem: Problem, demand: Demand) -> int:
+    """Return how many evaluations seek the worst of a final network."""
+    evaluations = demand.evaluations(EVALUATIONS)
+    return min(evaluations, LEAST_SEARCHED) if has_few_corners(problem, demand) else evaluations
+
+
+def has_few_corners(problem: Problem, demand: Demand) -> bool:
+    """Tell whether all corners of all cells can be looked at."""
+    few = len(problem.inputs) <= MOST_COUNTED
+    return few and is_countable(problem, demand.input_bits)
+
+
+def is_worst(
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    network: Network,
+    worst: Worst,
+    ends: Ends | None = None,
+    *,
+    most: Floats | None = None,
+) -> bool:
+    """Tell whether errors are what was found; of a demanded maximum, whether it seems to hold.
+
+    That is searched for again, from what was found and from other states; so is what else is said
+    to be the `most`.
+    """
+    subject = _subject(problem, demand, graph, network, "numpy", ends)
+    outputs, signs, inputs = worst.states.shape
+    states = worst.states.reshape(-1, inputs)
+    found = subject.errors(states).reshape(outputs, signs, outputs)
+    known = found[np.arange(outputs), :, np.arange(outputs)]
+    if not np.allclose(known, worst.errors, rtol=0, atol=SAME):
+        return False
+    allowed = np.asarray(demand.max) if most is None else most
+    if not allowed.size:
+        return True
+    if is_exact(problem, demand.input_bits):
+        every = np.concatenate(every_state(problem, demand.input_bits), axis=1)
+        again = worst_of(subject, every)
+    else:
+        if has_few_corners(problem, demand):
+            states = np.concatenate([states, Cells(subject.axes).corners()])
+        again = find_worst(subject, CHECKED, seed=CHECK_SEED, start=states)
+    return bool((again.most <= allowed + SAME).all())
+
+
+def _subject(
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    network: Network,
+    engine: EngineName,
+    ends: Ends | None = None,
+) -> Subject:
+    program = program_of_graph(problem, demand, graph, network, ends)
+    return subject_of(program, problem, engine=engine)

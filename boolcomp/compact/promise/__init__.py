@@ -1,1 +1,0 @@
-"""Errors that are promised: the search for widths that a bound steers."""

@@ -1,1 +1,0 @@
-"""What is computed, not how finely: polynomials of waves, and the sketch of a graph."""

@@ -1,0 +1,690 @@
+"""Batches of signed codes or of planes through native code: one call a batch and thread.
+
+    void codes(i8** in, i8** out, i64 start, i64 end, i8* mask, i64* count, i8* tile,
+               void (*logic)(i8* tile, i64 blocks))
+
+runs blocks start .. end of columns of codes (see `transpose`); `planes` does the same from planes
+to planes, and `to_planes` and `from_planes` only transpose.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from boolcomp.base.errors import UsageError, listing
+from boolcomp.engines import coding, llvm
+from boolcomp.engines import planes as engines_planes
+from boolcomp.engines import planes as logic
+from boolcomp.engines import planes as transpose
+from boolcomp.engines.avx512 import generator, logic_assembly
+from boolcomp.engines.coding import BAD, CLIPPED, OUTSIDE
+from boolcomp.engines.engine import Batch, Evaluation, not_codable, pool, split_calls
+from boolcomp.engines.llvm import BYTES, GROUP, LlvmLines
+from boolcomp.engines.planes import ATTRIBUTES, plane_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.engines.engine import Port, Result, Wiring
+    from boolcomp.engines.llvm import Processor, Sample
+    from boolcomp.engines.planes import Layout
+
+    Planes = NDArray[np.uint8]
+
+
+# --------------------------------------------------------------------------------------------------
+# Batches of signed codes or of planes through native code: one call a batch and thread.
+# --------------------------------------------------------------------------------------------------
+
+
+_CODE_ARGUMENTS = (
+    *(ctypes.c_void_p,) * 2, *(ctypes.c_int64,) * 2, *(ctypes.c_void_p,) * 4,
+)  # fmt: skip
+_LOOP = """\
+define void @NAME(ptr %in, ptr %out, i64 %start, i64 %end, ptr %mask, ptr %count, ptr %tile,
+                  ptr %logic) #0 {
+entry:
+  br label %tiles
+tiles:
+  %b0 = phi i64 [ %start, %entry ], [ %b1, %done ]
+  %left = sub i64 %end, %b0
+  %few = icmp ult i64 %left, TILE_BLOCKS
+  %n = select i1 %few, i64 %left, i64 TILE_BLOCKS
+  br label %reads
+reads:
+  %r = phi i64 [ 0, %tiles ], [ %r1, %reads ]
+  %rb = add i64 %b0, %r
+  %ro = mul i64 %r, BLOCK_BYTES
+  %rt = getelementptr i8, ptr %tile, i64 %ro
+  call void READ
+  %r1 = add i64 %r, 1
+  %rc = icmp ult i64 %r1, %n
+  br i1 %rc, label %reads, label %middle
+middle:
+  LOGIC
+  br label %writes
+writes:
+  %w = phi i64 [ 0, %middle ], [ %w1, %writes ]
+  %wb = add i64 %b0, %w
+  %wo = mul i64 %w, BLOCK_BYTES
+  %wt = getelementptr i8, ptr %tile, i64 %wo
+  call void WRITE
+  %w1 = add i64 %w, 1
+  %wc = icmp ult i64 %w1, %n
+  br i1 %wc, label %writes, label %done
+done:
+  %b1 = add i64 %b0, %n
+  %more = icmp ult i64 %b1, %end
+  br i1 %more, label %tiles, label %exit
+exit:
+  ret void
+}
+"""
+_READ_CODES = "@read(ptr %in, i64 %rb, ptr %rt)"
+_WRITE_CODES = "@write(ptr %wt, ptr %out, i64 %wb, ptr %mask, ptr %count)"
+_FETCH = "@fetch_WAY(ptr %in, i64 %rb, ptr %rt)"
+_SEND = "@send_WAY(ptr %wt, ptr %out, i64 %wb)"
+_RUN_LOGIC = "call void %logic(ptr %tile, i64 %n)"
+_LOOPS = {
+    "codes": (_READ_CODES, _RUN_LOGIC, _WRITE_CODES),
+    "planes": (_FETCH.replace("WAY", "in"), _RUN_LOGIC, _SEND.replace("WAY", "out")),
+    "to_planes": (_READ_CODES, "", _SEND.replace("WAY", "in")),
+    "from_planes": (_FETCH.replace("WAY", "out"), "", _WRITE_CODES),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codes:
+    """Outputs as signed codes, one column each, and how many samples saturated (of all)."""
+
+    columns: tuple[NDArray[Any], ...]
+    saturated: int
+
+
+def code_type(bits: int) -> type[np.int8 | np.int16]:
+    """Return the type of a column of codes of so many bits."""
+    return np.int8 if transpose.code_bytes(bits) == 1 else np.int16
+
+
+def codes_module(wiring: Wiring, layout: Layout, blocks: int, *, affine: bool) -> str:
+    """Return the LLVM module of the four loops, with tiles of so many blocks."""
+    ways = [range(sum(port.code.bits for port in wiring.ports)), result_planes(wiring)]
+    parts = transpose.declarations(layout.width, affine=affine)
+    for name, (read, run, write) in _LOOPS.items():
+        text = _LOOP.replace("NAME", name).replace("READ", read).replace("WRITE", write)
+        text = text.replace("LOGIC", run).replace("TILE_BLOCKS", str(blocks))
+        parts.append(text.replace("BLOCK_BYTES", str(layout.block_bytes)))
+    parts.append(transpose.read_function(wiring.ports, layout, affine=affine))
+    parts.append(transpose.write_function(wiring.results, layout, affine=affine))
+    for name, planes in zip(("in", "out"), ways, strict=True):
+        parts.append(_move_function(f"fetch_{name}", layout, planes, to_block=True))
+        parts.append(_move_function(f"send_{name}", layout, planes, to_block=False))
+    return "\n".join([*parts, ATTRIBUTES, ""])
+
+
+def _move_function(name: str, layout: Layout, planes: Sequence[int], *, to_block: bool) -> str:
+    """Return the function that moves planes between a block and an array of them side by side."""
+    out = LlvmLines()
+    base, block = ("%planes", "%to") if to_block else ("%planes", "%from")
+    offset = out.emit(f"mul i64 %block, {len(planes) * layout.plane_bytes}")
+    base = out.emit(f"getelementptr i8, ptr {base}, i64 {offset}")
+    kind = plane_type(layout.width)
+    for k, plane in enumerate(planes):
+        outer, inner = out.at(base, k * layout.plane_bytes), out.at(block, layout.offset(plane))
+        source, target = (outer, inner) if to_block else (inner, outer)
+        value = out.emit(f"load {kind}, ptr {source}, align 8")
+        out.do(f"store {kind} {value}, ptr {target}, align 8")
+    arguments = (
+        "ptr %planes, i64 %block, ptr %to" if to_block else "ptr %from, ptr %planes, i64 %block"
+    )
+    head = f"define internal void @{name}({arguments}) #0 {{"
+    return "\n".join([head, *out.lines, "ret void", "}"])
+
+
+def result_planes(wiring: Wiring) -> list[int]:
+    """Return the planes of the results: each output's cell, then what marks saturated samples."""
+    planes = []
+    for result in wiring.results:
+        planes += [*range(result.first, result.first + result.code.bits), result.saturated]
+    return planes
+
+
+class CodeRunner:
+    """The four loops of an engine, with checks and the rest of a block."""
+
+    def __init__(self, engine: NativeEngine) -> None:
+        self.engine = engine
+        self.block = engine.layout.width
+        self.affine = transpose.uses_affine(engine.layout, engine.machine)
+        text = codes_module(engine.pieces, engine.layout, engine.blocks, affine=self.affine)
+        self._code = llvm.NativeCode(text, engine.machine, near=True)
+        self._loops: dict[str, Callable[..., None]] = {
+            name: self._code.function(name, *_CODE_ARGUMENTS) for name in _LOOPS
+        }
+        self.inputs = [code_type(port.code.bits) for port in engine.wiring.ports]
+        self.outputs = [code_type(result.code.bits) for result in engine.wiring.results]
+        wiring = engine.wiring
+        self.planes_in = sum(port.code.bits for port in wiring.ports)
+        self.planes_out = len(result_planes(wiring))
+
+    def run(self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None) -> Codes:
+        """Return the outputs' codes for columns of codes."""
+        given = self._columns(columns, self.inputs, "input")
+        samples = len(given[0])
+        made = self._made(out, samples)
+        whole = samples // self.block
+        saturated = self._split("codes", _pointers(given), _pointers(made), whole, self._all())
+        if rest := samples - whole * self.block:
+            few = [np.zeros(self.block, x.dtype) for x in given]
+            for padded, x in zip(few, given, strict=True):
+                padded[:rest] = x[samples - rest :]
+            last = [np.empty(self.block, x.dtype) for x in made]
+            saturated += self._call(
+                "codes", _pointers(few), _pointers(last), 0, 1, self._mask(rest)
+            )
+            for x, padded in zip(made, last, strict=True):
+                x[samples - rest :] = padded[:rest]
+        return Codes(tuple(made), saturated)
+
+    def run_planes(self, planes: Planes, out: Planes | None) -> Planes:
+        """Return the result planes of input planes."""
+        given = self._planes(planes, self.planes_in, "input")
+        shape = (len(given), self.planes_out, self.block // 8)
+        if out is None:
+            out = np.empty(shape, np.uint8)
+        elif out.shape != shape or out.dtype != np.uint8 or not out.flags.c_contiguous:
+            raise UsageError(f"planes out must be contiguous bytes of shape {shape}")
+        self._split("planes", given.ctypes.data, out.ctypes.data, len(given), self._all())
+        return out
+
+    def to_planes(self, columns: Sequence[NDArray[Any]]) -> Planes:
+        """Return the planes of columns of codes; what fills the last block is code 0."""
+        given = self._columns(columns, self.inputs, "input")
+        samples = len(given[0])
+        blocks = -(-samples // self.block)
+        if samples % self.block:
+            given = [np.concatenate([x, np.zeros(-samples % self.block, x.dtype)]) for x in given]
+        planes = np.empty((blocks, self.planes_in, self.block // 8), np.uint8)
+        self._split("to_planes", _pointers(given), planes.ctypes.data, blocks, self._all())
+        return planes
+
+    def from_planes(self, planes: Planes, samples: int) -> Codes:
+        """Return the outputs' codes from result planes."""
+        given = self._planes(planes, self.planes_out, "result")
+        if not 0 <= samples <= len(given) * self.block:
+            raise UsageError(f"{samples} samples are not in {len(given)} blocks of {self.block}")
+        made = [np.empty(len(given) * self.block, kind) for kind in self.outputs]
+        source, target = given.ctypes.data, _pointers(made)
+        whole, rest = divmod(samples, self.block)
+        saturated = self._split("from_planes", source, target, whole, self._all())
+        if rest:
+            mask = self._mask(rest)
+            saturated += self._call("from_planes", source, target, whole, whole + 1, mask)
+        return Codes(tuple(x[:samples] for x in made), saturated)
+
+    def _columns(
+        self, columns: Sequence[NDArray[Any]], kinds: Sequence[Any], what: str
+    ) -> list[NDArray[Any]]:
+        """Check columns; those that do not lie side by side are copied."""
+        if len(columns) != len(kinds) or not kinds:
+            raise UsageError(f"{len(columns)} {what} columns: {len(kinds)} are needed")
+        for k, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
+            if column.ndim != 1 or column.dtype != kind or len(column) != len(columns[0]):
+                raise UsageError(
+                    f"{what} column {k} is {column.dtype} of shape {column.shape}: it must be "
+                    f"{np.dtype(kind)} of shape ({len(columns[0])},)"
+                )
+        return [np.ascontiguousarray(column) for column in columns]
+
+    def _made(self, out: Sequence[NDArray[Any]] | None, samples: int) -> list[NDArray[Any]]:
+        if out is None:
+            return [np.empty(samples, kind) for kind in self.outputs]
+        checked = self._columns(out, self.outputs, "output")
+        if len(checked[0]) != samples or any(
+            a is not b or not a.flags.writeable for a, b in zip(checked, out, strict=True)
+        ):
+            raise UsageError(f"output columns must be contiguous and hold {samples} samples")
+        return checked
+
+    def _planes(self, planes: Planes, count: int, what: str) -> Planes:
+        if planes.dtype != np.uint8 or planes.shape[1:] != (count, self.block // 8):
+            raise UsageError(
+                f"{what} planes are {planes.dtype} of shape {planes.shape}: they must be uint8 of "
+                f"shape (blocks, {count}, {self.block // 8})"
+            )
+        return np.ascontiguousarray(planes)
+
+    def _mask(self, samples: int) -> Planes:
+        kept = np.arange(self.block) < samples
+        if self.affine:
+            return np.packbits(kept)[engines_planes.PLACES]
+        return np.packbits(kept.reshape(8, -1).T, axis=1, bitorder="little").ravel()
+
+    def _all(self) -> Planes:
+        return np.full(self.block // 8, 255, np.uint8)
+
+    def _split(self, loop: str, source: Any, target: Any, blocks: int, mask: Planes) -> int:
+        """Run blocks by all threads; return how many samples saturated."""
+
+        def work(start: int, end: int) -> int:
+            return self._call(loop, source, target, start, end, mask)
+
+        return sum(self.engine.in_threads(work, blocks))
+
+    def _call(self, loop: str, source: Any, target: Any, start: int, end: int, mask: Planes) -> int:
+        if start >= end:
+            return 0
+        counts = np.zeros(self.block // GROUP, np.int64)
+        with self.engine.tile() as tile:
+            self._loops[loop](
+                source, target, start, end, mask.ctypes.data, counts.ctypes.data, tile,
+                self.engine.address,
+            )  # fmt: skip
+        return int(counts.sum())
+
+
+def _pointers(columns: Sequence[NDArray[Any]]) -> Any:
+    return (ctypes.c_void_p * len(columns))(*(column.ctypes.data for column in columns))
+
+
+# --------------------------------------------------------------------------------------------------
+# The loop over a batch, in LLVM: one call from Python runs it all.
+#
+#     void run(T* a0, T* a1, ..., i64 groups, i64 mask, F* values, i32* words,
+#              i8* tile, i64* counts, void (*logic)(i8* tile, i64 blocks))
+#
+# with an array for each group of inputs.
+#
+# A tile is as many blocks as stay in the second-level cache together; its samples, in groups of 64,
+# are coded into planes (`coding`), the logic runs, and the results are written (`decoding`). `mask`
+# marks the samples of the last group that count: ones from the lowest bit up.
+# --------------------------------------------------------------------------------------------------
+
+
+_RUN = """\
+define void @run(ARRAYS i64 %groups, i64 %mask, ptr %values, ptr %words,
+                 ptr %tile, ptr %counts, ptr %logic) #0 {
+entry:
+MASKS
+  br label %tiles
+tiles:
+  %b0 = phi i64 [ 0, %entry ], [ %b1, %end ]
+  %left = sub i64 %all, %b0
+  %few = icmp ult i64 %left, TILE_BLOCKS
+  %blocks = select i1 %few, i64 %left, i64 TILE_BLOCKS
+  br label %reads
+reads:
+  %r = phi i64 [ 0, %tiles ], [ %r1, %reads ]
+READ
+  %r1 = add i64 %r, 1
+  %rc = icmp ult i64 %r1, %blocks
+  br i1 %rc, label %reads, label %middle
+middle:
+  call void %logic(ptr %tile, i64 %blocks)
+  br label %writes
+writes:
+  %w = phi i64 [ 0, %middle ], [ %w1, %writes ]
+WRITE
+  %w1 = add i64 %w, 1
+  %wc = icmp ult i64 %w1, %blocks
+  br i1 %wc, label %writes, label %end
+end:
+  %b1 = add i64 %b0, %blocks
+  %more = icmp ult i64 %b1, %all
+  br i1 %more, label %tiles, label %exit
+exit:
+  ret void
+}
+"""
+_MASKS = """\
+  %whole = alloca [PLANE_BYTES x i8], align 64
+  %part = alloca [PLANE_BYTES x i8], align 64
+  %over = sub i64 %groups, 1
+  %last = udiv i64 %over, BLOCK_GROUPS
+  %all = add i64 %last, 1
+  %before = urem i64 %over, BLOCK_GROUPS
+  %samples0 = mul i64 %before, 64
+  %samples1 = call i64 @llvm.ctpop.i64(i64 %mask)
+  %samples = add i64 %samples0, %samples1
+  call void @mark(i64 BLOCK_SAMPLES, ptr %whole)
+  call void @mark(i64 %samples, ptr %part)"""
+_NO_READ = """\
+define internal void @read(ARRAYS i64 %groups, ptr %to, ptr %counts) {
+  ret void
+}"""
+_PLACE = """\
+  %Xb = add i64 %b0, %X
+  %Xo = mul i64 %X, BLOCK_BYTES
+  %Xt = getelementptr i8, ptr %tile, i64 %Xo
+  %Xg = mul i64 %Xb, BLOCK_GROUPS
+  %Xleft = sub i64 %groups, %Xg
+  %Xfew = icmp ult i64 %Xleft, BLOCK_GROUPS
+  %Xn = select i1 %Xfew, i64 %Xleft, i64 BLOCK_GROUPS
+"""
+_ARRAY = """\
+  %ri{k} = mul i64 %rb, {size}
+  %ra{k} = getelementptr i8, ptr %a{k}, i64 %ri{k}
+"""
+_READ = (
+    _PLACE.replace("X", "r")
+    + """\
+READS  call void @read(READ_ARRAYS i64 %rn, ptr %rt, ptr %counts)"""
+)
+_WRITE = _PLACE.replace("X", "w") + """\
+  %wi = mul i64 %wb, OUT_BYTES
+  %wr = getelementptr i8, ptr %values, i64 %wi
+  %wj = mul i64 %wb, WORD_BYTES
+  %ww = getelementptr i8, ptr %words, i64 %wj
+  %wl = icmp eq i64 %wb, %last
+  %wm = select i1 %wl, ptr %part, ptr %whole
+  call void @write(ptr %wt, ptr %wr, ptr %ww, i64 %wn, ptr %wm, ptr %counts)"""  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What goes in and out: arrays so wide, the words that are read of them, the results."""
+
+    widths: tuple[int, ...]
+    ports: tuple[Port, ...]
+    results: tuple[Result, ...]
+
+
+def pointers(names: str, count: int) -> str:
+    """Return so many arguments, such as `ptr %a0, ptr %a1,`; others follow."""
+    return " ".join(f"ptr %{names}{k}," for k in range(count))
+
+
+def filled(text: str, ends: Ends, layout: Layout, sample: Sample) -> str:
+    """Return a text with sizes and arrays in place of their names."""
+    row = layout.width * len(ends.results)
+    reads = [
+        _ARRAY.format(k=k, size=layout.width * width * BYTES[sample])
+        for k, width in enumerate(ends.widths)
+    ]
+    values = {
+        "BLOCK_GROUPS": layout.width // GROUP,
+        "BLOCK_BYTES": layout.block_bytes,
+        "BLOCK_SAMPLES": layout.width,
+        "PLANE_BYTES": layout.plane_bytes,
+        "READ_ARRAYS": pointers("ra", len(reads)),
+        "READS": "".join(reads),
+        "ARRAYS": pointers("a", len(reads)),
+        "OUT_BYTES": row * BYTES[real_of(sample)],
+        "WORD_BYTES": row * BYTES["i32"],
+    }
+    for name, value in values.items():
+        text = text.replace(name, str(value))
+    return text
+
+
+def real_of(sample: Sample) -> Sample:
+    """Return the type of results for samples of a type."""
+    return "float" if sample == "float" else "double"
+
+
+def masks_text(ends: Ends, layout: Layout, sample: Sample) -> str:
+    """Return lines for `%all` blocks, the `%last` one's number, and masks of samples."""
+    return filled(_MASKS, ends, layout, sample)
+
+
+def read_text(ends: Ends, layout: Layout, sample: Sample) -> str:
+    """Return lines that code block `%r` of the tile that begins at block `%b0`."""
+    return filled(_READ, ends, layout, sample)
+
+
+def write_text(ends: Ends, layout: Layout, sample: Sample) -> str:
+    """Return lines that write block `%w` of the tile that begins at block `%b0`."""
+    return filled(_WRITE, ends, layout, sample)
+
+
+def ends_text(ends: Ends, layout: Layout, sample: Sample, machine: Processor) -> str:
+    """Return the functions that `read_text` and `write_text` call, where there is what they do."""
+    affine = transpose.uses_affine(layout, machine)
+    lines = {
+        "declare i64 @llvm.ctpop.i64(i64)": None,
+        **dict.fromkeys(coding.DECLARATIONS),
+        **dict.fromkeys(transpose.declarations(layout.width, affine=affine)),
+        **dict.fromkeys(coding.reductions(layout.width)),
+    }
+    parts = [*lines, coding.mark_function(layout, affine=affine)]
+    if ends.ports:
+        parts.append(coding.read_functions(ends.ports, ends.widths, layout, sample, machine))
+    elif ends.results:  # outputs that are constant read nothing
+        parts.append(filled(_NO_READ, ends, layout, sample))
+    if ends.results:
+        parts.append(coding.write_functions(ends.results, layout, real_of(sample), machine))
+    return "\n".join(parts)
+
+
+def run_module(
+    wiring: Wiring, layout: Layout, sample: Sample, blocks: int, machine: Processor
+) -> str:
+    """Return the LLVM module with `run` for samples of one type, tiles of so many blocks."""
+    text = _RUN.replace("MASKS", _MASKS).replace("READ\n", f"{_READ}\n").replace("WRITE", _WRITE)
+    ends = Ends(wiring.widths, wiring.ports, wiring.results)
+    text = filled(text, ends, layout, sample).replace("TILE_BLOCKS", str(blocks))
+    return f"{ends_text(ends, layout, sample, machine)}\n{text}\n{ATTRIBUTES}\n"
+
+
+# --------------------------------------------------------------------------------------------------
+# The llvm engine: native code for the logic and for the way in and out.
+# --------------------------------------------------------------------------------------------------
+
+
+Part = TypeVar("Part")
+# Of one function, by width. Assembled code of more nodes outgrows the operation cache; the time
+# of LLVM's compiler grows faster than a function's length, with few registers fastest. But pieces
+# cost time on every sample to pass their values on.
+MOST_NODES = {512: 2500, 256: 25_000, 64: 500}
+PIECE_NODES = {512: 2000}
+# Planes at a time: what fits a first-level cache where the code does, too. Code that outgrows the
+# instruction cache is fetched once a tile: 16 blocks pay for it even where their planes outgrow the
+# second-level cache (measured at 9 bits: 88 ns per sample, not 147).
+SMALL_TILE, LARGE_TILE = 1 << 15, 1 << 17
+LEAST_BLOCKS, MOST_BLOCKS = 16, 64
+LINE = 64  # bytes: what 512-bit planes must be aligned to
+_SAMPLES: dict[np.dtype[Any], Sample] = {
+    np.dtype(np.float64): "double",
+    np.dtype(np.float32): "float",
+    np.dtype(np.uint32): "i32",
+}
+_ARGUMENTS = (ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 5)  # after the arrays
+
+
+class NativeEngine:
+    """Runs a wiring as native code, 512, 256 or 64 samples at a time."""
+
+    name = "llvm"
+
+    def __init__(self, wiring: Wiring, width: int | None = None, threads: int = 1) -> None:
+        self.wiring = wiring
+        host = llvm.host()
+        self.width = width or host.width
+        if self.width not in logic.WIDTHS:
+            raise UsageError(f"width {width}: widths are {listing(map(str, logic.WIDTHS))}")
+        if self.width == 512 and not host.has_ternary:
+            raise UsageError("width 512 needs a processor with AVX-512")
+        if threads < 1:
+            raise UsageError(f"{threads} threads: at least one is needed")
+        self.threads = threads
+        self.machine = host if self.width == 512 else host.without_ternary()
+        self.pieces = split_calls(wiring, MOST_NODES[self.width], PIECE_NODES.get(self.width))
+        self.layout = logic.lay_out(self.pieces, self.width)
+        self._logic = self._made()
+        self.address = self._logic.address("logic")
+        self._runs: dict[Sample, tuple[llvm.NativeCode, Callable[..., None]]] = {}
+        self._tiles: list[NDArray[np.uint8]] = []  # not in use; more than one with threads
+        self.blocks = self._tile_blocks()
+
+    def _made(self) -> llvm.NativeCode:
+        """Return the code of the logic."""
+        if self.width < 512 or not llvm.assembles():
+            return llvm.NativeCode(logic.logic_module(self.pieces, self.layout), self.machine)
+        networks = [(n.inputs, n.nodes, n.outputs) for n in self.pieces.networks]
+        content = f"{generator()} {networks} {self.pieces.calls} {self.layout}"
+        return llvm.NativeCode(
+            lambda: logic_assembly(self.pieces, self.layout), self.machine, content
+        )
+
+    def _tile_blocks(self) -> int:
+        size = max(1, self.layout.block_bytes)
+        executed = sum(len(self.pieces.networks[call.network].nodes) for call in self.pieces.calls)
+        if executed <= MOST_NODES[512]:
+            return max(1, min(MOST_BLOCKS, SMALL_TILE // size))
+        return max(LEAST_BLOCKS, min(MOST_BLOCKS, LARGE_TILE // size))
+
+    @cached_property
+    def _codes(self) -> CodeRunner:
+        return CodeRunner(self)
+
+    def run_codes(
+        self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None
+    ) -> Codes:
+        """Return outputs as signed codes, one column each, for one column of codes a port.
+
+        A code k of b bits is the value at the range's centre plus (k + 1/2) steps: an int8 up to 8
+        bits, else an int16, of which the lowest b bits count; whether the words are Gray makes no
+        difference. Columns that do not lie side by side are copied. `out` takes the results.
+        """
+        return self._codes.run(columns, out)
+
+    def to_planes(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.uint8]:
+        """Return input planes, (blocks, planes, width / 8) bytes, of columns of codes.
+
+        A plane holds one bit of the words of `width` samples, in an order that `from_planes` undoes
+        (see `transpose`); the planes are those of the wiring's ports, most significant bits first.
+        """
+        return self._codes.to_planes(columns)
+
+    def run_planes(
+        self, planes: NDArray[np.uint8], out: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.uint8]:
+        """Return result planes of input planes: of each output the cell's bits, then a mark.
+
+        The cell's bits are natural binary, most significant first; the mark is set where a sample
+        saturated.
+        """
+        return self._codes.run_planes(planes, out)
+
+    def from_planes(self, planes: NDArray[np.uint8], samples: int) -> Codes:
+        """Return the outputs' signed codes of so many samples from result planes."""
+        return self._codes.from_planes(planes, samples)
+
+    def in_threads(self, work: Callable[[int, int], Part], count: int) -> list[Part]:
+        """Return what `work(start, end)` gives for the parts of 0 .. count, one a thread.
+
+        The parts are whole tiles where they can be; the caller's own thread does one of them.
+        """
+        tiles = -(-count // self.blocks)
+        parts = min(self.threads, tiles)
+        if parts <= 1:
+            return [work(0, count)]
+        cuts = [min(count, tiles * k // parts * self.blocks) for k in range(parts + 1)]
+        others = [
+            pool(self.threads - 1).submit(work, cuts[k], cuts[k + 1]) for k in range(1, parts)
+        ]
+        first = work(cuts[0], cuts[1])
+        return [first, *(job.result() for job in others)]
+
+    @contextlib.contextmanager
+    def tile(self) -> Iterator[int]:
+        """Lend a tile; give its address."""
+        try:  # at once: another thread may take the last one
+            tile = self._tiles.pop()
+        except IndexError:
+            tile = _aligned(self.layout.block_bytes * self.blocks)
+        try:
+            yield tile.ctypes.data
+        finally:
+            self._tiles.append(tile)
+
+    def run(self, batch: Batch) -> Evaluation:
+        """Return the results of a batch; whole groups where they lie, the rest from a copy."""
+        shape = (batch.samples, len(self.wiring.results))
+        values = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
+        words = np.empty(shape, np.uint32)
+        counts = np.zeros(3, np.int64)
+        whole = batch.samples // GROUP
+        if whole:
+            self._run_groups(batch, values, words, counts, whole)
+        if rest := batch.samples - whole * GROUP:
+            arrays = [self._padded(k, x[-rest:]) for k, x in enumerate(batch.arrays)]
+            few = np.empty((GROUP, shape[1]), values.dtype), np.empty((GROUP, shape[1]), np.uint32)
+            self._run(tuple(arrays), *few, counts, rest)
+            values[-rest:], words[-rest:] = few[0][:rest], few[1][:rest]
+        if counts[BAD]:
+            raise not_codable(self.wiring, batch)
+        return Evaluation(values, words, int(counts[OUTSIDE]), int(counts[CLIPPED]))
+
+    def _run_groups(
+        self,
+        batch: Batch,
+        values: NDArray[Any],
+        words: NDArray[np.uint32],
+        counts: NDArray[np.int64],
+        groups: int,
+    ) -> None:
+        """Run whole groups of 64 samples, by all threads."""
+        per_block = self.layout.width // GROUP
+        self._function(batch.dtype)  # made once, not by every thread
+
+        def work(start: int, end: int) -> NDArray[np.int64]:
+            rows = slice(start * per_block * GROUP, min(end * per_block, groups) * GROUP)
+            own = np.zeros(3, np.int64)
+            self._run(tuple(x[rows] for x in batch.arrays), values[rows], words[rows], own, GROUP)
+            return own
+
+        for own in self.in_threads(work, -(-groups // per_block)):
+            counts += own
+
+    def _padded(self, array: int, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return a whole group that begins with these rows; the others hold values in range."""
+        group = np.zeros((GROUP, rows.shape[1]), rows.dtype)
+        if rows.dtype != np.uint32:
+            for port in self.wiring.ports:
+                if port.array == array:
+                    group[:, port.column] = port.code.range.centre
+        group[: len(rows)] = rows
+        return group
+
+    def _run(
+        self,
+        arrays: tuple[NDArray[Any], ...],
+        values: NDArray[Any],
+        words: NDArray[np.uint32],
+        counts: NDArray[np.int64],
+        last: int,
+    ) -> None:
+        function = self._function(arrays[0].dtype)
+        with self.tile() as tile:
+            function(
+                *(x.ctypes.data for x in arrays), len(arrays[0]) // GROUP, (1 << last) - 1,
+                values.ctypes.data, words.ctypes.data, tile, counts.ctypes.data, self.address,
+            )  # fmt: skip
+
+    def _function(self, dtype: np.dtype[Any]) -> Callable[..., None]:
+        """Return the loop for samples of a type, made when first needed."""
+        sample = _SAMPLES[dtype]
+        if sample not in self._runs:
+            text = run_module(self.pieces, self.layout, sample, self.blocks, self.machine)
+            code = llvm.NativeCode(text, self.machine, near=True)
+            self._runs[sample] = (
+                code,
+                code.function("run", *(ctypes.c_void_p,) * len(self.wiring.groups), *_ARGUMENTS),
+            )
+        return self._runs[sample][1]
+
+
+def _aligned(size: int) -> NDArray[np.uint8]:
+    """Return so many zero bytes that begin at a cache line."""
+    room = np.zeros(size + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + size]

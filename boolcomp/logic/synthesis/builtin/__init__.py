@@ -1,1 +1,0 @@
-"""Multilevel synthesis without ABC: decision diagrams, mapping, and exact local improvement."""

@@ -1,1 +1,0 @@
-"""Whether a program, its word graph and its exports are one function: our own checks, and tools."""

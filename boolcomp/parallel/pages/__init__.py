@@ -1,1 +1,0 @@
-"""The parallel papers as pages: a schedule with its operations, all methods on one machine."""

@@ -1,1 +1,0 @@
-"""One program over several processes: by samples, by product terms, or as a pipeline."""

@@ -1,1 +1,0 @@
-"""Certificates: what was found and proved of a program, for a checker that believes none of it."""
