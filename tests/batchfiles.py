@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 NAMES = ("q1", "q2", "qd1", "qd2", "qdd1", "qdd2")
 RESULTS = ("tau1", "tau2")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Problem
-    from boolcomp.program.program import Program
+    from boolcomp.problem import Problem
+    from boolcomp.program import Program
 
     Floats = NDArray[np.float64]
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.logic.simulation import Planes
-from boolcomp.program.files import load_program
+from boolcomp.logic import Planes
+from boolcomp.program import load_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
     Words = NDArray[np.int64]
 

@@ -9,10 +9,10 @@ import numpy as np
 from batchfiles import program, read, states, torques, write
 from fuzzing import BrokenError, damaged, seeded, sentence
 
-from boolcomp.base.errors import BoolcompError
-from boolcomp.measure.control.trajectories import trajectory_of
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.scale.batches import evaluate_files
+from boolcomp.base import BoolcompError
+from boolcomp.measure import trajectory_of
+from boolcomp.problem import load_robot
+from boolcomp.scale import evaluate_files
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,13 +26,11 @@ from samples import terms_of
 
 import boolcomp as bc
 from boolcomp import cli
-from boolcomp.base.errors import DataWarning
-from boolcomp.paper.plan import Options
+from boolcomp.base import DataWarning
+from boolcomp.paper import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.robot.library import load_urdf
-from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.twolevel import pla
-from boolcomp.twolevel.minimisation import minimise
+from boolcomp.problem import load_urdf, parse_robot
+from boolcomp.twolevel import minimise, parse, render
 
 if TYPE_CHECKING:
     import random
@@ -244,12 +242,12 @@ def pla_case(seed: int, folder: Path) -> bool:
         letter = rng.choice(LETTERS).encode("latin-1") * rng.choice((1, 1, 1, 40))
         data = data[:place] + letter + data[place + rng.randrange(2) :]
     try:
-        found = pla.parse(data)
+        found = parse(data)
     except bc.BoolcompError as error:
         sentence(error)
         return False
-    text = pla.render(found)
-    if pla.render(pla.parse(text)) != text:
+    text = render(found)
+    if render(parse(text)) != text:
         raise BrokenError(f"does not read back: {data!r}")
     return True
 
@@ -279,7 +277,7 @@ def points(
 
 def check(text: str, method: str) -> None:
     """Minimise a function and compare with its definition."""
-    source = pla.parse(text)
+    source = parse(text)
     shape = (source.inputs, source.outputs)
     rows = [
         (line.split()[0] if source.inputs else "", line.split()[-1])

@@ -11,13 +11,13 @@ from fuzzing import damaged
 from small_programs import stages
 
 from boolcomp.api import compile as compile_program
-from boolcomp.program.program import HEAD, render_program
+from boolcomp.program import HEAD, render_program
 
 if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
     Files = dict[str, bytes]
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from fuzzing import BrokenError, damaged, seeded, sentence
 
-from boolcomp.base.errors import BoolcompError
-from boolcomp.problem.written.files import parse_function
-from boolcomp.terms.extract import split
+from boolcomp.base import BoolcompError
+from boolcomp.problem import parse_function
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     import random

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.parallel.schedule.graph import TaskGraph
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
+from boolcomp.parallel import TaskGraph
+from boolcomp.problem import inverse_dynamics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.parallel.methods.physics import Recorded
-    from boolcomp.problem.expressions.tape import Straight
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.parallel import Recorded
+    from boolcomp.problem import Robot, Straight
 
 
 def before(graph: TaskGraph) -> dict[str, frozenset[str]]:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from samples import problem_of, random_robot
 
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.words import Interval
-from boolcomp.terms.extrema import output_amplitudes
+from boolcomp.problem import Interval, load_robot
+from boolcomp.terms import output_amplitudes
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 KEYS = {"q": "position", "qd": "velocity", "qdd": "acceleration", "word": "word_range"}
 

@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from exports import expected, run_c, run_javascript, run_python, run_sliced, words_of
 
-from boolcomp.base.errors import UsageError
-from boolcomp.measure.verify import SIMULATIONS, Check, read_back, simulated
-from boolcomp.measure.verify_words import word_checks
-from boolcomp.targets.networks import netlist_of
-from boolcomp.targets.target import Options, export_texts
+from boolcomp.base import UsageError
+from boolcomp.measure import SIMULATIONS, Check, read_back, simulated, word_checks
+from boolcomp.targets import Options, export_texts, netlist_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 SECONDS = 120.0
 INTERPRETED = 20_000  # words, of languages that take microseconds for each

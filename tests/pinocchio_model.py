@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Link, Pose, Robot
+    from boolcomp.problem import Link, Pose, Robot
 
 
 def pinocchio_model(robot: Robot) -> Any:

@@ -10,17 +10,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.problem.functions import inverse_dynamics_problem
-from boolcomp.problem.problem import Input
-from boolcomp.problem.robot.library import load_robot, robot_names
-from boolcomp.problem.robot.model import Link, Pose, Robot
-from boolcomp.problem.words import Interval
-from boolcomp.terms.extract import Terms, split
+from boolcomp.problem import (
+    Input,
+    Interval,
+    Link,
+    Pose,
+    Robot,
+    inverse_dynamics_problem,
+    load_robot,
+    robot_names,
+)
+from boolcomp.terms import Terms, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Problem
+    from boolcomp.problem import Problem
 
 # Names of robots that ship; what takes terms of seven joints takes seconds.
 SHIPPED = [

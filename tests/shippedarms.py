@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from limited import with_ranges
 
-from boolcomp.base.workers import ALONE
-from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.network import Ends
-from boolcomp.compact.passes import CompactChoices
+from boolcomp.base import ALONE
+from boolcomp.compact import CompactChoices, Ends, usual_demand
 from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
-from boolcomp.problem.written.files import parse_function
+from boolcomp.problem import parse_function
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.compact.result import Built, Compact
-    from boolcomp.problem.sources import Source
+    from boolcomp.compact import Built, Compact
+    from boolcomp.problem import Source
 
 CURVED = """\
 name = "curved"

@@ -14,19 +14,16 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.measure.show.page import Subject, program_page
-from boolcomp.problem.functions import function_of
-from boolcomp.problem.problem import Group, Problem
-from boolcomp.problem.robot.library import robot_of
-from boolcomp.problem.sources import load_source, problem_of
-from boolcomp.words.graph import InputWord
+from boolcomp.measure import Subject, program_page
+from boolcomp.problem import Group, Problem, function_of, load_source, problem_of, robot_of
+from boolcomp.words import InputWord
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
     Words = NDArray[np.int64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from boolcomp.base.processes import Channel
+    from boolcomp.base import Channel
 
 
 def main(channel: Channel, kind: str, folder: str) -> None:

@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.engines.engine import Call, Port, Result, Wiring
-from boolcomp.paper.plan import Options
-from boolcomp.paper.program import program_of
+from boolcomp.engines import Call, Port, Result, Wiring
+from boolcomp.paper import Options, program_of
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.problem import numbered
-from boolcomp.problem.words import Interval
-from boolcomp.program.files import family_of
-from boolcomp.twolevel.cubes import Dense
-from boolcomp.twolevel.function import isop
+from boolcomp.problem import Interval, numbered
+from boolcomp.program import family_of
+from boolcomp.twolevel import Dense, isop
 
 if TYPE_CHECKING:
-    from boolcomp.logic.network import Network
-    from boolcomp.paper.plan import Plan
-    from boolcomp.paper.tables import TermTable
-    from boolcomp.problem.words import CodeKind
-    from boolcomp.program.program import Program
-    from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.logic import Network
+    from boolcomp.paper import Plan, TermTable
+    from boolcomp.problem import CodeKind
+    from boolcomp.program import Program
+    from boolcomp.twolevel import Cubes
 
 
 @cache

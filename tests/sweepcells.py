@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from boolcomp.scale.sweep_spec import Cell, Outcome, compute, digest_of, installation
+from boolcomp.scale import Cell, Outcome, compute, digest_of, installation
 
 if TYPE_CHECKING:
     from pathlib import Path

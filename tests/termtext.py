@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.problem import name_order
-from boolcomp.terms.terms import Exponents, Term, Wave, collect
+from boolcomp.problem import name_order
+from boolcomp.terms import Exponents, Term, Wave, collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from boolcomp.problem.problem import Input
+    from boolcomp.problem import Input
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d+)?)|(?P<function>cos|sin)\b"

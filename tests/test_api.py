@@ -15,15 +15,14 @@ from small_programs import family, stages
 
 import boolcomp as bc
 from boolcomp import api
-from boolcomp.compact.demand import Demand
-from boolcomp.paper.covers import Recipe
-from boolcomp.paper.plan import Options
-from boolcomp.problem.dynamics.newton_euler import bias_torques, gravity_torques, inertia_matrix
+from boolcomp.compact import Demand
+from boolcomp.paper import Options, Recipe
+from boolcomp.problem import bias_torques, gravity_torques, inertia_matrix
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.compact.passes import CompactChoices
+    from boolcomp.compact import CompactChoices
 
 
 class _Asked(Exception):  # noqa: N818  # no error: the demand got through

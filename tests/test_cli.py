@@ -17,8 +17,7 @@ import pytest
 from small_programs import stages
 
 import boolcomp as bc
-from boolcomp.commands import COMMANDS
-from boolcomp.commands.options import numbers
+from boolcomp.commands import COMMANDS, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

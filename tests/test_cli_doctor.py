@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import boolcomp as bc
-from boolcomp.base.errors import BRINGS
-from boolcomp.measure.installed import health
+from boolcomp.base import BRINGS
+from boolcomp.measure import health
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from conftest import Result
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 COUNT = 700
 HEAD = "q1,q2,qd1,qd2,qdd1,qdd2\n"

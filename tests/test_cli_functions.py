@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.problem.sources import problem_of
+from boolcomp.problem import problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

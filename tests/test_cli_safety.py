@@ -205,7 +205,7 @@ def test_what_only_linux_has_is_not_needed(tmp_path: Path, system: str, engine: 
 def test_the_native_engine_says_what_it_needs_and_another_takes_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from boolcomp.engines.choice import make_engine
+    from boolcomp.engines import make_engine
 
     wiring = stages(4)[2].wiring()
     monkeypatch.setattr("platform.machine", lambda: "arm64")

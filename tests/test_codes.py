@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.logic.adders import cells_of, coder, rest_network, resting_network, said
-from boolcomp.logic.network import Builder
-from boolcomp.problem.problem import Group, Input, Output, Problem
-from boolcomp.problem.words import CodeKind, Interval
-from boolcomp.program.program import Program, program_of_network
+from boolcomp.logic import Builder, cells_of, coder, rest_network, resting_network, said
+from boolcomp.problem import CodeKind, Group, Input, Interval, Output, Problem
+from boolcomp.program import Program, program_of_network
 
 if TYPE_CHECKING:
-    from boolcomp.logic.network import Network
+    from boolcomp.logic import Network
 
 KINDS: tuple[CodeKind, ...] = get_args(CodeKind)
 FORMS = list(product(KINDS, (False, True)))

@@ -11,14 +11,12 @@ import docblocks
 import pytest
 from docblocks import PAGES, ROOT
 
-from boolcomp.base.errors import parse_toml
+from boolcomp.base import parse_toml
 from boolcomp.commands import COMMANDS
-from boolcomp.compact.demand import Demand
-from boolcomp.compact.search import WORK
-from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.written.files import is_function, parse_function
-from boolcomp.proof.worst import EVALUATIONS
-from boolcomp.scale.sweep_spec import parse_spec
+from boolcomp.compact import WORK, Demand
+from boolcomp.problem import is_function, parse_function, parse_robot
+from boolcomp.proof import EVALUATIONS
+from boolcomp.scale import parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable

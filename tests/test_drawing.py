@@ -9,10 +9,8 @@ from xml.etree import ElementTree as ET
 
 from small_programs import compact
 
-from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.function import Cover
-from boolcomp.words.drawing import draw_graph
-from boolcomp.words.graph import Lookup, WordGraph, reads
+from boolcomp.twolevel import Cover, Cubes
+from boolcomp.words import Lookup, WordGraph, draw_graph, reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,14 +12,31 @@ from hypothesis import strategies as st
 from synthesis.networks import networks, tables
 
 import boolcomp as bc
-from boolcomp.logic import network as luts
-from boolcomp.logic import simulation
-from boolcomp.logic.equivalence import Comparison, equivalent, evaluate, matches
-from boolcomp.logic.network import Builder, Network, Node
-from boolcomp.logic.sat import Solver, sweep_miter
-from boolcomp.logic.simulation import TruthTable
-from boolcomp.logic.synthesis.tables import diagram_networks
-from boolcomp.twolevel.cubes import Clock
+from boolcomp.logic import (
+    AND2,
+    AND_OR,
+    MAJ3,
+    XOR2,
+    XOR3,
+    Builder,
+    Comparison,
+    Network,
+    Node,
+    Solver,
+    TruthTable,
+    chunks,
+    diagram_networks,
+    equivalent,
+    evaluate,
+    input_planes,
+    matches,
+    plane_of,
+    random_planes,
+    simulation,
+    sweep_miter,
+    truth_planes,
+)
+from boolcomp.twolevel import Clock
 
 
 def adder(bits: int, *, majority: bool) -> Network:
@@ -29,13 +46,13 @@ def adder(bits: int, *, majority: bool) -> Network:
     for k in reversed(range(bits)):
         x, y = builder.input(k), builder.input(bits + k)
         if majority:
-            sums.append(builder.node(luts.XOR3, x, y, carry))
-            carry = builder.node(luts.MAJ3, x, y, carry)
+            sums.append(builder.node(XOR3, x, y, carry))
+            carry = builder.node(MAJ3, x, y, carry)
         else:
-            half = builder.node(luts.XOR2, x, y)
-            sums.append(builder.node(luts.XOR2, half, carry))
-            both = builder.node(luts.AND2, x, y)
-            carry = builder.node(luts.AND_OR, both, half, carry)
+            half = builder.node(XOR2, x, y)
+            sums.append(builder.node(XOR2, half, carry))
+            both = builder.node(AND2, x, y)
+            carry = builder.node(AND_OR, both, half, carry)
     return builder.build([*sums, carry])
 
 
@@ -54,19 +71,19 @@ def test_the_verdict_is_that_of_the_truth_tables(a: Network, b: Network) -> None
             equivalent(a, b)
     else:
         verdict = equivalent(a, b)
-        assert verdict.holds == (simulation.truth_planes(a) == simulation.truth_planes(b))
+        assert verdict.holds == (truth_planes(a) == truth_planes(b))
         assert verdict.holds or shown(a, b, verdict)
 
 
 @given(networks, networks)
 def test_sweeping_agrees_with_trying_everything(a: Network, b: Network) -> None:
-    planes = simulation.truth_planes(a)
+    planes = truth_planes(a)
     columns = [frozenbitarray(p >> row & 1 for row in range(1 << a.inputs)) for p in planes]
     same = diagram_networks(TruthTable(a.inputs, tuple(columns)))[0]
     alike = (a.inputs, len(a.outputs)) == (b.inputs, len(b.outputs))
     for other in (same, b) if alike else (same,):
         proof = sweep_miter(a, other, Clock())
-        assert proof.equal == (planes == simulation.truth_planes(other))
+        assert proof.equal == (planes == truth_planes(other))
         witness = proof.witness or (0,) * a.inputs
         assert proof.equal or evaluate(a, witness) != evaluate(other, witness)
 
@@ -95,7 +112,7 @@ def test_a_changed_node_is_found(bits: int) -> None:
 def test_a_difference_that_random_words_miss_is_found_by_proof() -> None:
     builder = Builder(40)
     everything = builder.all_of(builder.input(k) ^ (k % 3 == 0) for k in range(40))
-    a = builder.build([builder.node(luts.XOR2, builder.input(0), everything)])
+    a = builder.build([builder.node(XOR2, builder.input(0), everything)])
     b = builder.build([builder.input(0)])
     verdict = equivalent(a, b)
     assert verdict.verdict == "different"
@@ -122,7 +139,7 @@ def test_a_network_matches_its_table_and_none_with_a_required_bit_changed(
 ) -> None:
     network = diagram_networks(table)[0]
     assert matches(network, table).holds
-    planes = list(simulation.truth_planes(network))
+    planes = list(truth_planes(network))
     planes[0] ^= 1
     columns = [frozenbitarray(p >> row & 1 for row in range(1 << table.inputs)) for p in planes]
     verdict = matches(network, TruthTable(table.inputs, tuple(columns)))
@@ -139,7 +156,7 @@ def test_chunks_hold_every_input_word_once_in_order(
 ) -> None:
     monkeypatch.setattr(simulation, "CHUNK_INPUTS", low)
     inputs, place = 9, 0
-    for start, planes in simulation.chunks(inputs):
+    for start, planes in chunks(inputs):
         assert start == place
         count = min(1 << low, 64 * len(planes[0]))
         for word in range(count):
@@ -149,21 +166,21 @@ def test_chunks_hold_every_input_word_once_in_order(
     assert place == 1 << inputs
     for endian in ("big", "little"):
         column = bitarray([k % 3 == 1 for k in range(32)], endian=endian)
-        assert simulation.plane_of(column) == sum(1 << row for row in range(1, 32, 3))
+        assert plane_of(column) == sum(1 << row for row in range(1, 32, 3))
     for count in range(4):
         for word in range(1 << count):
-            bits = [plane >> word & 1 for plane in simulation.input_planes(count)]
+            bits = [plane >> word & 1 for plane in input_planes(count)]
             assert bits == [word >> k & 1 for k in reversed(range(count))]
 
 
 def test_of_random_words_a_quarter_has_few_ones_a_quarter_many_and_the_rest_half() -> None:
-    planes = simulation.random_planes(40, 400, 7)
+    planes = random_planes(40, 400, 7)
     ones = [[int(word).bit_count() / 64 for word in plane] for plane in planes]
     shares = [sum(sum(row[a:b]) for row in ones) / (40 * (b - a))
               for a, b in ((0, 100), (100, 200), (200, 400))]  # fmt: skip
     assert [round(share, 2) for share in shares] == [0.12, 0.87, 0.5]
     assert len({plane.tobytes() for plane in planes}) == 40
-    again = simulation.random_planes(40, 400, 7)
+    again = random_planes(40, 400, 7)
     assert [a.tobytes() for a in planes] == [b.tobytes() for b in again]
 
 

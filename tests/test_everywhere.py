@@ -8,13 +8,13 @@ import pytest
 from clusters import NO_LOOPBACK, loopback
 
 import boolcomp as bc
-from boolcomp.base.workers import executor
+from boolcomp.base import executor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 
 @pytest.fixture(name="dask", scope="module")

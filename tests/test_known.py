@@ -13,10 +13,18 @@ from samples import by_name, random_robot, terms_of
 from small_programs import stages
 
 import boolcomp as bc
-from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.program import BLOCK, SAMPLES, SEED, error_bound, known_errors
-from boolcomp.paper.tables import finest_inputs, quantised
-from boolcomp.problem.sources import problem_of
+from boolcomp.paper import (
+    BLOCK,
+    SAMPLES,
+    SEED,
+    Options,
+    error_bound,
+    finest_inputs,
+    known_errors,
+    make_plan,
+    quantised,
+)
+from boolcomp.problem import problem_of
 
 
 @pytest.mark.slow

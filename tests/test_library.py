@@ -12,20 +12,15 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.base.errors import masses
-from boolcomp.base.workers import ALONE, TWO
+from boolcomp.base import ALONE, TWO, masses
 from boolcomp.codes import Code
-from boolcomp.compact.demand import Demand
-from boolcomp.compact.passes import CompactChoices
-from boolcomp.engines.engine import Evaluation
+from boolcomp.compact import CompactChoices, Demand
+from boolcomp.engines import Evaluation
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.functions import ALL, is_linear_in_load
-from boolcomp.problem.sources import problem_of
-from boolcomp.problem.words import Interval
-from boolcomp.program.files import with_loads
-from boolcomp.program.program import CodedOutput, Load, between, choose
-from boolcomp.targets.target import MOST_LOADS, export_texts
-from boolcomp.terms.extract import per_kilogram
+from boolcomp.problem import ALL, Interval, is_linear_in_load, problem_of
+from boolcomp.program import CodedOutput, Load, between, choose, with_loads
+from boolcomp.targets import MOST_LOADS, export_texts
+from boolcomp.terms import per_kilogram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +28,7 @@ if TYPE_CHECKING:
     from conftest import Result
     from numpy.typing import NDArray
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
     Floats = NDArray[np.float64]
 

@@ -11,19 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.logic import network as luts
-from boolcomp.logic.network import (
+from boolcomp.logic import (
+    ALL,
+    AND2,
+    AND3,
+    AND_OR,
     CONSTANTS,
+    FIRST,
+    OR2,
+    XOR2,
+    XOR3,
     Builder,
     Network,
     Node,
     copied,
+    in_order,
+    most_live,
     parse_network,
     render_network,
 )
-from boolcomp.logic.order import in_order, most_live
-from boolcomp.paper.program import network_of_cover
-from boolcomp.twolevel.cubes import Cubes
+from boolcomp.paper import network_of_cover
+from boolcomp.twolevel import Cubes
 
 
 class Patterns:
@@ -103,10 +111,10 @@ def test_a_network_is_read_and_copied_as_the_same(network: Network) -> None:
 
 def test_equal_nodes_are_made_once_and_known_ones_not_at_all() -> None:
     builder, (a, b, c) = built(3)
-    assert builder.node(luts.AND3, a, b, c) == builder.node(luts.AND3, c, a, b)
-    assert builder.node(luts.AND2, a, a ^ 1) == 0
-    assert builder.node(luts.OR2, a, a) == a
-    assert builder.node(luts.XOR2, a, 2) == a ^ 1
+    assert builder.node(AND3, a, b, c) == builder.node(AND3, c, a, b)
+    assert builder.node(AND2, a, a ^ 1) == 0
+    assert builder.node(OR2, a, a) == a
+    assert builder.node(XOR2, a, 2) == a ^ 1
     assert (builder.all_of([]), builder.any_of([])) == (2, 0)
     assert (builder.all_of([a, 2, a]), builder.any_of([a, 0])) == (a, a)
 
@@ -132,19 +140,19 @@ def test_a_tree_over_very_many_signals_makes_no_list_anew_for_every_node() -> No
 
 def test_a_product_is_known_by_its_two_literals_and_uses_are_counted() -> None:
     builder, (x, y, z) = built(3)
-    both = builder.node(luts.AND2, x ^ 1, y)
+    both = builder.node(AND2, x ^ 1, y)
     assert builder.product(both) == (x ^ 1, y)
     assert [builder.product(one) for one in (both ^ 1, x)] == [None, None]
-    assert builder.product(builder.node(luts.XOR2, x, z)) is None
-    assert builder.product(builder.node(luts.AND3, both, z, z)) == (z, both)
+    assert builder.product(builder.node(XOR2, x, z)) is None
+    assert builder.product(builder.node(AND3, both, z, z)) == (z, both)
     assert builder.uses() == {x: 2, y: 1, both: 1, z: 2}
 
 
 def test_operations_are_counted_one_by_one() -> None:
     builder, (x, y, z) = built(3)
-    first = builder.node(luts.AND3, x, y ^ 1, z)
-    second = builder.node(luts.OR2, first, builder.node(luts.XOR2, x, z))
-    network = builder.build([builder.node(luts.AND2, second, y)])
+    first = builder.node(AND3, x, y ^ 1, z)
+    second = builder.node(OR2, first, builder.node(XOR2, x, z))
+    network = builder.build([builder.node(AND2, second, y)])
     assert network.operations() == {"and": 3, "not": 1, "or": 1, "xor": 1}
 
 
@@ -152,8 +160,8 @@ def test_depth_is_the_longest_chain_and_wires_have_none() -> None:
     builder, inputs = built(8)
     value = inputs[0]
     for other in inputs[1:]:
-        value = builder.node(luts.XOR2, value, other)
-    assert builder.build([builder.node(luts.AND2, *inputs[:2]), value, 2, inputs[0]]).depth == 7
+        value = builder.node(XOR2, value, other)
+    assert builder.build([builder.node(AND2, *inputs[:2]), value, 2, inputs[0]]).depth == 7
     assert builder.build([2, inputs[0]]).depth == builder.build([]).depth == 0
 
 
@@ -178,28 +186,28 @@ def test_values_that_are_no_longer_needed_are_released() -> None:
     builder, (a, b) = built(2)
     value = a
     for k in range(50):
-        value = builder.node((luts.XOR2, luts.AND2, luts.OR2)[k % 3], value, b)
-        value = builder.node(luts.XOR2, value, a)
+        value = builder.node((XOR2, AND2, OR2)[k % 3], value, b)
+        value = builder.node(XOR2, value, a)
     network = builder.build([value])
     network.fold(Holding(), [Held(), Held()])
     assert Held.most <= 4 + most_live(network) + 2
 
 
-TWO = Node(luts.AND2, (2, 3))
+TWO = Node(AND2, (2, 3))
 BAD = {
-    "a node reads a later one": (2, (Node(luts.AND2, (2, 5)), TWO), (4,)),
-    "a node reads itself": (2, (Node(luts.AND2, (2, 4)),), (4,)),
-    "operands are equal": (2, (Node(luts.AND2, (2, 2)),), (4,)),
-    "the last two operands are equal": (2, (Node(luts.AND3, (2, 3, 3)),), (4,)),
-    "a table of more than eight rows": (2, (Node(0x100 | luts.AND2, (2, 3)),), (4,)),
+    "a node reads a later one": (2, (Node(AND2, (2, 5)), TWO), (4,)),
+    "a node reads itself": (2, (Node(AND2, (2, 4)),), (4,)),
+    "operands are equal": (2, (Node(AND2, (2, 2)),), (4,)),
+    "the last two operands are equal": (2, (Node(AND3, (2, 3, 3)),), (4,)),
+    "a table of more than eight rows": (2, (Node(0x100 | AND2, (2, 3)),), (4,)),
     "a table that is constant": (2, (Node(0, (2, 3)),), (4,)),
-    "no operands": (2, (Node(luts.ALL - 1, ()),), (4,)),
-    "a table of one input that is no inversion": (2, (Node(luts.FIRST, (2,)),), (4,)),
+    "no operands": (2, (Node(ALL - 1, ()),), (4,)),
+    "a table of one input that is no inversion": (2, (Node(FIRST, (2,)),), (4,)),
     "an output below all signals": (2, (), (-1,)),
-    "operands fall": (2, (Node(luts.AND2, (3, 2)),), (4,)),
-    "an operand is a constant": (2, (Node(luts.AND2, (1, 2)),), (4,)),
-    "a table ignores its operand": (2, (Node(luts.FIRST, (2, 3)),), (4,)),
-    "four operands": (4, (Node(luts.AND3, (2, 3, 4, 5)),), (6,)),
+    "operands fall": (2, (Node(AND2, (3, 2)),), (4,)),
+    "an operand is a constant": (2, (Node(AND2, (1, 2)),), (4,)),
+    "a table ignores its operand": (2, (Node(FIRST, (2, 3)),), (4,)),
+    "four operands": (4, (Node(AND3, (2, 3, 4, 5)),), (6,)),
     "two nodes are equal": (2, (TWO, TWO), (4, 5)),
     "a node is not needed": (2, (TWO,), (2,)),
     "an output is no signal": (2, (), (4,)),
@@ -227,8 +235,8 @@ def test_an_input_that_is_not_there_is_refused() -> None:
 
 def test_a_network_is_written_one_readable_node_a_line() -> None:
     builder, (a, b, c) = built(3)
-    both = builder.node(luts.AND2, a, b ^ 1)
-    network = builder.build([builder.node(luts.AND_OR, c, both, b), both ^ 1, 2, c, a ^ 1])
+    both = builder.node(AND2, a, b ^ 1)
+    network = builder.build([builder.node(AND_OR, c, both, b), both ^ 1, 2, c, a ^ 1])
     assert str(network) == (
         "network 3 inputs 5 outputs 4 nodes\n"
         "n0 = i0 & ~i1\n"
@@ -298,7 +306,7 @@ def test_operands_are_as_far_apart_as_asked_where_there_is_other_work() -> None:
     for k in range(8):  # eight chains that do not depend on each other
         value = inputs[8 * k]
         for other in inputs[8 * k + 1 : 8 * k + 8]:
-            value = builder.node(luts.XOR2, value, other)
+            value = builder.node(XOR2, value, other)
         sums.append(value)
     for wanted, chains in ((1, 0), (4, 4)):
         nodes = in_order(builder.build(sums), chains).nodes
@@ -311,8 +319,8 @@ def test_operands_are_as_far_apart_as_asked_where_there_is_other_work() -> None:
 
 def test_the_largest_number_of_values_needed_at_one_time_is_exact() -> None:
     builder, inputs = built(6)
-    ands = [builder.node(luts.AND2, inputs[k], inputs[k + 3]) for k in range(3)]
-    assert most_live(builder.build([builder.node(luts.XOR3, *ands)])) == 3
+    ands = [builder.node(AND2, inputs[k], inputs[k + 3]) for k in range(3)]
+    assert most_live(builder.build([builder.node(XOR3, *ands)])) == 3
     assert most_live(builder.build(ands)) == 3
     assert most_live(builder.build([])) == 0
 

@@ -13,23 +13,18 @@ from small_programs import cover_of
 
 import boolcomp as bc
 from boolcomp import pipeline
-from boolcomp.base.workers import ALONE
-from boolcomp.compact.demand import Demand
-from boolcomp.compact.passes import CompactChoices
-from boolcomp.paper.covers import stored_network
-from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.program import network_of_cover
-from boolcomp.paper.tables import quantised
+from boolcomp.base import ALONE
+from boolcomp.compact import CompactChoices, Demand
+from boolcomp.paper import Options, make_plan, network_of_cover, quantised, stored_network
 from boolcomp.pipeline import COMPACT, PAPER, Pass, run_passes
-from boolcomp.problem.problem import Problem
-from boolcomp.problem.sources import problem_of
-from boolcomp.terms.extract import split
+from boolcomp.problem import Problem, problem_of
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.twolevel import Cubes
 
 
 @pytest.mark.check

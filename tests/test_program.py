@@ -16,20 +16,17 @@ from samples import by_name
 from small_programs import compact, cover_of, family, stages
 
 import boolcomp as bc
-from boolcomp.logic.order import most_live
-from boolcomp.logic.simulation import Planes
-from boolcomp.paper.program import program_of
-from boolcomp.program.files import family_of
-from boolcomp.program.program import JointNetwork, KnownErrors, Slice
-from boolcomp.words.simulation import simulate
+from boolcomp.logic import Planes, most_live
+from boolcomp.paper import program_of
+from boolcomp.program import JointNetwork, KnownErrors, Slice, family_of
+from boolcomp.words import simulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.paper.plan import Plan
-    from boolcomp.paper.tables import TermTable
-    from boolcomp.problem.words import CodeKind
-    from boolcomp.program.program import Program
+    from boolcomp.paper import Plan, TermTable
+    from boolcomp.problem import CodeKind
+    from boolcomp.program import Program
 
 
 def direct(

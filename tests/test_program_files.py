@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from small_programs import compact, family, stages
 
 import boolcomp as bc
+from boolcomp.program import HEAD, KnownErrors, render_program
 from boolcomp.program import files as programfile
-from boolcomp.program.program import HEAD, KnownErrors, render_program
 
 if TYPE_CHECKING:
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 OLD = Path(__file__).parent / "programs"
 KINDS = ["format-1", "format-2-paper", "format-2-compact"]

@@ -14,11 +14,18 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.logic.network import Builder, copied
-from boolcomp.problem.problem import Group, Input, Output, Problem, numbered
-from boolcomp.problem.samples import read_states, write_results
-from boolcomp.problem.words import Interval
-from boolcomp.program.program import (
+from boolcomp.logic import Builder, copied
+from boolcomp.problem import (
+    Group,
+    Input,
+    Interval,
+    Output,
+    Problem,
+    numbered,
+    read_states,
+    write_results,
+)
+from boolcomp.program import (
     CodedOutput,
     Load,
     Program,
@@ -27,15 +34,15 @@ from boolcomp.program.program import (
     program_of_network,
     program_of_problem,
 )
-from boolcomp.proof.worst import find_worst, subject_of
-from boolcomp.scale.pool import ProcessPool
+from boolcomp.proof import find_worst, subject_of
+from boolcomp.scale import ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from boolcomp.logic.network import Network
+    from boolcomp.logic import Network
 
     Floats = NDArray[np.float64]
 

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.base.errors import DataWarning
-from boolcomp.problem.problem import numbered
-from boolcomp.problem.samples import CHUNK, column_names, read_states, write_results
+from boolcomp.base import DataWarning
+from boolcomp.problem import CHUNK, column_names, numbered, read_states, write_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from targets.exported import tiny
 
-from boolcomp.base.errors import mass_text
-from boolcomp.commands.output import error_table
-from boolcomp.program.files import family_of
-from boolcomp.targets.target import export_texts
+from boolcomp.base import mass_text
+from boolcomp.commands import error_table
+from boolcomp.program import family_of
+from boolcomp.targets import export_texts
 
 MASS = 3 * 0.6  # 1.7999999999999998
 

@@ -13,19 +13,17 @@ from limited import with_ranges
 from samples import terms_of
 
 import boolcomp as bc
-from boolcomp.engines.engine import Stop
-from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.program import error_bound
-from boolcomp.paper.tables import make_tables, quantised, render_table
-from boolcomp.problem.words import Interval
+from boolcomp.engines import Stop
+from boolcomp.paper import Options, error_bound, make_plan, make_tables, quantised, render_table
+from boolcomp.problem import Interval
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot.model import Robot
-    from boolcomp.program.program import Program
+    from boolcomp.problem import Robot
+    from boolcomp.program import Program
 
 ARM = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5))
 ENGINES = ["numpy", "llvm"]

@@ -12,20 +12,18 @@ import pytest
 from small_programs import stages
 
 import boolcomp as bc
-from boolcomp.base.errors import DataWarning
-from boolcomp.base.store import Folder, place_of
-from boolcomp.logic.simulation import digest
-from boolcomp.paper.covers import FOREIGN, Recipe, Store, default_store, function_of, make_covers
-from boolcomp.paper.plan import Options
+from boolcomp.base import DataWarning, Folder, place_of
+from boolcomp.logic import digest
+from boolcomp.paper import FOREIGN, Options, Recipe, Store, default_store, function_of, make_covers
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel.minimisation import minimise
+from boolcomp.twolevel import minimise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
 
-    from boolcomp.paper.tables import TermTable
+    from boolcomp.paper import TermTable
 
 
 def tables() -> tuple[TermTable, ...]:

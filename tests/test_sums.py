@@ -8,8 +8,7 @@ from math import floor
 
 import pytest
 
-from boolcomp.logic.adders import Addend, Sum, sum_network
-from boolcomp.logic.equivalence import evaluate
+from boolcomp.logic import Addend, Sum, evaluate, sum_network
 
 # Addends as (bits, code, times), the output's bits, its guard bits.
 Case = tuple[list[tuple[int, str, int]], int, int]

@@ -10,23 +10,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.base import errors as texts
+from boolcomp.base import (
+    MOST_DEPTH,
+    angle,
+    number,
+    parse_json,
+    parse_number,
+    short,
+    short_above,
+    table,
+)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_reads_back_as_the_same_float(value: float) -> None:
-    assert texts.parse_number(texts.number(value)) == value
-    assert texts.parse_number(texts.angle(value)) == value
+    assert parse_number(number(value)) == value
+    assert parse_number(angle(value)) == value
 
 
 def test_angles_are_read_and_written_with_pi() -> None:
     known = {"pi": 1, "-pi/2": -1 / 2, "2*pi/3": 2 / 3, "+1.5*pi": 1.5}
-    assert all(texts.parse_number(text) == pytest.approx(x * math.pi) for text, x in known.items())
-    assert (texts.parse_number("0.25"), texts.parse_number("-1e-3")) == (0.25, -1e-3)
+    assert all(parse_number(text) == pytest.approx(x * math.pi) for text, x in known.items())
+    assert (parse_number("0.25"), parse_number("-1e-3")) == (0.25, -1e-3)
     written = ["0", "pi/6", "-pi/2", "2*pi/3", "2*pi"]
-    assert [texts.angle(k * math.pi / 6) for k in (0, 1, -3, 4, 12)] == written
+    assert [angle(k * math.pi / 6) for k in (0, 1, -3, 4, 12)] == written
     for text in ("", "tau", "pi/0", "pi pi", "1/2", "*pi", "pi*2"):
-        value = texts.parse_number(text)
+        value = parse_number(text)
         assert value is None or math.isnan(value), text
 
 
@@ -34,27 +43,25 @@ def test_angles_are_read_and_written_with_pi() -> None:
 def test_a_bound_is_written_no_smaller_and_hardly_larger_than_it_is(
     value: float, digits: int
 ) -> None:
-    written = float(texts.short_above(value, digits))
+    written = float(short_above(value, digits))
     assert value <= written <= value * (1 + 10.0 ** (1 - digits)) * (1 + 1e-15)
-    assert (
-        len(texts.short_above(value, digits).split("e")[0].strip("0.").replace(".", "")) <= digits
-    )
+    assert len(short_above(value, digits).split("e")[0].strip("0.").replace(".", "")) <= digits
 
 
 def test_short_numbers_lose_zeros_and_bounds_are_rounded_up() -> None:
-    assert (texts.short(12.5), texts.short(1 / 3), texts.short(200.0)) == (
+    assert (short(12.5), short(1 / 3), short(200.0)) == (
         "12.5",
         "0.333333",
         "200",
     )
-    assert texts.short_above(3.6331, 4) == "3.634"
-    assert texts.short_above(3.634, 4) == "3.634"
-    assert (texts.short_above(0.0), texts.short_above(math.inf)) == ("0", "inf")
-    assert texts.short_above(99996.0, 4) == "1e+05"
+    assert short_above(3.6331, 4) == "3.634"
+    assert short_above(3.634, 4) == "3.634"
+    assert (short_above(0.0), short_above(math.inf)) == ("0", "inf")
+    assert short_above(99996.0, 4) == "1e+05"
 
 
 def test_a_table_aligns_words_left_and_numbers_right() -> None:
-    assert texts.table(["term", "bits"], [["T11", "8"], ["T2", "10"]]) == (
+    assert table(["term", "bits"], [["T11", "8"], ["T2", "10"]]) == (
         "term  bits\n----  ----\nT11      8\nT2      10"
     )
 
@@ -68,33 +75,27 @@ def test_a_table_aligns_words_left_and_numbers_right() -> None:
     )
 )
 def test_json_reads_as_it_was_written(value: object) -> None:
-    assert texts.parse_json(json.dumps(value), "a") == value
-    assert texts.parse_json(json.dumps(value, ensure_ascii=False, indent=1), "a") == value
+    assert parse_json(json.dumps(value), "a") == value
+    assert parse_json(json.dumps(value, ensure_ascii=False, indent=1), "a") == value
 
 
 def test_brackets_inside_strings_are_no_nesting() -> None:
-    text = (
-        '[["'
-        + "[{" * 9 * texts.MOST_DEPTH
-        + '\\\\", "\\"[", {"a[": "'
-        + "{" * texts.MOST_DEPTH
-        + '"}]]'
-    )
-    assert texts.parse_json(text, "a") == json.loads(text)
+    text = '[["' + "[{" * 9 * MOST_DEPTH + '\\\\", "\\"[", {"a[": "' + "{" * MOST_DEPTH + '"}]]'
+    assert parse_json(text, "a") == json.loads(text)
 
 
 @pytest.mark.parametrize(
     ("begin", "end"), [("[", "]"), ('{"a":', "}"), (r'[{"[": 1, "\\": ', "}]")]
 )
 def test_json_is_read_to_a_depth_and_no_deeper(begin: str, end: str) -> None:
-    levels = texts.MOST_DEPTH // len(end)
+    levels = MOST_DEPTH // len(end)
     deepest = begin * levels + "1" + end * levels
-    assert texts.parse_json(deepest, "a.json") == json.loads(deepest)
+    assert parse_json(deepest, "a.json") == json.loads(deepest)
     for text in (f"[{deepest}]", begin * 100_000, "[" + "[]," * 100 + begin * 100_000):
         with pytest.raises(
-            bc.DataError, match=f"^a.json: not read: nested deeper than {texts.MOST_DEPTH} "
+            bc.DataError, match=f"^a.json: not read: nested deeper than {MOST_DEPTH} "
         ):
-            texts.parse_json(text, "a.json")
+            parse_json(text, "a.json")
 
 
 @pytest.mark.parametrize(
@@ -103,10 +104,10 @@ def test_json_is_read_to_a_depth_and_no_deeper(begin: str, end: str) -> None:
 )
 def test_what_is_no_json_is_a_sentence(text: str) -> None:
     with pytest.raises(bc.DataError, match=r"^a\.json: damaged: not JSON \(.{,200}\)$"):
-        texts.parse_json(text, "a.json")
+        parse_json(text, "a.json")
 
 
 def test_long_json_is_not_parsed() -> None:
-    assert texts.parse_json("[1, 2]", "a", most=6) == [1, 2]
+    assert parse_json("[1, 2]", "a", most=6) == [1, 2]
     with pytest.raises(bc.DataError, match="a: too large: at most 5 characters of JSON are read"):
-        texts.parse_json("[1, 2]", "a", most=5)
+        parse_json("[1, 2]", "a", most=5)

@@ -13,17 +13,15 @@ import pytest
 from samples import branched_robot, by_name, problem_of, random_states, terms_of
 
 import boolcomp as bc
-from boolcomp.parallel.methods.registry import straight_line
-from boolcomp.problem.dynamics.newton_euler import gravity_torques
-from boolcomp.problem.robot.model import Pose
-from boolcomp.problem.robot.toml import parse_robot
+from boolcomp.parallel import straight_line
+from boolcomp.problem import Pose, gravity_torques, parse_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
 
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 
 def two_arms() -> Robot:

@@ -17,15 +17,22 @@ from termtext import parse_term
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.logic.simulation import TruthTable
-from boolcomp.paper.plan import Options, TermPlan, Word, make_plan
-from boolcomp.paper.tables import TermTable, make_tables, signature, tabulate
+from boolcomp.logic import TruthTable
+from boolcomp.paper import (
+    Options,
+    TermPlan,
+    TermTable,
+    Word,
+    make_plan,
+    make_tables,
+    signature,
+    tabulate,
+)
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.words import Interval
+from boolcomp.problem import Interval
 
 if TYPE_CHECKING:
-    from boolcomp.problem.problem import Input
-    from boolcomp.problem.words import CodeKind
+    from boolcomp.problem import CodeKind, Input
 
 
 def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from boolcomp.paper.plan import Options
-from boolcomp.paper.tables import MEANING, render_table
+from boolcomp.paper import MEANING, Options, render_table
 from boolcomp.pipeline import run_passes
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.words.graph import (
+from boolcomp.words import (
     Angles,
     Bits,
     Heap,
@@ -23,7 +23,7 @@ from boolcomp.words.graph import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.words.graph import HeapPart, Node
+    from boolcomp.words import HeapPart, Node
 
 
 def bits_of(word: int, bits: int) -> list[int]:

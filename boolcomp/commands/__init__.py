@@ -1,5 +1,23 @@
 """The commands, one module each, one per stage."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.base.lazy import lazy
+
+if TYPE_CHECKING:
+    from boolcomp.commands.options import numbers as numbers
+    from boolcomp.commands.output import error_table as error_table
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "options": "numbers",
+            "output": "error_table",
+        },
+    )
+
 COMMANDS = {
     "robots": "List the robots that ship, or check one of your own.",
     "terms": "Print a robot's torques as sums of terms.",

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from batchfiles import NAMES, bytes_of, program, states, write, write_parquet
 
-from boolcomp.base.errors import BoolcompError, DataError, UsageError
-from boolcomp.scale import npyfiles
-from boolcomp.scale.batches import evaluate_files
+from boolcomp.base import BoolcompError, DataError, UsageError
+from boolcomp.scale import evaluate_files, header
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +72,7 @@ def test_a_chunk_of_zarr_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_headers_that_claim_very_much_take_no_memory(tmp_path: Path) -> None:
-    (tmp_path / "s.npy").write_bytes(npyfiles.header(350_000_000_000, 6, "float64"))
+    (tmp_path / "s.npy").write_bytes(header(350_000_000_000, 6, "float64"))
     zarr: Any = pytest.importorskip("zarr")
     zarr.create_array(
         str(tmp_path / "s.zarr"), shape=(350_000_000_000, 6), dtype="f8", chunks=(1 << 40, 6)

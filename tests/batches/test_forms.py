@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from batchfiles import NAMES, RESULTS, program, read, states, torques, write, write_parquet
 
-from boolcomp.base.errors import UsageError
-from boolcomp.problem.sources import problem_of
+from boolcomp.base import UsageError
+from boolcomp.problem import problem_of
 from boolcomp.scale import batches as chunks
-from boolcomp.scale.batches import evaluate_files
+from boolcomp.scale import evaluate_files
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from batchfiles import bytes_of, program, states, write
 
-from boolcomp.base.errors import DataError
-from boolcomp.scale.batches import evaluate_files
-from boolcomp.scale.journal import Journal
+from boolcomp.base import DataError
+from boolcomp.scale import Journal, evaluate_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

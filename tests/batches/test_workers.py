@@ -16,9 +16,8 @@ from batchfiles import bytes_of, program, states, write
 from clusters import needs_loopback
 from waiting import until, until_gone
 
-from boolcomp.base.workers import Workers
-from boolcomp.scale.batches import evaluate_files
-from boolcomp.scale.npyfiles import header
+from boolcomp.base import Workers
+from boolcomp.scale import evaluate_files, header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

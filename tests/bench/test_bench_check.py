@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from boolcomp.measure.bench.harness import Bench, Host, Timing
+from boolcomp.measure import Bench, Host, Timing
 
 FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "bench_check.py"
 

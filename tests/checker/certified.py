@@ -7,23 +7,20 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.checker.__main__ import check_program
-from boolcomp.checker.folder import LoadFiles, Section, parse, read_program
-from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.sketch_terms import Form, build_sketch
+from boolcomp.checker import LoadFiles, Section, check_program, parse, read_program
+from boolcomp.compact import CompactChoices, Form, build_sketch, usual_demand
 from boolcomp.pipeline import compile_compact
-from boolcomp.program.program import HEAD, render_program, sealed
-from boolcomp.proof.certificates.writer import origin_text, sketch_text
-from boolcomp.terms.extract import split
+from boolcomp.program import HEAD, render_program, sealed
+from boolcomp.proof import origin_text, sketch_text
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from boolcomp.checker.folder import Step
-    from boolcomp.problem.problem import Problem
-    from boolcomp.program.program import Program
+    from boolcomp.checker import Step
+    from boolcomp.problem import Problem
+    from boolcomp.program import Program
 
 
 @cache

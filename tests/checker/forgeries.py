@@ -27,7 +27,7 @@ from checker.forging import (
     text,
 )  # fmt: skip
 
-from boolcomp.program.program import CERTIFICATE
+from boolcomp.program import CERTIFICATE
 
 if TYPE_CHECKING:
     from checker.forging import Change, Forged

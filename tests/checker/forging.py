@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from checker.certified import certified
 
 import boolcomp as bc
-from boolcomp.checker.claim import stated
-from boolcomp.program.program import CERTIFICATE, HEAD, render_program, sealed
+from boolcomp.checker import stated
+from boolcomp.program import CERTIFICATE, HEAD, render_program, sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

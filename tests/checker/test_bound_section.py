@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 from checker.certified import certified, load_of, section, shipped, steps, with_line
 
-from boolcomp.base.errors import DataError
-from boolcomp.base.workers import ALONE
-from boolcomp.checker import bound
-from boolcomp.checker.problem import differences
-from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.passes import CompactChoices
+from boolcomp.base import ALONE, DataError
+from boolcomp.checker import check_bound, differences, read_bounds
+from boolcomp.compact import CompactChoices, usual_demand
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.written.files import parse_function
+from boolcomp.problem import parse_function
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.checker.folder import LoadFiles, Step
+    from boolcomp.checker import LoadFiles, Step
 
 WIDE = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\n"
 
@@ -36,12 +33,12 @@ def load() -> LoadFiles:
 def of_bounds(text: str) -> dict[str, Step]:
     """Return the steps of the same program with other lines in the section."""
     other = replace(load(), sections={**load().sections, "bound": section(text)})
-    return {one.name: one for one in bound.check_bound(other)}
+    return {one.name: one for one in check_bound(other)}
 
 
 @pytest.mark.check
 def test_what_a_certificate_claims_is_confirmed() -> None:
-    found = list(bound.check_bound(load()))
+    found = list(check_bound(load()))
     assert [one.name for one in found] == ["no overflow", "error of tau1", "error of tau2"]
     assert all(one.holds and one.cases > 0 for one in found), found
 
@@ -52,7 +49,7 @@ def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_
     choices = CompactChoices(demand, proof="plain", certify=True)
     found = load_of(compile_compact("machado-2r", choices, of="gravity").program)
     assert [line.split()[1] for line in found.sections["bound"].lines] == ["plain", "plain"]
-    assert all(one.holds for one in bound.check_bound(found))
+    assert all(one.holds for one in check_bound(found))
 
 
 @pytest.mark.slow
@@ -95,7 +92,7 @@ def test_bounds_of_other_outputs_are_refused() -> None:
 ])  # fmt: skip
 def test_a_line_that_is_no_bound_is_named(line: str) -> None:
     with pytest.raises(DataError, match=r"certificate\.txt:2: .* is no bound"):
-        bound.read_bounds(section(f"tau0 plain -1.0 1.0\n{line}\n"))
+        read_bounds(section(f"tau0 plain -1.0 1.0\n{line}\n"))
 
 
 @pytest.mark.slow
@@ -138,9 +135,9 @@ def test_a_certified_bound_is_that_of_the_sketch_and_what_the_sketch_errs_by(
 @pytest.mark.slow
 def test_a_sketch_that_errs_more_than_the_program_says_is_refused() -> None:
     exact = shipped()
-    assert all(step.holds for step in bound.check_bound(exact))
+    assert all(step.holds for step in check_bound(exact))
     changed = with_line(exact, "origin", "alpha = 0", "alpha = 0.005")
     most = max(x.steps for x in differences(*(changed.section(x) for x in ("origin", "sketch"))))
     assert 0.0001 < most < 2**-6
-    notes = [step.note for step in bound.check_bound(changed) if not step.holds]
+    notes = [step.note for step in check_bound(changed) if not step.holds]
     assert any("tau2: program.json says" in note for note in notes)

@@ -15,18 +15,10 @@ import pytest
 from proof.explainedstates import drawn
 from shippedarms import built_of, made_by_name
 
-from boolcomp.checker import problem
-from boolcomp.checker.boxes import Boxes
-from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
-from boolcomp.checker.plain import Plain
-from boolcomp.checker.spans import ONE
-from boolcomp.checker.tight import Tight
-from boolcomp.compact.result import explained
-from boolcomp.proof.bound.checked import claim_of
-from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.plain import plain_bounds
-from boolcomp.words.graph import Heap, Lookup, PartialProducts, WordGraph
-from boolcomp.words.simulation import node_word
+from boolcomp.checker import ONE, Boxes, DoesNotHoldError, NotCoveredError, Plain, Tight, Waves
+from boolcomp.compact import explained
+from boolcomp.proof import claim_of, graded_bounds, plain_bounds
+from boolcomp.words import Heap, Lookup, PartialProducts, WordGraph, node_word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,7 +201,7 @@ def test_another_coefficient_makes_the_bound_larger() -> None:
     claim, changed = plain.claim, 0
     before = [max(-low, high) for low, high in ends_of(plain)]
     for k, function in enumerate(claim.functions):
-        if isinstance(function, problem.Waves):
+        if isinstance(function, Waves):
             functions = list(claim.functions)
             parts = tuple((n, a * 1.5, b * 1.5) for n, a, b in function.parts)
             functions[k] = replace(function, parts=parts)

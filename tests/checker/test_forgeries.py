@@ -13,9 +13,9 @@ from checker import forging
 from checker.forgeries import FORGERIES, Expected, Forgery
 
 import boolcomp as bc
-from boolcomp.base.errors import BoolcompError
-from boolcomp.checker.__main__ import main
-from boolcomp.program.program import CERTIFICATE, HEAD
+from boolcomp.base import BoolcompError
+from boolcomp.checker import main
+from boolcomp.program import CERTIFICATE, HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

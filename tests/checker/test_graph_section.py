@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from checker.certified import shipped, with_line
 
-from boolcomp.checker import graph
-from boolcomp.checker.folder import DoesNotHoldError
-from boolcomp.checker.graph import Place, Places
+from boolcomp.checker import DoesNotHoldError, Place, Places, check_graph, check_part
 
 if TYPE_CHECKING:
-    from boolcomp.checker.folder import LoadFiles
+    from boolcomp.checker import LoadFiles
 
 
 def notes(load: LoadFiles) -> str:
     """Return what is said of steps that do not hold."""
-    return " ".join(step.note for step in graph.check_graph(load) if step.holds is not True)
+    return " ".join(step.note for step in check_graph(load) if step.holds is not True)
 
 
 def with_head(load: LoadFiles, change: Any) -> LoadFiles:
@@ -32,7 +30,7 @@ def with_head(load: LoadFiles, change: Any) -> LoadFiles:
 
 def test_the_map_of_what_ships_holds() -> None:
     assert notes(shipped()) == ""
-    assert [step.holds for step in graph.check_graph(shipped())] == [True, True]
+    assert [step.holds for step in check_graph(shipped())] == [True, True]
 
 
 @pytest.mark.slow
@@ -91,11 +89,11 @@ def test_an_output_drops_the_bits_below_its_step() -> None:
 
 def test_a_product_beside_a_curve_is_read_where_the_curve_is() -> None:
     places = Places({3: Place((7, 8), (9, 10))}, ())
-    graph.check_part("s4", (3,), (9, 10), places)
-    graph.check_part("s4", (3,), (8,), places)
+    check_part("s4", (3,), (9, 10), places)
+    check_part("s4", (3,), (8,), places)
     for read in ((10, 9), (9, 9), (9,), (7, 8)):
         with pytest.raises(DoesNotHoldError, match=f"s4 reads w{read[0]}"):
-            graph.check_part("s4", (3,), read, places)
+            check_part("s4", (3,), read, places)
 
 
 @pytest.mark.parametrize(("change", "said"), [

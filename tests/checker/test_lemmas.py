@@ -12,12 +12,20 @@ import pytest
 from checker.certified import certified, changed, steps
 from pysat.solvers import Minisat22
 
-from boolcomp.base.errors import DataError
-from boolcomp.checker.folder import DoesNotHoldError, Section, parse
-from boolcomp.checker.lemmas import cone_clauses, letters, primes, prove
-from boolcomp.checker.network import FirstNetwork, Nodes
-from boolcomp.proof.certificates.lemmas import refutation, trimmed
-from boolcomp.words.graph import (
+from boolcomp.base import DataError
+from boolcomp.checker import (
+    DoesNotHoldError,
+    FirstNetwork,
+    Nodes,
+    Section,
+    cone_clauses,
+    letters,
+    parse,
+    primes,
+    prove,
+)
+from boolcomp.proof import refutation, trimmed
+from boolcomp.words import (
     Angles,
     Bits,
     Heap,
@@ -28,8 +36,8 @@ from boolcomp.words.graph import (
     Scale,
     Turn,
     WordGraph,
+    simulate,
 )
-from boolcomp.words.simulation import simulate
 
 if TYPE_CHECKING:
     from pathlib import Path

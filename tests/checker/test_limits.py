@@ -8,13 +8,20 @@ import numpy as np
 import pytest
 from shippedarms import built_of
 
-from boolcomp.checker import tight
-from boolcomp.checker.folder import NotCoveredError
-from boolcomp.checker.plain import Plain, near_words
-from boolcomp.checker.problem import Curve, Operation
-from boolcomp.checker.spans import ONE, Span, between
-from boolcomp.compact.result import explained
-from boolcomp.proof.bound.checked import claim_of
+from boolcomp.checker import (
+    ONE,
+    Curve,
+    NotCoveredError,
+    Operation,
+    Plain,
+    Span,
+    Tight,
+    between,
+    near_words,
+    tight,
+)
+from boolcomp.compact import explained
+from boolcomp.proof import claim_of
 
 SINE = Curve(0, 1.0, 0.0, 1.0, -math.inf, math.inf, angle=True,
              steps=(Operation("x"), Operation("sin", (0,))))  # fmt: skip
@@ -44,9 +51,9 @@ def test_an_output_of_too_many_cells_is_not_covered(monkeypatch: pytest.MonkeyPa
     built = built_of("machado-2r", 5)
     plain = Plain(claim_of(explained(built.compact, built.ends)))
     groups = (("qd1", "qd2"), ("qdd1",), ("qdd2",))
-    cells = math.prod(2 * len(one.at) for one in tight.Tight(plain, 0, groups).angles)
+    cells = math.prod(2 * len(one.at) for one in Tight(plain, 0, groups).angles)
     monkeypatch.setattr(tight, "MOST_CELLS", cells)
-    assert tight.Tight(plain, 0, groups).angles
+    assert Tight(plain, 0, groups).angles
     monkeypatch.setattr(tight, "MOST_CELLS", cells - 1)
     with pytest.raises(NotCoveredError, match="too many cells of its angles"):
-        tight.Tight(plain, 0, groups)
+        Tight(plain, 0, groups)

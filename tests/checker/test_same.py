@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from checker.certified import section
 
-from boolcomp.checker import claim
-from boolcomp.checker.folder import LoadFiles
-from boolcomp.checker.robot import signature
-from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.sources import problem_of
-from boolcomp.proof.certificates.writer import origin_text
+from boolcomp.checker import Asked, LoadFiles, check_same, signature
+from boolcomp.problem import load_robot, parse_robot, problem_of, robot_problem
+from boolcomp.proof import origin_text
 
 if TYPE_CHECKING:
-    from boolcomp.checker.folder import Step
+    from boolcomp.checker import Step
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROBOTS = sorted((ROOT / "robots").glob("*.toml"))
@@ -33,7 +28,7 @@ def compared(problem: Any, text: str) -> Step:
     inputs = [{"name": one.name, "unit": one.unit} for one in problem.inputs]
     document = {"name": problem.name, "inputs": inputs}
     load = LoadFiles(0, document, {"outputs": outputs}, None, None, {"origin": section(lines)})
-    (step,) = claim.check_same(load, claim.Asked(text, "file"))
+    (step,) = check_same(load, Asked(text, "file"))
     return step
 
 

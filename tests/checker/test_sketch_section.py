@@ -14,19 +14,20 @@ from checker.certified import section, shipped, sketched, with_line
 from limited import random_limited, with_ranges
 from samples import branched_robot, general_robot, random_robot
 
-from boolcomp.checker import problem as origin
-from boolcomp.checker import problem as sketch
-from boolcomp.compact.sketch_terms import Form
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.problem import with_words
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.words import formats
-from boolcomp.problem.written.files import parse_function
+from boolcomp.checker import check_origin, check_sketch, differences
+from boolcomp.compact import Form
+from boolcomp.problem import (
+    formats,
+    inverse_dynamics,
+    load_robot,
+    parse_function,
+    parse_robot,
+    robot_problem,
+    with_words,
+)
 
 if TYPE_CHECKING:
-    from boolcomp.checker.folder import LoadFiles
+    from boolcomp.checker import LoadFiles
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "functions"
 SMALL = 1e-6  # of a step: 11 digits of coefficients
@@ -34,18 +35,18 @@ SMALL = 1e-6  # of a step: 11 digits of coefficients
 
 def verdict(load: LoadFiles) -> list[bool | None]:
     """Return whether the robot's and the sketch's steps hold."""
-    return [step.holds for step in (*origin.check_origin(load), *sketch.check_sketch(load))]
+    return [step.holds for step in (*check_origin(load), *check_sketch(load))]
 
 
 def note(load: LoadFiles) -> str:
     """Return all that is said of steps that do not hold."""
-    steps = (*origin.check_origin(load), *sketch.check_sketch(load))
+    steps = (*check_origin(load), *check_sketch(load))
     return " ".join(step.note for step in steps if step.holds is not True)
 
 
 def off(load: LoadFiles) -> dict[str, float]:
     """Return the difference of every output, in steps."""
-    found = sketch.differences(load.section("origin"), load.section("sketch"))
+    found = differences(load.section("origin"), load.section("sketch"))
     return {one.name: one.steps for one in found}
 
 
@@ -195,7 +196,7 @@ def test_a_wrong_origin_or_sketch_is_refused(where: str, old: str, new: str, sai
 
 def test_a_function_that_the_checker_does_not_know_is_not_checked() -> None:
     load = sketched(robot_problem(load_robot("machado-2r"), "control"))
-    steps = [*origin.check_origin(load), *sketch.check_sketch(load)]
+    steps = [*check_origin(load), *check_sketch(load)]
     assert [(one.method, one.holds) for one in steps] == [("not checked", None)] * 2
     assert all("control is no function that the checker knows" in one.note for one in steps)
 

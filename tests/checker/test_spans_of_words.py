@@ -6,11 +6,10 @@ from fractions import Fraction
 
 from shippedarms import built_of
 
-from boolcomp.checker.plain import Plain
-from boolcomp.checker.spans import ONE
-from boolcomp.compact.result import explained
-from boolcomp.proof.bound.checked import claim_of
-from boolcomp.words.graph import Lookup, Scale
+from boolcomp.checker import ONE, Plain
+from boolcomp.compact import explained
+from boolcomp.proof import claim_of
+from boolcomp.words import Lookup, Scale
 
 
 def value(scale: Scale, bits: int, word: int) -> Fraction:

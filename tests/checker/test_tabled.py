@@ -13,8 +13,7 @@ import pytest
 from checker.certified import changed, steps
 
 import boolcomp as bc
-from boolcomp.logic import network as luts
-from boolcomp.logic.network import Builder, parse_network, render_network
+from boolcomp.logic import XOR2, Builder, parse_network, render_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +62,7 @@ def flipped(folder: Path, path: Path, row: int, output: int) -> None:
         literals.append(builder.node(lut, *three))
     here = [x ^ (not row >> k & 1) for k, x in enumerate(reversed(places))]
     outputs = [literals[k] for k in network.outputs]
-    outputs[output] = builder.node(luts.XOR2, outputs[output], builder.all_of(here), 0)
+    outputs[output] = builder.node(XOR2, outputs[output], builder.all_of(here), 0)
     changed(folder, f"networks/{path.name}", lambda _: render_network(builder.build(outputs)))
 
 

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.checker.folder import DoesNotHoldError, read_program
-from boolcomp.checker.tabled import Sums
-from boolcomp.paper.passes import PaperChoices
-from boolcomp.paper.plan import Options
+from boolcomp.checker import DoesNotHoldError, Sums, read_program
+from boolcomp.paper import Options, PaperChoices
 from boolcomp.pipeline import compile_paper
 
 if TYPE_CHECKING:

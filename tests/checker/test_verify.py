@@ -14,14 +14,22 @@ import pytest
 from checker.certified import certified, changed, steps
 
 import boolcomp as bc
-from boolcomp.base.errors import DataError
-from boolcomp.checker import bound
-from boolcomp.checker import folder as container
-from boolcomp.checker.__main__ import LINKS, TABLED, main
-from boolcomp.checker.folder import read_program
-from boolcomp.measure.verify import chain_tools
-from boolcomp.program.program import CERTIFICATE, render_program
-from boolcomp.proof.certificates.writer import WRITERS
+from boolcomp.base import DataError
+from boolcomp.checker import (
+    FIRST_LINE,
+    LINKS,
+    NAME,
+    OLD_LINE,
+    SECTIONS,
+    TABLED,
+    main,
+    parse,
+    read_bounds,
+    read_program,
+)
+from boolcomp.measure import chain_tools
+from boolcomp.program import CERTIFICATE, render_program
+from boolcomp.proof import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,14 +55,14 @@ def test_a_program_keeps_its_certificate_and_is_saved_unchanged(folder: Path) ->
 
 def test_checker_and_compiler_know_the_same_sections() -> None:
     assert tuple(WRITERS) == ("words", *LINKS)  # words are read with the program's files
-    assert {"words", *LINKS, *TABLED} == set(container.SECTIONS)
-    assert CERTIFICATE == container.NAME
-    assert certified().certificate.startswith(container.FIRST_LINE)
+    assert {"words", *LINKS, *TABLED} == set(SECTIONS)
+    assert CERTIFICATE == NAME
+    assert certified().certificate.startswith(FIRST_LINE)
 
 
 def test_sections_are_read_as_they_stand() -> None:
-    text = f"{container.FIRST_LINE}\n= claim\nx 1\n== load 0\n= graph\na\n\nb\n= first\n"
-    found = container.parse(text)
+    text = f"{FIRST_LINE}\n= claim\nx 1\n== load 0\n= graph\na\n\nb\n= first\n"
+    found = parse(text)
     (load,) = found.loads
     assert found.claim is not None
     assert (found.claim.lines, found.claim.where(0)) == (("x 1",), "certificate.txt:3")
@@ -70,9 +78,9 @@ def test_sections_are_read_as_they_stand() -> None:
     ("1\n== load 0\n=graph\n", 3),
 ])  # fmt: skip
 def test_a_text_that_is_no_certificate_is_refused_with_its_line(text: str, line: int) -> None:
-    heads = {"1": container.OLD_LINE, "2": container.FIRST_LINE}
+    heads = {"1": OLD_LINE, "2": FIRST_LINE}
     with pytest.raises(DataError, match=f"certificate.txt:{line}:"):
-        container.parse(heads.get(text[:1], text[:1]) + text[1:])
+        parse(heads.get(text[:1], text[:1]) + text[1:])
 
 
 def test_a_file_outside_the_folder_is_not_read(folder: Path) -> None:
@@ -150,12 +158,12 @@ def test_a_changed_byte_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFi
 def test_what_ships_is_what_compile_makes_and_no_bound_has_grown() -> None:
     texts = (bc.compile("machado-2r", 8, proof="tight", certify=True).certificate,
              (SHIPPED / CERTIFICATE).read_text())  # fmt: skip
-    (made,), (shipped,) = (container.parse(text).loads for text in texts)
+    (made,), (shipped,) = (parse(text).loads for text in texts)
     of_others = {"terms", "words", "cones"}
-    assert made.keys() == shipped.keys() == set(container.SECTIONS) - of_others
+    assert made.keys() == shipped.keys() == set(SECTIONS) - of_others
     for name in made.keys() - {"bound"}:
         assert made[name].text == shipped[name].text
-    pairs = [bound.read_bounds(one["bound"]).outputs for one in (made, shipped)]
+    pairs = [read_bounds(one["bound"]).outputs for one in (made, shipped)]
     for now, then in zip(*pairs, strict=True):
         assert now.name == then.name
         assert then.low <= now.low < now.high <= then.high

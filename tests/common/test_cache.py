@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from boolcomp.base import loops, store
+from boolcomp.base import DataError, DataWarning, cache_folder, find
 from boolcomp.base import store as caches
-from boolcomp.base.errors import DataError, DataWarning
 
 
 @pytest.fixture(name="cache")
@@ -119,12 +118,12 @@ def test_loops_are_kept_beside_the_source_only_where_nobody_else_can_write(
     if shared != "neither":
         (source if shared == "source" else source / "__pycache__").chmod(0o777)
     expected = "" if shared == "neither" else str(cache / "numba")
-    assert loops.cache_folder(source) == expected
+    assert cache_folder(source) == expected
     mine = tmp_path / "mine"
     mine.mkdir(mode=0o700)
-    assert loops.cache_folder(tmp_path, str(mine)) == str(mine)
+    assert cache_folder(tmp_path, str(mine)) == str(mine)
     mine.chmod(0o777)
-    assert loops.cache_folder(tmp_path, str(mine)) == str(cache / "numba")
+    assert cache_folder(tmp_path, str(mine)) == str(cache / "numba")
 
 
 def test_without_home_and_name_the_cache_is_a_private_temporary_folder(
@@ -174,7 +173,7 @@ def test_what_was_written_without_a_umask_is_read_again() -> None:
 
 
 def found(folder: Path, name: str = "a.txt") -> list[str]:
-    return list(store.find([folder], name, lambda _, text: caches.unsealed(text), "{path}: no"))
+    return list(find([folder], name, lambda _, text: caches.unsealed(text), "{path}: no"))
 
 
 @pytest.mark.parametrize("folder", ["cache", "named"])
@@ -207,7 +206,7 @@ def test_folders_are_searched_in_order_and_a_good_file_behind_a_bad_one_is_found
     folders = [tmp_path / name for name in ("first", "none", "third")]
     caches.keep(folders[0] / "a.txt", "bad")
     caches.keep(folders[2] / "a.txt", caches.sealed("good"))
-    assert list(store.find(folders, "*.txt", lambda _, text: caches.unsealed(text))) == ["good"]
+    assert list(find(folders, "*.txt", lambda _, text: caches.unsealed(text))) == ["good"]
 
 
 def test_a_result_that_cannot_be_written_is_a_complaint_or_nothing(tmp_path: Path) -> None:
@@ -222,7 +221,7 @@ def test_two_writers_at_once_leave_one_whole_file_and_nothing_else(tmp_path: Pat
     with ThreadPoolExecutor(2) as threads:
         jobs = [threads.submit(caches.keep, tmp_path / "a.txt", text) for text in texts * 20]
         while not all(job.done() for job in jobs):
-            list(store.find([tmp_path], "a.txt", lambda _, text: caches.unsealed(text)))
+            list(find([tmp_path], "a.txt", lambda _, text: caches.unsealed(text)))
     assert all(job.result() for job in jobs)
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert found(tmp_path)[0] in ("a" * 100_000, "b" * 100_000)

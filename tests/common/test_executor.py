@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.base.errors import DataError, UsageError, short
-from boolcomp.base.processes import Processes, WorkerLostError
-from boolcomp.base.workers import completed, executor, in_order
+from boolcomp.base import (
+    DataError,
+    Processes,
+    UsageError,
+    WorkerLostError,
+    completed,
+    executor,
+    in_order,
+    short,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from boolcomp.base import loops
-from boolcomp.twolevel.cubes import Dense
-from boolcomp.twolevel.minimisation import minimise
+from boolcomp.twolevel import Dense, minimise
 
 if TYPE_CHECKING:
     from pathlib import Path

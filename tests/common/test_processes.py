@@ -16,9 +16,17 @@ import pytest
 from small_programs import stages
 from waiting import until, until_gone
 
-from boolcomp.base import processes
-from boolcomp.base.errors import DataError, UsageError, short
-from boolcomp.base.processes import Ended, Limits, Processes, Worker, run_program
+from boolcomp.base import (
+    DataError,
+    Ended,
+    Limits,
+    Processes,
+    UsageError,
+    Worker,
+    processes,
+    run_program,
+    short,
+)
 
 HOSTILE = "open('/dev/stderr', 'w').write('executed ' + __file__)\nraise SystemExit(7)\n"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

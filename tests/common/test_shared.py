@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from boolcomp.base.workers import ALONE, TWO, Shared, Workers
+from boolcomp.base import ALONE, TWO, Shared, Workers
 
 
 def sent(value: object) -> Shared:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from boolcomp.base.errors import UsageError
-from boolcomp.base.workers import ALONE, TWO, Workers
+from boolcomp.base import ALONE, TWO, UsageError, Workers
 
 
 def test_workers_stay_from_step_to_step_of_a_block_and_end_with_it() -> None:

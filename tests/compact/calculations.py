@@ -8,24 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.compact.limits import DIRECT
-from boolcomp.compact.search import SearchTask, screen, search_of
-from boolcomp.compact.sketch import quantities
-from boolcomp.compact.sketch_steps import direct_sketch
-from boolcomp.problem.expressions.tape import Tape
-from boolcomp.problem.problem import Group, Input, Output, Problem, with_exact_words
-from boolcomp.problem.words import Interval
-from boolcomp.terms.extract import split
+from boolcomp.compact import DIRECT, SearchTask, direct_sketch, quantities, screen, search_of
+from boolcomp.problem import Group, Input, Interval, Output, Problem, Tape, with_exact_words
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.demand import Demand
-    from boolcomp.compact.search import Candidate, Search
-    from boolcomp.compact.sketch import Sketch
-    from boolcomp.problem.expressions.tape import Straight
+    from boolcomp.compact import Candidate, Demand, Search, Sketch
+    from boolcomp.problem import Straight
 
     Floats = NDArray[np.float64]
 

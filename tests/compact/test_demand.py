@@ -8,15 +8,25 @@ from typing import Any
 import pytest
 from samples import problem_of
 
-from boolcomp.base.errors import UsageError, widths
-from boolcomp.compact.demand import APPROXIMATE, TARGETS, Demand, Progress, digest, usual_demand
-from boolcomp.compact.passes import CompactChoices
-from boolcomp.problem.functions import gravity_problem
-from boolcomp.problem.problem import promise_of, with_words
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.words import formats
-from boolcomp.problem.written.build import function_problem
-from boolcomp.problem.written.tracing import word
+from boolcomp.base import UsageError, widths
+from boolcomp.compact import (
+    APPROXIMATE,
+    TARGETS,
+    CompactChoices,
+    Demand,
+    Progress,
+    digest,
+    usual_demand,
+)
+from boolcomp.problem import (
+    formats,
+    function_problem,
+    gravity_problem,
+    load_robot,
+    promise_of,
+    with_words,
+    word,
+)
 
 ARM = problem_of("machado-2r")
 ONE_LSB = promise_of("--error", "1lsb")

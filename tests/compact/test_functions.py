@@ -13,25 +13,28 @@ from compact.calculations import first_choice, logarithm, search_for
 from compact.word_robots import built_of
 
 import boolcomp as bc
-from boolcomp.base.errors import BoolcompError
-from boolcomp.base.workers import ALONE
-from boolcomp.compact.demand import Demand, usual_demand
-from boolcomp.compact.errors import measure, output_values, states_of
-from boolcomp.compact.network import word_logic
-from boolcomp.compact.sketch import quantities
-from boolcomp.problem.written.files import parse_function
-from boolcomp.terms.extract import split
-from boolcomp.words.graph import Lookup
-from boolcomp.words.simulation import agrees, simulate
+from boolcomp.base import ALONE, BoolcompError
+from boolcomp.compact import (
+    Demand,
+    measure,
+    output_values,
+    quantities,
+    states_of,
+    usual_demand,
+    word_logic,
+)
+from boolcomp.problem import parse_function
+from boolcomp.terms import split
+from boolcomp.words import Lookup, agrees, simulate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.search import Search
-    from boolcomp.logic.synthesis.tables import Objective
-    from boolcomp.problem.problem import Problem
+    from boolcomp.compact import Search
+    from boolcomp.logic import Objective
+    from boolcomp.problem import Problem
 
     Floats = NDArray[np.float64]
 

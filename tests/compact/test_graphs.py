@@ -10,18 +10,15 @@ import pytest
 from compact.word_robots import case, run_network, small_robot
 from limited import random_limited, with_ranges
 
-from boolcomp.base.errors import DataError
-from boolcomp.compact.network import word_logic
-from boolcomp.compact.sketch_terms import Form
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.words.graph import Heap, InputWord, narrowed, parse_graph
-from boolcomp.words.simulation import node_word, simulate
+from boolcomp.base import DataError
+from boolcomp.compact import Form, word_logic
+from boolcomp.problem import inverse_dynamics, load_robot
+from boolcomp.words import Heap, InputWord, narrowed, node_word, parse_graph, simulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 
 # Simulation and logic

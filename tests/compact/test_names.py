@@ -11,10 +11,9 @@ import pytest
 from compact.word_robots import case
 from limited import with_ranges
 
-from boolcomp.compact.sketch_terms import Form
-from boolcomp.problem.words import Interval
-from boolcomp.words.drawing import word_names
-from boolcomp.words.graph import (
+from boolcomp.compact import Form
+from boolcomp.problem import Interval
+from boolcomp.words import (
     Angles,
     Bits,
     Heap,
@@ -25,13 +24,14 @@ from boolcomp.words.graph import (
     Scale,
     Turn,
     WordGraph,
+    node_word,
+    word_names,
 )
-from boolcomp.words.simulation import node_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 
 ANGLES = (

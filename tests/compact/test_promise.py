@@ -10,19 +10,17 @@ import pytest
 from samples import problem_of
 
 import boolcomp as bc
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.compact.demand import Demand, usual_demand
-from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.promise import bits_for
+from boolcomp.base import DataError, UsageError
+from boolcomp.compact import CompactChoices, Demand, bits_for, usual_demand
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.problem import promise_of
-from boolcomp.program.files import load_program
-from boolcomp.terms.extract import split
+from boolcomp.problem import promise_of
+from boolcomp.program import load_program
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.compact.result import Built
+    from boolcomp.compact import Built
 
 
 def demand(error: str, bits: int = 4, **more: Any) -> Demand:

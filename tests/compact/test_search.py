@@ -19,26 +19,26 @@ from limited import random_limited, with_ranges
 from samples import problem_of, terms_of
 
 import boolcomp
-from boolcomp.base.errors import UsageError
-from boolcomp.base.files import shipped
-from boolcomp.base.workers import ALONE
-from boolcomp.compact import search, widths
-from boolcomp.compact.demand import Demand, digest
-from boolcomp.compact.errors import Sampling, graph_worst, measure_many
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.words import Interval
-from boolcomp.problem.written.algebra import clip
-from boolcomp.problem.written.build import function_problem
-from boolcomp.problem.written.tracing import word
-from boolcomp.terms.extract import split
+from boolcomp.base import ALONE, UsageError, shipped
+from boolcomp.compact import (
+    TIGHTENINGS,
+    Demand,
+    Sampling,
+    digest,
+    graph_worst,
+    measure_many,
+    search,
+    widths,
+)
+from boolcomp.problem import Interval, clip, function_problem, inverse_dynamics, load_robot, word
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact.search import Candidate
-    from boolcomp.problem.robot.model import Robot
-    from boolcomp.program.program import Program
+    from boolcomp.compact import Candidate
+    from boolcomp.problem import Robot
+    from boolcomp.program import Program
 
 
 class Memory:
@@ -180,7 +180,7 @@ def test_an_endless_refinement_is_given_up_after_counted_work(
         turns.clear()
         with pytest.raises(UsageError, match="no widths reach"):
             searched(torques, demand)
-        assert len(turns) == (widths.TIGHTENINGS if free > 1 else 1)
+        assert len(turns) == (TIGHTENINGS if free > 1 else 1)
 
 
 PINNED = {

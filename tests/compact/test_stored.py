@@ -17,26 +17,29 @@ import pytest
 from compact.word_robots import built_of, small_robot
 from samples import problem_of, terms_of
 
-from boolcomp.base.errors import DataError, DataWarning
-from boolcomp.base.store import Folder
-from boolcomp.base.workers import ALONE
-from boolcomp.compact.demand import Demand, Progress
-from boolcomp.compact.errors import Sampling
-from boolcomp.compact.network import program_of_graph
-from boolcomp.compact.passes import CompactChoices, require_true
-from boolcomp.compact.result import Built
-from boolcomp.compact.store import result_store, unproved
-from boolcomp.logic.network import parse_network
+from boolcomp.base import ALONE, DataError, DataWarning, Folder
+from boolcomp.compact import (
+    Built,
+    CompactChoices,
+    Demand,
+    Progress,
+    Sampling,
+    program_of_graph,
+    require_true,
+    result_store,
+    unproved,
+)
+from boolcomp.logic import parse_network
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.proof.worst import subject_of
-from boolcomp.words.simulation import agrees
+from boolcomp.problem import load_robot
+from boolcomp.proof import subject_of
+from boolcomp.words import agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from boolcomp.compact.store import StoredResult
-    from boolcomp.terms.extract import Terms
+    from boolcomp.compact import StoredResult
+    from boolcomp.terms import Terms
 
 
 QUICK = Demand(bits=4, rms=(0.6,), effort=0.0, seed=3)

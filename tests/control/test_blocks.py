@@ -9,22 +9,15 @@ import pytest
 from control.textbook import torques
 from small_programs import stages
 
-from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base import DataError, UsageError
 from boolcomp.codes import Code
-from boolcomp.measure.control.blocks import (
-    Called,
-    called,
-    compiled,
-    rounded_block,
-)
-from boolcomp.measure.control.loop import inverse_dynamics
-from boolcomp.problem.functions import inverse_dynamics_problem
-from boolcomp.problem.robot.library import load_robot
+from boolcomp.measure import Called, called, compiled, inverse_dynamics, rounded_block
+from boolcomp.problem import inverse_dynamics_problem, load_robot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.problem.problem import Problem
+    from boolcomp.problem import Problem
 
 READS = ("q", "qd", "qdd")
 

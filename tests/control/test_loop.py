@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 from control.textbook import moved, torques
 
-from boolcomp.base.errors import UsageError
-from boolcomp.measure.control.blocks import Called, Settings, Variant, exact_of
-from boolcomp.measure.control.study import study
-from boolcomp.measure.control.trajectories import trajectory_of
-from boolcomp.problem.robot.library import load_robot
+from boolcomp.base import UsageError
+from boolcomp.measure import Called, Settings, Variant, exact_of, study, trajectory_of
+from boolcomp.problem import load_robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 ARM = load_robot("machado-2r")
 RATE = 200.0

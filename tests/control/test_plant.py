@@ -10,12 +10,12 @@ import pytest
 from control.textbook import energy, moved
 from pinocchio_model import pinocchio_model
 
-from boolcomp.base.errors import DataError
-from boolcomp.measure.control.loop import plant_of
-from boolcomp.problem.robot.library import load_robot
+from boolcomp.base import DataError
+from boolcomp.measure import plant_of
+from boolcomp.problem import load_robot
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 START = np.array([0.4, -0.9, 0.3, -0.5])
 PUSH = np.array([60.0, -12.0])

@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp.base.errors import UsageError
-from boolcomp.measure.control.blocks import Settings, exact_of, law_of_program, referred_variant
-from boolcomp.measure.control.study import study
-from boolcomp.measure.control.trajectories import trajectory_of
-from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.problem import numbered
-from boolcomp.problem.robot.library import load_robot
+from boolcomp.base import UsageError
+from boolcomp.measure import (
+    Settings,
+    exact_of,
+    law_of_program,
+    referred_variant,
+    study,
+    trajectory_of,
+)
+from boolcomp.problem import load_robot, numbered, robot_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.measure.control.trajectories import trajectory_of
-from boolcomp.problem.robot.library import load_robot
+from boolcomp.base import DataError, UsageError
+from boolcomp.measure import trajectory_of
+from boolcomp.problem import load_robot
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boolcomp.logic import diagrams
-from boolcomp.logic.diagrams import Diagram, DiagramNode, Forest, Levels, diagram_of
+from boolcomp.logic import Diagram, DiagramNode, Forest, Levels, diagram_of, diagrams
 
 
 def walked(diagram: Diagram, row: int) -> int:

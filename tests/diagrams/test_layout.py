@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boolcomp.logic.diagram_machine import Branch, Leaf, followers, laid_out
-from boolcomp.logic.diagrams import DiagramNode, Forest, diagram_of
+from boolcomp.logic import Branch, DiagramNode, Forest, Leaf, diagram_of, followers, laid_out
 
 tables = st.lists(st.lists(st.integers(0, 4), min_size=8, max_size=8), min_size=1, max_size=3)
 

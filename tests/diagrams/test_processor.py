@@ -12,14 +12,14 @@ import pytest
 from small_programs import stages
 from targets.exported import family, tiny
 
-from boolcomp.logic.diagram_machine import run_image
-from boolcomp.targets.bdd import image_of
+from boolcomp.logic import run_image
+from boolcomp.targets import image_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.words import CodeKind
-    from boolcomp.program.program import Program
+    from boolcomp.problem import CodeKind
+    from boolcomp.program import Program
 
 
 class Ran(NamedTuple):

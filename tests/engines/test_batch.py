@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base import DataError, UsageError
 
 PROGRAM = stages(4)[2]
 ENGINES = ["numpy", "llvm"]
@@ -131,7 +131,7 @@ def test_an_unknown_engine_is_an_error_with_the_nearest_name() -> None:
 def test_without_llvmlite_auto_is_numpy_and_llvm_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from boolcomp.engines.choice import make_engine
+    from boolcomp.engines import make_engine
 
     assert make_engine(PROGRAM.wiring()).name == "llvm"
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from boolcomp.codes import Code
-from boolcomp.engines.coding import LARGE_HIGH, MARGIN, coarse, fine
-from boolcomp.problem.words import Interval
+from boolcomp.engines import LARGE_HIGH, MARGIN, coarse, fine
+from boolcomp.problem import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

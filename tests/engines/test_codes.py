@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from boolcomp.base.errors import UsageError
+from boolcomp.base import UsageError
 from boolcomp.codes import Code
-from boolcomp.engines.engine import Call, Port, Result, Wiring, evaluate
-from boolcomp.engines.llvm import host
-from boolcomp.engines.native import NativeEngine
-from boolcomp.engines.numpy import NumpyEngine
-from boolcomp.engines.planes import WIDTHS
-from boolcomp.logic.network import Builder
-from boolcomp.problem.problem import numbered
-from boolcomp.problem.words import Interval
+from boolcomp.engines import (
+    WIDTHS,
+    Call,
+    NativeEngine,
+    NumpyEngine,
+    Port,
+    Result,
+    Wiring,
+    evaluate,
+    host,
+)
+from boolcomp.logic import Builder
+from boolcomp.problem import Interval, numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,18 +13,23 @@ from hypothesis import strategies as st
 from small_programs import stages, table_wiring
 from test_network import networks
 
-from boolcomp.engines.engine import Call, Wiring, evaluate, split_calls
-from boolcomp.engines.llvm import host
-from boolcomp.engines.native import NativeEngine
-from boolcomp.engines.numpy import NumpyEngine
-from boolcomp.engines.planes import WIDTHS
-from boolcomp.logic.network import Builder
+from boolcomp.engines import (
+    WIDTHS,
+    Call,
+    NativeEngine,
+    NumpyEngine,
+    Wiring,
+    evaluate,
+    host,
+    split_calls,
+)
+from boolcomp.logic import Builder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.engines.engine import Engine, Evaluation
-    from boolcomp.logic.network import Network
+    from boolcomp.engines import Engine, Evaluation
+    from boolcomp.logic import Network
 
 KINDS = ["numpy", *(str(width) for width in WIDTHS if width < 512 or host().has_ternary)]
 

@@ -12,16 +12,14 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.base.errors import UsageError
-from boolcomp.base.processes import Processes
-from boolcomp.engines.choice import make_engine
-from boolcomp.engines.engine import evaluate
-from boolcomp.scale.pool import ProcessPool
+from boolcomp.base import Processes, UsageError
+from boolcomp.engines import evaluate, make_engine
+from boolcomp.scale import ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.engines.engine import Engine
+    from boolcomp.engines import Engine
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 SECONDS = 60.0  # of a child, which takes some milliseconds where it does not hang

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.engines import llvm
+from boolcomp.engines import NativeCode, Processor, host
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "boolcomp" / "native"
 
 
-def answer(code: llvm.NativeCode) -> int:
+def answer(code: NativeCode) -> int:
     import ctypes
 
     number = ctypes.c_int64()
@@ -34,8 +34,8 @@ def answer(code: llvm.NativeCode) -> int:
 
 
 def test_code_is_compiled_once_and_then_read(folder: Path) -> None:
-    first = llvm.NativeCode(TEXT, llvm.host())
-    second = llvm.NativeCode(TEXT, llvm.host())
+    first = NativeCode(TEXT, host())
+    second = NativeCode(TEXT, host())
     assert (first.cached, second.cached) == (False, True)
     assert answer(first) == answer(second) == 42
     assert len(list(folder.iterdir())) == 1
@@ -49,37 +49,37 @@ def test_text_that_takes_long_is_not_made_where_its_content_is_known(folder: Pat
         return TEXT
 
     for _ in range(2):
-        assert answer(llvm.NativeCode(text, llvm.host(), "forty-two")) == 42
-    assert not llvm.NativeCode(text, llvm.host(), "something else").cached
+        assert answer(NativeCode(text, host(), "forty-two")) == 42
+    assert not NativeCode(text, host(), "something else").cached
     assert (len(made), len(list(folder.iterdir()))) == (2, 2)
 
 
 def test_another_text_or_processor_has_another_entry(folder: Path) -> None:
-    llvm.NativeCode(TEXT, llvm.host())
-    assert not llvm.NativeCode(TEXT.replace("42", "43"), llvm.host()).cached
-    llvm.NativeCode(TEXT, llvm.Processor(llvm.host().cpu, "-avx512f"))
+    NativeCode(TEXT, host())
+    assert not NativeCode(TEXT.replace("42", "43"), host()).cached
+    NativeCode(TEXT, Processor(host().cpu, "-avx512f"))
     assert len(list(folder.iterdir())) == 3
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "renamed"])
 def test_a_damaged_entry_is_made_again(folder: Path, damage: str) -> None:
-    llvm.NativeCode(TEXT, llvm.host())
+    NativeCode(TEXT, host())
     (entry,) = folder.iterdir()
     content = entry.read_bytes()
     flipped = content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]
     if damage == "renamed":  # the code of another text under this one's name
         other = TEXT.replace("42", "43")
-        llvm.NativeCode(other, llvm.host())
+        NativeCode(other, host())
         (stranger,) = (path for path in folder.iterdir() if path != entry)
         flipped = stranger.read_bytes()
     entry.write_bytes({"cut": content[:50]}.get(damage, flipped))
-    again = llvm.NativeCode(TEXT, llvm.host())
+    again = NativeCode(TEXT, host())
     assert (again.cached, answer(again)) == (False, 42)
-    assert llvm.NativeCode(TEXT, llvm.host()).cached
+    assert NativeCode(TEXT, host()).cached
 
 
 def test_an_entry_that_others_may_write_is_not_used(folder: Path) -> None:
-    llvm.NativeCode(TEXT, llvm.host())
+    NativeCode(TEXT, host())
     (entry,) = folder.iterdir()
     entry.chmod(0o666)
-    assert not llvm.NativeCode(TEXT, llvm.host()).cached
+    assert not NativeCode(TEXT, host()).cached

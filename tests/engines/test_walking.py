@@ -10,19 +10,18 @@ import pytest
 from small_programs import stages, table_wiring
 from targets.exported import tiny
 
-from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base import DataError, UsageError
 from boolcomp.codes import Code
-from boolcomp.engines.choice import make_engine
-from boolcomp.engines.engine import Result, evaluate
-from boolcomp.logic.network import Builder
-from boolcomp.problem.words import Interval
-from boolcomp.scale.pool import ProcessPool
+from boolcomp.engines import Result, evaluate, make_engine
+from boolcomp.logic import Builder
+from boolcomp.problem import Interval
+from boolcomp.scale import ProcessPool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.words import CodeKind
-    from boolcomp.program.program import Program
+    from boolcomp.problem import CodeKind
+    from boolcomp.program import Program
 
 
 def states(count: int, reach: float, dtype: Any = np.float64) -> list[NDArray[Any]]:

@@ -10,21 +10,16 @@ import pytest
 from engines.test_engines import KINDS, engine_of
 from small_programs import stages
 
-from boolcomp.base.errors import UsageError
+from boolcomp.base import UsageError
 from boolcomp.codes import Code
-from boolcomp.engines import llvm
-from boolcomp.engines.choice import make_engine
-from boolcomp.engines.engine import Call, Port, Result, Wiring, evaluate
-from boolcomp.engines.native import NativeEngine
-from boolcomp.logic import network as luts
-from boolcomp.logic.network import Builder
-from boolcomp.problem.problem import numbered
-from boolcomp.problem.words import Interval
+from boolcomp.engines import Call, NativeEngine, Port, Result, Wiring, evaluate, llvm, make_engine
+from boolcomp.logic import XOR2, Builder
+from boolcomp.problem import Interval, numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.engines.engine import Engine, Evaluation
+    from boolcomp.engines import Engine, Evaluation
 
 UNIT, TURN = Interval(-1, 1), Interval(-np.pi, np.pi)
 SETS: dict[str, list[Code]] = {
@@ -52,7 +47,7 @@ def through(name: str) -> Wiring:
     for k, code in enumerate(codes):
         bits = [builder.input(first[k] + b) for b in range(code.bits)]
         for b in range(1, code.bits) if code.kind == "gray" else ():
-            bits[b] = builder.node(luts.XOR2, bits[b - 1], bits[b])
+            bits[b] = builder.node(XOR2, bits[b - 1], bits[b])
         outputs += bits
     ports = tuple(Port(0, k, code, first[k]) for k, code in enumerate(codes))
     call = Call(0, tuple(range(first[-1])), first[-1])

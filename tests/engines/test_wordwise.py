@@ -12,31 +12,30 @@ from hypothesis import strategies as st
 from wordgraphs import interpreted, random_graph
 
 import boolcomp as bc
-from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base import DataError, UsageError
 from boolcomp.codes import Code
-from boolcomp.compact.network import word_logic
-from boolcomp.engines import llvm
-from boolcomp.engines.choice import make_engine
-from boolcomp.engines.engine import Call, Cut, Port, Result, Stop, Wiring, WordLogic, evaluate
-from boolcomp.engines.numpy import NumpyEngine
-from boolcomp.engines.words import WordEngine
-from boolcomp.problem.problem import Group
-from boolcomp.problem.words import Interval
-from boolcomp.scale.pool import ProcessPool
-from boolcomp.words.graph import (
-    Angles,
-    Bits,
-    Heap,
-    InputWord,
-    Lookup,
-    OutputWord,
-    Scale,
-    Turn,
-    WordGraph,
+from boolcomp.compact import word_logic
+from boolcomp.engines import (
+    Call,
+    Cut,
+    NumpyEngine,
+    Port,
+    Processor,
+    Result,
+    Stop,
+    Wiring,
+    WordEngine,
+    WordLogic,
+    evaluate,
+    host,
+    make_engine,
 )
+from boolcomp.problem import Group, Interval
+from boolcomp.scale import ProcessPool
+from boolcomp.words import Angles, Bits, Heap, InputWord, Lookup, OutputWord, Scale, Turn, WordGraph
 
 if TYPE_CHECKING:
-    from boolcomp.engines.engine import Evaluation
+    from boolcomp.engines import Evaluation
 
 SAMPLES = 64 * 2 + 3
 UNIT = Interval(-1.0, 1.0)
@@ -68,7 +67,7 @@ def wiring_of(graph: WordGraph, below: int = 0) -> Wiring:
     )  # fmt: skip
 
 
-def agree(graph: WordGraph, below: int, processors: list[llvm.Processor | None]) -> None:
+def agree(graph: WordGraph, below: int, processors: list[Processor | None]) -> None:
     """Hold the engine against the digits and against planes: singles, groups, columns, words."""
     wiring = wiring_of(graph, below)
     rng = np.random.default_rng(1)
@@ -132,7 +131,7 @@ def test_it_gives_what_the_digits_of_any_graph_say(seed: int) -> None:
 @pytest.mark.parametrize("seed", [10, 12])
 def test_it_does_so_without_wide_registers_and_permutes(seed: int) -> None:
     graph = random_graph(seed)
-    agree(graph, 0, [llvm.host().without_ternary()])
+    agree(graph, 0, [host().without_ternary()])
 
 
 def rested(below: int) -> Wiring:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.measure.stages import tables_page, terms_page
-from boolcomp.paper.plan import Options
+from boolcomp.measure import tables_page, terms_page
+from boolcomp.paper import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.sources import problem_of
-from boolcomp.terms.extract import split
+from boolcomp.problem import problem_of
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable

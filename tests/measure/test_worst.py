@@ -14,17 +14,15 @@ from small_programs import cover_of, stages
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.paper.plan import Options
-from boolcomp.paper.program import program_of
+from boolcomp.paper import Options, program_of
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.robot.model import Link, Robot
-from boolcomp.problem.words import Interval
-from boolcomp.proof.worst import Axis, Subject, axes_of, find_worst, subject_of
+from boolcomp.problem import Interval, Link, Robot
+from boolcomp.proof import Axis, Subject, axes_of, find_worst, subject_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
     Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import pytest
 from browser import WIDTHS, needs_chromium
 from samplepage import BITS, sample_page
 
-from boolcomp.base.pages import page_text
+from boolcomp.base import page_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,11 +14,8 @@ from limited import with_ranges
 from targets.exported import tiny
 
 import boolcomp as bc
-from boolcomp.base.errors import DataWarning
-from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.problem import Angles, Group, Seen, angles_of
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.words import Interval
+from boolcomp.base import DataWarning
+from boolcomp.problem import Angles, Group, Interval, Seen, angles_of, load_robot, robot_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,21 +13,32 @@ from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import problem_of, random_robot
 
 import boolcomp as bc
-from boolcomp.base.errors import UsageError
-from boolcomp.problem.dynamics.newton_euler import gravity_torques, inverse_dynamics
-from boolcomp.problem.expressions.tape import Straight
-from boolcomp.problem.functions import NAMES, USUAL, function_name, function_of, robot_problem
-from boolcomp.problem.problem import PartHint, SumHint, extremes
-from boolcomp.problem.robot.library import load_robot, robot_names
-from boolcomp.problem.robot.model import Pose, Robot, with_payload
-from boolcomp.problem.words import Interval
-from boolcomp.terms.extract import FORMS, split
-from boolcomp.terms.terms import evaluate_terms
+from boolcomp.base import UsageError
+from boolcomp.problem import (
+    NAMES,
+    USUAL,
+    Interval,
+    PartHint,
+    Pose,
+    Robot,
+    Straight,
+    SumHint,
+    extremes,
+    function_name,
+    function_of,
+    gravity_torques,
+    inverse_dynamics,
+    load_robot,
+    robot_names,
+    robot_problem,
+    with_payload,
+)
+from boolcomp.terms import FORMS, evaluate_terms, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Problem
+    from boolcomp.problem import Problem
 
     Floats = NDArray[np.float64]
 

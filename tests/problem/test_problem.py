@@ -11,8 +11,8 @@ import pytest
 from limited import with_ranges
 from samples import problem_of
 
-from boolcomp.base.errors import UsageError
-from boolcomp.problem.problem import Group, Problem, name_order
+from boolcomp.base import UsageError
+from boolcomp.problem import Group, Problem, name_order
 
 ARM = problem_of("machado-2r")
 

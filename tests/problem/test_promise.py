@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from samples import problem_of
 
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.problem.problem import promise_of
+from boolcomp.base import DataError, UsageError
+from boolcomp.problem import promise_of
 
 ARM = problem_of("machado-2r")  # ±200 and ±100 N·m
 

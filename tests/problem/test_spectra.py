@@ -13,22 +13,16 @@ import pytest
 from samples import TURN, input_of, problem_of, random_robot
 
 import boolcomp as bc
-from boolcomp.base.errors import UsageError
-from boolcomp.problem.dynamics.newton_euler import newton_euler
-from boolcomp.problem.expressions.algebra import Folding
-from boolcomp.problem.expressions.fourier import Harmonics, Spectra
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.words import Interval
-from boolcomp.terms.extract import FORMS, split
-from boolcomp.terms.terms import evaluate_terms
+from boolcomp.base import UsageError
+from boolcomp.problem import Folding, Harmonics, Interval, Spectra, load_robot, newton_euler
+from boolcomp.terms import FORMS, evaluate_terms, split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Input, Problem
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Input, Problem, Robot
 
     Floats = NDArray[np.float64]
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.base.errors import BoolcompError, UsageError, parse_number
-from boolcomp.problem.problem import with_words
-from boolcomp.problem.words import CODE_KINDS, ZEROS, Interval, WordFormat, formats
+from boolcomp.base import BoolcompError, UsageError, parse_number
+from boolcomp.problem import CODE_KINDS, ZEROS, Interval, WordFormat, formats, with_words
 
 RANGES = st.none() | st.builds(
     lambda low, width: Interval(low, low + width), st.floats(-1e3, 1e3), st.floats(0.01, 1e3)

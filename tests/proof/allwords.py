@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.words.simulation import simulate
+from boolcomp.words import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result import Compact
+    from boolcomp.compact import Compact
 
     Floats = NDArray[np.float64]
 

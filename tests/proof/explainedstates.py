@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.compact.sketch import quantities
-from boolcomp.words.graph import InputWord
-from boolcomp.words.simulation import node_word
+from boolcomp.compact import quantities
+from boolcomp.words import InputWord, node_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result import Compact
-    from boolcomp.compact.sketch import Quantity
-    from boolcomp.problem.problem import Input
+    from boolcomp.compact import Compact, Quantity
+    from boolcomp.problem import Input
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]

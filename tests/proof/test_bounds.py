@@ -10,15 +10,11 @@ import numpy as np
 import pytest
 from shippedarms import built_of, made, shipped
 
-from boolcomp.base.workers import TWO
-from boolcomp.compact import widths
-from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.result import explained, proved
+from boolcomp.base import TWO
+from boolcomp.compact import CompactChoices, explained, proved, usual_demand, widths
 from boolcomp.pipeline import compile_compact
-from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.plain import plain_bounds
-from boolcomp.words.graph import Bits, Heap, Lookup, WordGraph
+from boolcomp.proof import graded_bounds, plain_bounds
+from boolcomp.words import Bits, Heap, Lookup, WordGraph
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -26,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result import Compact
-    from boolcomp.proof.bound.meaning import Grade
+    from boolcomp.compact import Compact
+    from boolcomp.proof import Grade
 
     Whole = NDArray[np.int64]
     Floats = NDArray[np.float64]

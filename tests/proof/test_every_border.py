@@ -16,16 +16,15 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.problem.problem import with_exact_words
-from boolcomp.problem.words import Interval
-from boolcomp.proof.worst import Axis, Subject, find_worst
+from boolcomp.problem import Interval, with_exact_words
+from boolcomp.proof import Axis, Subject, find_worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Problem
+    from boolcomp.problem import Problem
 
     Floats = NDArray[np.float64]
 

@@ -18,26 +18,19 @@ from hypothesis import strategies as st
 from proof.allwords import worst_errors
 from shippedarms import made as small_graph
 
-from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.network import Ends
-from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.result import explained, proved
+from boolcomp.compact import CompactChoices, Ends, explained, proved, usual_demand
 from boolcomp.pipeline import compile_compact
-from boolcomp.problem.functions import inverse_dynamics_problem
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.words import formats
-from boolcomp.problem.written.files import parse_function
-from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.plain import plain_bounds
-from boolcomp.words.graph import Lookup, WordGraph
+from boolcomp.problem import formats, inverse_dynamics_problem, load_robot, parse_function
+from boolcomp.proof import graded_bounds, plain_bounds
+from boolcomp.words import Lookup, WordGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.result import Compact
-    from boolcomp.proof.bound.meaning import Grade
+    from boolcomp.compact import Compact
+    from boolcomp.proof import Grade
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from shippedarms import built_of
 
-from boolcomp.compact.result import explained
-from boolcomp.proof.bound.meaning import Explained
-from boolcomp.proof.bound.overflow import Range, Search, WordRanges, without_overflow
-from boolcomp.proof.bound.plain import plain_bounds
-from boolcomp.words.graph import (
+from boolcomp.compact import explained
+from boolcomp.proof import Explained, Range, Search, WordRanges, plain_bounds, without_overflow
+from boolcomp.words import (
     Angles,
     Bits,
     Heap,
@@ -24,15 +22,15 @@ from boolcomp.words.graph import (
     Scale,
     Turn,
     WordGraph,
+    simulate,
 )
-from boolcomp.words.simulation import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.words.graph import Node
+    from boolcomp.words import Node
 
     Words = NDArray[np.int64]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from boolcomp.proof.worst import Climbers
+from boolcomp.proof import Climbers
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 with pytest.MonkeyPatch.context() as patch:  # some of its modules have names of tests' folders

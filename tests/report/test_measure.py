@@ -9,14 +9,10 @@ import numpy as np
 import pytest
 from samples import problem_of, terms_of
 
-from boolcomp.base.errors import UsageError
-from boolcomp.base.store import Folder
-from boolcomp.measure.report.page import text_table
-from boolcomp.measure.report.rows import Question, documents, draw_samples, error_rows, report_rows
-from boolcomp.paper.covers import Recipe, Store
-from boolcomp.paper.plan import Options, make_plan
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.words import Interval
+from boolcomp.base import Folder, UsageError
+from boolcomp.measure import Question, documents, draw_samples, error_rows, report_rows, text_table
+from boolcomp.paper import Options, Recipe, Store, make_plan
+from boolcomp.problem import Interval, load_robot
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 from samples import problem_of
 from small_programs import stages
 
-from boolcomp.base.errors import UsageError
-from boolcomp.measure.report.rows import documents, draw_samples, error_rows, program_rows
+from boolcomp.base import UsageError
+from boolcomp.measure import documents, draw_samples, error_rows, program_rows
 
 
 @pytest.mark.slow

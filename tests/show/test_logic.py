@@ -28,10 +28,8 @@ from showpages import (
 from small_programs import stages
 
 import boolcomp
-from boolcomp.measure.show.page import program_page
-from boolcomp.measure.show.scripts import data, in_script, straight_function
-from boolcomp.problem.expressions.tape import Tape
-from boolcomp.problem.problem import with_exact_words
+from boolcomp.measure import data, in_script, program_page, straight_function
+from boolcomp.problem import Tape, with_exact_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from browser import Window
     from showpages import Words
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 KEPT = ["export-formats", "export-pid", "format-2-paper", "export-loads"]
 STATES = 100_000

@@ -9,9 +9,8 @@ import re
 import numpy as np
 import pytest
 
-from boolcomp.measure.show.page import picture, split
-from boolcomp.measure.show.scripts import minterms
-from boolcomp.twolevel.function import CELL, EDGE, cells, karnaugh
+from boolcomp.measure import minterms, picture, split
+from boolcomp.twolevel import CELL, EDGE, cells, karnaugh
 
 RECT = re.compile(r'<rect class="loop c\d" data-cube="(\d+)" x="(\S+)" y="(\S+)" width="(\S+)" '
                   r'height="(\S+)"')  # fmt: skip

@@ -11,8 +11,8 @@ import pytest
 from exports import kept
 from showpages import EVIL, MAJORITY, model_of, page_of, poisoned, subject_of
 
-from boolcomp.measure.show.page import program_page, table_page
-from boolcomp.twolevel import pla
+from boolcomp.measure import program_page, table_page
+from boolcomp.twolevel import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def test_texts_of_a_program_run_nowhere(name: str) -> None:
 def test_labels_of_a_table_run_nowhere() -> None:
     label = "<img/src=x/onerror=alert(1)>"
     text = MAJORITY.replace("a b c", f"{label} b c").replace("most", f"{label}2")
-    found = Seen(table_page(f"{label}.pla", pla.parse(text)))
+    found = Seen(table_page(f"{label}.pla", parse(text)))
     assert not [attrs for tag, attrs in found.elements if tag == "img"]
     assert label in "".join(found.text)
 
@@ -138,7 +138,7 @@ def test_a_function_of_no_robot_has_sliders_and_exact_values() -> None:
 
 
 def test_a_table_is_shown_with_a_minimal_cover_and_by_hand() -> None:
-    page = table_page("majority.pla", pla.parse(MAJORITY))
+    page = table_page("majority.pla", parse(MAJORITY))
     (table,) = model_of(page)["tables"]
     assert table["inputs"] == 3
     rows = {cube for cube, owners in table["cubes"] if owners[0] == "1"}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.measure.show.scripts import minimised, minterms
-from boolcomp.twolevel.function import holds
+from boolcomp.measure import minimised, minterms
+from boolcomp.twolevel import holds
 
 functions = st.integers(1, 4).flatmap(
     lambda n: st.tuples(st.just(n), st.lists(st.sampled_from("01-"), min_size=2**n, max_size=2**n))

@@ -10,8 +10,8 @@ from exports import kept
 from showpages import MAJORITY, READY, poisoned, subject_of
 
 import boolcomp
-from boolcomp.measure.show.page import program_page, table_page
-from boolcomp.twolevel import pla
+from boolcomp.measure import program_page, table_page
+from boolcomp.twolevel import parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "function": program_page(subject_of(kept("export-pid"), "examples/functions/pid.toml")),
         "evil": program_page(subject_of(poisoned("export-pid"))),
         "evilpaper": program_page(subject_of(poisoned("format-2-paper"))),
-        "table": table_page("majority.pla", pla.parse(MAJORITY)),
+        "table": table_page("majority.pla", parse(MAJORITY)),
     }.items():
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
     return folder
@@ -163,7 +163,7 @@ def test_a_word_graph_is_seen_whole_and_its_outputs_show_their_words(
 
 def test_the_only_map_of_a_table_stands_once(window: Window, tmp_path: Path) -> None:
     page = tmp_path / "single.html"
-    single = pla.parse(".i 2\n.o 1\n11 1\n.e\n")
+    single = parse(".i 2\n.o 1\n11 1\n.e\n")
     page.write_text(table_page("single.pla", single), encoding="utf-8")
     window.open(page)
     window.wait(READY)

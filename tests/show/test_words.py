@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.measure.show.scripts import arm_steps, effects_of, shown_trajectory
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.words.graph import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
+from boolcomp.measure import arm_steps, effects_of, shown_trajectory
+from boolcomp.problem import load_robot
+from boolcomp.words import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 
 JOINTS = [("q", ("q1", "q2")), ("qd", ("qd1", "qd2")), ("qdd", ("qdd1", "qdd2"))]
 RANGES = {"q1": (-3.0, 3.0), "q2": (-1.0, 2.5), "qd1": (-1.0, 1.0), "qd2": (-2.0, 1.5),

@@ -9,9 +9,8 @@ import pytest
 import sweepcells
 from sweepcells import DEADLY
 
-from boolcomp.base.processes import WorkerLostError
-from boolcomp.scale.sweep import Batches, Costs, Folder, run, state_of
-from boolcomp.scale.sweep_spec import parse_spec
+from boolcomp.base import WorkerLostError
+from boolcomp.scale import Batches, Costs, Folder, parse_spec, run, state_of
 
 if TYPE_CHECKING:
     from pathlib import Path

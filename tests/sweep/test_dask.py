@@ -19,14 +19,18 @@ from clusters import Cluster, needs_loopback
 from sweepcells import contents, spec
 from waiting import PATIENCE, until, until_gone
 
-from boolcomp.base.dask import of_address
-from boolcomp.base.errors import DataError, UsageError, short
-from boolcomp.base.files import UNFINISHED, temporary_folder
-from boolcomp.base.processes import WorkerLostError
-from boolcomp.base.workers import executor, in_order
-from boolcomp.scale.sweep import Folder, run, state_of
-from boolcomp.scale.sweep_page import write_tables
-from boolcomp.scale.sweep_spec import read_spec
+from boolcomp.base import (
+    UNFINISHED,
+    DataError,
+    UsageError,
+    WorkerLostError,
+    executor,
+    in_order,
+    of_address,
+    short,
+    temporary_folder,
+)
+from boolcomp.scale import Folder, read_spec, run, state_of, write_tables
 
 pytest.importorskip("distributed", reason="the extra cluster (Dask) is not installed")
 

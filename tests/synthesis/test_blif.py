@@ -8,26 +8,26 @@ import pytest
 from hypothesis import given
 from synthesis.networks import networks
 
-from boolcomp.base.errors import DataError
-from boolcomp.logic import formats
+from boolcomp.base import DataError
+from boolcomp.logic import parse_blif, render
 
 if TYPE_CHECKING:
-    from boolcomp.logic.network import Network
+    from boolcomp.logic import Network
 
 
 @given(networks)
 def test_what_is_written_reads_back_the_same(network: Network) -> None:
-    assert formats.parse_blif(formats.render(network)) == network
+    assert parse_blif(render(network)) == network
 
 
 def test_a_network_is_written_node_by_node() -> None:
     text = ".model m\n.inputs b a\n.outputs y z k\n.names c a y\n0- 0\n-1 0\n.names a b \\\n c\n"
     text += "11 1 # and\n.names a z\n1 1\n.names k\n1\n.end\n"
-    network = formats.parse_blif(text)
+    network = parse_blif(text)
     assert str(network) == (
         "network 2 inputs 3 outputs 2 nodes\nn0 = i0 & i1\nn1 = ~i1 & n0\noutputs n1 i1 1\n"
     )
-    assert formats.render(network, "m") == (
+    assert render(network, "m") == (
         ".model m\n.inputs i0 i1\n.outputs o0 o1 o2\n.names i0 i1 n0\n11 1\n.names i1 n0 n1\n"
         "01 1\n.names n1 o0\n1 1\n.names i1 o1\n1 1\n.names o2\n1\n.end\n"
     )
@@ -55,6 +55,6 @@ def test_a_network_is_written_node_by_node() -> None:
 )
 def test_a_bad_file_is_refused_with_a_sentence(body: str, sentence: str) -> None:
     with pytest.raises(DataError) as caught:
-        formats.parse_blif(body, "f.blif")
+        parse_blif(body, "f.blif")
     assert sentence in str(caught.value)
     assert str(caught.value).startswith("f.blif")

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 from synthesis.networks import random_network
 
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.logic import formats
-from boolcomp.logic.lutnetwork import LutNetwork, parse_luts
-from boolcomp.logic.network import CONSTANTS, Network, Node
+from boolcomp.base import DataError, UsageError
+from boolcomp.logic import CONSTANTS, LutNetwork, Network, Node, mapped, parse_luts, render_logic
 from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.abc import mapped
 
 needs_abc = pytest.mark.skipif(abc.find() is None, reason="ABC is not installed")
 
@@ -49,7 +46,7 @@ def test_without_abc_tables_are_cones_of_the_network(
     assert same_everywhere(network, found.luts)
     assert same_everywhere(network, found.luts.network())
     names = [f"i{k}" for k in range(8)], [f"o{k}" for k in range(4)]
-    text = formats.render_logic(found.luts, "x", *names)
+    text = render_logic(found.luts, "x", *names)
     assert same_everywhere(parse_luts(text), found.luts)
 
 

@@ -7,25 +7,21 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from synthesis.networks import networks
 
-from boolcomp.logic import formats, simulation
-from boolcomp.logic.formats import Netlist
-from boolcomp.logic.order import merged
+from boolcomp.logic import Netlist, merged, parse_aiger, render_binary, truth_planes
 
 if TYPE_CHECKING:
-    from boolcomp.logic.network import Network
+    from boolcomp.logic import Network
 
 
 def as_gates(network: Network) -> Network:
     inputs = tuple(f"i{k}" for k in range(network.inputs))
     outputs = tuple(f"o{k}" for k in range(len(network.outputs)))
-    return formats.parse_aiger(
-        formats.render_binary(Netlist("n", inputs, outputs, network))
-    ).network
+    return parse_aiger(render_binary(Netlist("n", inputs, outputs, network))).network
 
 
 @given(networks)
 def test_the_function_stays_and_nodes_become_no_more(network: Network) -> None:
     for before in (network, as_gates(network)):
         after = merged(before)
-        assert simulation.truth_planes(after) == simulation.truth_planes(before)
+        assert truth_planes(after) == truth_planes(before)
         assert len(after.nodes) <= len(before.nodes)

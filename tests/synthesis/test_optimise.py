@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 from synthesis.networks import random_network
 from synthesis.test_abc import fake, no_abc
 
-from boolcomp.base.errors import UsageError
-from boolcomp.logic import network as luts
-from boolcomp.logic.equivalence import equivalent
-from boolcomp.logic.network import Builder, Network
+from boolcomp.base import UsageError
+from boolcomp.logic import MAJ3, XOR3, Builder, Network, equivalent, measure, optimise
 from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.optimise import optimise
-from boolcomp.logic.synthesis.tables import measure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,8 +74,8 @@ def adder(bits: int) -> Network:
     carry, total = 0, []
     for k in range(bits):
         three = builder.input(k), builder.input(bits + k), carry
-        total.append(builder.node(luts.XOR3, *three))
-        carry = builder.node(luts.MAJ3, *three)
+        total.append(builder.node(XOR3, *three))
+        carry = builder.node(MAJ3, *three)
     return builder.build([*total, carry])
 
 

@@ -9,20 +9,21 @@ from hypothesis import given, settings
 from synthesis.networks import product, sine, tables
 from synthesis.test_abc import fake, no_abc
 
-from boolcomp.base.errors import UsageError
-from boolcomp.logic.equivalence import matches
-from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.tables import (
+from boolcomp.base import UsageError
+from boolcomp.logic import (
     SynthesisRecipe,
+    abc_networks,
     diagram_networks,
+    matches,
     synthesise,
     synthesise_all,
 )
+from boolcomp.logic.synthesis import abc
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.logic.simulation import TruthTable
+    from boolcomp.logic import TruthTable
 
 QUICK = SynthesisRecipe(effort="quick")
 
@@ -100,7 +101,7 @@ def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(
         "esac\ndone < script.abc"
     )
     starts = [diagram_networks(t)[0] for t in (product(2), sine(5, 6), product(3))]
-    found, note = abc.abc_networks(fake(tmp_path, body), starts, 30)
+    found, note = abc_networks(fake(tmp_path, body), starts, 30)
     assert [len(results) for results in found] == [3, 0, 3]
     assert note.startswith("ABC ended with exit code 9")
 

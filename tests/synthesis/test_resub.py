@@ -8,15 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthesis.networks import networks, random_network, tables
 
-from boolcomp.logic.equivalence import equivalent, matches
-from boolcomp.logic.formats import clean
-from boolcomp.logic.synthesis.resub import improve_windows, resubstitute
-from boolcomp.logic.synthesis.tables import diagram_networks
-from boolcomp.twolevel.cubes import Clock
+from boolcomp.logic import (
+    clean,
+    diagram_networks,
+    equivalent,
+    improve_windows,
+    matches,
+    resubstitute,
+)
+from boolcomp.twolevel import Clock
 
 if TYPE_CHECKING:
-    from boolcomp.logic.network import Network
-    from boolcomp.logic.simulation import TruthTable
+    from boolcomp.logic import Network, TruthTable
 
 
 @given(tables())

@@ -10,13 +10,10 @@ from small_programs import stages
 
 import boolcomp
 from boolcomp.codes import Code
-from boolcomp.compact.network import word_logic
-from boolcomp.logic import network as luts
-from boolcomp.logic.network import Builder
-from boolcomp.problem.problem import Group
-from boolcomp.problem.words import Interval
-from boolcomp.program.files import family_of
-from boolcomp.program.program import (
+from boolcomp.compact import word_logic
+from boolcomp.logic import AND2, MAJ3, Builder
+from boolcomp.problem import Group, Interval
+from boolcomp.program import (
     CodedInput,
     CodedOutput,
     JointNetwork,
@@ -24,13 +21,14 @@ from boolcomp.program.program import (
     Load,
     Program,
     Slice,
+    family_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.logic.network import Network
-    from boolcomp.words.graph import WordGraph
+    from boolcomp.logic import Network
+    from boolcomp.words import WordGraph
 
 AWKWARD = ("if", "1q", "double")
 
@@ -56,9 +54,9 @@ def tiny(names: tuple[str, ...] = ("a", "b", "c"), payload: float = 0.0) -> Prog
 def _network(*, other: bool) -> Network:
     builder = Builder(4)
     a, b, c, d = (builder.input(k) for k in range(4))
-    majority = builder.node(luts.MAJ3, a, b, c)
+    majority = builder.node(MAJ3, a, b, c)
     chosen = builder.node(0xCA, d, majority, b ^ 1)
-    return builder.build([majority ^ other, chosen, builder.node(luts.AND2, a, d)])
+    return builder.build([majority ^ other, chosen, builder.node(AND2, a, d)])
 
 
 def family() -> Program:

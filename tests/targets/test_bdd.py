@@ -14,18 +14,16 @@ from small_programs import stages
 from targets.exported import AWKWARD, arm, family, tiny
 
 import boolcomp
-from boolcomp.base.errors import UsageError
-from boolcomp.logic.diagram_machine import run_image as simulated
-from boolcomp.targets.bdd import image_of
-from boolcomp.targets.bdd_verilog import OWN
-from boolcomp.targets.target import Options, export_texts
+from boolcomp.base import UsageError
+from boolcomp.logic import run_image as simulated
+from boolcomp.targets import OWN, Options, export_texts, image_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "tiny": tiny,

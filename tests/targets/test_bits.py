@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from targets.exported import of_graph
 
-from boolcomp.measure.verify_words import words_read_back
-from boolcomp.words.graph import parse_graph
+from boolcomp.measure import words_read_back
+from boolcomp.words import parse_graph
 
 
 @pytest.mark.parametrize(

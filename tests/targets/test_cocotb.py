@@ -13,7 +13,7 @@ import pytest
 from exports import kept
 from targets.exported import family
 
-from boolcomp.targets.target import Options, export_texts
+from boolcomp.targets import Options, export_texts
 
 if TYPE_CHECKING:
     from pathlib import Path

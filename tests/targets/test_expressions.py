@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from boolcomp.targets.expressions import Moved, Name, Number, Padded, low, moved
-from boolcomp.targets.scripts import Python
+from boolcomp.targets import Moved, Name, Number, Padded, Python, low, moved
 
 X = Name("x", 8)
 

@@ -30,10 +30,10 @@ from targets.exported import of_graph, tiny
 from wordgraphs import interpreted, random_graph
 
 import boolcomp
-from boolcomp.base.errors import UsageError
-from boolcomp.logic.network import Builder
-from boolcomp.targets.target import Options, export_texts
-from boolcomp.words.graph import (
+from boolcomp.base import UsageError
+from boolcomp.logic import Builder
+from boolcomp.targets import Options, export_texts
+from boolcomp.words import (
     Bits,
     Heap,
     InputWord,
@@ -45,8 +45,8 @@ from boolcomp.words.graph import (
 )
 
 if TYPE_CHECKING:
-    from boolcomp.program.program import Program
-    from boolcomp.words.graph import Node
+    from boolcomp.program import Program
+    from boolcomp.words import Node
 
 KEPT = ["export-formats", "export-pid"]
 GATES = Options("gates")

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from targets.exported import arm, tiny
 
-from boolcomp.logic import formats
-from boolcomp.logic.equivalence import equivalent
-from boolcomp.measure.verify import SIMULATIONS, simulated
-from boolcomp.measure.verify_text import read_gates
-from boolcomp.targets.target import Options, design_of, export_texts
+from boolcomp.logic import equivalent, read_netlist
+from boolcomp.measure import SIMULATIONS, read_gates, simulated
+from boolcomp.targets import Options, design_of, export_texts
 
 
 @pytest.mark.slow
@@ -22,7 +20,7 @@ def test_blif_of_tables_is_proved_to_be_the_program(inputs: int) -> None:
     program = arm("compact", 4)
     (text,) = export_texts(program, "blif", None, Options(luts=inputs)).values()
     assert isinstance(text, str)
-    found = formats.read_netlist(text)
+    found = read_netlist(text)
     assert equivalent(found.network, design_of(program).network).holds
     widest = max(len(line.split()) - 2 for line in text.splitlines() if line.startswith(".names"))
     assert 3 < widest <= inputs

@@ -10,15 +10,13 @@ from exports import expected, kept, run_python, words_of
 from matrix import matrix
 from targets.exported import arm, planar
 
-from boolcomp.measure.verify import compared
-from boolcomp.measure.verify_words import words_compared
-from boolcomp.targets.networks import netlist_of
-from boolcomp.targets.target import Options, export_texts
+from boolcomp.measure import compared, words_compared
+from boolcomp.targets import Options, export_texts, netlist_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 WORDS = 2000  # `benchmarks/every_export.py` takes a million
 PROGRAMS: dict[str, Callable[[], Program]] = {

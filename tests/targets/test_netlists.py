@@ -8,19 +8,23 @@ import pytest
 from exports import kept
 from targets.exported import arm, tiny
 
-from boolcomp.base.errors import UsageError
-from boolcomp.logic import formats
-from boolcomp.logic import network as luts
-from boolcomp.logic.equivalence import equivalent, evaluate
-from boolcomp.logic.formats import Netlist
-from boolcomp.logic.network import CONSTANTS, Builder
-from boolcomp.targets.networks import netlist_of
-from boolcomp.targets.target import Options, export_texts
-from boolcomp.twolevel import pla
-from boolcomp.twolevel.cubes import unpack
+from boolcomp.base import UsageError
+from boolcomp.logic import (
+    AND2,
+    CONSTANTS,
+    Builder,
+    Netlist,
+    equivalent,
+    evaluate,
+    parse_aiger,
+    read_netlist,
+    render_netlist,
+)
+from boolcomp.targets import Options, export_texts, netlist_of
+from boolcomp.twolevel import parse, unpack
 
 if TYPE_CHECKING:
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 
 def content(program: Program, target: str) -> str | bytes:
@@ -32,8 +36,8 @@ def test_names_that_become_equal_are_numbered_in_time_that_grows_like_them() -> 
     count = 30_000  # counting from 2 for each would take 450 million steps
     names = tuple(chr(0x4E00 + k % 20_000) + "\u00e9" * (1 + k // 20_000) for k in range(count))
     network = Builder(count).build([2 * CONSTANTS])
-    text = formats.render_netlist(Netlist("m", names, ("y",), network))
-    found = formats.read_netlist(text).inputs
+    text = render_netlist(Netlist("m", names, ("y",), network))
+    found = read_netlist(text).inputs
     assert found[:3] == ("__", "___2", "___3")
     assert len(set(found)) == count
 
@@ -44,10 +48,10 @@ def test_names_that_become_equal_are_numbered_in_time_that_grows_like_them() -> 
 )
 def test_nodes_have_names_that_begin_like_no_other(names: tuple[str, str], node: str) -> None:
     builder = Builder(2)
-    both = builder.node(luts.AND2, builder.input(0), builder.input(1))
-    text = formats.render_netlist(Netlist("m", names, ("y",), builder.build([both])))
+    both = builder.node(AND2, builder.input(0), builder.input(1))
+    text = render_netlist(Netlist("m", names, ("y",), builder.build([both])))
     assert text.splitlines()[-3] == f".names {node} y"
-    assert formats.read_netlist(text).inputs == names
+    assert read_netlist(text).inputs == names
 
 
 @pytest.mark.slow
@@ -55,20 +59,20 @@ def test_nodes_have_names_that_begin_like_no_other(names: tuple[str, str], node:
 def test_the_arm_comes_back_from_every_netlist(mode: str, bits: int) -> None:
     program = arm(mode, bits)
     wanted, _ = netlist_of(program, None)
-    assert formats.read_netlist(str(content(program, "blif"))) == wanted
+    assert read_netlist(str(content(program, "blif"))) == wanted
     text = content(program, "aiger-ascii")
     data = content(program, "aiger")
     assert isinstance(text, str)
     assert isinstance(data, bytes)
-    assert formats.parse_aiger(text.encode()) == formats.parse_aiger(data)
-    assert formats.parse_aiger(data).inputs == wanted.inputs
-    assert equivalent(formats.parse_aiger(data).network, wanted.network).holds
+    assert parse_aiger(text.encode()) == parse_aiger(data)
+    assert parse_aiger(data).inputs == wanted.inputs
+    assert equivalent(parse_aiger(data).network, wanted.network).holds
 
 
 def test_a_pla_of_a_tiny_program_has_its_outputs() -> None:
     program = tiny()
     wanted, _ = netlist_of(program, None)
-    found = pla.parse(str(content(program, "pla")))
+    found = parse(str(content(program, "pla")))
     assert (found.input_names, found.output_names) == (wanted.inputs, wanted.outputs)
     zero, one = unpack(found.on.zero, 5), unpack(found.on.one, 5)
     outputs = unpack(found.on.out, 3)

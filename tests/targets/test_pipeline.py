@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthesis.networks import networks
 
-from boolcomp.logic.network import CONSTANTS
-from boolcomp.targets.gates import flip_flops, stages_of
+from boolcomp.logic import CONSTANTS
+from boolcomp.targets import flip_flops, stages_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.logic.network import Network
+    from boolcomp.logic import Network
 
 
 def deepest(network: Network, stages: Sequence[int]) -> int:

@@ -10,10 +10,10 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.measure.verify import own_checks
-from boolcomp.problem.words import CODE_KINDS, CodeKind, Interval
-from boolcomp.program.program import CodedInput
-from boolcomp.targets.target import input_notes
+from boolcomp.measure import own_checks
+from boolcomp.problem import CODE_KINDS, CodeKind, Interval
+from boolcomp.program import CodedInput
+from boolcomp.targets import input_notes
 
 if TYPE_CHECKING:
     from pathlib import Path

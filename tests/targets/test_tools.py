@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from targets.exported import AWKWARD, arm, family, tiny
 
-from boolcomp.measure.verify import SIMULATIONS, simulated, tool_checks, verilated
-from boolcomp.targets.target import Options, export_texts
+from boolcomp.measure import SIMULATIONS, simulated, tool_checks, verilated
+from boolcomp.targets import Options, export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
 
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 
 def needed(one: Any) -> Any:

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from targets.exported import AWKWARD, arm, family, tiny
 
-from boolcomp.logic import network
-from boolcomp.logic.equivalence import equivalent, evaluate
-from boolcomp.logic.network import Builder
-from boolcomp.measure.verify import compared
-from boolcomp.measure.verify_text import read_gates
-from boolcomp.targets.networks import netlist_of
-from boolcomp.targets.target import Options, export_texts
+from boolcomp.logic import XOR3, Builder, equivalent, evaluate
+from boolcomp.measure import compared, read_gates
+from boolcomp.targets import Options, export_texts, netlist_of
 
 if TYPE_CHECKING:
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 
 def text(program: Program, pipeline: int = 0) -> str:
@@ -34,7 +30,7 @@ def test_every_table_of_three_inputs_is_read_back_as_it_is() -> None:
     found = [0, 0, 0]
     for lut in range(256):
         made = builder.node(lut, a, b, c)
-        found[lut % 3] = builder.node(network.XOR3, found[lut % 3] ^ lut % 2, made, d * (lut > 99))
+        found[lut % 3] = builder.node(XOR3, found[lut % 3] ^ lut % 2, made, d * (lut > 99))
     for tables in (builder.build(found), *(
         builder.build([builder.node(lut, a, b, c), d, a]) for lut in (0xCA, 0x1B, 0x96, 0xE8, 0x7F)
     )):  # fmt: skip

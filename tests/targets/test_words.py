@@ -11,10 +11,9 @@ from targets.exported import of_graph
 from targets.test_languages import resting
 from wordgraphs import random_graph
 
-from boolcomp.measure.verify_text import read_words
-from boolcomp.measure.verify_words import words_compared, words_read_back
-from boolcomp.targets.target import Options, export_texts
-from boolcomp.words.graph import (
+from boolcomp.measure import read_words, words_compared, words_read_back
+from boolcomp.targets import Options, export_texts
+from boolcomp.words import (
     Bits,
     Heap,
     InputWord,
@@ -26,7 +25,7 @@ from boolcomp.words.graph import (
 )
 
 if TYPE_CHECKING:
-    from boolcomp.program.program import Program
+    from boolcomp.program import Program
 
 KEPT = ("export-formats", "export-loads", "export-pid")
 

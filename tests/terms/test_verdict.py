@@ -10,15 +10,12 @@ import pytest
 from compact.word_robots import case
 from samples import problem_of
 
-from boolcomp.compact.sketch_terms import Form
-from boolcomp.problem.problem import Output
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.words import Interval
-from boolcomp.terms.extract import Verdict, dust_of, judge_outputs
+from boolcomp.compact import Form
+from boolcomp.problem import Interval, Output, load_robot, parse_robot
+from boolcomp.terms import Verdict, dust_of, judge_outputs
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 PENDULUM = """\
 name = "pendulum"

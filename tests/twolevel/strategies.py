@@ -8,10 +8,9 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
-from boolcomp.paper.plan import Options
+from boolcomp.paper import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel.cubes import Cubes, Dense
-from boolcomp.twolevel.function import Function, verify
+from boolcomp.twolevel import Cubes, Dense, Function, verify
 
 Rows = list[tuple[str, str]]
 

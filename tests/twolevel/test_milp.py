@@ -18,9 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from waiting import running, until_gone
 
-from boolcomp.twolevel import cpsat_worker, milp_worker
+from boolcomp.twolevel import (
+    Milp,
+    Node,
+    Tree,
+    certified,
+    cpsat_worker,
+    milp_worker,
+    rechecked,
+    rounded_bound,
+)
 from boolcomp.twolevel import solvers as milp_module
-from boolcomp.twolevel.solvers import Milp, Node, Tree, rechecked
 
 # A triangle: two of three columns.
 TRIANGLE = np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 2, 0]), np.array([1, 1, 5])
@@ -152,9 +160,9 @@ def test_any_prices_prove_a_true_bound() -> None:
     noise = np.random.default_rng(1)
     for _ in range(200):
         prices = noise.normal(0, 3, 3) * noise.choice([0.1, 1, 1e30])
-        assert milp_worker.certified(problem, prices, 0.0) <= 2
-        assert milp_worker.certified(problem | {"count": 3}, prices, noise.normal(0, 9)) <= 7
-    assert milp_worker.certified(problem, np.array([1.0, 0.0, 1.0]), 0.0) >= 1
+        assert certified(problem, prices, 0.0) <= 2
+        assert certified(problem | {"count": 3}, prices, noise.normal(0, 9)) <= 7
+    assert certified(problem, np.array([1.0, 0.0, 1.0]), 0.0) >= 1
 
 
 @pytest.mark.parametrize(("bound", "columns", "proved"), [
@@ -164,7 +172,7 @@ def test_any_prices_prove_a_true_bound() -> None:
 def test_a_floating_bound_gives_way_by_the_tolerance_of_every_column(
     bound: float | None, columns: int, proved: int
 ) -> None:
-    assert milp_worker.rounded_bound(bound, columns) == proved
+    assert rounded_bound(bound, columns) == proved
 
 
 @settings(max_examples=25, deadline=None)

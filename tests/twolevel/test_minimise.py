@@ -22,17 +22,25 @@ from twolevel.strategies import (
     robot_table,
 )  # fmt: skip
 
-from boolcomp.base.errors import UsageError
-from boolcomp.twolevel import espresso_worker, heuristic, minimisation, pla, sweep_kernels
+from boolcomp.base import UsageError
+from boolcomp.twolevel import (
+    KINDS,
+    METHODS,
+    Cubes,
+    Function,
+    espresso_worker,
+    heuristic,
+    minimisation,
+    minimise,
+    parse,
+    sweep_kernels,
+)
 from boolcomp.twolevel import function as isop
-from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.function import Function
-from boolcomp.twolevel.minimisation import METHODS, minimise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from boolcomp.twolevel.cubes import Clock, Dense
+    from boolcomp.twolevel import Clock, Dense
 
 needs_pyeda = pytest.mark.skipif(not minimisation.available(), reason="pyeda is not installed")
 BLOCKS = of_rows(*in_pairs(24))  # whose OFF set is made of 2^24 parts
@@ -104,7 +112,7 @@ def fewest(required: int, allowed: int, inputs: int, outputs: int) -> int:
 def files(draw: st.DrawFn) -> Files:
     """Return inputs, outputs, type and rows of small PLA files without contradictions."""
     inputs, outputs = draw(st.integers(0, 3)), draw(st.integers(0, 2))
-    kind = draw(st.sampled_from(pla.KINDS))
+    kind = draw(st.sampled_from(KINDS))
     term = st.text("01-", min_size=inputs, max_size=inputs)
     if "r" in kind:  # one letter a point, so that nothing contradicts
         terms = ["".join(p) for p in product("01", repeat=inputs)]
@@ -127,7 +135,7 @@ def test_no_method_claims_more_than_is_true(
     rows = rows if inputs + outputs else []
     body = "".join(f"{term} {word}\n" for term, word in rows)
     text = f".i {inputs}\n.o {outputs}\n.type {kind}\n{body}.e\n"
-    function = pla.parse(text).function()
+    function = parse(text).function()
     cover = minimise(function if dense else as_lists(function), method)
     required, allowed = demands(rows, kind, inputs, outputs)
     least = fewest(required, allowed, inputs, outputs)

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.strategies import cubes, values
 
-from boolcomp.base.errors import DataError, DataWarning
-from boolcomp.twolevel import pla
+from boolcomp.base import DataError, DataWarning
+from boolcomp.twolevel import KINDS, from_cubes, parse, pla, read, render
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.twolevel import Cubes
 
 
 @st.composite
@@ -25,7 +25,7 @@ def files(draw: st.DrawFn) -> str:
     inputs, outputs = draw(st.integers(0, 6)), draw(st.integers(0, 4))
     if inputs + outputs == 0:
         return ".i 0\n.o 0\n.e\n"
-    kind = draw(st.sampled_from(["", *(f".type {kind}\n" for kind in pla.KINDS)]))
+    kind = draw(st.sampled_from(["", *(f".type {kind}\n" for kind in KINDS)]))
     end = draw(st.sampled_from(["", ".e\n", ".end\nleft over"]))
     space = draw(st.sampled_from([" ", "|", " | ", "\t", "\n"]))
     comment = draw(st.sampled_from(["", "# remark\n", "  \n"]))
@@ -39,9 +39,9 @@ def files(draw: st.DrawFn) -> str:
 
 @given(files())
 def test_a_file_is_read_back_as_it_was_written(text: str) -> None:
-    first = pla.parse(text)
-    again = pla.parse(pla.render(first))
-    assert pla.render(again) == pla.render(first)
+    first = parse(text)
+    again = parse(render(first))
+    assert render(again) == render(first)
     for one, other in ((first.on, again.on), (first.dc, again.dc), (first.off, again.off)):
         assert one.rows() == other.rows()
     assert again.kind == first.kind
@@ -50,7 +50,7 @@ def test_a_file_is_read_back_as_it_was_written(text: str) -> None:
 @given(cubes)
 def test_a_cover_is_written_in_canonical_order_and_read_back(some: Cubes) -> None:
     if some.inputs + some.outputs:
-        again = pla.parse(pla.render(pla.from_cubes(some)))
+        again = parse(render(from_cubes(some)))
         assert again.on.rows() == some.valid().canonical().rows()
 
 
@@ -58,7 +58,7 @@ def test_a_cover_is_written_in_canonical_order_and_read_back(some: Cubes) -> Non
 @given(st.one_of(st.binary(max_size=200), st.text(".iope 01-2~\n#typefdr", max_size=120)))
 def test_junk_is_refused_with_a_sentence(junk: bytes | str) -> None:
     try:
-        pla.parse(junk, "junk.pla").function("junk.pla")
+        parse(junk, "junk.pla").function("junk.pla")
     except DataError as error:
         assert str(error).startswith("junk.pla")  # noqa: PT017 (most junk raises, some is a file)
 
@@ -68,19 +68,19 @@ def test_a_file_damaged_anywhere_is_read_or_refused(text: str, data: st.DataObje
     at = data.draw(st.integers(0, len(text)))
     insert = data.draw(st.sampled_from(["", "x", "\0", "\n", "1", ".i 3\n", ".mv 4\n"]))
     try:
-        pla.parse(text[:at] + insert + text[at + data.draw(st.integers(0, 3)) :]).function()
+        parse(text[:at] + insert + text[at + data.draw(st.integers(0, 3)) :]).function()
     except DataError as error:
         assert str(error)  # noqa: PT017 (either outcome is right)
 
 
 def test_letters_mean_what_they_mean_in_espresso() -> None:
     body = ".i 1\n.o 6\n{}0 014-2~\n"
-    everything = pla.parse(body.format(".type fdr\n"))
+    everything = parse(body.format(".type fdr\n"))
     sets = (everything.on, everything.dc, everything.off)
     assert [one.rows()[0][1] for one in sets] == ["011000", "000110", "100000"]
-    only_on = pla.parse(body.format(".type f\n"))
+    only_on = parse(body.format(".type f\n"))
     assert (len(only_on.dc.valid()), len(only_on.off.valid())) == (0, 0)
-    assert len(pla.parse(".i 2\n.o 1\n?1 1\n31 1\n").function().on) == 0  # rows of no points
+    assert len(parse(".i 2\n.o 1\n?1 1\n31 1\n").function().on) == 0  # rows of no points
 
 
 @pytest.mark.parametrize(("text", "on", "dc", "off"), [
@@ -89,12 +89,12 @@ def test_letters_mean_what_they_mean_in_espresso() -> None:
     (".i 2\n.o 1\n.type fr\n11 1\n00 0\n", 0b1000, 0b0110, 0b0001),  # unnamed points are free
 ])  # fmt: skip
 def test_types_say_what_rows_leave_open(text: str, on: int, dc: int, off: int) -> None:
-    table = pla.parse(text).function().dense
+    table = parse(text).function().dense
     assert [int(plane[0, 0]) for plane in (table.on, table.dc, table.off)] == [on, dc, off]
 
 
 def test_contradicting_rows_are_refused_with_the_point() -> None:
-    file = pla.parse(".i 3\n.o 2\n.type fr\n1-- 11\n-10 10\n", "bad.pla")
+    file = parse(".i 3\n.o 2\n.type fr\n1-- 11\n-10 10\n", "bad.pla")
     with pytest.raises(DataError, match=r"bad\.pla: output 1 is both .* at inputs '110'"):
         file.function("bad.pla")
 
@@ -103,14 +103,14 @@ def test_labels_comments_continued_rows_and_line_ends_are_read() -> None:
     text = (
         "# head\r\n.i 3 # three\r\n.o 2\r\n.ilb a b c\r\n.ob x y\r\n01\r\n- | 10 # row\r\n1--11\r\n"
     )
-    file = pla.parse(text)
+    file = parse(text)
     assert (file.input_names, file.output_names) == (("a", "b", "c"), ("x", "y"))
     assert file.on.rows() == [("01-", "10"), ("1--", "11")]
 
 
 def test_the_end_line_may_be_missing_but_announced_rows_may_not() -> None:
-    assert len(pla.parse(".i 1\n.o 1\n.p 1\n1 1").on) == 1
-    assert "announces 9" in pla.parse(".i 1\n.o 1\n.p 9\n1 1\n.e\n").notes[0]
+    assert len(parse(".i 1\n.o 1\n.p 1\n1 1").on) == 1
+    assert "announces 9" in parse(".i 1\n.o 1\n.p 9\n1 1\n.e\n").notes[0]
 
 
 @pytest.mark.parametrize(("text", "words"), [
@@ -134,12 +134,12 @@ def test_the_end_line_may_be_missing_but_announced_rows_may_not() -> None:
 ])  # fmt: skip
 def test_mistakes_are_told_with_place_and_remedy(text: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
-        pla.parse(text, "p")
+        parse(text, "p")
 
 
 def test_no_inputs_is_a_constant_and_no_outputs_an_empty_cover() -> None:
-    assert values(pla.parse(".i 0\n.o 2\n10\n").function().on, "") == "10"
-    assert len(pla.parse(".i 2\n.o 0\n01\n").function().on) == 0
+    assert values(parse(".i 0\n.o 2\n10\n").function().on, "") == "10"
+    assert len(parse(".i 2\n.o 0\n01\n").function().on) == 0
 
 
 def test_files_are_read_from_disk_or_the_reason_is_told(
@@ -147,27 +147,27 @@ def test_files_are_read_from_disk_or_the_reason_is_told(
 ) -> None:
     path = tmp_path / "a.pla"
     path.write_bytes(b".i 1\n.o 1\n1 1\n.e\n")
-    assert len(pla.read(path).on) == 1
+    assert len(read(path).on) == 1
     with pytest.raises(DataError, match="cannot be read"):
-        pla.read(tmp_path / "missing.pla")
+        read(tmp_path / "missing.pla")
     monkeypatch.setattr(pla, "MOST_BYTES", 10)
     with pytest.raises(DataError, match="larger than 0 MiB, which is the most allowed"):
-        pla.read(path)
+        read(path)
 
 
 @pytest.mark.parametrize("key", [".ilb", ".ob"])
 def test_a_count_swallowed_by_a_label_line_is_read_with_a_warning(tmp_path: Path, key: str) -> None:
     (tmp_path / "a.pla").write_text(f".i 2\n.o 2\n{key} a b .p 1\n01 11\n.e\n")
     with pytest.warns(DataWarning, match=rf"a\.pla: the {key} line ends in \.p 1"):
-        found = pla.read(tmp_path / "a.pla")
+        found = read(tmp_path / "a.pla")
     assert ("a", "b") in (found.input_names, found.output_names)
     assert len(found.on) == 1
     with pytest.raises(DataError, match="cut off"):
-        pla.parse(f".i 2\n.o 2\n{key} a b .p 2\n01 11\n")
+        parse(f".i 2\n.o 2\n{key} a b .p 2\n01 11\n")
 
 
 def test_labels_of_some_columns_alone_are_passed_over_with_a_remark() -> None:
-    found = pla.parse(".i 2\n.o 3\n.ilb a b\n.ob y\n-1 111\n.e\n")
+    found = parse(".i 2\n.o 3\n.ilb a b\n.ob y\n-1 111\n.e\n")
     assert (found.input_names, found.output_names) == (("a", "b"), None)
     assert found.notes == (".ob names 1 of 3 outputs: passed over",)
 
@@ -175,7 +175,7 @@ def test_labels_of_some_columns_alone_are_passed_over_with_a_remark() -> None:
 def test_reading_takes_a_few_bytes_for_each_of_a_file() -> None:
     text = b".i 32\n.o 32\n.type fd\n" + (b"01-1" * 8 + b" " + b"01-0" * 8 + b"\n") * 20_000
     tracemalloc.start()
-    found = pla.parse(text)
+    found = parse(text)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(found.on) == 20_000
@@ -190,5 +190,5 @@ def test_messages_show_only_the_beginning_of_long_words() -> None:
         ".ilb " + "a " * 200_000 + "\n.i 1\n.o 1\n",
     ):  # fmt: skip
         with pytest.raises(DataError) as caught:
-            pla.parse(text, "p")
+            parse(text, "p")
         assert len(str(caught.value)) < 250

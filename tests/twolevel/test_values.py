@@ -21,9 +21,18 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
-from boolcomp.base.errors import DataError
-from boolcomp.twolevel.cubes import Clock, Cubes, Dense, rasterised, unpack
-from boolcomp.twolevel.function import Cover, Function, GaveUpError, verify
+from boolcomp.base import DataError
+from boolcomp.twolevel import (
+    Clock,
+    Cover,
+    Cubes,
+    Dense,
+    Function,
+    GaveUpError,
+    rasterised,
+    unpack,
+    verify,
+)
 
 
 # cubes -------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from boolcomp.base.errors import DataError
+from boolcomp.base import DataError
 from boolcomp.codes import Code
-from boolcomp.problem.words import CODE_KINDS, Interval
+from boolcomp.problem import CODE_KINDS, Interval
 
 RANGE = Interval(-3.0, 5.0)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.base.errors import DataError
-from boolcomp.words.graph import narrowed, parse_graph
-from boolcomp.words.simulation import Resimulation, simulate
+from boolcomp.base import DataError
+from boolcomp.words import Resimulation, narrowed, parse_graph, simulate
 
 SMALL = """w0[4] = input a angle unit 2^0
 w1[3] = input b unit 2^0

@@ -5,10 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.problem.words import Interval
-from boolcomp.words.drawing import word_names
-from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, Node, Scale, WordGraph
-from boolcomp.words.simulation import wave_name
+from boolcomp.problem import Interval
+from boolcomp.words import (
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    Node,
+    Scale,
+    WordGraph,
+    wave_name,
+    word_names,
+)
 
 ANGLES = (
     InputWord("q1", 8, angle=True),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from boolcomp.words.drawing import draw_graph, laid_out
-from boolcomp.words.graph import parse_graph
+from boolcomp.words import draw_graph, laid_out, parse_graph
 
 SMALL = """w0[4] = input q angle unit 2^0
 w1[4] = input qd unit 2^0

@@ -7,10 +7,9 @@ import math
 import pytest
 from graphs import before
 
-from boolcomp.base.errors import UsageError
-from boolcomp.logic import network as luts
-from boolcomp.logic.network import Builder, Network
-from boolcomp.parallel.methods.logic import ProductTable, boolean_tasks, network_tasks
+from boolcomp.base import UsageError
+from boolcomp.logic import MAJ3, XOR3, Builder, Network
+from boolcomp.parallel import ProductTable, boolean_tasks, network_tasks
 
 T11 = ProductTable("T11", 1, inputs=15, products=100, literals=900, outputs=8)
 T12 = ProductTable("T12", 1, inputs=11, products=30, literals=180, outputs=6)
@@ -56,8 +55,8 @@ def adder(bits: int) -> Network:
     carry, outputs = 0, []
     for k in range(bits):
         a, b = builder.input(k), builder.input(bits + k)
-        outputs.append(builder.node(luts.XOR3, a, b, carry))
-        carry = builder.node(luts.MAJ3, a, b, carry)
+        outputs.append(builder.node(XOR3, a, b, carry))
+        carry = builder.node(MAJ3, a, b, carry)
     return builder.build([*outputs, carry])
 
 

@@ -10,14 +10,12 @@ import pytest
 from graphs import crossing, error
 from samples import general_robot, random_robot, random_states
 
-from boolcomp.base.errors import UsageError
-from boolcomp.parallel.methods.registry import METHODS, method_named, straight_line, task_graph
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.expressions.algebra import Operations
-from boolcomp.problem.robot.library import load_robot, robot_names
+from boolcomp.base import UsageError
+from boolcomp.parallel import METHODS, method_named, straight_line, task_graph
+from boolcomp.problem import Operations, inverse_dynamics, load_robot, robot_names
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 GRAPHS = [name for name in METHODS if name != "boolean"]
 TORQUES = [name for name in GRAPHS if not METHODS[name].whole]

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from graphs import before, closure, printed
 
-from boolcomp.parallel.methods.registry import task_graph
-from boolcomp.problem.expressions.algebra import Operations
-from boolcomp.problem.robot.library import load_robot
+from boolcomp.parallel import task_graph
+from boolcomp.problem import Operations, load_robot
 
 if TYPE_CHECKING:
-    from boolcomp.parallel.methods.physics import Recorded
+    from boolcomp.parallel import Recorded
 
 # Figure 2's table: the predecessors of task k of link i, as (task, links ahead).
 NINETEEN = {

@@ -8,10 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.machine import Costs, Links, Machine, Shared
-from boolcomp.problem.expressions.algebra import Operations
-from boolcomp.problem.expressions.tape import Tape, task
+from boolcomp.parallel import Costs, Edge, Links, Machine, Shared, Task, TaskGraph
+from boolcomp.problem import Operations, Tape, task
 
 COSTS = Costs(0.5, 0.25, 1.0, 2.0, 4.0)
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 from parallel.schedule.graphs import free
 
-from boolcomp.base.errors import DataError
-from boolcomp.parallel.schedule.graph import Assignment, Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.schedulers import (
+from boolcomp.base import DataError
+from boolcomp.parallel import (
+    Assignment,
+    Edge,
+    Task,
+    TaskGraph,
     communication,
     exact_communication,
     parse_assignment,
 )
-from boolcomp.problem.expressions.algebra import Operations
-from boolcomp.problem.expressions.tape import Tape, task
+from boolcomp.problem import Operations, Tape, task
 
 TASKS = ("M/1", "M/2", "k/1", "solve")
 NEEDS = (("M/1", "M/2", 1), ("M/1", "solve", 3), ("M/2", "solve", 2), ("k/1", "solve", 2))

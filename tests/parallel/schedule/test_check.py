@@ -8,10 +8,15 @@ from xml.etree import ElementTree as ET
 import pytest
 from parallel.schedule.graphs import graph_of, linked, random_graph
 
-from boolcomp.base.errors import DataError
-from boolcomp.parallel.schedule.graph import Assignment, Schedule, check_schedule
-from boolcomp.parallel.schedule.schedulers import make_schedule
-from boolcomp.parallel.schedule.simulate import gantt_svg, simulate
+from boolcomp.base import DataError
+from boolcomp.parallel import (
+    Assignment,
+    Schedule,
+    check_schedule,
+    gantt_svg,
+    make_schedule,
+    simulate,
+)
 
 GRAPH = graph_of("a1 b1 c1", "ab1 ac2")
 MACHINE = linked(count=1)

@@ -14,10 +14,9 @@ import pytest
 from parallel.schedule.graphs import there_and_back
 from waiting import until_gone
 
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
-from boolcomp.parallel.schedule.graph import Assignment
-from boolcomp.problem.expressions.tape import Tape, task
+from boolcomp.base import DataError, UsageError
+from boolcomp.parallel import Assignment, Engine, Executed, StageRunner
+from boolcomp.problem import Tape, task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from parallel.schedule.graphs import graph_of
 
-from boolcomp.base.errors import DataError
+from boolcomp.base import DataError
 
 
 def test_an_order_puts_every_task_behind_what_it_needs() -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from parallel.schedule.graphs import linked, shared
 
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.parallel.schedule.machine import FOLDER, Links, load_machine, machine_names
-from boolcomp.problem.expressions.algebra import Operations
+from boolcomp.base import DataError, UsageError
+from boolcomp.parallel import FOLDER, Links, load_machine, machine_names
+from boolcomp.problem import Operations
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from boolcomp.base.errors import UsageError
-from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.papers import reproduce
-from boolcomp.problem.expressions.algebra import Operations
+from boolcomp.base import UsageError
+from boolcomp.parallel import Edge, Task, TaskGraph, reproduce
+from boolcomp.problem import Operations
 
 # Printed formulas that do not give the printed numbers: nothing of ours can.
 MISPRINTS = {"Uicker-Kahn mul, n = 6", "Waters mul, n = 6"}

@@ -10,16 +10,19 @@ import pytest
 from parallel.schedule.graphs import there_and_back
 from waiting import ticks
 
-from boolcomp.base.errors import UsageError
-from boolcomp.parallel.schedule.execute import (
+from boolcomp.base import UsageError
+from boolcomp.parallel import (
+    Assignment,
+    Edge,
     Engine,
     Executed,
     StageRunner,
+    Task,
+    TaskGraph,
     check_engine,
     run_really,
 )
-from boolcomp.parallel.schedule.graph import Assignment, Edge, Task, TaskGraph
-from boolcomp.problem.expressions.algebra import Operations
+from boolcomp.problem import Operations
 
 STRAIGHT, NAMES = there_and_back()
 GRAPH = TaskGraph(

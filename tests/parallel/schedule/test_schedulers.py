@@ -18,14 +18,11 @@ from parallel.schedule.graphs import (
     shared,
 )
 
-from boolcomp.base.errors import UsageError
-from boolcomp.parallel.schedule.graph import check_schedule
-from boolcomp.parallel.schedule.schedulers import lower_bounds, make_schedule, optimal
-from boolcomp.parallel.schedule.simulate import simulate
+from boolcomp.base import UsageError
+from boolcomp.parallel import check_schedule, lower_bounds, make_schedule, optimal, simulate
 
 if TYPE_CHECKING:
-    from boolcomp.parallel.schedule.graph import TaskGraph
-    from boolcomp.parallel.schedule.machine import Machine
+    from boolcomp.parallel import Machine, TaskGraph
 
 GENERAL = ("cp-misf", "dynamic", "static", "first-fit", "best-fit")
 

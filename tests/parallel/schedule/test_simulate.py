@@ -9,13 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from parallel.schedule.graphs import graph_of, graphs, linked, machines, shared
 
-from boolcomp.base.errors import DataError
-from boolcomp.parallel.schedule.graph import Assignment, check_schedule
-from boolcomp.parallel.schedule.simulate import pipelined, simulate
+from boolcomp.base import DataError
+from boolcomp.parallel import Assignment, check_schedule, pipelined, simulate
 
 if TYPE_CHECKING:
-    from boolcomp.parallel.schedule.graph import TaskGraph
-    from boolcomp.parallel.schedule.machine import Machine
+    from boolcomp.parallel import Machine, TaskGraph
 
 CHAIN = graph_of("a1 b1 c1", "ab2 bc2")
 

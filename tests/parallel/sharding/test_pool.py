@@ -18,13 +18,13 @@ import pytest
 from small_programs import stages
 from waiting import running, until, until_gone
 
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.scale.pool import ProcessPool, WorkerError
+from boolcomp.base import DataError, UsageError
+from boolcomp.scale import ProcessPool, WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.engines.engine import Evaluation
+    from boolcomp.engines import Evaluation
 
     Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 

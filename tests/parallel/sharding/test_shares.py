@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from small_programs import stages
 
-from boolcomp.base.errors import UsageError
-from boolcomp.scale.partition import deal_terms, make_shares, terms_of
+from boolcomp.base import UsageError
+from boolcomp.scale import deal_terms, make_shares, terms_of
 
 PROGRAM = stages(4)[2]
 

@@ -11,22 +11,26 @@ import pytest
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states
 
-from boolcomp.base.errors import UsageError
-from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
-from boolcomp.problem.dynamics.newton_euler import (
+from boolcomp.base import UsageError
+from boolcomp.problem import (
+    Folding,
+    Operations,
+    Tape,
     evaluated_states,
+    exact_cosine,
+    exact_sine,
+    forward_kinematics,
     gravity_torques,
     inertia_matrix,
     inverse_dynamics,
+    jacobian,
+    load_robot,
     newton_euler,
+    robot_names,
 )
-from boolcomp.problem.expressions.algebra import Folding, Operations
-from boolcomp.problem.expressions.tape import Tape
-from boolcomp.problem.robot.library import load_robot, robot_names
-from boolcomp.problem.words import exact_cosine, exact_sine
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 RIGHT, EIGHTH = math.pi / 2, math.pi / 4
 REST = (0, 0, 0, 0, 0, 0)

@@ -10,13 +10,11 @@ import pytest
 from graphs import error
 from samples import branched_robot, random_robot, random_states
 
-from boolcomp.parallel.methods.registry import straight_line, task_graph
-from boolcomp.problem.dynamics.regrouped import regrouped
-from boolcomp.problem.expressions.algebra import Operations
-from boolcomp.problem.robot.library import load_robot
+from boolcomp.parallel import straight_line, task_graph
+from boolcomp.problem import Operations, load_robot, regrouped
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 ROBOTS = [
     *(random_robot(seed, joints=4) for seed in range(4)), *map(branched_robot, range(4)),

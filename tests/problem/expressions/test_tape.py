@@ -10,9 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.base.errors import DataError, UsageError
-from boolcomp.problem.expressions.algebra import Constant, Folding, Operations
-from boolcomp.problem.expressions.tape import Operation, Returned, Straight, Tape, task
+from boolcomp.base import DataError, UsageError
+from boolcomp.problem import (
+    Constant,
+    Folding,
+    Operation,
+    Operations,
+    Returned,
+    Straight,
+    Tape,
+    task,
+)
 
 STEPS = st.lists(
     st.tuples(st.sampled_from("+-*~c"), st.integers(0, 30), st.integers(0, 30)), max_size=25

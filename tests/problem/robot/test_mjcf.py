@@ -10,10 +10,8 @@ import pinocchio as pin
 import pytest
 from mjcf_texts import ARM
 
-from boolcomp.base.errors import DataError
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.robot.library import load_urdf
-from boolcomp.problem.words import Interval
+from boolcomp.base import DataError
+from boolcomp.problem import Interval, inverse_dynamics, load_urdf
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,14 +16,21 @@ from hypothesis import strategies as st
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states, terms_of
 
-from boolcomp.base.errors import BoolcompError, DataError, DataWarning, UsageError
+from boolcomp.base import BoolcompError, DataError, DataWarning, UsageError
+from boolcomp.problem import (
+    Interval,
+    Pose,
+    Robot,
+    inverse_dynamics,
+    load_robot,
+    parse_robot,
+    robot_names,
+    robot_problem,
+    roll_pitch_yaw,
+    rotation_rows,
+    with_payload,
+)
 from boolcomp.problem.dynamics import newton_euler
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.robot.library import load_robot, robot_names
-from boolcomp.problem.robot.model import Pose, Robot, roll_pitch_yaw, rotation_rows, with_payload
-from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,17 +13,14 @@ from pinocchio_model import after_joint, placed
 from samples import branched_robot, random_states
 from sdf_texts import ARM, BODY
 
-from boolcomp.base.errors import DataError
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.robot.library import load_urdf
-from boolcomp.problem.robot.model import Pose
-from boolcomp.problem.words import Interval
+from boolcomp.base import DataError
+from boolcomp.problem import Interval, Pose, inverse_dynamics, load_urdf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from boolcomp.problem.robot.model import Link, Robot
+    from boolcomp.problem import Link, Robot
 
 
 def arm_of(folder: Path, text: str, tip: str | Sequence[str] | None = None) -> Any:

@@ -11,14 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from limited import with_ranges
 
-from boolcomp.base.errors import DataError
-from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.problem import stopped
-from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.words import Interval
+from boolcomp.base import DataError
+from boolcomp.problem import Interval, parse_robot, robot_problem, stopped
 
 if TYPE_CHECKING:
-    from boolcomp.problem.problem import Input
+    from boolcomp.problem import Input
 
 PI = math.pi
 SPANS = [  # position, word, wraps; all in eighths of a turn

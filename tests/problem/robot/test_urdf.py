@@ -15,11 +15,8 @@ import pinocchio as pin
 import pytest
 from urdf_texts import ARM, LIMIT, TREE, damaged, joint
 
-from boolcomp.base.errors import BoolcompError, DataError, DataWarning, UsageError
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.robot.library import load_robot, load_urdf
-from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.words import Interval
+from boolcomp.base import BoolcompError, DataError, DataWarning, UsageError
+from boolcomp.problem import Interval, inverse_dynamics, load_robot, load_urdf, parse_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,13 +11,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from boolcomp.base.errors import DataError
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.robot.library import load_robot, load_urdf
-from boolcomp.problem.robot.toml import parse_robot
+from boolcomp.base import DataError
+from boolcomp.problem import inverse_dynamics, load_robot, load_urdf, parse_robot
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem import Robot
 
 MOST = 7
 STATES = 200

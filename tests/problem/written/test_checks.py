@@ -14,12 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.base.errors import UsageError
-from boolcomp.problem.expressions.algebra import UNARY_FUNCTIONS
-from boolcomp.problem.expressions.tape import Returned, Straight, Tape
-from boolcomp.problem.problem import Input
-from boolcomp.problem.words import Interval
-from boolcomp.problem.written.build import enclosures
+from boolcomp.base import UsageError
+from boolcomp.problem import UNARY_FUNCTIONS, Input, Interval, Returned, Straight, Tape, enclosures
 
 if TYPE_CHECKING:
     from collections.abc import Callable

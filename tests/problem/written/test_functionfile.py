@@ -13,14 +13,17 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.base.errors import BoolcompError, DataError, UsageError
-from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.robot.model import Robot
-from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.sources import load_source, problem_of
-from boolcomp.problem.written.files import parse_function
-from boolcomp.terms.extract import split
+from boolcomp.base import BoolcompError, DataError, UsageError
+from boolcomp.problem import (
+    Problem,
+    Robot,
+    load_robot,
+    load_source,
+    parse_function,
+    parse_robot,
+    problem_of,
+)
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.base.errors import BoolcompError, DataError, UsageError
-from boolcomp.terms.extract import split
+from boolcomp.base import BoolcompError, DataError, UsageError
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.problem.problem import Problem
+    from boolcomp.problem import Problem
 
 X = bc.word(-1, 1, bits=10)
 ONE = {"x": X}
