@@ -25,13 +25,11 @@ def unused(x):
 TESTS = """
 from tiny.room import lower, unused
 
-@pytest.mark.slow
 def test_of_two_the_lower_one_is_returned():
     assert lower(3, 2) == 2
     assert lower(1, 2) == 1
 """
 OPPOSITE = """
-@pytest.mark.slow
 def test_the_opposite_is_returned():
     assert unused(1) == -1
 """
