@@ -78,7 +78,7 @@ def listed(tree: Path) -> Any:
     return json.loads((tree / "benchmarks" / "mutants.json").read_text())
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_survivors_are_listed_until_a_test_kills_them_or_a_reason_is_given(
     tree: Path, ran: Callable[[], tuple[int, str]]
 ) -> None:
@@ -103,7 +103,7 @@ def test_survivors_are_listed_until_a_test_kills_them_or_a_reason_is_given(
     assert listed(tree) == [border, opposite | {"killed by": test}]
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_what_changed_not_is_not_run_again(
     mutants: Any, ran: Callable[[], tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
