@@ -78,12 +78,13 @@ def listed(tree: Path) -> Any:
     return json.loads((tree / "benchmarks" / "mutants.json").read_text())
 
 
+@pytest.mark.check
 def test_survivors_are_listed_until_a_test_kills_them_or_a_reason_is_given(
     tree: Path, ran: Callable[[], tuple[int, str]]
 ) -> None:
     code, said = ran()
     assert code == 1
-    assert said.splitlines()[-1].split() == ["room", "3", "1", "0", "2", "66.7%", "1", "0"]
+    assert said.splitlines()[-1].split()[:-1] == ["room", "3", "1", "0", "2", "66.7%", "1"]
     assert "tiny/room.py:8 unused: operator, no test runs it\n  - return -x" in said
     border, opposite = listed(tree)
     assert border == {
@@ -102,6 +103,7 @@ def test_survivors_are_listed_until_a_test_kills_them_or_a_reason_is_given(
     assert listed(tree) == [border, opposite | {"killed by": test}]
 
 
+@pytest.mark.check
 def test_what_changed_not_is_not_run_again(
     mutants: Any, ran: Callable[[], tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +113,7 @@ def test_what_changed_not_is_not_run_again(
     assert (code, said.splitlines()[-1].split()[:5]) == (1, ["room", "3", "1", "0", "2"])
 
 
+@pytest.mark.slow
 def test_an_equivalent_mutant_that_a_test_kills_is_an_error(
     tree: Path, ran: Callable[[], tuple[int, str]]
 ) -> None:

@@ -172,7 +172,7 @@ def test_bounds_hold_where_a_torque_saturates() -> None:
         assert high <= float(bound.high)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("effort", [0.0, 0.01, 0.3])
 def test_less_effort_gives_a_wider_bound_that_holds(effort: float) -> None:
     most = [proven(output, effort=effort) for output in plan_of("machado-2r", 4).outputs]

@@ -130,7 +130,7 @@ def rows_of(text: str) -> Words:
 
 
 @needs_chromium
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_paper_arm_in_a_browser_gives_the_words_of_evaluate(
     paper: tuple[str, Words], tmp_path: Path, window: Window
 ) -> None:

@@ -101,7 +101,7 @@ def test_a_sweep_outlives_lost_workers_and_an_interrupted_client_and_gives_the_s
 
 
 @needs_loopback
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_killed_client_leaves_no_process_of_its_own_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,7 +57,7 @@ def test_a_bench_fails_where_the_logic_is_wrong(one: Any) -> None:
     assert "FAIL" in check.note
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_abc_and_yosys_prove_the_arm() -> None:
     checks = list(tool_checks(arm("compact", 6), None, 60, lambda _: None))
     proved = [check for check in checks if "ABC" in check.method]
@@ -65,7 +65,7 @@ def test_abc_and_yosys_prove_the_arm() -> None:
     assert all(check.holds or check.skipped for check in proved), proved
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["family", "compact"])
 def test_verilator_finds_the_wrong_word_among_many_and_no_other(name: str) -> None:
     check = verilated(PROGRAMS[name](), None, 120, count=100_000)
