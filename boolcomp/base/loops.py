@@ -82,9 +82,24 @@ class Loop:
         config.CACHE_DIR = folder or ""
         try:
             made = numba.njit(cache=self._cache and folder is not None, **self._options)
-            return made(self._function)
+            compiled = made(self._function)
+            _forget_unreadable(compiled)
+            return compiled
         finally:
             config.CACHE_DIR = usual
+
+
+def _forget_unreadable(compiled: Any) -> None:
+    """Empty the index of a loop's cache where it names a class that this version does not have.
+
+    numba reads the types of an index before its date: code of an older version is an error.
+    """
+    index = getattr(compiled._cache, "_cache_file", None)  # noqa: SLF001 (numba offers no other way)
+    if index is not None:
+        try:
+            index.load(())
+        except (AttributeError, ImportError):
+            index.flush()
 
 
 def njit(*, cache: bool, **options: Any) -> Callable[[Function], Function]:

@@ -91,3 +91,35 @@ def test_a_small_file_is_minimised_without_numba_and_highs(
     command = [sys.executable, "-c", code, "minimize", str(path), *more]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.endswith("set()\n")
+
+
+OLDER = """
+import pickle, sys
+from pathlib import Path
+import older
+
+class Gone(tuple): pass
+Gone.__module__ = "older"
+older.Gone = Gone
+print(older.twice(2))
+(index,) = Path(sys.argv[1]).rglob("older.twice*.nbi")
+with index.open("rb") as file:
+    version = pickle.load(file)
+    stamp, overloads = pickle.loads(file.read())
+data = pickle.dumps((stamp, {Gone(): "older.nbc", **overloads}))
+index.write_bytes(pickle.dumps(version) + data)
+"""
+
+
+@pytest.mark.check
+def test_a_cache_that_names_a_class_of_an_older_version_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / "older.py").write_text(
+        "from boolcomp.base.loops import njit\n@njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
+    )
+    tmp_path.chmod(0o700)
+    for text in (OLDER, "import older\nprint(older.twice(2))"):
+        done = subprocess.run(
+            [sys.executable, "-c", text, str(tmp_path)],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.stdout, done.stderr) == ("4\n", "")
