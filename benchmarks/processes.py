@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.paper.covers import Recipe, default_store, make_covers
+from boolcomp.paper.covers import default_store, make_covers
 from boolcomp.paper.plan import Options
 from boolcomp.paper.program import program_of
 from boolcomp.pipeline import run_passes
@@ -35,6 +35,7 @@ from boolcomp.scale.pool import SHARDINGS, ProcessPool
 from boolcomp.scale.stages import Feed, Stage, StageBuilder
 from boolcomp.twolevel.cubes import Dense
 from boolcomp.twolevel.function import isop
+from boolcomp.twolevel.minimisation import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

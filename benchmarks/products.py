@@ -30,7 +30,6 @@ from boolcomp.base.errors import table as aligned
 from boolcomp.base.store import shipped_place
 from boolcomp.base.workers import ALONE
 from boolcomp.paper.covers import (
-    Recipe,
     Store,
     TermCover,
     default_store,
@@ -44,6 +43,7 @@ from boolcomp.paper.program import known_errors
 from boolcomp.paper.tables import quantised, value_blocks, word_centres
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel.function import verify
+from boolcomp.twolevel.minimisation import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

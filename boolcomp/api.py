@@ -12,7 +12,7 @@ from boolcomp.base.store import place_of
 from boolcomp.base.workers import TWO, Workers, all_cores
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.paper.covers import Recipe, default_store
+from boolcomp.paper.covers import default_store
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import check_mode, compile_compact, compile_paper, with_bits_found
@@ -25,6 +25,7 @@ from boolcomp.problem.words import formats
 from boolcomp.problem.written.build import function_problem
 from boolcomp.program.files import load_program
 from boolcomp.proof.bound.meaning import grade_of
+from boolcomp.twolevel.minimisation import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -16,8 +16,9 @@ from small_programs import family, stages
 import boolcomp as bc
 from boolcomp import api
 from boolcomp.compact import Demand
-from boolcomp.paper import Options, Recipe
+from boolcomp.paper import Options
 from boolcomp.problem import bias_torques, gravity_torques, inertia_matrix
+from boolcomp.twolevel import Recipe
 
 if TYPE_CHECKING:
     from pathlib import Path

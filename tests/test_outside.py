@@ -21,7 +21,7 @@ from boolcomp.codes import Code
 from boolcomp.logic.network import Builder
 from boolcomp.logic.simulation import truth_planes
 from boolcomp.paper import program, tables
-from boolcomp.paper.covers import Recipe, said_words
+from boolcomp.paper.covers import said_words
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Addend, Options, TermPlan, make_plan, words_of
 from boolcomp.paper.program import error_bound, explained, network_of_cover, plan_subject
@@ -30,6 +30,7 @@ from boolcomp.pipeline import compile_paper
 from boolcomp.problem.words import TURN, Interval, part_of
 from boolcomp.proof.worst import find_worst
 from boolcomp.terms.terms import Term, Wave
+from boolcomp.twolevel import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable

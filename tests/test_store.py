@@ -14,9 +14,9 @@ from small_programs import stages
 import boolcomp as bc
 from boolcomp.base import DataWarning, Folder, place_of
 from boolcomp.logic import digest
-from boolcomp.paper import FOREIGN, Options, Recipe, Store, default_store, function_of, make_covers
+from boolcomp.paper import FOREIGN, Options, Store, default_store, function_of, make_covers
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel import minimise
+from boolcomp.twolevel import Recipe, minimise
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -52,13 +52,14 @@ if TYPE_CHECKING:
     from boolcomp.commands.output import Share
     from boolcomp.compact.demand import Demand, Progress
     from boolcomp.compact.result import Built, Compact
-    from boolcomp.paper.covers import Recipe, Store, TermCover
+    from boolcomp.paper.covers import Store, TermCover
     from boolcomp.paper.plan import Options
     from boolcomp.pipeline import CompactCompilation, PaperCompilation
     from boolcomp.problem.problem import Output, Problem, Promise
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.words import Interval
     from boolcomp.program.program import Program
+    from boolcomp.twolevel.minimisation import Recipe
     from boolcomp.words.graph import WordGraph
 
 

@@ -27,10 +27,10 @@ from boolcomp.commands.output import progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.paper.covers import Recipe
     from boolcomp.twolevel.cubes import Cubes
     from boolcomp.twolevel.exact import Prices
     from boolcomp.twolevel.function import Cover, Function
+    from boolcomp.twolevel.minimisation import Recipe
     from boolcomp.twolevel.pla import Pla
 
 

@@ -278,7 +278,7 @@ def minimiser_options(
         )
         @functools.wraps(function)
         def wrapped(*args: Any, method: str, deadline: float, **more: Any) -> Any:
-            from boolcomp.paper.covers import Recipe
+            from boolcomp.twolevel.minimisation import Recipe
 
             return function(*args, recipe=Recipe(method, deadline or None), **more)
 

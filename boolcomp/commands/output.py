@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import click
 
 from boolcomp.base.errors import is_there, listing, short, short_above, table
-from boolcomp.program.program import NOT_USEFUL, over_found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,6 +56,8 @@ def described(program: Program, source: Robot | Problem, of: str) -> dict[str, A
 
 def figures(output: CodedOutput) -> dict[str, float | None]:
     """Return an output's LSB and what it errs by, in its unit; None is what nobody knows."""
+    from boolcomp.program.program import over_found
+
     known = output.errors
     return {
         "lsb": output.code.step,
@@ -116,6 +117,8 @@ def error_table(outputs: Sequence[CodedOutput], what: str, *, steps: bool) -> st
 
 
 def _row(found: dict[str, float | None], note: str) -> list[str]:
+    from boolcomp.program.program import NOT_USEFUL
+
     unknown = {"worst_found": "not sought", "bound": note if note == NOT_USEFUL else "none"}
     return [
         unknown.get(kind, "-") if (value := found[kind]) is None

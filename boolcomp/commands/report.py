@@ -46,9 +46,10 @@ if TYPE_CHECKING:
     from boolcomp.commands.options import CompactOptions
     from boolcomp.measure.report.page import Asked, Written
     from boolcomp.measure.report.rows import Look, Question
-    from boolcomp.paper.covers import Recipe, Store
+    from boolcomp.paper.covers import Store
     from boolcomp.paper.plan import Options
     from boolcomp.program.program import Program
+    from boolcomp.twolevel.minimisation import Recipe
 
     Floats = NDArray[np.float64]
 

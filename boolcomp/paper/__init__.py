@@ -8,7 +8,6 @@ from boolcomp.base.lazy import lazy
 
 if TYPE_CHECKING:
     from boolcomp.paper.covers import FOREIGN as FOREIGN
-    from boolcomp.paper.covers import Recipe as Recipe
     from boolcomp.paper.covers import Store as Store
     from boolcomp.paper.covers import default_store as default_store
     from boolcomp.paper.covers import function_of as function_of
@@ -39,7 +38,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "covers": "FOREIGN Recipe Store default_store function_of make_covers stored_network",
+            "covers": "FOREIGN Store default_store function_of make_covers stored_network",
             "passes": "PaperChoices",
             "plan": "Options Plan TermPlan Word make_plan",
             "program": "BLOCK SAMPLES SEED error_bound known_errors network_of_cover program_of",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from boolcomp.base.errors import DataError, DataWarning, UsageError, listing, suggestion
+from boolcomp.base.errors import DataError, DataWarning
 from boolcomp.base.store import (
     find,
     keep,
@@ -35,7 +35,7 @@ from boolcomp.paper.program import network_of_cover
 from boolcomp.paper.tables import said
 from boolcomp.twolevel.cubes import MOST_BITS, MOST_INPUTS, fits
 from boolcomp.twolevel.function import Cover, Function, verify
-from boolcomp.twolevel.minimisation import METHODS, minimise
+from boolcomp.twolevel.minimisation import METHODS, Recipe, minimise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,25 +57,6 @@ TITLE = "boolcomp cover, format 1"
 
 
 FOREIGN = "from a shared store: how small it can be was not proved here"
-LONGEST = 1e7  # seconds of a deadline
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a cover is asked for: the method, and the seconds it may take (None: any)."""
-
-    method: str = "own"
-    deadline: float | None = 60.0
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            hint = suggestion(self.method, METHODS)
-            raise UsageError(f"method {self.method!r}{hint}: methods are {listing(METHODS)}")
-        if self.deadline is not None and not 0 < self.deadline <= LONGEST:
-            most = f": at most {LONGEST:g}" if self.deadline > LONGEST else ""
-            raise UsageError(
-                f"a deadline is a positive number of seconds, not {self.deadline}{most}"
-            )
 
 
 @dataclass(frozen=True, slots=True)

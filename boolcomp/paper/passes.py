@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.workers import Course, Workers, all_cores
 from boolcomp.paper.covers import (
-    Recipe,
     Store,
     TermCover,
     default_store,
@@ -26,6 +25,7 @@ from boolcomp.paper.program import (
     promised_plans,
 )
 from boolcomp.paper.tables import TermTable, make_tables
+from boolcomp.twolevel.minimisation import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from boolcomp.twolevel.milp_worker import certified as certified
     from boolcomp.twolevel.milp_worker import rounded_bound as rounded_bound
     from boolcomp.twolevel.minimisation import METHODS as METHODS
+    from boolcomp.twolevel.minimisation import Recipe as Recipe
     from boolcomp.twolevel.minimisation import minimise as minimise
     from boolcomp.twolevel.pla import KINDS as KINDS
     from boolcomp.twolevel.pla import from_cubes as from_cubes
@@ -42,7 +43,7 @@ else:
             "cubes": "Clock Cubes Dense rasterised unpack",
             "function": "CELL Cover EDGE Function GaveUpError cells holds isop karnaugh verify",
             "milp_worker": "certified rounded_bound",
-            "minimisation": "METHODS minimise",
+            "minimisation": "METHODS Recipe minimise",
             "pla": "KINDS from_cubes parse read render",
             "solvers": "Milp Node Tree rechecked",
         },

@@ -57,12 +57,31 @@ if TYPE_CHECKING:
 
 Method = Literal["exact", "espresso", "isop", "own"]
 METHODS: tuple[Method, ...] = get_args(Method)
+LONGEST = 1e7  # seconds of a deadline
 
 _RESERVE = 0.05  # of the time is kept for verification,
 _PER_POINT = 1e-6  # and so many seconds for each point of a table,
 _PER_PAIR = 1e-8  # or for each pair of cubes where there is no table, but
 _SHARE = 0.05  # of it to find out whether there is anything to cover
 _MOST_RESERVE = 0.7  # of the time at most
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a cover is asked for: the method, and the seconds it may take (None: any)."""
+
+    method: str = "own"
+    deadline: float | None = 60.0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            hint = suggestion(self.method, METHODS)
+            raise UsageError(f"method {self.method!r}{hint}: methods are {listing(METHODS)}")
+        if self.deadline is not None and not 0 < self.deadline <= LONGEST:
+            most = f": at most {LONGEST:g}" if self.deadline > LONGEST else ""
+            raise UsageError(
+                f"a deadline is a positive number of seconds, not {self.deadline}{most}"
+            )
 
 
 def minimise(

@@ -11,8 +11,9 @@ from samples import problem_of, terms_of
 
 from boolcomp.base import Folder, UsageError
 from boolcomp.measure import Question, documents, draw_samples, error_rows, report_rows, text_table
-from boolcomp.paper import Options, Recipe, Store, make_plan
+from boolcomp.paper import Options, Store, make_plan
 from boolcomp.problem import Interval, load_robot
+from boolcomp.twolevel import Recipe
 
 if TYPE_CHECKING:
     from pathlib import Path

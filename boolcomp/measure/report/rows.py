@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.demand import Demand
     from boolcomp.measure.report.page import Pictured
-    from boolcomp.paper.covers import Recipe, Store, TermCover
+    from boolcomp.paper.covers import Store, TermCover
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.tables import Said
     from boolcomp.problem.problem import Output, Problem
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from boolcomp.proof.bound.meaning import Grade
     from boolcomp.proof.worst import Subject
     from boolcomp.terms.extract import Terms
+    from boolcomp.twolevel.minimisation import Recipe
     from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]
