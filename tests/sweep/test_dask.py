@@ -23,6 +23,7 @@ from boolcomp.base import (
     UNFINISHED,
     DataError,
     UsageError,
+    Worker,
     WorkerLostError,
     executor,
     in_order,
@@ -158,6 +159,26 @@ def test_a_machine_that_cannot_reach_itself_is_a_sentence_at_once(
     with pytest.raises(DataError, match=said):
         executor("local:2")
     assert started == []
+
+
+@needs_loopback
+@pytest.mark.parametrize("heard", [0, 1])
+def test_a_start_that_does_not_end_is_given_up(
+    heard: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("boolcomp.base.dask.START", 0.2)
+    silent = Worker("silentchild", "scheduler", "")
+    said = [("address", "tcp://127.0.0.1:9")] * heard
+    receive = silent.receive
+    monkeypatch.setattr(silent, "receive", lambda end: said.pop() if said else receive(end))
+    started = iter([silent, *(Worker("silentchild", "worker", "") for _ in range(2))])
+    monkeypatch.setattr("boolcomp.base.dask._started", lambda *_: next(started))
+    with pytest.raises(DataError, match=r"Dask did not start on this machine within 0.2 s; --proc"):
+        executor("local:2")
+    assert silent.process.poll() is not None
+    assert next(started, None) is None
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_scheduler_that_is_not_there_is_a_sentence(
