@@ -113,7 +113,7 @@ def test_what_changed_not_is_not_run_again(
     assert (code, said.splitlines()[-1].split()[:5]) == (1, ["room", "3", "1", "0", "2"])
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_an_equivalent_mutant_that_a_test_kills_is_an_error(
     tree: Path, ran: Callable[[], tuple[int, str]]
 ) -> None:

@@ -52,7 +52,7 @@ def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_
     assert all(one.holds for one in check_bound(found))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_both_figures_are_said_of_a_claim_that_is_too_small() -> None:
     first, second = load().sections["bound"].lines
     name, grade, low, high, *groups = first.split()

@@ -89,7 +89,7 @@ def test_columns_are_weighed_by_what_they_cost(
         reduced(matrix_of([{0, 1}, {1, 2}]), costs, -math.inf)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @given(rows_of)
 def test_bounds_enclose_the_optimum(rows: list[set[int]]) -> None:
     matrix = matrix_of(rows)

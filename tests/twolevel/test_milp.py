@@ -112,7 +112,7 @@ def test_a_small_problem_needs_no_child_and_no_time_is_no_answer() -> None:
     assert (answer.chosen, answer.bound) == (None, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_relaxation_bounds_where_time_ends() -> None:
     idle_calls: list[int] = []
     with Milp() as milp:

@@ -273,7 +273,7 @@ for method in ("own", "exact"):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_cover_is_the_same_in_any_process() -> None:
     texts = set()
     for seed in ("0", "77"):
