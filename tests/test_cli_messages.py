@@ -211,6 +211,7 @@ def wrong(said: Callable[[str], Result], code: int, rows: list[tuple[str, str]])
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topic", USAGE)
 def test_wrong_usage_is_a_sentence(said: Callable[[str], Result], topic: str) -> None:
     assert wrong(said, 2, USAGE[topic]) == []

@@ -160,6 +160,7 @@ def test_engines_agree_on_groups_of_different_widths(mode: str, kind: Any) -> No
     assert first.saturated_outputs == second.saturated_outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shard", "engine"), [("samples", "numpy"), ("terms", "llvm"), ("pipeline", "numpy")]
 )

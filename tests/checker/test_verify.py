@@ -169,6 +169,7 @@ def test_what_ships_is_what_compile_makes_and_no_bound_has_grown() -> None:
         assert then.low <= now.low < now.high <= then.high
 
 
+@pytest.mark.slow
 def test_certificates_are_the_same_bytes_again() -> None:
     one, two = (bc.compile("machado-2r", 5, certify=True).certificate for _ in range(2))
     assert one == two
@@ -191,6 +192,7 @@ def test_verify_names_what_does_not_hold(run: Callable[..., Result], folder: Pat
     assert "these do not hold: lemmas: first to final network\n" in wrong.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["compact", "paper"])
 def test_a_program_without_a_certificate_has_no_chain(
     mode: str, run: Callable[..., Result]

@@ -65,6 +65,7 @@ def test_the_child_of_a_fork_evaluates_in_threads(name: Any) -> None:
     assert results(engine) == expected
 
 
+@pytest.mark.slow
 def test_the_child_of_a_fork_is_told_that_a_pool_of_processes_is_its_parents() -> None:
     program = bc.compile("machado-2r", bits=6, rms_error=".43,.58")
     with ProcessPool(program, 1) as pool:

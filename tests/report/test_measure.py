@@ -51,6 +51,7 @@ def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None
         assert row.lsb == (400, 200)[row.place - 1] / 2**bits
 
 
+@pytest.mark.slow
 def test_a_reason_stands_in_the_rows_of_its_own_torque_alone(tmp_path: Path) -> None:
     plan = make_plan(TORQUES, Options(bits=8))
     widths = {k: max(t.input_bits for t in one.terms) for k, one in enumerate(plan.outputs, 1)}

@@ -126,6 +126,7 @@ def test_the_worst_of_a_plan_is_sought_once(
         kept.worst_of_plan(plan, 4_001)
 
 
+@pytest.mark.slow
 def test_a_worst_that_the_plan_does_not_have_is_sought_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ def test_neighbours_on_a_map_differ_in_one_input(inputs: int, rows: int) -> None
             assert {int(x).bit_count() for x in apart.ravel()} == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", [1, 2, 3, 6, 9])
 def test_a_picture_has_a_point_for_every_cell(inputs: int) -> None:
     import matplotlib.image as mpl

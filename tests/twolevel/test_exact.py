@@ -286,6 +286,7 @@ def test_a_start_is_proved_a_minimum_without_a_list_of_primes(
     assert len(cover.cubes) == least
 
 
+@pytest.mark.slow
 def test_too_many_primes_leave_the_start_with_a_bound() -> None:
     function = tabulated(11, 1, lambda x: x * x * 2_654_435_761 >> 17 & 1)
     start = minimise(function, "isop").cubes

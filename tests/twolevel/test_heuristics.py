@@ -112,6 +112,7 @@ def test_a_deadline_in_the_past_returns_the_start() -> None:
     assert not suits(Dense(21, 9, words, words.copy()))  # tables too large are not tried
 
 
+@pytest.mark.slow
 # lists of cubes ----------------------------------------------------------------------------------
 @given(functions())
 def test_lists_of_cubes_are_improved_to_a_right_cover(function: Function) -> None:
@@ -122,6 +123,7 @@ def test_lists_of_cubes_are_improved_to_a_right_cover(function: Function) -> Non
     assert implements(function, irredundant(twin, Clock()))
 
 
+@pytest.mark.slow
 def test_functions_of_many_inputs_are_reduced_to_their_blocks() -> None:
     # Eight blocks of the same three-input function, each given as five minterms, need three each.
     block = ["000", "001", "011", "111", "110"]
@@ -195,6 +197,7 @@ def random_rows(seed: int, count: int) -> Rows:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_fewest_of_a_pool_are_those_that_looking_at_all_choices_finds(seed: int) -> None:
     rows = random_rows(seed, 6)

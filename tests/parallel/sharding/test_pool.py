@@ -188,6 +188,7 @@ def test_a_closed_pool_leaves_nothing_behind_and_its_results_stay(shard: Any) ->
         del found  # it holds the memory, and with it a descriptor
 
 
+@pytest.mark.slow
 def test_a_pool_ends_when_its_caller_fails_or_forgets_it() -> None:
     seen: list[tuple[int, ...]] = []
 
