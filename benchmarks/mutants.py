@@ -594,8 +594,8 @@ class Runner:
         return digest("".join(text_of(p) for p in paths if not p.name.startswith("test_")))
 
     def test_files(self, room: str) -> list[str]:
-        """Return the test files that import from a room."""
-        asked = {f"{one.parent.name}.{room}".replace("/", ".") for one in _packages(self.root)}
+        """Return the test files that import from a room, or from the room around it."""
+        asked = {f"{one.parent.name}.{room.partition('/')[0]}" for one in _packages(self.root)}
         return [
             str(path.relative_to(self.root))
             for path in sorted((self.root / "tests").rglob("test_*.py"))
