@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -135,6 +136,14 @@ def test_friction_opposes_motion_only_where_it_is_asked_for() -> None:
     at_rest = inverse_dynamics(robot, q, still, qdd, friction=True)
     assert np.array_equal(at_rest, inverse_dynamics(robot, q, still, qdd))
     assert not inverse_dynamics(robot, q, still, still, gravity=False).any()
+
+
+def test_friction_of_one_direction_is_felt_in_that_alone() -> None:
+    arm = load_robot("machado-2r")
+    arm = replace(arm, links=tuple(replace(x, coulomb_friction=(0.3, 0.0)) for x in arm.links))
+    q, qd, qdd = random_states(arm, 50)
+    rubbed = inverse_dynamics(arm, q, qd, qdd, friction=True) - inverse_dynamics(arm, q, qd, qdd)
+    assert np.allclose(rubbed, np.where(qd > 0, 0.3, 0.0), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["machado-2r", "puma560"])
