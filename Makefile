@@ -90,7 +90,8 @@ lint: $(VENV)/test.ready
 	@echo "== lint (ruff)"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python benchmarks/rooms.py
+	@$(BIN)/python benchmarks/house.py --check
+	@$(BIN)/python benchmarks/prose.py
 
 types: $(VENV)/test.ready
 	@echo "== types (mypy --strict)"
@@ -204,7 +205,7 @@ $(VENV)/loops.ready: $(wildcard boolcomp/*/*kernels*.py boolcomp/*/*/*kernels*.p
 	@echo "== compiling the minimisers' loops (once)"
 	@$(BIN)/python -c 'from boolcomp.twolevel.minimisation import warm, warm_exact; \
 	  warm(dense=True); warm(dense=False); warm_exact(); \
-	  from boolcomp.logic.synthesis.tables import warm; warm()'
+	  from boolcomp.logic.synthesis import warm; warm()'
 	@touch $@
 
 clean:

@@ -1,6 +1,6 @@
 """What approximation gains of shipped results: nodes, errors on fresh states, worst found, bounds.
 
-    python benchmarks/approximate.py [ROW...] [--how tables,cones,free] [--effort N]
+    python benchmarks/approximate.py [ROW...] [--how tables,free] [--effort N]
         [--store FOLDER] [--json FILE]
 
 Rows are those of benchmarks/compact.py (`machado-2r-8`, `elbow-3r-8`, `puma560-8`); without any the
@@ -34,15 +34,15 @@ from boolcomp.terms.extract import split
 
 USUAL = ("machado-2r-6", "machado-2r-8", "machado-2r-10", "machado-2r-12")
 ASKED: dict[str, dict[str, int]] = {
-    "machado-2r-6": {"tables": 230, "cones": 226, "free": 220},
-    "machado-2r-8": {"tables": 538, "cones": 520, "free": 505},
-    "machado-2r-10": {"tables": 1060, "cones": 1030, "free": 1000},
-    "machado-2r-12": {"tables": 2000, "cones": 1940, "free": 1900},
-    "elbow-3r-8": {"tables": 1530, "cones": 1480, "free": 1440},
-    "planar-3r-8": {"tables": 1380, "cones": 1330, "free": 1300},
-    "puma560-8": {"tables": 3350, "cones": 3130, "free": 3000},
-    "puma560-10": {"tables": 8000, "cones": 7600, "free": 7300},
-    "stanford-scaled-8": {"tables": 7500, "cones": 7000, "free": 6500},
+    "machado-2r-6": {"tables": 230, "free": 220},
+    "machado-2r-8": {"tables": 538, "free": 505},
+    "machado-2r-10": {"tables": 1060, "free": 1000},
+    "machado-2r-12": {"tables": 2000, "free": 1900},
+    "elbow-3r-8": {"tables": 1530, "free": 1440},
+    "planar-3r-8": {"tables": 1380, "free": 1300},
+    "puma560-8": {"tables": 3350, "free": 3000},
+    "puma560-10": {"tables": 8000, "free": 7300},
+    "stanford-scaled-8": {"tables": 7500, "free": 6500},
 }
 HEADER = ("row", "how", "nodes", "depth", "lut6", "rms", "allowed", "worst", "bound", "cpu")
 
@@ -98,7 +98,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="what approximation gains")
     known = {row.name: row for row in ROWS}
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(known))
-    parser.add_argument("--how", default="tables,cones,free", help="of off, tables, cones, free")
+    parser.add_argument("--how", default="tables,free", help="of off, tables, free")
     parser.add_argument("--effort", type=float, help="of what is searched for and approximated")
     parser.add_argument("--store", type=Path, help="a folder of results")
     parser.add_argument("--json", type=Path, help="where the figures are written too")

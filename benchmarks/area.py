@@ -28,10 +28,10 @@ from two_link_verilog import FILE, LSB, NAMES, Judge
 import boolcomp
 from boolcomp.base.errors import table
 from boolcomp.logic.formats import read_netlist
+from boolcomp.logic.lutmapping import mapped
 from boolcomp.logic.simulation import simulate_network
-from boolcomp.logic.synthesis.abc import mapped
 from boolcomp.measure import fpga
-from boolcomp.measure.fpga import Area, Cells, Source, area, device, source_of
+from boolcomp.measure.fpga import Area, CellCounts, VerilogSource, area, device, source_of
 from boolcomp.program.files import load_program
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def mapped_rival(family: Device, judged: Judged) -> Area:
         if (_words(netlist, made.network(), judged.judge) != judged.words).any():
             raise SystemExit("the rival as it is mapped gives other words")
         found.append(Area(family.name, "fixed point by hand, mapped as ours",
-                          Cells(len(made.nodes), 0, 0, 0, 0), made.depth))  # fmt: skip
+                          CellCounts(len(made.nodes), 0, 0, 0, 0), made.depth))  # fmt: skip
     return min(found, key=lambda one: one.cells.luts)
 
 
@@ -134,10 +134,10 @@ def _words(netlist: Netlist, network: Network, judge: Judge) -> NDArray[np.int64
     return words
 
 
-def rival() -> Source:
+def rival() -> VerilogSource:
     """Return the rival's module."""
     inputs = tuple((name, 10) for name in NAMES)
-    return Source("fixed point by hand", FILE.read_text(), "two_link_fixed", inputs,
+    return VerilogSource("fixed point by hand", FILE.read_text(), "two_link_fixed", inputs,
                   (("tau1", 8), ("tau2", 8)))  # fmt: skip
 
 

@@ -20,9 +20,18 @@ import numpy as np
 
 import boolcomp
 from boolcomp.engines.numpy import lower
-from boolcomp.logic.diagram_machine import Image, Input, Leaf, Walk, laid_out, run_image
-from boolcomp.logic.diagrams import Forest, diagram_of, words_of
-from boolcomp.paper.plan import Options
+from boolcomp.logic.diagrams import (
+    DiagramInput,
+    DiagramWalk,
+    Forest,
+    Image,
+    Leaf,
+    diagram_of,
+    laid_out,
+    run_image,
+    words_of,
+)
+from boolcomp.paper.plan import PlanOptions
 from boolcomp.pipeline import run_passes
 from boolcomp.targets.bdd import image_of
 
@@ -161,23 +170,23 @@ def image_of_bits(wiring: Wiring, like: Image) -> Image:
     return image_of_walks(forest, roots, like.inputs)
 
 
-def image_of_walks(forest: Forest, roots: list[int], inputs: tuple[Input, ...]) -> Image:
+def image_of_walks(forest: Forest, roots: list[int], inputs: tuple[DiagramInput, ...]) -> Image:
     """Return the memory of walks whose words go nowhere."""
-    layout = laid_out(forest, roots, sum(word.bits for word in inputs))
-    walks = tuple(Walk(entry, ()) for entry in layout.entries)
-    return Image(inputs, (), walks, ((0, len(walks)),), layout.instructions)
+    instructions, entries = laid_out(forest, roots, sum(word.bits for word in inputs))
+    walks = tuple(DiagramWalk(entry, ()) for entry in entries)
+    return Image(inputs, (), walks, ((0, len(walks)),), instructions)
 
 
 def image_of_tables(source: str, bits: int) -> Image:
     """Return the walks through a robot's tables, which need no covers."""
-    entries = run_passes(source, Options(bits), until="tables")
+    entries = run_passes(source, PlanOptions(bits), until="tables")
     reads: dict[str, int] = {}
     for word in (word for entry in entries for word in entry.plan.words):
         reads[word.variable.name] = max(reads.get(word.variable.name, 0), word.code.bits)
     inputs, low = [], sum(reads.values())
     for name, width in reads.items():
         low -= width
-        inputs.append(Input(name, width, low))
+        inputs.append(DiagramInput(name, width, low))
     lows = {word.name: word.low for word in inputs}
     forest = Forest()
     made: dict[TruthTable, Diagram] = {}

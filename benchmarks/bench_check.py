@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 from boolcomp.api import compile as compile_program
 from boolcomp.base.errors import table
 from boolcomp.base.files import write_text
-from boolcomp.measure.bench.bench import make_bench
+from boolcomp.measure.bench import make_bench
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from boolcomp.measure.bench.harness import Bench
+    from boolcomp.measure.bench import Bench
     from boolcomp.program.program import Program
 
 RATIOS = Path(__file__).with_name("bench_ratios.json")

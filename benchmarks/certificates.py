@@ -42,7 +42,7 @@ from boolcomp.words.graph import parse_graph
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.checker.folder import Step
+    from boolcomp.checker.folder import VerdictStep
     from boolcomp.program.program import Program
 
     Files = dict[str, str]
@@ -170,7 +170,7 @@ def write(folder: Path, files: Files) -> None:
         path.write_text(text, "utf-8")
 
 
-def checked(folder: Path) -> list[Step] | str:
+def checked(folder: Path) -> list[VerdictStep] | str:
     """Return what the checker says of a folder, or why it does not read it."""
     try:
         return list(check_program(read_program(folder)))
@@ -247,7 +247,11 @@ OUTCOMES = "unread", "caught", "harmless", "missed"
 
 
 def _verdict(
-    kind: Kind, before: Files, after: Files, said: list[Step] | str, right: Sequence[Step]
+    kind: Kind,
+    before: Files,
+    after: Files,
+    said: list[VerdictStep] | str,
+    right: Sequence[VerdictStep],
 ) -> str:
     if isinstance(said, str):
         return "unread"

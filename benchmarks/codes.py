@@ -19,7 +19,7 @@ import numpy as np
 from bitarray import frozenbitarray
 
 from boolcomp.base.errors import table
-from boolcomp.paper.plan import Options
+from boolcomp.paper.plan import PlanOptions
 from boolcomp.paper.tables import value_blocks, word_centres
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel.function import Function
@@ -77,7 +77,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for bits in range(4, 11):
         for kind in INPUTS:
-            plan = run_passes("machado-2r", Options(bits=bits, code=kind), until="plan")
+            plan = run_passes("machado-2r", PlanOptions(bits=bits, code=kind), until="plan")
             for term in plan.terms:
                 if term.term.name in TERMS and term.input_bits <= arguments.widest:
                     counts = {code: products(term, code) for code in OUTPUTS}

@@ -25,17 +25,15 @@ import numpy as np
 from boolcomp.base.errors import table
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.measure.control.blocks import Question, Settings
-from boolcomp.measure.control.study import study
+from boolcomp.measure.control import LoopSettings, StudyRequest, study
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot.library import load_robot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 if TYPE_CHECKING:
-    from boolcomp.measure.control.loop import Loop
-    from boolcomp.measure.control.study import Study
-    from boolcomp.measure.control.trajectories import Trajectory
+    from boolcomp.measure.control import Study
+    from boolcomp.measure.control_loop import ControlLoop, Trajectory
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
 
@@ -51,7 +49,7 @@ def compiled(problem: Problem, bits: int) -> Program:
     return made.program
 
 
-def by_pinocchio(loop: Loop, way: Trajectory) -> np.ndarray:
+def by_pinocchio(loop: ControlLoop, way: Trajectory) -> np.ndarray:
     """Return the positions of a loop with exact torques, all of it calculated by Pinocchio."""
     import pinocchio as pin  # noqa: PLC0415 (where it is installed)
     from pinocchio_model import pinocchio_model  # noqa: PLC0415 (likewise)
@@ -80,7 +78,7 @@ def by_pinocchio(loop: Loop, way: Trajectory) -> np.ndarray:
 def checked(found: Study, ways: list[Trajectory]) -> list[list[str]]:
     """Return what was checked, and by how much it differs."""
     rows = []
-    if find_spec("pinocchio") and not found.loop.plant.rubs:
+    if find_spec("pinocchio") and not found.loop.plant.has_friction:
         off = np.abs(by_pinocchio(found.loop, ways[0]) - found.recording.q[: ways[0].own, :, 0])
         rows.append(["exact torques, beside Pinocchio", f"{off.max():.2e} rad", off.max() < NEAR])
     alone = study(found.loop, [found.made[-1]], [ways[-1]]).recording.q[:, :, 0]
@@ -104,11 +102,11 @@ def main() -> int:
     def lap() -> None:
         clocks.append((time.perf_counter(), time.process_time()))
 
-    settings = Settings(seconds=options.seconds, rate=options.rate, friction="none")
+    settings = LoopSettings(seconds=options.seconds, rate=options.rate, friction="none")
     loop = settings.loop(robot, "computed-torque")
     ways = settings.trajectories(robot, TRAJECTORIES)
     lap()
-    question = Question(robot, "computed-torque", ("paper", "compact"), bits, compiled)
+    question = StudyRequest(robot, "computed-torque", ("paper", "compact"), bits, compiled)
     variants = question.variants(loop)
     lap()
     found = study(loop, variants, ways)

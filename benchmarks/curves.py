@@ -37,10 +37,9 @@ from boolcomp.base.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.network import word_logic
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.logic import formats
-from boolcomp.logic.synthesis import abc
-from boolcomp.problem.expressions.tape import Tape
+from boolcomp.logic import formats, lutmapping
 from boolcomp.problem.problem import Group, Input, Output, Problem, with_exact_words
+from boolcomp.problem.tape import Tape
 from boolcomp.problem.words import Interval
 from boolcomp.terms.extract import split
 
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.tape import Straight
+    from boolcomp.problem.tape import Straight
 
     Floats = NDArray[np.float64]
 
@@ -133,7 +132,7 @@ def mapped(text: str, scripts: int = len(SCRIPTS)) -> tuple[int, int]:
         commands = ["read_blif a.blif", *script, "print_stats", "write_blif b.blif"]
         if len(text) <= LARGE:
             commands.append("cec a.blif b.blif")
-        done = abc.run(abc.find(), commands, {"a.blif": text}, (), deadline=900.0)
+        done = lutmapping.run(lutmapping.find(), commands, {"a.blif": text}, (), deadline=900.0)
         found = COUNTS.findall(done.printed)
         if not done.done or not found:
             raise SystemExit(f"ABC: {done.note or done.printed[-200:]}")

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import boolcomp
 from boolcomp.base.errors import table
 from boolcomp.commands.cycles import subject_of
-from boolcomp.measure.cycles.rivals import BOARDS, cycles_rows, text_report
+from boolcomp.measure.cycles import BOARDS, cycles_rows, text_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.measure.cycles.rivals import CyclesRow
+    from boolcomp.measure.cycles import CyclesRow
     from boolcomp.program.program import Program
 
 # What ships at 8 bits, and its rms errors; None: the paper's own.

@@ -21,7 +21,7 @@ from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import compile_compact
 
 if TYPE_CHECKING:
-    from boolcomp.logic.synthesis.tables import Objective
+    from boolcomp.logic.synthesis import Objective
 
 MORE = 0.03  # of the nodes
 

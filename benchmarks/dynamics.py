@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
+from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot.library import load_robot
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))

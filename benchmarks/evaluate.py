@@ -30,7 +30,7 @@ from boolcomp.logic.order import most_live
 from boolcomp.paper.program import program_of
 from boolcomp.paper.tables import quantised
 from boolcomp.pipeline import compile_paper
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
+from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:

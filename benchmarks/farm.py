@@ -30,14 +30,14 @@ from distributed.scheduler import heartbeat_interval
 
 from boolcomp.base import dask
 from boolcomp.base.workers import completed, executor
-from boolcomp.scale.sweep import Batches, Costs, Folder
-from boolcomp.scale.sweep_spec import Outcome, parse_spec
+from boolcomp.scale.sweep import CellQueue, CellTimes, SweepFolder
+from boolcomp.scale.sweep_spec import CellOutcome, parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor
 
-    from boolcomp.scale.sweep_spec import Cell
+    from boolcomp.scale.sweep_spec import SweepCell
 
 SMALL, LARGE = 2_000, 500_000  # bytes of results: a cell without exports, one with many
 CELLS = 10_000
@@ -126,24 +126,24 @@ def keeping() -> float:
     result = {"program": "x", "nodes": 1, "lut6": 1, "depth": 1, "input_bits": {"q1": 8},
               "outputs": [output] * 2, "files": {}}  # fmt: skip
     with tempfile.TemporaryDirectory() as path:
-        folder, start = Folder(Path(path)), time.process_time()
+        folder, start = SweepFolder(Path(path)), time.process_time()
         for cell in some:
-            folder.put(cell, Outcome(result, {}, 1.0))
+            folder.put(cell, CellOutcome(result, {}, 1.0))
         return (time.process_time() - start) / len(some)
 
 
-def cells(count: int) -> tuple[Cell, ...]:
+def cells(count: int) -> tuple[SweepCell, ...]:
     """Return cells that differ in their loads."""
     masses = [k / 1000 for k in range(count)]
     document = {"robots": "machado-2r", "functions": "gravity", "bits": 4, "effort": 0}
     return parse_spec({**document, "payloads": masses}).cells
 
 
-def batched(some: Sequence[Cell], seconds: float, workers: int) -> list[int]:
+def batched(some: Sequence[SweepCell], seconds: float, workers: int) -> list[int]:
     """Return how many cells each task has, as `boolcomp sweep` deals them."""
-    known = Costs()
+    known = CellTimes()
     known.learn(some[0], seconds)
-    batches, found = Batches(some, range(len(some)), known), []
+    batches, found = CellQueue(some, range(len(some)), known), []
     while batches:
         found.append(len(batches.take(workers)))
     return found

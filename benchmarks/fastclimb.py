@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.base.loops import njit
-from boolcomp.proof.worst import NEAREST, Cells, Climbers
+from boolcomp.proof.worst import NEAREST, Climbers, SearchedCells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.proof.worst import Subject
+    from boolcomp.proof.worst import SearchedProgram
 
     Floats = NDArray[np.float64]
     Indices = NDArray[np.int64]
 
 
-class FastCells(Cells):
+class FastCells(SearchedCells):
     """`Cells` on compiled loops."""
 
     def states(self, cell: Indices, part: Floats) -> Floats:
@@ -40,7 +40,7 @@ class FastCells(Cells):
 class FastClimbers(Climbers):
     """`Climbers` on compiled loops; the subject's problem has a compiled reference."""
 
-    def __init__(self, subject: Subject, rng: np.random.Generator) -> None:
+    def __init__(self, subject: SearchedProgram, rng: np.random.Generator) -> None:
         super().__init__(subject, rng)
         self.cells = FastCells(subject.axes)
 

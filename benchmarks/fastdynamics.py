@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rivals.straight import record
 
 from boolcomp.base.loops import njit
-from boolcomp.measure.bench.harness import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.tape import Operation, Straight
     from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.tape import Operation, Straight
 
     Floats = NDArray[np.float64]
 

@@ -121,7 +121,7 @@ def written(given: argparse.Namespace) -> int:
         built = build(split(problem), choices)
         missed |= not built.holds
         errors = (max(x) for x in (built.errors.rms, built.errors.max, built.largest))
-        words = " + ".join(str(word.bits) for word in built.compact.asked_words.values())
+        words = " + ".join(str(word.bits) for word in built.compact.specified_words.values())
         lines.append([
             path.stem, words, str(len(problem.outputs)), str(demand.bits),
             f"{built.nodes}{'' if built.holds else '!'}", str(built.lut6), str(built.depth),

@@ -36,7 +36,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from goldengroups import GROUPS, MissingError  # noqa: E402 (the path is set before)
 
-from boolcomp.base.version import VERSION  # noqa: E402
+from boolcomp.base import VERSION  # noqa: E402
 from boolcomp.cli import main as boolcomp  # noqa: E402
 from boolcomp.compact import errors  # noqa: E402
 from boolcomp.paper import program  # noqa: E402
@@ -52,9 +52,9 @@ SHOWN, WIDEST = 24, 200  # lines of a difference, and their letters
 COLUMNS = 100
 ENVIRONMENT = {"COLUMNS": str(COLUMNS), "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
 MASKS = (
-    (re.compile(r"\b\d+(\.\d+)?(e-?\d+)? (s|ns a sample)\b"), "… \\3"),
+    (re.compile(r"\b\d+(\.\d+)?(e-?\d+)? (s|ns (?:a|per) sample)\b"), "… \\3"),
     (re.compile(r'("(\w*_)?(seconds|date|made_at)": )[^,\n}]+'), "\\1…"),
-    (re.compile(r"(a sample, speed-up |least of )[\d.]+"), "\\1…"),
+    (re.compile(r"(a sample, speed-up |minimum of )[\d.]+"), "\\1…"),
     (re.compile(r"\b20\d\d-\d\d-\d\d\b"), "DATE"),
     (re.compile(r"\b(Linux|Darwin|Windows), \w+, Python [\d.]+"), "MACHINE"),
     (re.compile(rf"(?<=boolcomp )v?{re.escape(VERSION)}\b"), "VERSION"),

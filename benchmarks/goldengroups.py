@@ -24,18 +24,18 @@ from boolcomp.base.workers import ALONE
 from boolcomp.commands import COMMANDS
 from boolcomp.compact.demand import ignore_progress
 from boolcomp.compact.limits import FORMS
-from boolcomp.compact.search import Candidate, Search
-from boolcomp.compact.store import result_store
+from boolcomp.compact.result import result_store
+from boolcomp.compact.search import Candidate, FormSearch
 from boolcomp.compact.widths import Ledger, sketch
 from boolcomp.engines.choice import engine_name
+from boolcomp.logic import lutmapping
 from boolcomp.logic.network import render_network
-from boolcomp.logic.synthesis import abc
-from boolcomp.measure.report import rows as measured
+from boolcomp.measure import report as measured
 from boolcomp.paper.program import network_of_cover
 from boolcomp.problem.robot.library import robot_names
 from boolcomp.program.files import load_program
 from boolcomp.scale.pool import ProcessPool, Sharding
-from boolcomp.targets.target import WRITERS, Options, Target, export_texts
+from boolcomp.targets.target import WRITERS, ExportOptions, Target, export_texts
 from boolcomp.terms.extract import split
 from boolcomp.twolevel import pla
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from golden import Bench
 
-    from boolcomp.compact.store import StoredResult
+    from boolcomp.compact.result import StoredResult
     from boolcomp.engines.engine import Evaluation
     from boolcomp.program.program import Program
     from boolcomp.terms.extract import Terms
@@ -129,7 +129,7 @@ def program(bench: Bench, name: str) -> Program:
 
 def compiled_here(bench: Bench, *names: str) -> list[str]:
     """Return the names of programs that can be made; one is searched for from nothing, with ABC."""
-    if abc.find() is not None:
+    if lutmapping.find() is not None:
         return list(names)
     bench.skip("the program blend", "ABC is not installed, without which its logic is another")
     return [name for name in names if name != "blend"]
@@ -251,10 +251,10 @@ def programs(bench: Bench) -> None:
             bench.run(f"compile {line}")
 
 
-def variants(writer: Target) -> dict[str, Options]:
+def variants(writer: Target) -> dict[str, ExportOptions]:
     """Return the options with which a target is written, by how a command says them."""
-    found = {"": Options()}
-    found |= {f" --level {level}": Options(level=level) for level in writer.levels[1:]}
+    found = {"": ExportOptions()}
+    found |= {f" --level {level}": ExportOptions(level=level) for level in writer.levels[1:]}
     if writer.pipelined:
         found |= {f"{key} --pipeline 3": replace(one, pipeline=3) for key, one in found.items()}
     if writer.benched:
@@ -262,9 +262,9 @@ def variants(writer: Target) -> dict[str, Options]:
             f"{key} --test-bench": replace(one, test_bench=True) for key, one in found.items()
         }
     if writer.mapped:
-        found[" --luts 4"] = Options(luts=4)
+        found[" --luts 4"] = ExportOptions(luts=4)
     if writer.cocotb:
-        found[" --cocotb"] = Options(cocotb=True)
+        found[" --cocotb"] = ExportOptions(cocotb=True)
     return found
 
 
@@ -413,7 +413,7 @@ def made_again(terms: Terms, kept: StoredResult) -> str:
     form = FORMS.index(compact.form)
     none = np.zeros(len(goal.squares))
     choice = Candidate(form, dict(compact.widths), none, compact.biases, 0, 0.0)
-    return str(Search(goal.task(), form).graph(choice))
+    return str(FormSearch(goal.task(), form).graph(choice))
 
 
 def ways(name: str) -> dict[str, Callable[..., Evaluation]]:
@@ -466,7 +466,7 @@ def searches(bench: Bench) -> None:
     if not wholly(bench):
         return
 
-    if abc.find() is None:
+    if lutmapping.find() is None:
         raise MissingError("ABC is not installed, without which searches end elsewhere")
     Path("blend.toml").write_text(BLEND)
     for name, line in {

@@ -28,6 +28,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rivals.offers import c_offers
 
 import boolcomp as bc
 from boolcomp.base.errors import table
@@ -36,11 +37,9 @@ from boolcomp.engines.avx512 import logic_assembly
 from boolcomp.engines.engine import evaluate
 from boolcomp.engines.native import NativeEngine, code_type
 from boolcomp.engines.numpy import NumpyEngine
-from boolcomp.measure.bench import harness
-from boolcomp.measure.bench.bench import code_counts
-from boolcomp.measure.bench.harness import Timing, draw_states
-from boolcomp.measure.bench.harness import compiler as host_compiler
-from boolcomp.measure.bench.rivals import c_offers, logic_offers
+from boolcomp.measure import bench
+from boolcomp.measure.bench import Timing, code_counts, draw_states, logic_offers
+from boolcomp.measure.bench import compiler as host_compiler
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import robot_names
 
@@ -222,7 +221,7 @@ def against_floats(program: Program, seconds: float) -> None:
               if o.make and "vectors of float" in o.rival and "int" in o.kind]  # fmt: skip
     tasks = []
     for offer in [*mine, *floats]:
-        found = harness.check(offer, states, program.bits)
+        found = bench.check(offer, states, program.bits)
         if isinstance(found, Timing) or found.wrong or offer.make is None:
             sys.exit(f"{offer.rival} is wrong")
         tasks.append(offer.make(states, FLOAT_BATCH, FLOAT_BATCH))

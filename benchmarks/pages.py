@@ -23,7 +23,7 @@ from browser import LACKS, chromium
 
 import boolcomp
 from boolcomp.base.errors import table
-from boolcomp.measure.show.page import Subject, program_page
+from boolcomp.measure.show_page import ShownProgram, program_page
 from boolcomp.problem.functions import USUAL
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
@@ -79,7 +79,7 @@ def page_of(robot: str, mode: Mode) -> str:
     """Return the page of an arm's torques at 8 bits."""
     arm = load_robot(robot)
     program = boolcomp.compile(robot, bits=8, mode=mode)
-    return program_page(Subject(program, program.loads[0], problem_of(arm), arm, USUAL))
+    return program_page(ShownProgram(program, program.loads[0], problem_of(arm), arm, USUAL))
 
 
 def opened(window: Window, path: Path) -> float:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.base.errors import table
-from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.plan import PlanOptions, make_plan
 from boolcomp.paper.program import explained, plan_subject
 from boolcomp.problem.sources import problem_of
 from boolcomp.proof.bound.tabled import EFFORT, bound_of
@@ -40,7 +40,7 @@ HEADER = ("plan", "worst found", "bound", "ratio", "s", "estimated")
 
 def row(name: str, bits: int, climb: int, effort: float) -> tuple[list[str], bool]:
     """Return a line of the table, and whether anything is not as it should be."""
-    plan = make_plan(split(problem_of(name)), Options(bits))
+    plan = make_plan(split(problem_of(name)), PlanOptions(bits))
     sums = [explained(output) for output in plan.outputs]  # tables are made before time is taken
     start = time.process_time()
     bounds = [bound_of(one, effort) for one in sums]
@@ -52,11 +52,11 @@ def row(name: str, bits: int, climb: int, effort: float) -> tuple[list[str], boo
     )
     estimated = [sum(term.estimated for term in one.terms) for one in sums]
     steps = np.array([bound.steps for bound in bounds])
-    ratios = steps / found.most
+    ratios = steps / found.largest
     known = np.array(estimated) == 0
     wrong |= bool((ratios[known] > ALLOWED).any())
     cells = [
-        f"{name}, {bits} bits", _listed(found.most), _listed(steps), _listed(ratios),
+        f"{name}, {bits} bits", _listed(found.largest), _listed(steps), _listed(ratios),
         f"{seconds:.1f}", " ".join(map(str, estimated)),
     ]  # fmt: skip
     return cells, wrong

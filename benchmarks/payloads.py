@@ -36,7 +36,7 @@ from boolcomp.problem.functions import function_name
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
 from boolcomp.program.files import load_program, with_loads
-from boolcomp.proof.worst import Subject, axes_of, find_worst
+from boolcomp.proof.worst import SearchedProgram, axes_of, find_worst
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -179,14 +179,14 @@ def errors_at(
         return np.asarray(program.evaluate(*arrays, payload=mass, interpolate=interpolate).values)
 
     axes = axes_of(problem, {word.name: word.code for word in program.inputs})
-    subject = Subject(problem, axes, codes, logic)
+    subject = SearchedProgram(problem, axes, codes, logic)
     low, high = problem.bounds()
     drawn = subject.errors(np.random.default_rng(SEED).uniform(low, high, (SAMPLES, len(low))))
     steps = np.array([code.step for code in codes])
     return {
         "rms": np.sqrt((drawn**2).mean(axis=0)),
         "max": np.abs(drawn).max(axis=0),
-        "worst": find_worst(subject, climb).most,
+        "worst": find_worst(subject, climb).largest,
         "bound": np.array(chosen.bounds) / steps,
     }
 

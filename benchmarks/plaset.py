@@ -53,7 +53,7 @@ def timed(function: Function, method: str, seconds: float) -> tuple[Cover, float
 def measured(name: str, function: Function, seconds: float) -> Row:
     """Minimise one function every way, and verify what comes out."""
     first = minimise(function, "isop")
-    rival = minimisation.run(function, first.cubes, seconds)
+    rival = minimisation.run_espresso(function, first.cubes, seconds)
     own, own_seconds = timed(function, "own", seconds)
     exact, exact_seconds = timed(function, "exact", seconds)
     for cubes in (first.cubes, rival.cubes, own.cubes, exact.cubes):

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.base.pages import ChartAxis, lines, picture
 from boolcomp.paper.covers import default_store, make_covers
-from boolcomp.paper.plan import Options
+from boolcomp.paper.plan import PlanOptions
 from boolcomp.paper.program import program_of
 from boolcomp.pipeline import run_passes
 from boolcomp.scale.partition import deal_terms, terms_of
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.base.pages import ChartRow
     from boolcomp.engines.engine import Evaluation
     from boolcomp.program.program import Program
 
@@ -69,7 +71,7 @@ def two_r() -> Program:
 
 def small() -> Program:
     """Return the 2R at 4 bits: hardly any logic."""
-    options = Options(4)
+    options = PlanOptions(4)
     plan, tables = run_passes("machado-2r", options, "plan"), run_passes("machado-2r", options)
     covers = [isop(Dense.from_columns(t.table.inputs, t.table.columns)) for t in tables]
     return program_of(plan, tables, [cover for cover in covers if cover is not None])
@@ -310,27 +312,27 @@ def print_curve(rows: Sequence[dict[str, float]], costs: Costs) -> None:
 
 def draw_curve(rows: Sequence[dict[str, float]], folder: Path) -> None:
     """Draw the curve as SVG and PNG."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (only where it is drawn)
-
-    figure = Figure(figsize=(7, 5), layout="constrained")
-    axes = figure.add_subplot()
-    count = [row["processors"] for row in rows]
-    axes.plot(count, count, "--", color="0.6", label="proportional (by samples)")
-    for name, label in (
-        ("alone", "by terms, exchange free"),
-        ("tree", "by terms, joined in a tree"),
-        ("one", "by terms, joined by one process"),
-    ):
-        axes.plot(count, [row[name] for row in rows], "o-", markersize=3, label=label)
-    axes.set(
-        xscale="log", yscale="log", xlabel="processors", ylabel="speed-up",
+    drawn: list[ChartRow] = [
+        {"processors": row["processors"], "speedup": row[name], "by": by}
+        for name, by in (
+            ("processors", "proportional (by samples)"),
+            ("alone", "by terms, exchange free"),
+            ("tree", "by terms, joined in a tree"),
+            ("one", "by terms, joined by one process"),
+        )
+        for row in rows
+    ]
+    by = ChartAxis("by", "", names=True, levels=("proportional (by samples)",))
+    chart = lines(
+        drawn,
+        ChartAxis("processors", "processors", log=True),
+        ChartAxis("speedup", "speed-up", log=True),
+        colour_by=by,
         title="Two-level 2R, 8 bits: predicted from measured costs",
-    )  # fmt: skip
-    axes.grid(visible=True, which="major", alpha=0.3)
-    axes.legend()
+    )
     folder.mkdir(parents=True, exist_ok=True)
     for kind in ("svg", "png"):
-        figure.savefig(folder / f"sharding.{kind}", dpi=150)
+        (folder / f"sharding.{kind}").write_bytes(picture([chart], kind))
     print(f"\nwritten: {folder / 'sharding.svg'}, {folder / 'sharding.png'}")
 
 

@@ -30,15 +30,15 @@ from boolcomp.base.errors import table as aligned
 from boolcomp.base.store import shipped_place
 from boolcomp.base.workers import ALONE
 from boolcomp.paper.covers import (
-    Store,
+    CoverStore,
     TermCover,
+    cover_words,
     default_store,
     function_of,
     make_covers,
-    said_words,
 )
 from boolcomp.paper.passes import Covered, PaperChoices, program
-from boolcomp.paper.plan import Options, Place
+from boolcomp.paper.plan import Place, PlanOptions
 from boolcomp.paper.program import known_errors
 from boolcomp.paper.tables import quantised, value_blocks, word_centres
 from boolcomp.pipeline import run_passes
@@ -108,19 +108,19 @@ def smaller(ours: Sequence[TermCover], others: Sequence[TermCover | None]) -> tu
     return tuple(found)
 
 
-def made(robot: str, options: Options, seconds: float, store: Store) -> Covered:
+def made(robot: str, options: PlanOptions, seconds: float, store: CoverStore) -> Covered:
     """Return covers of all tables, and what the outputs err by."""
     tables = run_passes(robot, options, "tables")
     plan = run_passes(robot, options, "plan")
     exact = make_covers(tables, Recipe("exact", seconds), store, workers=ALONE)
-    ships = Store((shipped_place("tables"),))
+    ships = CoverStore((shipped_place("tables"),))
     own = [ships.find(one.table, Recipe("own", seconds)) for one in tables]
     known = [
         None if x is None else TermCover(t, x, stored=True)
         for t, x in zip(tables, own, strict=True)
     ]
     covers = smaller(exact, known)
-    return Covered(plan, covers, known_errors(plan, said=said_words(covers)))
+    return Covered(plan, covers, known_errors(plan, words=cover_words(covers)))
 
 
 def check(step: Step) -> None:
@@ -131,7 +131,7 @@ def check(step: Step) -> None:
         witness = verify(function_of(one.entry.table), one.cover.cubes)
         if witness is not None:
             raise SystemExit(f"{name}: the cover is none: {witness}")
-        words = said_words([one]).get(one.entry.plan, one.entry.table.words())
+        words = cover_words([one]).get(one.entry.plan, one.entry.table.words())
         own = one.entry.plan
         if own.input_bits <= LOOKED_AT:
             centres = [word_centres(word) for word in own.words]
@@ -141,7 +141,7 @@ def check(step: Step) -> None:
                 raise SystemExit(f"{name}: an entry errs by {most} steps")
     arrays = plan.problem.draw(STATES, SEED)
     found = step.program.evaluate(*arrays)
-    if not np.array_equal(found.words, quantised(plan, arrays, said_words(step.made.terms)).words):
+    if not np.array_equal(found.words, quantised(plan, arrays, cover_words(step.made.terms)).words):
         raise SystemExit(f"{step.name}: the logic does not compute what its tables say")
     errors = np.abs(found.values - plan.problem.reference(*arrays)).max(axis=0)
     for output, most in zip(step.program.outputs, errors, strict=True):
@@ -159,11 +159,11 @@ def main() -> None:
     parser.add_argument("--store", type=Path, help="of covers [default: the user's cache]")
     asked = parser.parse_args()
     steps = []
-    usual = run_passes(asked.robot, Options(asked.bits), "plan")
+    usual = run_passes(asked.robot, PlanOptions(asked.bits), "plan")
     most = max(output.guard_bits for output in usual.outputs)
     for name, rounding, signs, sums, more in STEPS:
         guard = most + more if more else None
-        options = Options(asked.bits, "gray", guard, None, rounding, signs, sums)
+        options = PlanOptions(asked.bits, "gray", guard, None, rounding, signs, sums)
         one = made(asked.robot, options, asked.exact, default_store(asked.store))
         steps.append(Step(name, one, program(one, PaperChoices(options))))
         check(steps[-1])

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import DataError, table
 from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.network import Ends
+from boolcomp.compact.network import WordEnds
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result import proved
 from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
@@ -74,7 +74,7 @@ def graph_row(robot: str, error: str, options: argparse.Namespace) -> tuple[list
     except DataError as refused:
         print(f"{robot}, {error}: {refused}", file=sys.stderr)
         return [robot, error, *"------"], True
-    bounds = proved(compact, Ends(), {}, options.proof, EFFORT)
+    bounds = proved(compact, WordEnds(), options.proof, EFFORT)
     steps = bounds.steps if bounds else ()
     largest = compact.errors.max.tolist()
     read = " ".join(f"{node.name}={node.bits}" for node in compact.graph.inputs)

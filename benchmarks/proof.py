@@ -36,15 +36,14 @@ from boolcomp.base.store import Folder
 from boolcomp.base.workers import Workers
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.errors import decoder_shifts
-from boolcomp.compact.network import Ends, program_of_graph, word_logic
+from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.compact.result import explained, proved
-from boolcomp.compact.store import result_store
+from boolcomp.compact.result import explained, proved, result_store
 from boolcomp.pipeline import COMPACT, TipLoad, run
+from boolcomp.problem.function_files import parse_function
 from boolcomp.problem.functions import inverse_dynamics_problem, robot_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
-from boolcomp.problem.written.files import parse_function
 from boolcomp.proof.bound.cells import cell_bounds, cells_of
 from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.graded import graded_bounds
@@ -107,7 +106,7 @@ class Case(NamedTuple):
     name: str
     compact: Compact
     network: Network
-    ends: Ends
+    ends: WordEnds
     worst: Floats  # (outputs, 2): the largest error and the least
 
 
@@ -122,7 +121,7 @@ def shipped(folder: Path, names: Sequence[str]) -> Iterator[Case]:
             print(f"{path.name}: not what it says", file=sys.stderr)
             continue
         shifts = decoder_shifts(kept.errors, kept.worst, demand.max)
-        ends = Ends(tuple(map(float, shifts)), resting(terms))
+        ends = WordEnds(tuple(map(float, shifts)), resting(terms))
         name = f"{document['robot']}, {demand.bits} bits, {len(kept.network.nodes)} nodes"
         yield Case(name, kept.compact, kept.network, ends, kept.worst.moved(shifts).errors)
 
@@ -142,7 +141,7 @@ def drawn(count: int) -> Iterator[Case]:
             except BoolcompError as error:  # an arm that cannot be compiled is no case
                 print(f"random {seed}: {error}", file=sys.stderr)
                 continue
-        network, ends = word_logic(compact.graph), Ends()
+        network, ends = word_logic(compact.graph), WordEnds()
         program = program_of_graph(compact.problem, compact.demand, compact.graph, network, ends)
         found = find_worst(subject_of(program, compact.problem, engine="numpy"), CLIMB)
         yield Case(f"random {seed}, {robot.joints} joints", compact, network, ends, found.errors)
@@ -204,7 +203,7 @@ def row(case: Case, options: argparse.Namespace) -> tuple[list[str], bool]:
 def usual_row(case: Case) -> tuple[list[str], bool]:
     """Return a line of what `compile` shows, and whether anything is above its bound."""
     start = seconds()
-    found = proved(case.compact, case.ends, {}, None, None)
+    found = proved(case.compact, case.ends, None, None)
     spent, largest = seconds() - start, np.abs(case.worst).max(axis=1)
     if found is None:
         return [case.name, listed(largest), "-", "-", "-", f"{spent:.2f}", "-"], False
@@ -271,7 +270,7 @@ def function_row(
     known = np.maximum(built.largest, found)
     for grade in ("plain", "tight"):
         start = seconds()
-        bounds = proved(built.compact, built.ends, built.booked, grade, options.effort)
+        bounds = proved(built.compact, built.ends, grade, options.effort)
         spent = seconds() - start
         steps = np.array(bounds.steps if bounds else [np.inf] * len(known))
         wrong |= bool((steps < built.largest * (1 - 1e-9)).any())

@@ -19,9 +19,9 @@ from boolcomp.base.errors import BoolcompError
 from boolcomp.base.store import Folder
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.paper.covers import Store
+from boolcomp.paper.covers import CoverStore
 from boolcomp.paper.passes import PaperChoices
-from boolcomp.paper.plan import Options
+from boolcomp.paper.plan import PlanOptions
 from boolcomp.pipeline import compile_compact, compile_paper
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.words import parse_format
@@ -181,7 +181,7 @@ def function(rng: np.random.Generator, folder: Path) -> Made:
 def paper(rng: np.random.Generator, folder: Path) -> Made:
     """Return an arm of one or two joints in paper mode."""
     robot = random_robot(int(rng.integers(1 << 20)), int(rng.integers(1, 3)))
-    choices = PaperChoices(Options(bits=4), store=Store((Folder(folder),)))
+    choices = PaperChoices(PlanOptions(bits=4), store=CoverStore((Folder(folder),)))
     return compile_paper(robot, choices).program, robot_problem(robot)
 
 

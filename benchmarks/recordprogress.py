@@ -26,8 +26,8 @@ from boolcomp.compact import passes
 from boolcomp.compact import passes as compact
 from boolcomp.compact.demand import Listener, Progress, usual_demand
 from boolcomp.paper import passes as paper
-from boolcomp.paper.covers import Store
-from boolcomp.paper.plan import Options
+from boolcomp.paper.covers import CoverStore
+from boolcomp.paper.plan import PlanOptions
 from boolcomp.problem.sources import load_source
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -121,8 +121,8 @@ def of_paper(name: str, folder: Path) -> dict[str, Any]:
         return replace(choices, progress=hear)
 
     start = spent()
-    store = Store((place_of(folder),))
-    choices = paper.PaperChoices(Options(8), store=store, workers=ALONE)
+    store = CoverStore((place_of(folder),))
+    choices = paper.PaperChoices(PlanOptions(8), store=store, workers=ALONE)
     with patch.object(paper, "on_course", recorded):
         pipeline.compile_paper(load_source("machado-2r"), choices)
     made |= {"took": heard[-1][0], "heard": heard}

@@ -44,7 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="make what ships")
     parser.add_argument("names", nargs="*", metavar="NAME", help="beginnings of files' names")
     parser.add_argument("--into", type=Path, default=TABLES, help="a folder")
-    parser.add_argument("--how", default="tables", help="tables, cones, free")
+    parser.add_argument("--how", default="tables", help="tables, free")
     parser.add_argument("--fresh", action="store_true", help="search for the exact results, too")
     options = parser.parse_args()
     rows, failed = [], False

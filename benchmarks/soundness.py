@@ -52,7 +52,7 @@ from boolcomp.problem.robot.library import load_robot, robot_names
 from boolcomp.problem.robot.model import with_payload
 from boolcomp.program.files import load_program
 from boolcomp.proof.bound.meaning import grade_of
-from boolcomp.proof.worst import Subject, find_worst, subject_of
+from boolcomp.proof.worst import SearchedProgram, find_worst, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +87,7 @@ class Case(NamedTuple):
     key: str
     bounds: Floats
     room: Floats
-    subject: Subject
+    subject: SearchedProgram
 
 
 def case_names(options: argparse.Namespace) -> Iterator[str]:
@@ -168,7 +168,7 @@ def climb_chunk(case: Case, count: int, seed: Sequence[int]) -> dict[str, Any]:
     """Return what climbing finds with so many evaluations."""
     whole = int(np.random.SeedSequence(list(seed)).generate_state(1)[0])
     found = find_worst(case.subject, count, seed=whole, kind=FastClimbers)
-    return {"most": found.most.tolist(), "count": found.evaluations}
+    return {"most": found.largest.tolist(), "count": found.evaluations}
 
 
 def chunks(name: str, options: argparse.Namespace) -> Iterator[tuple[str, int, int]]:

@@ -103,7 +103,7 @@ def main() -> int:
                 cells = [str(free.nodes), f"{ratio:.3f}{'!' if ratio > MORE else ''}"]
             missed |= not limited.holds
             errors = [" ".join(f"{x:.2f}" for x in limited.errors.rms)]
-            errors.append(" ".join(f"{x:.2f}" for x in limited.worst.most))
+            errors.append(" ".join(f"{x:.2f}" for x in limited.worst.largest))
             ends = " ".join(str(x.position).replace(" ", "") for x in stopped(row).links)
             size = [row.name, ends, str(row.bits), str(limited.nodes), *cells]
             lines.append([*size, *errors, f"{limited.seconds:.0f}"])

@@ -24,12 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-from matplotlib import pyplot as plt
-
 from boolcomp.base.errors import table as aligned
+from boolcomp.base.pages import ChartAxis, picture, scatter
 from boolcomp.paper.covers import function_of
-from boolcomp.paper.plan import Options
+from boolcomp.paper.plan import PlanOptions
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel import minimisation, pla
 from boolcomp.twolevel.cubes import MOST_INPUTS
@@ -37,10 +35,12 @@ from boolcomp.twolevel.function import verify
 from boolcomp.twolevel.minimisation import minimise, warm, warm_exact
 
 if TYPE_CHECKING:
+    from boolcomp.base.pages import ChartRow
     from boolcomp.twolevel.function import Cover, Function
 
 TABLES = ("T11", "T12", "T13", "T14", "T15", "T24")
 SMALL_INPUTS = 11  # files of fewer inputs are small
+LINE = 13  # from function to function in the picture
 HEADER = (
     "function", "in", "out", "isop", "espresso", "lit", "s", "own", "lit", "s", "exact", "lit",
     "proved", "s", "known",
@@ -79,7 +79,7 @@ class Row:
 def measure(name: str, function: Function, known: int | None, exact: float) -> Row:
     """Run every minimiser on one function, and verify what comes out."""
     first = minimise(function, "isop")
-    rival = minimisation.run(function, first.cubes)
+    rival = minimisation.run_espresso(function, first.cubes)
     own = minimise(function, "own")
     proof = minimise(function, "exact", exact) if exact else None
     for cubes in (first.cubes, rival.cubes, own.cubes, proof and proof.cubes):
@@ -113,25 +113,24 @@ def report(title: str, rows: list[Row]) -> None:
 
 def draw(rows: list[Row], path: Path) -> None:
     """Draw products above the minimum (or the best known), in per cent."""
-    mpl.rcParams.update({"svg.hashsalt": "boolcomp", "font.size": 8})
-    shown = [row for row in rows if row.exact is not None]
-    least = [
-        min(r.own.products, r.exact.products if r.exact else r.own.products) or 1 for r in shown
-    ]
-    figure, axes = plt.subplots(figsize=(11, 3.6), layout="constrained")
-    series = (
-        ("ISOP", "#bbbbbb", [row.isop.products for row in shown]),
-        ("Espresso", "#c8553d", [len(row.rival.cubes or ()) for row in shown]),
-        ("own", "#3367b0", [row.own.products for row in shown]),
-    )
-    for label, colour, counts in series:
-        above = [100 * (c / m - 1) for c, m in zip(counts, least, strict=True)]
-        axes.plot(range(len(shown)), above, "o", color=colour, label=label, markersize=4)
-    axes.set_xticks(range(len(shown)), [row.name for row in shown], rotation=90)
-    axes.set(ylabel="products above the least known, %", ylim=(-1, 40), xlim=(-1, len(shown)))
-    axes.grid(visible=True, axis="y", alpha=0.3)
-    axes.legend()
-    figure.savefig(path, metadata={"Date": None})
+    drawn: list[ChartRow] = []
+    for row in rows:
+        if row.exact is None:
+            continue
+        least = min(row.own.products, row.exact.products) or 1
+        espresso = len(row.rival.cubes or ())
+        drawn += [
+            {"function": row.name, "above": 100 * (count / least - 1), "by": name}
+            for name, count in (
+                ("ISOP", row.isop.products), ("Espresso", espresso), ("own", row.own.products),
+            )
+        ]  # fmt: skip
+    chart = scatter(
+        drawn, ChartAxis("above", "products above the least known, %"),
+        ChartAxis("function", "", names=True), colour_by=ChartAxis("by", "", names=True), title="",
+        high=LINE * len(drawn) // 3,
+    )  # fmt: skip
+    path.write_bytes(picture([chart], "svg"))
 
 
 def measured(folders: list[Path], exact: float, least: int) -> list[Row]:
@@ -173,7 +172,7 @@ def commands(folders: list[Path]) -> None:
             if given:
                 spent = processor_seconds("-m", "boolcomp", "minimize", "-q", *map(str, given))
                 print(f"minimize, {what}: {spent:.2f} s, {spent / floor:.1f} times numpy's import")
-    if small and minimisation.available():
+    if small and minimisation.has_espresso():
         engine = sum(rival_seconds(path) for path in small)
         print(f"Espresso's C engine on the {len(small)}: {engine:.2f} s")
 
@@ -199,7 +198,7 @@ def rival_seconds(path: Path) -> float:
     """Return what Espresso's engine takes for a file, from our first cover."""
     function = pla.read(path).function(str(path))
     start = minimise(function, "isop").cubes
-    return minimisation.run(function, start, 60.0).seconds
+    return minimisation.run_espresso(function, start, 60.0).seconds
 
 
 def main() -> None:
@@ -217,7 +216,7 @@ def main() -> None:
     warm(dense=False)
     warm_exact()
     print(f"loops compiled or loaded in {time.perf_counter() - start:.2f} s")
-    if not minimisation.available():
+    if not minimisation.has_espresso():
         print("pyeda is not installed: Espresso is left out")
     commands(arguments.folders)
     rows = measured(
@@ -226,7 +225,7 @@ def main() -> None:
     if arguments.wide:
         return
     for rounding in ("nearest", "faithful"):
-        entries = run_passes("machado-2r", Options(rounding=rounding))
+        entries = run_passes("machado-2r", PlanOptions(rounding=rounding))
         arm = [
             measure(f"{e.plan.term.name} {rounding}", function_of(e.table), None, arguments.exact)
             for e in entries

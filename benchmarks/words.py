@@ -21,12 +21,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rivals.offers import TwoLink, header, two_link, wave_error
+from rivals.straight import record, single_c
 
 import boolcomp as bc
 from boolcomp.base.errors import table
 from boolcomp.engines.words import WordEngine
-from boolcomp.measure.bench import harness
-from boolcomp.measure.bench.harness import (
+from boolcomp.measure.bench import (
     FAST,
     Unit,
     address_of,
@@ -35,7 +36,6 @@ from boolcomp.measure.bench.harness import (
     function,
     source,
 )
-from boolcomp.measure.bench.rivals import TwoLink, header, two_link, wave_error
 from boolcomp.problem.functions import inverse_dynamics_problem
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def float_unit(robot: Robot, bits: int) -> tuple[str, Unit]:
     if isinstance(arm, TwoLink):
         unit = Unit(source("two_link_single.c"), header(arm, error), flags=FAST)
         return "float, closed form", unit
-    lean = harness.record(robot, lean=True)
-    return "float, Newton-Euler regrouped", Unit(harness.single_c(lean, robot, error), flags=FAST)
+    lean = record(robot, lean=True)
+    return "float, Newton-Euler regrouped", Unit(single_c(lean, robot, error), flags=FAST)
 
 
 def rivals(program: Program) -> tuple[list[Rival], Callable[[], None]]:

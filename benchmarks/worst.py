@@ -27,9 +27,9 @@ from boolcomp.base.store import Folder
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors import Sampling, decoder_shifts, measure_many, network_worst
 from boolcomp.compact.passes import fresh_states
-from boolcomp.compact.store import render, result_store
+from boolcomp.compact.result import render, result_store
 from boolcomp.paper.passes import PaperChoices
-from boolcomp.paper.plan import Options
+from boolcomp.paper.plan import PlanOptions
 from boolcomp.pipeline import compile_paper
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
@@ -109,15 +109,17 @@ def of_file(path: Path, document: dict[str, Any], *, write: bool) -> tuple[list[
     cells = [
         f"{document['robot']}, {demand.bits} bits", listed(np.sqrt(compact.allowed), 3),
         listed(demand.max) or "-", str(len(kept.network.nodes)), listed(sampled),
-        listed(worst.most), "-", f"{worst.evaluations / 1e6:.1f}e6", f"{seconds:.0f}",
+        listed(worst.largest), "-", f"{worst.evaluations / 1e6:.1f}e6", f"{seconds:.0f}",
     ]  # fmt: skip
-    return cells, bool((sampled > worst.most + SLACK).any() or (worst.most > most + SLACK).any())
+    return cells, bool(
+        (sampled > worst.largest + SLACK).any() or (worst.largest > most + SLACK).any()
+    )
 
 
 def of_paper(name: str, bits: int) -> tuple[list[str], bool]:
     """Search a program of paper mode, whose errors are bounded."""
     robot = load_robot(name)
-    program = compile_paper(robot, PaperChoices(Options(bits))).program
+    program = compile_paper(robot, PaperChoices(PlanOptions(bits))).program
     problem = inverse_dynamics_problem(robot)
     subject = subject_of(program, problem)
     sampled = np.zeros(robot.joints)
@@ -131,10 +133,12 @@ def of_paper(name: str, bits: int) -> tuple[list[str], bool]:
     bound = np.asarray(program.bound) / steps
     cells = [
         f"{name}, {bits} bits, paper", "-", "-", str(len(program.network().nodes)),
-        listed(sampled), listed(worst.most), listed(bound), f"{worst.evaluations / 1e6:.1f}e6",
+        listed(sampled), listed(worst.largest), listed(bound), f"{worst.evaluations / 1e6:.1f}e6",
         f"{seconds:.0f}",
     ]  # fmt: skip
-    return cells, bool((sampled > worst.most + SLACK).any() or (worst.most > bound + SLACK).any())
+    return cells, bool(
+        (sampled > worst.largest + SLACK).any() or (worst.largest > bound + SLACK).any()
+    )
 
 
 def main() -> int:

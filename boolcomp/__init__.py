@@ -20,15 +20,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.base.version import VERSION
+from boolcomp.base import VERSION
 
 if TYPE_CHECKING:
     from boolcomp.api import compile  # noqa: A004  # the name is meant
     from boolcomp.base.errors import BoolcompError, DataError, SaturationWarning, UsageError
     from boolcomp.base.workers import Workers
-    from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-    from boolcomp.problem.robot.library import load_robot, robot_names
-    from boolcomp.problem.written.algebra import (
+    from boolcomp.problem.build import function_problem
+    from boolcomp.problem.dynamics import inverse_dynamics
+    from boolcomp.problem.operations import (
         abs,  # noqa: A004  # the name is meant
         acos,
         asin,
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
         where_positive,
         wrap,
     )
-    from boolcomp.problem.written.build import function_problem
-    from boolcomp.problem.written.tracing import angle, word
+    from boolcomp.problem.robot.library import load_robot, robot_names
+    from boolcomp.problem.tracing import angle, word
     from boolcomp.program.files import load_program
     from boolcomp.scale.batches import evaluate_files
     from boolcomp.targets.target import export
@@ -98,35 +98,35 @@ _HOMES = {
     "SaturationWarning": "base.errors",
     "UsageError": "base.errors",
     "Workers": "base.workers",
-    "abs": "problem.written.algebra",
-    "acos": "problem.written.algebra",
-    "angle": "problem.written.tracing",
-    "asin": "problem.written.algebra",
-    "atan": "problem.written.algebra",
-    "atan2": "problem.written.algebra",
-    "clip": "problem.written.algebra",
+    "abs": "problem.operations",
+    "acos": "problem.operations",
+    "angle": "problem.tracing",
+    "asin": "problem.operations",
+    "atan": "problem.operations",
+    "atan2": "problem.operations",
+    "clip": "problem.operations",
     "compile": "api",
-    "cos": "problem.written.algebra",
+    "cos": "problem.operations",
     "evaluate_files": "scale.batches",
-    "exp": "problem.written.algebra",
+    "exp": "problem.operations",
     "export": "targets.target",
-    "function_problem": "problem.written.build",
-    "inverse_dynamics": "problem.dynamics.newton_euler",
+    "function_problem": "problem.build",
+    "inverse_dynamics": "problem.dynamics",
     "load_program": "program.files",
     "load_robot": "problem.robot.library",
-    "log": "problem.written.algebra",
-    "maximum": "problem.written.algebra",
-    "minimum": "problem.written.algebra",
-    "reciprocal": "problem.written.algebra",
+    "log": "problem.operations",
+    "maximum": "problem.operations",
+    "minimum": "problem.operations",
+    "reciprocal": "problem.operations",
     "robot_names": "problem.robot.library",
-    "sign": "problem.written.algebra",
-    "sin": "problem.written.algebra",
-    "sqrt": "problem.written.algebra",
-    "tan": "problem.written.algebra",
-    "tanh": "problem.written.algebra",
-    "where_positive": "problem.written.algebra",
-    "word": "problem.written.tracing",
-    "wrap": "problem.written.algebra",
+    "sign": "problem.operations",
+    "sin": "problem.operations",
+    "sqrt": "problem.operations",
+    "tan": "problem.operations",
+    "tanh": "problem.operations",
+    "where_positive": "problem.operations",
+    "word": "problem.tracing",
+    "wrap": "problem.operations",
 }
 
 

@@ -1,4 +1,4 @@
-"""What Python users call: `boolcomp.compile`; the other names live where they are made."""
+"""The Python entry point `boolcomp.compile`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.paper.covers import default_store
 from boolcomp.paper.passes import PaperChoices
-from boolcomp.paper.plan import Options
+from boolcomp.paper.plan import PlanOptions
 from boolcomp.pipeline import check_mode, compile_compact, compile_paper, with_bits_found
+from boolcomp.problem.build import function_problem
 from boolcomp.problem.functions import USUAL, function_name
 from boolcomp.problem.problem import Problem, promise_of
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.sources import load_source
 from boolcomp.problem.words import formats
-from boolcomp.problem.written.build import function_problem
 from boolcomp.program.files import load_program
 from boolcomp.proof.bound.meaning import grade_of
 from boolcomp.twolevel.minimisation import Recipe
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from boolcomp.base.errors import Number, Reals, Widths
     from boolcomp.codes import Rounding
     from boolcomp.compact.demand import Approximate, Target
-    from boolcomp.logic.synthesis.tables import Objective
+    from boolcomp.logic.synthesis import Objective
     from boolcomp.paper.plan import Place
     from boolcomp.problem.problem import Promised
+    from boolcomp.problem.tracing import Word
     from boolcomp.problem.words import CodeKind, Formats
-    from boolcomp.problem.written.tracing import Word
     from boolcomp.program.program import Mode, Program
     from boolcomp.proof.bound.meaning import Grade
 
@@ -104,51 +104,46 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
 ) -> Program:
     """Compile a robot (a value, a shipped name or a path), or a function, to a program of logic.
 
-    A function is any of Python over boolcomp's (sin, sqrt, clip …) and + - * / with words for its
-    `inputs` and `outputs` by name, `{"x": boolcomp.word(-1, 1, bits=10)}`; or the path of a file of
-    expressions; or a problem. It may have a `name`.
+    The subject is a robot (see `load_robot`), a Python function of + - * / and boolcomp's functions
+    (sin, sqrt, clip …), the path of a function file, or a problem. A Python function needs words
+    for its `inputs` and `outputs`: `{"x": boolcomp.word(-1, 1, bits=10)}`. It can have a `name`.
+    Options have the names and values of the command `boolcomp compile`; texts such as "q=12,qd=8"
+    are accepted.
 
-    Without `bits` outputs have those that their words name, or 8.
-    Names and values are those of the command `boolcomp compile`, texts included. `of` is the
-    function of the robot: inverse-dynamics (with `friction` or without; `smoothing` is the speed
-    in whose tanh the sign of dry friction goes over), gravity and so on; `kp` and `kd` are gains
-    of control, `load_range` is that of a mass at the tip (kg) as an input, `elbow` (up, down) is
-    for inverse kinematics. With several `payloads` (kg at the tip: [0, 1, 2.5], or
-    "0:5:0.05") the program holds one load each.
+    Function of a robot: `of` (inverse-dynamics, gravity, …) and `friction`. `smoothing` is the
+    speed of the tanh that smooths dry friction; `kp` and `kd` are control gains. `load_range` makes
+    the payload (kg) an input. `elbow` (up or down) selects a solution of inverse kinematics. With
+    `payloads` ([0, 1, 2.5] or "0:5:0.05", kg at the tip) the program has one part for each payload.
 
-    `error` is what no error may exceed, proved: "1lsb", "0.5Nm", one for all outputs or one each,
-    or {"tau1": "1lsb"}. `input_bits` are then the most that inputs may have; with `bits="auto"`
-    those of outputs are found. With `certify` the program has a certificate (docs/proof.md).
-    The work is done by so many `processes` of this machine (2, in mode paper one a core), or on a
-    `cluster` of Dask: an address, a scheduler file, "local:4", or a `distributed.Client`. What is
-    made is the same.
+    Words: `bits` of outputs (default: those of their words, or 8) and `input_bits` (10, or {"q":
+    12, "qdd3": 8}; default: `bits` + 2). `words` gives formats of words by code, bits, range and
+    zero code: {"q1": "gray:12:0..2pi"}. With `saturate`, torques outside their range saturate
+    instead of having another bit.
 
-    Mode `compact` takes `rms_error` and `max_error` (in LSB of the torque: a number for all joints
-    or one each; without them the paper's own rms error is allowed), `input_bits` (bits of the
-    input words: 10, or {"q": 12, "qdd3": 8}; without it two more than `bits`), `saturate` (torques
-    beyond their range do, instead of having one bit more), `objective` (made small: nodes, depth),
-    `target` (what widths are chosen for: luts, lut4, lut6, gates, carry, dsp, mcu8, mcu32, simd;
-    `flash` is how many bytes tables may take of a microcontroller's), `approximate` (smaller logic
-    that errs more, as allowed: off, tables, cones, free; without it tables, but off of code and of
-    promises), `effort` (the search in nominal seconds of one core: counted, not timed), `seed`,
-    and `words`
-    ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
-    bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tables,
-    tight; by default tight where that takes little counted work, else plain, and tight of a
-    promise) and `proof_effort` (of a tight one: millions of states looked at, at most; the same
-    effort gives the same bound anywhere, and asks for a tight one). `rms` and `max` are
-    the older spelling of `rms_error` and `max_error`.
+    Accuracy: `rms_error` and `max_error` in LSB, one number or one for each output (default: the
+    rms error of the 1988 tables). `error` is a guaranteed limit of all errors ("1lsb", "0.5Nm",
+    {"tau1": "1lsb"}); `input_bits` are then maximum widths, and `bits="auto"` finds output widths.
+    `rms` and `max` are older spellings.
 
-    What the program errs by, it says itself, in the units of its outputs: `sampled_max` of random
-    states, `worst_found` by a search, and `bound`, which is proved.
+    Cost: `objective` is nodes or depth; `target` is luts, lut4, lut6, gates, carry, dsp, mcu8,
+    mcu32 or simd; `flash` limits the bytes of tables on a microcontroller. `approximate` is off,
+    tables or free (experimental); the default is tables, but off for code targets and with `error`.
 
-    Mode `paper` takes `code` (gray, natural, twos, sign-magnitude), `guard_bits` and `splits`
-    (None: by the paper's rules), `rounding` (nearest, faithful), `signs` of what is odd in a word
-    and `sums` of angles (inside tables or outside of them), `minimizer` (own, exact, espresso,
-    isop), and `deadline` in seconds a table (None or 0: no limit).
+    Search and proof: `effort` in nominal seconds of one core (counted, not timed), and `seed`.
+    `proof` is plain, tables or tight (default: tight if it needs little work or with `error`, else
+    plain). `proof_effort` limits a tight proof to millions of states. `certify` adds a certificate.
+    The work is done by `processes` (default 2; paper mode: one for each core) or on a `cluster`: an
+    address, a scheduler file, "local:4" or a `distributed.Client`. The result is the same. `store`
+    is a folder or an address such as s3://bucket/folder with earlier results (default: the user's
+    cache).
 
-    What was compiled before is read from the `store`: a folder, or an address such as
-    s3://bucket/folder, that others may use, too (docs/cluster.md); without it the user's cache.
+    Mode `paper`: `code` is gray, natural, twos or sign-magnitude. `guard_bits` and `splits` follow
+    the paper's rules unless given. `rounding` is nearest or faithful; `signs` and `sums` are inside
+    or outside of tables. `minimizer` is own, exact, espresso or isop, and `deadline` its limit in
+    seconds for each table (None or 0: no limit).
+
+    The program has its errors in the units of its outputs: `sampled_max` of random states,
+    `worst_found` by search, and `bound`, which is proved.
     """
     _refuse_others(mode, dict(locals()))
     masses, workers = the_masses("payloads", payloads), _workers(processes, cluster)
@@ -181,7 +176,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             if free:
                 choices = with_bits_found(source, choices, masses, of)
             return compile_compact(source, choices, masses, of).program
-    options = Options(
+    options = PlanOptions(
         word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding, signs,
         sums,
     )  # fmt: skip
@@ -215,7 +210,7 @@ def _source(
 
 
 def _workers(processes: Number | None, cluster: Any) -> Workers | None:
-    """Return where the work is done, if that was said."""
+    """Return the workers, if an option selects them."""
     if processes is None and cluster is None:
         return None
     return Workers.of(None if processes is None else whole("processes", processes), cluster)
@@ -247,7 +242,7 @@ def _refuse_others(mode: str, said: dict[str, Any]) -> None:
 
 
 def _either(old: str, older: Reals | None, newer: Reals | None) -> tuple[float, ...]:
-    """Return what was said under the older name or the newer one."""
+    """Return the value given under the older or the newer name."""
     if older is not None and newer is not None:
         raise UsageError(f"{old} is the older spelling of {old}_error: say one of them")
     return reals(f"{old}_error" if older is None else old, newer if older is None else older)

@@ -1,17 +1,17 @@
 """Words: a real number as one of 2^bits cells, in Gray, natural or a signed code.
 
-Words are mid-rise: cell k of 2^bits stands for `low + (k + ½)·step`, step = (high - low)/2^bits,
-so that the cells lie symmetrically about the centre and none of them is on it. In Gray code, cell
-k and its mirror image then differ in the most significant bit only (the paper's rules c and d).
-A coarse word is the leading bits of a finer one, in both codes. Values beyond the range saturate;
-those of an angle over a whole turn wrap, for there 2π + x is x.
+Words are mid-rise: cell k of 2^bits represents `low + (k + ½)·step`, step = (high - low)/2^bits.
+The cells are symmetric about the centre, and none of them is on it. In Gray code, cell k and its
+mirror image differ in the most significant bit only (the paper's rules c and d). In Gray and
+natural code, a coarse word is the leading bits of a finer one. Values beyond the range saturate;
+angles over a whole turn wrap.
 
-A mid-tread word (`tread`) has its cells half a step lower: cell k stands for `centre + (k - 2^(bits
-- 1))·step`, exactly, so that the centre is one of them. There is one step less above the centre
-than below; the last cell takes the range's upper end, too. Two's complement is the natural word
-with its first bit inverted. Sign-magnitude has 1 for a negative sign; mid-rise, a cell and its
-mirror image differ in it only; mid-tread, there are two words for the centre (minus zero is read,
-never made) and none for the lowest cell, which saturates.
+The cells of a mid-tread word (`tread`) are half a step lower: cell k represents exactly `centre +
+(k - 2^(bits - 1))·step`, so that the centre is one of them. There is one step less above the centre
+than below; the last cell includes the range's upper end. Two's complement is the natural word with
+its first bit inverted. Sign-magnitude has 1 for a negative sign. A mid-rise cell and its mirror
+image differ in the sign only. Mid-tread, there are two words for the centre (minus zero is accepted
+but not produced) and none for the lowest cell, which saturates.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ __all__ = ["CODE_KINDS", "Code", "CodeKind", "Encoded"]
 Rounding = Literal["nearest", "faithful"]
 ROUNDINGS: tuple[Rounding, ...] = get_args(Rounding)
 MOST_BITS = 32
-TIE = 1e-9  # of a cell: a value this close below a border counts as on it, and goes up
+TIE = 1e-9  # of a cell: values this close below a border belong to the cell above
 Answer = Literal["float64", "float32", "csv"]  # a value's type, or a text of nine digits
 ROUNDING: dict[Answer, float] = {"float64": 2.0**-50, "float32": 2.0**-24, "csv": 5e-9}
-MOST_TURNS = 1 << 20  # an angle farther off than this has no place in a turn worth the name
+MOST_TURNS = 1 << 20  # larger angles are too inexact to wrap
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Coded words, and how many values lay outside the range and were put on its end."""
+    """Code words, and the number of values that were outside of the range and saturated."""
 
     words: NDArray[np.uint32]
     saturated: int
@@ -48,7 +48,7 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The word of one variable: its range, width, kind of code, and place of zero."""
+    """The word of one variable: its range, width, kind of code, and zero."""
 
     range: Interval
     bits: int
@@ -72,17 +72,17 @@ class Code:
 
     @property
     def low(self) -> float:
-        """Where the first cell begins."""
+        """The lower end of the first cell."""
         return self.range.low - self.step / 2 if self.tread else self.range.low
 
     @property
     def high(self) -> float:
-        """Where the last cell ends."""
+        """The upper end of the last cell."""
         return self.range.high - self.step / 2 if self.tread else self.range.high
 
     @property
-    def most(self) -> float:
-        """How many steps above `low` a value may be: those of the last cell, up to the range's."""
+    def maximum(self) -> float:
+        """The upper end of the range, in steps above `low`."""
         return self.cells + self.tread / 2
 
     @property
@@ -92,7 +92,7 @@ class Code:
 
     @property
     def centred(self) -> tuple[float, float]:
-        """What a cell's number is raised by, and what is added to that many steps."""
+        """The offsets (a, b) of a cell's centre, b + (cell + a)·step."""
         return (-self.cells / 2, self.range.centre) if self.tread else (0.5, self.range.low)
 
     @property
@@ -102,7 +102,7 @@ class Code:
 
     @property
     def step(self) -> float:
-        """The width of a cell; what one least significant bit is worth."""
+        """The width of a cell, one LSB."""
         return (self.range.high - self.range.low) / self.cells
 
     def prefix(self, bits: int) -> Code:
@@ -117,16 +117,16 @@ class Code:
         return replace(self, range=below, bits=bits, tread=False)
 
     def cell(self, values: ArrayLike) -> tuple[NDArray[np.int64], int]:
-        """Return the cell index of every value, and how many values were outside the range."""
+        """Return the cell index of every value, and the number of values outside of the range."""
         array = np.asarray(values, dtype=np.float64)
         if not np.isfinite(array).all():
             where = np.flatnonzero(~np.isfinite(array.ravel()))[0]
             raise DataError(f"value {array.ravel()[where]} at place {where} is not finite")
         if self.wraps:
             return self._wrapped(array), 0
-        with np.errstate(over="ignore"):  # an infinity is outside too
+        with np.errstate(over="ignore"):  # an infinite quotient is outside, too
             scaled = (array - self.low) / self.step
-        outside = np.count_nonzero((scaled < -TIE) | (scaled > self.most + TIE))
+        outside = np.count_nonzero((scaled < -TIE) | (scaled > self.maximum + TIE))
         index = np.floor(np.clip(scaled, 0, self.cells) + TIE).astype(np.int64)
         return np.clip(index, self.first, self.cells - 1), int(outside)
 
@@ -140,22 +140,22 @@ class Code:
         return np.asarray(np.floor(scaled + TIE).astype(np.int64) & (self.cells - 1))
 
     def too_far(self, array: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which values of a word that wraps are too many turns away to have a place in one."""
+        """Return which values of a word that wraps are too large to wrap."""
         limit = MOST_TURNS * (self.range.high - self.range.low)
         return np.asarray(np.abs(np.asarray(array, np.float64)) > limit)
 
     def encode(self, values: ArrayLike) -> Encoded:
-        """Return the words of values; outside the range they saturate and are counted.
+        """Return the words of values; values outside of the range saturate and are counted.
 
-        NaN and infinities are a `DataError`.
+        NaN and infinities raise a `DataError`.
         """
         index, saturated = self.cell(values)
         return Encoded(self.word(index), saturated)
 
     def neighbour_bits(self, values: ArrayLike) -> NDArray[np.uint32]:
-        """Return, for every value, the bits in which the words of its two neighbours differ.
+        """Return the bits in which the words of every value's two neighbouring cells differ.
 
-        A value lies between two cell centres; faithful rounding takes either. In Gray code their
+        A value is between two cell centres; faithful rounding takes either. In Gray code their
         words differ in one bit. On a centre, or beyond the outermost one, there is no choice.
         """
         nearest, _ = self.cell(values)
@@ -178,7 +178,7 @@ class Code:
             return index
         if self.kind == "twos":
             return index ^ half
-        below = half - np.uint32(not self.tread) - index  # as large, of negative values
+        below = half - np.uint32(not self.tread) - index  # the sizes of negative values
         return np.where(index >= half, index - half, half | np.minimum(below, half - np.uint32(1)))
 
     def index(self, words: ArrayLike) -> NDArray[np.uint32]:
@@ -199,14 +199,14 @@ class Code:
 
     def centre(self, cells: ArrayLike) -> NDArray[np.float64]:
         """Return the values at the centres of cells."""
-        raised, base = self.centred
-        return np.asarray(base + (np.asarray(cells, dtype=np.float64) + raised) * self.step)
+        offset, base = self.centred
+        return np.asarray(base + (np.asarray(cells, dtype=np.float64) + offset) * self.step)
 
     def rounding(self, answer: Answer = "float64") -> float:
-        """Return how far a decoded value may be from the middle of its cell.
+        """Return the largest distance of a decoded value from the middle of its cell.
 
-        Doubles are off by the rounding of three operations; a float32 is the one nearest to the
-        double, and a text has nine significant digits.
+        Doubles have the rounding error of three operations; a float32 is rounded from the double,
+        and a text has nine significant digits.
         """
         parts = {ROUNDING["float64"], ROUNDING[answer]}
         return sum(sorted(parts)) * self.range.magnitude

@@ -1,15 +1,14 @@
-"""The compiler, as the list of its passes: one list for each mode, and it is what runs.
+"""The compiler as two lists of passes, one for each mode; these lists are what runs.
 
-Each pass is a pure function of the value before it and of what the user chooses; run one, print
-its value, save it, test it alone. Read down a list and you have seen the way from a problem to a
-program; every name leads to the module that does the work.
+Each pass is a pure function of the value before it and of the user's choices, and can be run,
+printed and tested alone. The lists show the way from a problem to a program; each name leads to the
+module that does the work.
 
     problem ─ terms ─┬─ plan ─ tables ─ covers ───────────── measure ─ program      (mode paper)
                      └─ store ─ sketch ─ … ─ graph ─ logic ─ measure ─ program      (mode compact)
 
-Several loads at the tip of an arm are several problems: every pass runs for all of them before
-the next one does, and in the end their programs are joined. What one does with a program (evaluate
-it, report its errors) begins where these lists end.
+Several payloads are several problems: every pass runs for all of them before the next pass, and
+their programs are joined at the end.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from boolcomp.compact.demand import Progress, ignore_progress
 from boolcomp.compact.passes import on_course
 from boolcomp.compact.promise import bits_for
 from boolcomp.paper import passes as paper
-from boolcomp.paper.plan import Options
+from boolcomp.paper.plan import PlanOptions
 from boolcomp.paper.program import allowed
 from boolcomp.problem.functions import USUAL
 from boolcomp.problem.problem import with_words
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One step: its name, what it makes, and the function of the values before it, one a load."""
+    """One pass: its name, its result, and its function of the values of all payloads."""
 
     name: str
     makes: str
@@ -59,12 +58,10 @@ class Pass:
 
 
 def _each(step: Callable[[Any, Any], Any]) -> Callable[[list[Any], Any], Sequence[Any]]:
-    """Run a step for every value with the same choices."""
     return lambda values, choices: [step(value, choices) for value in values]
 
 
 def _own(step: Callable[[Any, Any], Any]) -> Callable[[list[Any], Any], Sequence[Any]]:
-    """Run a step for every value with choices of its own."""
     return lambda values, own: [step(*one) for one in zip(values, own, strict=True)]
 
 
@@ -94,15 +91,14 @@ COMPACT = (
     Pass("approximate", "Built: smaller, where it may err more", _own(compact.approximate)),
     Pass("program", "Program: one network", _own(compact.program)),
 )
-PASSES = {"paper": PAPER, "compact": COMPACT}
 
 
 @dataclass(frozen=True, slots=True)
 class TipLoad:
-    """What a problem is made of: a robot (a value, its name or path) with a mass (kg) at its tip.
+    """A problem before it is made: a robot (a value, its name or path) with a payload (kg).
 
-    `of` says which function of it, `words` the formats of its words. A problem, or a function file,
-    is one already: it carries nothing.
+    `of` is the function of the robot, `words` are the formats of its words. A problem or a function
+    file has no payload.
     """
 
     source: Source
@@ -111,13 +107,12 @@ class TipLoad:
     words: Mapping[str, WordFormat] = field(default_factory=dict)
 
     def problem(self) -> Problem:
-        """Return the problem, with words as they are asked for."""
         return with_words(problem_of(self.source, self.of, self.mass), self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class PaperCompilation:
-    """A program in paper mode, and how it came about: plans and covers of every load."""
+    """A program in paper mode, with the plans and covers of every payload."""
 
     program: Program
     made: tuple[paper.Covered, ...]
@@ -126,12 +121,11 @@ class PaperCompilation:
 
     @property
     def plans(self) -> tuple[Plan, ...]:
-        """The plan of every load."""
         return tuple(one.plan for one in self.made)
 
     @property
     def promised(self) -> tuple[float | None, ...]:
-        """What no error of an output exceeds, in its unit, where that was asked for."""
+        """The guaranteed errors of the outputs in their units, or None."""
         plan = self.plans[0]
         if self.error is None:
             return (None,) * len(plan.outputs)
@@ -139,13 +133,12 @@ class PaperCompilation:
 
     @property
     def covers(self) -> tuple[tuple[TermCover, ...], ...]:
-        """The covers of every load."""
         return tuple(one.terms for one in self.made)
 
 
 @dataclass(frozen=True, slots=True)
 class CompactCompilation:
-    """A program in compact mode, and how it came about: what was built for every load."""
+    """A program in compact mode, with the results of every payload."""
 
     program: Program
     built: tuple[Built, ...]
@@ -155,7 +148,7 @@ class CompactCompilation:
 def run(
     passes: Sequence[Pass], values: Sequence[Any], choices: Any, until: str = "program"
 ) -> list[Any]:
-    """Run passes up to the named one, each for all values; return what that makes of them."""
+    """Run passes up to the named one, each for all values; return the results."""
     names = [step.name for step in passes]
     if until not in names:
         raise UsageError(f"no pass {until!r}{suggestion(until, names)}: {listing(names)}")
@@ -171,9 +164,9 @@ def compile_paper(
     payloads: Sequence[float] = (0.0,),
     of: str = USUAL,
 ) -> PaperCompilation:
-    """Compile to product terms for tip loads (kg), as the paper does.
+    """Compile to product terms for payloads (kg), as the paper does.
 
-    What the store holds is not minimised again.
+    Covers in the store are used again.
     """
     start, chosen = time.perf_counter(), choices or paper.PaperChoices()
     loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
@@ -184,7 +177,7 @@ def compile_paper(
     program = _family(run(PAPER[-1:], made, chosen), loads)
     told.progress("done", "", 1.0)
     if chosen.certify:
-        from boolcomp.proof.certificates.writer import certified as tabled  # noqa: PLC0415 (if asked for)
+        from boolcomp.proof.certificates import certified as tabled  # noqa: PLC0415 (with --certify only)
 
         program = tabled(program, made)
         for load, one in zip(program.loads, made, strict=True):
@@ -200,9 +193,9 @@ def compile_compact(
     payloads: Sequence[float] = (0.0,),
     of: str = USUAL,
 ) -> CompactCompilation:
-    """Compile to word-level logic for tip loads (kg): compact mode.
+    """Compile to word-level logic for payloads (kg): compact mode.
 
-    What does not hold the demand is a `DataError`.
+    Raises a `DataError` if the result does not meet the demand.
     """
     start, chosen = time.perf_counter(), choices or compact.CompactChoices()
     loads = [TipLoad(source, mass, of, chosen.words) for mass in _masses(payloads)]
@@ -217,7 +210,7 @@ def compile_compact(
 
 
 def _built(loads: Sequence[TipLoad], choices: compact.CompactChoices) -> list[Built]:
-    """Return what is built for every load: side by side where there are workers for them."""
+    """Return the result of every payload, computed in parallel if there are workers."""
     if len(loads) == 1 or choices.workers.here:
         own = [replace(choices, progress=one) for one in _listeners(choices, loads)]
         return run(COMPACT[:-1], loads, own, "approximate")
@@ -235,57 +228,58 @@ def _built(loads: Sequence[TipLoad], choices: compact.CompactChoices) -> list[Bu
 
 
 def _one_load(load: TipLoad, choices: compact.CompactChoices) -> Built:
-    """Return what is built for a load, wherever this runs."""
+    """Return the result of one payload."""
     (made,) = run(COMPACT[:-1], [load], [choices], "approximate")
     return cast("Built", made)
 
 
 def _check(built: Built) -> None:
-    """Refuse what does not hold the demand."""
+    """Raise a DataError if a result does not meet the demand."""
     name = built.compact.problem.name
     if not built.kept:
         raise DataError(
-            f"{name}: what was found is not proved to keep the errors that are promised: promise "
-            "more, or ask for more --effort"
+            f"{name}: the result is not proved to keep the guaranteed errors: allow a larger "
+            "error, or use more --effort"
         )
     if not built.holds:
         worst = ", ".join(f"{error:.2f}" for error in built.largest)
         raise DataError(
-            f"{name}: what was found does not hold what was asked: {built.errors} on fresh states, "
-            f"worst found {worst} LSB: allow more, or ask for more --effort"
+            f"{name}: the result misses the accuracy target: {built.errors} on fresh states, "
+            f"largest error found {worst} LSB: allow a larger error, or use more --effort"
         )
 
 
 def certified(program: Program, made: list[Built]) -> tuple[Program, list[Built]]:
     """Return a program with its certificate, and results with bounds that the checker confirms."""
-    from boolcomp.proof.certificates import writer  # noqa: PLC0415 (if asked for)
-    from boolcomp.proof.certificates.lemmas import Known  # noqa: PLC0415 (if asked for)
-    from boolcomp.proof.certificates.writer import (  # noqa: PLC0415 (if asked for)
+    from boolcomp.proof import certificates  # noqa: PLC0415 (with --certify only)
+    from boolcomp.proof.certificates import (  # noqa: PLC0415 (with --certify only)
+        CertifiedLoad,
         certificate,
-        with_asked_bounds,
         with_confirmed_bounds,
         with_confirmed_changes,
+        with_sketch_errors,
     )
 
     confirmed = with_confirmed_bounds(program, made)
-    program = with_asked_bounds(program, confirmed)
+    program = with_sketch_errors(program, confirmed)
     program = with_confirmed_changes(
-        program, writer.origin_section(Known(confirmed[0], program, 0))
+        program, certificates.origin_section(CertifiedLoad(confirmed[0], program, 0))
     )
     _refuse_broken(program, confirmed)
     return replace(program, certificate=certificate(program, confirmed)), confirmed
 
 
 def _refuse_broken(program: Program, made: Sequence[Built]) -> None:
-    """Refuse a promise that bounds break which a certificate confirms: they may be wider."""
+    """Raise a DataError if confirmed bounds, which may be wider, exceed guaranteed errors."""
     for load, one in zip(program.loads, made, strict=True):
         for output, most in zip(load.outputs, one.promised, strict=True):
             if output.bound > most * output.code.step:
                 unit = f" {output.unit}" if output.unit else ""
+                kept = most * output.code.step
                 raise DataError(
-                    f"{program.name}: a certificate confirms of {output.name} that no error "
-                    f"exceeds {output.bound:.6g}{unit}, and {most * output.code.step:.6g}{unit} is "
-                    "promised: promise more, or ask for no certificate"
+                    f"{program.name}: a certificate confirms {output.bound:.6g}{unit} as the bound "
+                    f"of {output.name}, more than the guaranteed {kept:.6g}{unit}: allow a larger "
+                    "error, or compile without --certify"
                 )
 
 
@@ -295,7 +289,7 @@ def with_bits_found(
     payloads: Sequence[float] = (0.0,),
     of: str = USUAL,
 ) -> compact.CompactChoices:
-    """Return choices with the word length that takes the fewest nodes to keep a promise."""
+    """Return choices with the word length that needs the fewest nodes for a guaranteed error."""
     loads = [TipLoad(source, mass, of, choices.words) for mass in _masses(payloads)]
     terms = run(COMPACT, loads, [choices] * len(loads), "terms")
     bits = bits_for(terms, choices.demand, choices.workers)
@@ -303,7 +297,7 @@ def with_bits_found(
 
 
 def _family(programs: Sequence[Program], loads: Sequence[TipLoad]) -> Program:
-    """Return one program with the loads of all, and what masses between them change."""
+    """Return one program with the parts of all payloads, and the change of outputs per kilogram."""
     family = family_of(
         replace(program, loads=tuple(replace(one, payload=load.mass) for one in program.loads))
         for program, load in zip(programs, loads, strict=True)
@@ -314,7 +308,7 @@ def _family(programs: Sequence[Program], loads: Sequence[TipLoad]) -> Program:
 
 
 def _listeners(choices: compact.CompactChoices, loads: Sequence[TipLoad]) -> list[Listener]:
-    """Return what is told of the stages of each load, and tells how far all of them are."""
+    """Return a listener for each payload; together they report the progress of all."""
     progress = choices.progress
     if len(loads) == 1:
         return [on_course(progress, choices.demand)]
@@ -324,7 +318,7 @@ def _listeners(choices: compact.CompactChoices, loads: Sequence[TipLoad]) -> lis
         def told(step: Progress) -> None:
             fractions[place] = step.fraction
             stage = f"{loads[place].mass:g} kg, {step.stage}"
-            left = math.inf if step.left == math.inf else None  # as the fraction of all says
+            left = math.inf if step.left == math.inf else None  # follows from the fraction of all
             whole = sum(fractions) / len(loads)
             progress(replace(step, stage=stage, fraction=whole, left=left))
 
@@ -341,16 +335,16 @@ def _masses(payloads: Sequence[float] | float) -> tuple[float, ...]:
 
 
 def check_mode(mode: str) -> None:
-    """Raise a `UsageError` for what is no mode."""
+    """Raise a `UsageError` for an unknown mode."""
     if mode not in MODES:
         raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
 
 
 def run_passes(
-    source: Source, options: Options | None = None, until: str = "tables", of: str = USUAL
+    source: Source, options: PlanOptions | None = None, until: str = "tables", of: str = USUAL
 ) -> Any:
     """Run the paper's passes on a robot or a problem; return the value of the named one."""
-    choices = paper.PaperChoices(options or Options())
+    choices = paper.PaperChoices(options or PlanOptions())
     (made,) = run(PAPER, [TipLoad(source, of=of)], choices, until)
     if until == "tables":
         return made.tables

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import control_pictures
-import matplotlib as mpl
 import numpy as np
-from matplotlib import pyplot as plt
 
 import boolcomp
+from boolcomp.base.pages import ChartAxis, lines, picture
 from boolcomp.base.processes import run_program
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.pipeline import run_passes
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
@@ -29,8 +27,8 @@ from boolcomp.words.drawing import draw_graph
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from boolcomp.base.pages import ChartRow
     from boolcomp.compact.result import Built
-    from boolcomp.paper.tables import TermTable
     from boolcomp.problem.problem import Problem
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
@@ -41,39 +39,6 @@ HEADLESS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1180,690",
     "--force-device-scale-factor=1", "--virtual-time-budget=3000",
 )  # fmt: skip
-# Fixed names inside the SVG and no date: the same picture is the same file.
-mpl.rcParams["svg.hashsalt"] = "boolcomp"
-mpl.rcParams["font.size"] = 9
-
-
-def draw_term(entry: TermTable, path: Path) -> None:
-    """Draw a term of two words: its value, its cells, and each bit of its Gray word."""
-    plan = entry.plan
-    across, down = (word.code for word in plan.words)
-    x, y = (code.centre(np.arange(code.cells)) for code in (across, down))
-    names = [word.variable.name for word in plan.words]
-    value = plan.term.evaluate({names[0]: x[None, :], names[1]: y[:, None]})
-    words = plan.code.encode(value).words.reshape(value.shape)
-    cells = plan.code.index(words)
-    figure = plt.figure(figsize=(9.6, 3.3), layout="constrained")
-    grid = figure.add_gridspec(2, 7)
-    extent = (across.range.low, across.range.high, down.range.low, down.range.high)
-    for place, image, title in (
-        (grid[:, :2], value, f"{plan.term}, N·m"),
-        (grid[:, 2:4], cells, f"cell of {plan.code.cells} over ±{plan.code.range.high:g}"),
-    ):
-        axes = figure.add_subplot(place)
-        shown = axes.imshow(image, origin="lower", extent=extent, aspect="auto", cmap="coolwarm")
-        axes.set(title=title, xlabel=f"{names[0]}, rad", ylabel=f"{names[1]}, rad/s²")
-        figure.colorbar(shown, ax=axes, location="bottom", shrink=0.8)
-    for k in range(plan.code.bits):
-        axes = figure.add_subplot(grid[k // 3, 4 + k % 3])
-        bit = words >> (plan.code.bits - 1 - k) & 1
-        axes.imshow(bit, origin="lower", extent=extent, aspect="auto", cmap="Greys", vmax=1.4)
-        axes.set(title=f"Gray bit {plan.code.bits - 1 - k}", xticks=[], yticks=[])
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
 
 
 def draw_words(name: str, path: Path) -> None:
@@ -81,7 +46,7 @@ def draw_words(name: str, path: Path) -> None:
     built = build(split(inverse_dynamics_problem(load_robot(name))))
     bits = built.compact.demand.bits
     title = f"{name} at {bits} bits: {built.nodes} nodes"
-    ranges = {name: word.range for name, word in built.compact.asked_words.items()}
+    ranges = {name: word.range for name, word in built.compact.specified_words.items()}
     path.write_text(draw_graph(built.compact.graph, title, bits, ranges))
 
 
@@ -96,7 +61,7 @@ def draw_function(name: str, path: Path) -> None:
     problem = problem_of(EXAMPLES / f"{name}.toml")
     built = compiled(problem)
     bits = built.compact.demand.bits
-    ranges = {name: word.range for name, word in built.compact.asked_words.items()}
+    ranges = {name: word.range for name, word in built.compact.specified_words.items()}
     title = f"{name} at {bits} bits: {built.nodes} nodes"
     outputs = [one.title for one in problem.outputs]
     path.write_text(draw_graph(built.compact.graph, title, bits, ranges, outputs))
@@ -110,18 +75,27 @@ def draw_curve(name: str, path: Path) -> None:
     (given,), (output,) = problem.inputs, problem.outputs
     x = np.linspace(given.range.low, given.range.high, POINTS)
     exact, words = problem.reference(x[:, None])[:, 0], program(x[:, None])[:, 0]
-    figure, (above, below) = plt.subplots(
-        2, 1, figsize=(6.4, 4), sharex=True, height_ratios=(3, 1.3), layout="constrained"
-    )
-    above.plot(x, words, color="#d98c3f", linewidth=1.2, label="logic")
-    above.plot(x, exact, color="#2f5d8a", linewidth=0.8, label="exact")
-    above.set(ylabel=f"{output.title} {output.unit}", title=f"{name}: {built.nodes} nodes")
-    above.legend()
+    drawn: list[ChartRow] = [
+        {"x": float(at), "y": float(f"{y:.6g}"), "by": by}
+        for by, line in (("logic", words), ("exact", exact))
+        for at, y in zip(x, line, strict=True)
+    ]
     step = problem.steps(built.compact.demand.bits)[0]
-    below.plot(x, (words - exact) / step, color="#666", linewidth=0.6)
-    below.set(xlabel=f"{given.name} {given.unit}", ylabel="error, LSB")
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    off: list[ChartRow] = [
+        {"x": float(at), "y": float(f"{y:.4g}")}
+        for at, y in zip(x, (words - exact) / step, strict=True)
+    ]
+    at = ChartAxis("x", f"{given.name} {given.unit}".rstrip())
+    curves = lines(
+        drawn,
+        at,
+        ChartAxis("y", f"{output.title} {output.unit}".rstrip()),
+        colour_by=ChartAxis("by", "", names=True),
+        title=f"{name}: {built.nodes} nodes",
+        points=False,
+    )
+    errors = lines(off, at, ChartAxis("y", "error, LSB"), title="logic less exact", points=False)
+    path.write_bytes(picture((curves, errors), "svg"))
 
 
 def photograph(name: str, path: Path) -> None:
@@ -146,9 +120,6 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="of pictures, without .svg")
     wanted = parser.parse_args().names
     drawn: dict[str, Callable[[Path], None]] = {
-        "t12": lambda path: draw_term(
-            {entry.plan.term.name: entry for entry in run_passes("machado-2r")}["T12"], path
-        ),
         "graph-2r": partial(draw_words, "machado-2r"),
         **{f"function-{name}": partial(draw_function, name) for name in ("park", "pid", "scara")},
         **{f"function-{name}": partial(draw_curve, name) for name in ("gelu", "thermistor")},

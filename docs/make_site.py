@@ -1,8 +1,8 @@
 """Make the documentation a small site, in out/site: `python docs/make_site.py [FOLDER]`.
 
-The README is its first page. Pages are those of docs/, read as they are; links to files beside
-them are copied along. Whatever is linked and not there, anchors among it, ends the build. The site
-loads nothing from elsewhere; its search works where it is served (`python -m http.server`).
+The README is its first page. The pages of docs/ and its folders are copied to one folder, together
+with the files that they link. A broken link or anchor ends the build. The site loads nothing from
+other hosts; its search needs a server (`python -m http.server`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Targets": ("hardware", "microcontroller"),
     "Proof": ("proof", "certificates"),
     "Beside it": ("parallel",),
-    "How it is built": ("design", "CONTRIBUTING", "CHANGELOG"),
+    "Contributing": (
+        "CONTRIBUTING", "contributing-architecture", "contributing-where-to-change",
+        "contributing-decisions-README", "CHANGELOG",
+    ),
+    "Decisions": tuple(
+        f"contributing-decisions-{path.stem}"
+        for path in sorted(DOCS.glob("contributing/decisions/0*.md"))
+    ),
 }  # fmt: skip
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 _NAMED_FENCE = re.compile(r"^([ ]*```\w+) (\S+)$", re.MULTILINE)  # as in ```toml park.toml
@@ -37,7 +44,8 @@ def pages() -> dict[str, Path]:
     """Return the pages by their names in the site, and where their texts are."""
     found = {"index": ROOT / "README.md"}
     found |= {name: ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING")}
-    return found | {path.stem: path for path in sorted(DOCS.glob("*.md"))}
+    names = {path: path.relative_to(DOCS).with_suffix("") for path in sorted(DOCS.rglob("*.md"))}
+    return found | {"-".join(name.parts): path for path, name in names.items()}
 
 
 def moved(text: str, page: Path, folder: Path) -> str:

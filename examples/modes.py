@@ -11,7 +11,7 @@ import sys
 
 import boolcomp as bc
 from boolcomp.base.errors import table
-from boolcomp.measure.report.rows import draw_samples, program_rows
+from boolcomp.measure.report import draw_samples, program_rows
 from boolcomp.problem.functions import inverse_dynamics_problem
 
 SAMPLES, EVALUATIONS = 200_000, 3_000_000

@@ -13,11 +13,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib import pyplot as plt
 
 import boolcomp as bc
+from boolcomp.base.pages import ChartAxis, lines, picture
 from boolcomp.problem.samples import column_names
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.base.pages import ChartRow
     from boolcomp.problem.robot.model import Robot
 
     Floats = NDArray[np.float64]
@@ -55,24 +55,30 @@ def trajectory(robot: Robot) -> tuple[Floats, Floats, Floats, Floats]:
 
 def draw(time: Floats, logic: Floats, exact: Floats, units: Sequence[str], path: Path) -> None:
     """Draw both torques of every joint, and their difference."""
-    mpl.rcParams.update({"svg.hashsalt": "boolcomp", "font.size": 9})
-    joints = logic.shape[1]
-    figure, axes = plt.subplots(
-        2, joints, figsize=(4.8 * joints, 4.6), layout="constrained", sharex=True, squeeze=False,
-        height_ratios=(3, 1),
-    )  # fmt: skip
-    for k in range(joints):
-        above, below = axes[0, k], axes[1, k]
-        above.plot(time, logic[:, k], color="#c8553d", linewidth=1.6, label="logic")
-        above.plot(time, exact[:, k], color="#222222", linewidth=0.8, label="Newton-Euler")
-        above.set(title=f"torque {k + 1}", ylabel=units[k])
-        above.legend(fontsize=8)
-        below.plot(time, logic[:, k] - exact[:, k], color="#3367b0", linewidth=0.8)
-        below.set(xlabel="time, s", ylabel="difference")
-        below.grid(visible=True, alpha=0.3)
-    for suffix in (".svg", ".png"):
-        metadata = {"Date": None} if suffix == ".svg" else None
-        figure.savefig(path.with_suffix(suffix), metadata=metadata, dpi=110)
+    at, kind = ChartAxis("time", "time, s"), ChartAxis("kind", "", names=True)
+    both, errors = [], []
+    for k, unit in enumerate(units):
+        drawn = {
+            "logic": logic[:, k], "Newton-Euler": exact[:, k],
+            "difference": logic[:, k] - exact[:, k],
+        }  # fmt: skip
+        rows: list[ChartRow] = [
+            {"time": float(t), "torque": float(x), "kind": name}
+            for name, column in drawn.items()
+            for t, x in zip(time, column, strict=True)
+        ]
+        torque = ChartAxis("torque", f"torque, {unit}")
+        both.append(
+            lines(rows[: 2 * len(time)], at, torque, colour_by=kind, points=False,
+                  title=f"torque {k + 1}")
+        )  # fmt: skip
+        errors.append(
+            lines(rows[2 * len(time) :], at, torque, points=False, high=90,
+                  title=f"torque {k + 1}: logic less Newton-Euler")
+        )  # fmt: skip
+    for ending in ("svg", "png"):
+        content = picture([*both, *errors], ending)
+        path.with_suffix(f".{ending}").write_bytes(content)
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ processes=(
   tests/engines/test_fork.py        # children of fork, threads
   tests/parallel/sharding           # shared memory, pipes, processes that wake each other
   tests/synthesis/test_abc.py       # foreign programs
-  tests/twolevel/test_milp.py       # a solver in a child
+  tests/twolevel/test_covering.py   # a solver in a child
 )
 files=(
   tests/batches/test_resume.py      # unfinished folders, locks

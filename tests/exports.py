@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import boolcomp as bc
 from boolcomp.logic import Planes
-from boolcomp.program import load_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,7 @@ def kept(name: str) -> Program:
             path = Path(folder) / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        return load_program(folder)
+        return bc.load_program(folder)
 
 
 def words_of(program: Program, count: int, seed: int = SEED) -> Words:

@@ -9,10 +9,8 @@ import numpy as np
 from batchfiles import program, read, states, torques, write
 from fuzzing import BrokenError, damaged, seeded, sentence
 
-from boolcomp.base import BoolcompError
+import boolcomp as bc
 from boolcomp.measure import trajectory_of
-from boolcomp.problem import load_robot
-from boolcomp.scale import evaluate_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +53,7 @@ def _batch(form: str, target: str, seed: int, place: Path) -> bool:
     of_run = rng.random() < 0.4
     if of_run:
         try:
-            evaluate_files(program(), source, result, chunk=50, engine="numpy", advance=_end)
+            bc.evaluate_files(program(), source, result, chunk=50, engine="numpy", advance=_end)
         except EndedError:
             victim = place / f"{target}.unfinished" / "journal"
         else:
@@ -65,8 +63,8 @@ def _batch(form: str, target: str, seed: int, place: Path) -> bool:
         victim = rng.choice(sorted(files))
     victim.write_bytes(damaged(rng, victim.read_bytes()))
     try:
-        found = evaluate_files(program(), source, result, chunk=50, engine="numpy")
-    except BoolcompError as error:
+        found = bc.evaluate_files(program(), source, result, chunk=50, engine="numpy")
+    except bc.BoolcompError as error:
         sentence(error)
         if result.exists():
             raise BrokenError("something was written under the result's name") from error
@@ -91,8 +89,8 @@ def way_case(seed: int, folder: Path) -> bool:
         path.write_bytes(damaged(rng, data) if rng.random() < 0.5 else data)
         text = str(path)
     try:
-        found = trajectory_of(load_robot("machado-2r"), text, 1.0, 100.0)
-    except BoolcompError as error:
+        found = trajectory_of(bc.load_robot("machado-2r"), text, 1.0, 100.0)
+    except bc.BoolcompError as error:
         sentence(error)
         return False
     if not all(np.isfinite(one).all() for one in (found.q, found.qd, found.qdd)):

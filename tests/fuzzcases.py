@@ -27,7 +27,7 @@ from samples import terms_of
 import boolcomp as bc
 from boolcomp import cli
 from boolcomp.base import DataWarning
-from boolcomp.paper import Options
+from boolcomp.paper import PlanOptions
 from boolcomp.pipeline import run_passes
 from boolcomp.problem import load_urdf, parse_robot
 from boolcomp.twolevel import minimise, parse, render
@@ -95,7 +95,7 @@ def robot_case(seed: int, folder: Path) -> bool:
         if robot.joints <= 3:
             str(terms_of(robot))
         if robot.joints <= 2 and rng.random() < 0.05:
-            run_passes(robot, Options(bits=4), until="plan")
+            run_passes(robot, PlanOptions(bits=4), until="plan")
     except bc.BoolcompError as error:
         sentence(error)
     return True

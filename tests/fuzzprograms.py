@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fuzzing import damaged
 from small_programs import stages
 
-from boolcomp.api import compile as compile_program
+import boolcomp as bc
 from boolcomp.program import HEAD, render_program
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def files_of(program: Program) -> Files:
 @cache
 def program_files() -> tuple[Files, ...]:
     """Return two programs as files: product terms, and one network for all torques."""
-    programs = (stages(4)[2], compile_program("machado-2r", bits=8))
+    programs = (stages(4)[2], bc.compile("machado-2r", bits=8))
     return tuple(files_of(program) for program in programs)
 
 

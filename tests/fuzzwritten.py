@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from fuzzing import BrokenError, damaged, seeded, sentence
 
-from boolcomp.base import BoolcompError
+import boolcomp as bc
 from boolcomp.problem import parse_function
 from boolcomp.terms import split
 
@@ -75,7 +75,7 @@ def written_case(seed: int, folder: Path) -> bool:
     text = damaged_function(seeded(seed))
     try:
         problem = parse_function(text, "f.toml")
-    except BoolcompError as error:
+    except bc.BoolcompError as error:
         sentence(error)
         if not str(error).startswith("f.toml"):
             raise BrokenError(f"a message without the file: {error}") from error

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import boolcomp as bc
 from boolcomp.parallel import TaskGraph
-from boolcomp.problem import inverse_dynamics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.parallel import Recorded
+    from boolcomp.parallel import RecordedMethod
     from boolcomp.problem import Robot, Straight
 
 
@@ -21,7 +21,7 @@ def before(graph: TaskGraph) -> dict[str, frozenset[str]]:
     return closure({n: {e.before for e in edges} for n, edges in graph.predecessors().items()})
 
 
-def printed(found: Recorded) -> TaskGraph:
+def printed(found: RecordedMethod) -> TaskGraph:
     """Return a graph without what no paper counts: sines, cosines, rotations and steps."""
     graph = found.graph
     kept = {t.name for t in graph.tasks if t.name.split("/")[0] not in ("A", "p")}
@@ -30,7 +30,7 @@ def printed(found: Recorded) -> TaskGraph:
     return TaskGraph(graph.name, tasks, edges)
 
 
-def crossing(found: Recorded, before: str, after: str) -> set[int]:
+def crossing(found: RecordedMethod, before: str, after: str) -> set[int]:
     """Return the nodes that one task hands to another."""
     nodes = found.straight.nodes
     read = {k for node in nodes if node.task == after for k in node.operands}
@@ -52,6 +52,6 @@ def closure(direct: dict[str, set[str]]) -> dict[str, frozenset[str]]:
 
 def error(robot: Robot, program: Straight, state: tuple[NDArray[np.float64], ...]) -> float:
     """Return the largest error of a program's torques, relative to the largest torque."""
-    expected = inverse_dynamics(robot, *state)
+    expected = bc.inverse_dynamics(robot, *state)
     found = np.stack(program.evaluate([column for x in state for column in x.T]), axis=-1)
     return float(abs(found - expected).max() / max(1.0, abs(expected).max()))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from samples import problem_of, random_robot
 
-from boolcomp.problem import Interval, load_robot
+import boolcomp as bc
+from boolcomp.problem import Interval
 from boolcomp.terms import output_amplitudes
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ KEYS = {"q": "position", "qd": "velocity", "qdd": "acceleration", "word": "word_
 
 def with_ranges(robot: Robot | str, **ranges: tuple[float, float]) -> Robot:
     """Return a robot with other ranges, named `q2`, `qd1`, `qdd1` or `word2`."""
-    arm = load_robot(robot) if isinstance(robot, str) else robot
+    arm = bc.load_robot(robot) if isinstance(robot, str) else robot
     links = list(arm.links)
     for name, ends in ranges.items():
         kind = name.rstrip("0123456789")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from exports import expected, run_c, run_javascript, run_python, run_sliced, words_of
 
-from boolcomp.base import UsageError
+import boolcomp as bc
 from boolcomp.measure import SIMULATIONS, Check, read_back, simulated, word_checks
-from boolcomp.targets import Options, export_texts, netlist_of
+from boolcomp.targets import ExportOptions, export_texts, netlist_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ def matrix(program: Program, count: int) -> Iterator[Check]:
             if shutil.which(one.tool) is None:
                 yield Check(name, one.name, note=f"{one.tool} is not installed", skipped=True)
                 continue
-            options = Options(one.level, one.pipeline, one.bench)
+            options = ExportOptions(one.level, one.pipeline, one.bench)
             yield simulated(name, one, export_texts(program, one.target, None, options), SECONDS)
     yield from code_checks(program, count)
 
@@ -62,11 +62,11 @@ def code_checks(program: Program, count: int) -> Iterator[Check]:
     yield _run("c-sliced", "gcc", words, made,
                lambda w, f: run_sliced(
                    dict(export_texts(program, "c-sliced", load)), w, f))  # fmt: skip
-    text = next(iter(export_texts(program, "python", load, Options(level)).values()))
+    text = next(iter(export_texts(program, "python", load, ExportOptions(level)).values()))
     yield _run(
         f"python {level}", "", words[:few], made[:few], lambda w, _: run_python(str(text), w)
     )
-    script = next(iter(export_texts(program, "javascript", load, Options(level)).values()))
+    script = next(iter(export_texts(program, "javascript", load, ExportOptions(level)).values()))
     yield _run(f"javascript {level}", "node", words[:few], made[:few],
                lambda w, f: run_javascript(str(script), w, f))  # fmt: skip
     yield _pla(program, load)
@@ -88,7 +88,7 @@ def _pla(program: Program, load: float) -> Check:
     bits = [word.code.bits for word in program.inputs]
     try:
         files = export_texts(program, "pla", load)
-    except UsageError as error:
+    except bc.UsageError as error:
         return Check("pla", "all words", note=str(error), skipped=True)
     if len(files) > 1 or sum(bits) > WIDEST_PLA:
         return Check("pla", "all words", note="a table a term: compared elsewhere", skipped=True)

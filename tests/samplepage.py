@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from boolcomp.base import charts as base_charts
-from boolcomp.base import charts as parts
-from boolcomp.base import charts as tables
 from boolcomp.base import pages
+from boolcomp.base import pages as base_charts
+from boolcomp.base import pages as parts
+from boolcomp.base import pages as tables
 
 BITS = tuple(range(4, 13))
 HEADS = 14
@@ -13,8 +13,8 @@ HEADS = 14
 
 def charts() -> tuple[base_charts.Chart, ...]:
     """Return a chart of every kind."""
-    series = base_charts.Axis("series", "series", names=True)
-    kind = base_charts.Axis("kind", "", names=True)
+    series = base_charts.ChartAxis("series", "series", names=True)
+    kind = base_charts.ChartAxis("kind", "", names=True)
     errors: list[base_charts.ChartRow] = [
         {"bits": b, "error": factor * 2.0**-b, "series": name, "kind": what}
         for name, share in (("compact", 1.0), ("paper, m + 1", 1.5))
@@ -33,14 +33,14 @@ def charts() -> tuple[base_charts.Chart, ...]:
         {"word": f"w{k}", "nodes": 3 * k + 1, "kind": "sum"} for k in range(5)
     ]
     bits, rms = (
-        base_charts.Axis("bits", "bits", values=BITS),
-        base_charts.Axis("error", "error, N·m", log=True),
+        base_charts.ChartAxis("bits", "bits", values=BITS),
+        base_charts.ChartAxis("error", "error, N·m", log=True),
     )
-    named = (base_charts.Axis("name", "name", names=True),)
+    named = (base_charts.ChartAxis("name", "name", names=True),)
     q1, q2, error = (
-        base_charts.Axis("q1", "q1, rad"),
-        base_charts.Axis("q2", "q2, rad"),
-        base_charts.Axis("error", "error, LSB"),
+        base_charts.ChartAxis("q1", "q1, rad"),
+        base_charts.ChartAxis("q2", "q2, rad"),
+        base_charts.ChartAxis("error", "error, LSB"),
     )
     return (
         base_charts.lines(
@@ -48,8 +48,8 @@ def charts() -> tuple[base_charts.Chart, ...]:
         ),
         base_charts.scatter(
             points,
-            base_charts.Axis("nodes", "nodes"),
-            base_charts.Axis("rms", "rms", log=True),
+            base_charts.ChartAxis("nodes", "nodes"),
+            base_charts.ChartAxis("rms", "rms", log=True),
             colour_by=series,
             hover=named,
             front="front",
@@ -57,16 +57,16 @@ def charts() -> tuple[base_charts.Chart, ...]:
         ),
         base_charts.histogram(
             intervals,
-            base_charts.Axis("low", "from"),
+            base_charts.ChartAxis("low", "from"),
             "high",
-            base_charts.Axis("states", "states"),
+            base_charts.ChartAxis("states", "states"),
             title="How often",
         ),
         base_charts.heat(cells, q1, q2, error, cell=(0.5, 0.5), diverging=True, title="Where"),
         base_charts.bars(
             words,
-            base_charts.Axis("word", "word"),
-            base_charts.Axis("nodes", "nodes"),
+            base_charts.ChartAxis("word", "word"),
+            base_charts.ChartAxis("nodes", "nodes"),
             colour_by=kind,
             title="Words",
         ),
@@ -107,17 +107,20 @@ def sample_page() -> pages.Page:
             parts.Text("sampled on 10 states", kind="note"),
         ),
         sections=(
-            pages.Section("Errors", (parts.Beside((first, third)), second)),
-            pages.Section(
-                "Where", (parts.Choice("bits", [("8", (fourth,)), ("9", (fifth,))], "9"),)
+            pages.PageSection("Errors", (parts.Beside((first, third)), second)),
+            pages.PageSection(
+                "Where", (parts.Alternatives("bits", [("8", (fourth,)), ("9", (fifth,))], "9"),)
             ),
-            pages.Section(
+            pages.PageSection(
                 "Figures",
-                (table(), parts.Choice("bits", [(n, (parts.Text(f"of {n}"),)) for n in "89"])),
+                (
+                    table(),
+                    parts.Alternatives("bits", [(n, (parts.Text(f"of {n}"),)) for n in "89"]),
+                ),
             ),
-            pages.Section(
+            pages.PageSection(
                 "Drawn", (parts.Drawing(square, "a square"), parts.Markup("<p>as it is</p>"))
             ),
-            pages.Section("Folded", (parts.Text("folded away"),), opened=False),
+            pages.PageSection("Folded", (parts.Text("folded away"),), opened=False),
         ),
     )

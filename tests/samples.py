@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.problem import (
-    Input,
-    Interval,
-    Link,
-    Pose,
-    Robot,
-    inverse_dynamics_problem,
-    load_robot,
-    robot_names,
-)
+import boolcomp as bc
+from boolcomp.problem import Input, Interval, Link, Pose, Robot, inverse_dynamics_problem
 from boolcomp.terms import Terms, split
 
 if TYPE_CHECKING:
@@ -29,8 +21,8 @@ if TYPE_CHECKING:
 
 # Names of robots that ship; what takes terms of seven joints takes seconds.
 SHIPPED = [
-    pytest.param(name, marks=[pytest.mark.check] if load_robot(name).joints > 6 else [])
-    for name in robot_names()
+    pytest.param(name, marks=[pytest.mark.check] if bc.load_robot(name).joints > 6 else [])
+    for name in bc.robot_names()
 ]
 TURN = Interval(-math.pi, math.pi)
 ONE = Interval(-1.0, 1.0)
@@ -38,7 +30,7 @@ ONE = Interval(-1.0, 1.0)
 
 def problem_of(robot: Robot | str) -> Problem:
     """Return the inverse dynamics of a robot, or of one that ships."""
-    return inverse_dynamics_problem(load_robot(robot) if isinstance(robot, str) else robot)
+    return inverse_dynamics_problem(bc.load_robot(robot) if isinstance(robot, str) else robot)
 
 
 @lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from limited import with_ranges
 
 from boolcomp.base import ALONE
-from boolcomp.compact import CompactChoices, Ends, usual_demand
+from boolcomp.compact import CompactChoices, WordEnds, usual_demand
 from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
 from boolcomp.problem import parse_function
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.compact import Built, Compact
-    from boolcomp.problem import Source
+    from boolcomp.problem import Problem, Robot
 
 CURVED = """\
 name = "curved"
@@ -40,23 +40,23 @@ def built_of(name: str, bits: int = 8) -> Built:
     return compile_compact(name, CompactChoices(demand, proof="plain")).built[0]
 
 
-def shipped(name: str) -> tuple[Compact, Ends]:
+def shipped(name: str) -> tuple[Compact, WordEnds]:
     """Return the graph of a result that ships, and what is done to its outputs."""
     built = built_of(name)
     return built.compact, built.ends
 
 
 def made(
-    source: Source, folder: Path, bits: int, rms: tuple[float, ...] = (), **load: Any
-) -> tuple[Compact, Ends]:
+    source: str | Robot | Problem, folder: Path, bits: int, rms: tuple[float, ...] = (), **load: Any
+) -> tuple[Compact, WordEnds]:
     """Return a small graph, made with no effort; no network is made of it."""
     demand = replace(usual_demand(bits), effort=0.0, rms=rms)
     choices = CompactChoices(demand, folder, also_shipped=False, workers=ALONE)
     _, compact = run(COMPACT, [TipLoad(source, **load)], [choices], "graph")[0]
-    return compact, Ends()
+    return compact, WordEnds()
 
 
-def made_by_name(name: str, folder: Path) -> tuple[Compact, Ends]:
+def made_by_name(name: str, folder: Path) -> tuple[Compact, WordEnds]:
     """Return a small graph of the paper's arm with "stops", or of a "curved" function."""
     if name == "stops":
         return made(with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9)), folder, 5)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.measure import Subject, program_page
+from boolcomp.measure import ShownProgram, program_page
 from boolcomp.problem import Group, Problem, function_of, load_source, problem_of, robot_of
 from boolcomp.words import InputWord
 
@@ -32,16 +32,16 @@ SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)
 MODEL = re.compile(r'<script type="application/json" id="model">(.*?)</script>', re.DOTALL)
 
 
-def subject_of(program: Program, source: str | None = None) -> Subject:
+def subject_of(program: Program, source: str | None = None) -> ShownProgram:
     """Return what is shown of a program of a robot or function."""
     if source is None:
-        return Subject(program, program.loads[0])
+        return ShownProgram(program, program.loads[0])
     loaded = load_source(source)
     if isinstance(loaded, Problem):
-        return Subject(program, program.loads[0], loaded)
+        return ShownProgram(program, program.loads[0], loaded)
     of = function_of(program.name, loaded.name)
     robot = robot_of(loaded)
-    return Subject(program, program.loads[0], problem_of(robot, of), robot, of)
+    return ShownProgram(program, program.loads[0], problem_of(robot, of), robot, of)
 
 
 @cache
@@ -85,7 +85,7 @@ def in_node(page: str, script: str, folder: Path, given: Any = None) -> Any:
     return json.loads(found.stdout)
 
 
-EVIL = "\"'></script><img src=x onerror=alert(1)>"
+EVIL = "\"'></script></SCRIPT><!-- <script>\u2028<img src=x onerror=alert(1)>"
 MAJORITY = """\
 .i 3
 .o 2

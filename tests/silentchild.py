@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from boolcomp.base import Channel
+from typing import Any
 
 
-def main(channel: Channel, kind: str, folder: str) -> None:
+def main(channel: Any, kind: str, folder: str) -> None:
     """Wait for what never comes."""
     del kind, folder
     while True:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.engines import Call, Port, Result, Wiring
-from boolcomp.paper import Options, program_of
+from boolcomp.engines import Call, EnginePort, Result, Wiring
+from boolcomp.paper import PlanOptions, program_of
 from boolcomp.pipeline import run_passes
 from boolcomp.problem import Interval, numbered
 from boolcomp.program import family_of
-from boolcomp.twolevel import Dense, isop
+from boolcomp.twolevel import Dense, minimise
 
 if TYPE_CHECKING:
+    from boolcomp.engines import Evaluation
     from boolcomp.logic import Network
     from boolcomp.paper import Plan, TermTable
     from boolcomp.problem import CodeKind
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @cache
 def stages(bits: int, code: CodeKind = "gray") -> tuple[Plan, tuple[TermTable, ...], Program]:
     """Return plan, tables and program of the paper's arm."""
-    options = Options(bits, code)
+    options = PlanOptions(bits, code)
     plan: Plan = run_passes("machado-2r", options, until="plan")
     tables: tuple[TermTable, ...] = run_passes("machado-2r", options, until="tables")
     covers = {entry.table: cover_of(entry) for entry in tables}
@@ -49,9 +50,7 @@ def family() -> Program:
 
 def cover_of(entry: TermTable) -> Cubes:
     """Return an irredundant cover of a table."""
-    cubes = isop(Dense.from_columns(entry.table.inputs, entry.table.columns))
-    assert cubes is not None
-    return cubes
+    return minimise(Dense.from_columns(entry.table.inputs, entry.table.columns), "isop").cubes
 
 
 def table_wiring(network: Network) -> Wiring:
@@ -62,5 +61,16 @@ def table_wiring(network: Network) -> Wiring:
     result = Result("y", code, network.inputs, network.inputs)
     planes = network.inputs + len(network.outputs)
     return Wiring(
-        (numbered("x", 1),), (Port(0, 0, whole, 0),), (network,), (call,), (result,), planes
+        (numbered("x", 1),), (EnginePort(0, 0, whole, 0),), (network,), (call,), (result,), planes
+    )
+
+
+def same(one: Evaluation, other: Evaluation) -> bool:
+    """Tell whether two evaluations have the same types, bytes and counts."""
+    counts = [(x.saturated_inputs, x.saturated_outputs, x.beyond_stops) for x in (one, other)]
+    return (
+        counts[0] == counts[1]
+        and one.values.dtype == other.values.dtype
+        and one.values.tobytes() == other.values.tobytes()
+        and one.words.tobytes() == other.words.tobytes()
     )

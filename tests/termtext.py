@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from boolcomp.problem import name_order
-from boolcomp.terms import Exponents, Term, Wave, collect
+from boolcomp.terms import Term, collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from boolcomp.problem import Input
+
+    Powers = tuple[tuple[str, int], ...]
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d+)?)|(?P<function>cos|sin)\b"
@@ -43,7 +45,7 @@ class _Reader:
             self.tokens.append((str(match.lastgroup), match.group(str(match.lastgroup))))
             end = match.end()
 
-    def term(self) -> tuple[tuple[Wave, ...], tuple[Input, ...]]:
+    def term(self) -> tuple[Any, tuple[Input, ...]]:
         """Read `sum` or `(sum) factor`, or one wave followed by its factor."""
         if self._take("("):
             waves = self._sum()
@@ -55,13 +57,13 @@ class _Reader:
             factor += self._factor()
         return collect(waves), tuple(factor)
 
-    def _sum(self) -> list[tuple[Exponents, Exponents, complex]]:
+    def _sum(self) -> list[tuple[Powers, Powers, complex]]:
         parts = [self._wave(-1.0 if self._take("-") else 1.0)]
         while (plus := self._take("+")) or self._take("-"):
             parts.append(self._wave(1.0 if plus else -1.0))
         return parts
 
-    def _wave(self, sign: float) -> tuple[Exponents, Exponents, complex]:
+    def _wave(self, sign: float) -> tuple[Powers, Powers, complex]:
         amplitude = sign * float(self._kind("number") or self._fail("a number"))
         powers = []
         while self._next("variable") and self.variables_kind() == "q":
@@ -74,7 +76,7 @@ class _Reader:
         coefficient = complex(amplitude) if function == "cos" else complex(0, -amplitude)
         return self._angle_sum(), tuple(powers), coefficient
 
-    def _angle_sum(self) -> Exponents:
+    def _angle_sum(self) -> Powers:
         if not self._take("("):
             return ((self._variable().name, 1),)
         multiples = []

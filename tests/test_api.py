@@ -16,8 +16,8 @@ from small_programs import family, stages
 import boolcomp as bc
 from boolcomp import api
 from boolcomp.compact import Demand
-from boolcomp.paper import Options
-from boolcomp.problem import bias_torques, gravity_torques, inertia_matrix
+from boolcomp.paper import PlanOptions
+from boolcomp.problem import gravity_torques, inertia_matrix
 from boolcomp.twolevel import Recipe
 
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ class _Asked(Exception):  # noqa: N818  # no error: the demand got through
     """Carries what the compiler is asked for."""
 
 
-def asked(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> Demand:
+def asked(monkeypatch: pytest.MonkeyPatch, *, completed: bool = True, **choices: Any) -> Demand:
     """Return the demand that `compile` makes of its keywords."""
 
     def compiler(_: object, choices: CompactChoices, *__: object) -> None:
-        raise _Asked(choices.demand.completed(problem_of("machado-2r")))
+        demand = choices.demand
+        raise _Asked(demand.completed(problem_of("machado-2r")) if completed else demand)
 
     monkeypatch.setattr(api, "compile_compact", compiler)
     with pytest.raises(_Asked) as caught:
@@ -50,7 +51,7 @@ def test_keywords_take_numbers_and_texts_and_their_older_spelling(
     values = asked(
         monkeypatch, bits=8, rms_error=0.5, max_error=3, input_bits={"q": 12}, effort=1, seed=2
     )
-    texts = {"bits": "8", "input_bits": "q=12", "effort": "1", "seed": "2"}
+    texts: dict[str, Any] = {"bits": "8", "input_bits": "q=12", "effort": "1", "seed": "2"}
     assert values == asked(monkeypatch, rms_error=".5", max_error="3", **texts)
     assert values == asked(monkeypatch, rms=0.5, max=3, **texts)
     assert (values.rms, values.max, values.bits) == ((0.5,), (3.0,), 8)
@@ -60,9 +61,75 @@ def test_keywords_take_numbers_and_texts_and_their_older_spelling(
 
 
 @pytest.mark.parametrize(
+    ("name", "spellings", "field", "value"),
+    [
+        ("bits", [8, 8.0, "8", " 8 ", np.int64(8), np.float32(8)], "bits", 8),
+        ("rms_error", [".4,.6", [0.4, 0.6], (0.4, ".6"), np.array([0.4, 0.6])], "rms", (0.4, 0.6)),
+        ("rms_error", [0.4, ".4", np.float64(0.4), np.array(0.4), [0.4]], "rms", (0.4,)),
+        ("rms_error", [iter([0.4, 0.6])], "rms", (0.4, 0.6)),
+        ("input_bits", [12, "12"], "input_bits", {"words": 12}),
+        ("input_bits", ["q=12, qdd1=9", {"q": 12, "qdd1": "9"}], "input_bits",
+         {"q": 12, "qdd1": 9}),
+        ("input_bits", [None], "input_bits", {}),
+    ],
+)  # fmt: skip
+def test_numbers_have_many_spellings(
+    monkeypatch: pytest.MonkeyPatch, name: str, spellings: list[Any], field: str, value: Any
+) -> None:
+    for given in spellings:
+        demand = asked(monkeypatch, completed=False, **{name: given})
+        found = getattr(demand, field)
+        assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("0:5:0.05", [k / 20 for k in range(101)]),
+        ("0:1:0.3", [0.0, 0.3, 0.6, 0.9]),
+        ("2,0:1:0.5", [2.0, 0.0, 0.5, 1.0]),
+        (" 1 : 1 : 1 ", [1.0]),
+        ("1e-1:3e-1:1e-1", [0.1, 0.2, 0.3]),
+    ],
+)
+def test_ranges_of_masses_are_those_decimals(
+    monkeypatch: pytest.MonkeyPatch, text: str, found: list[float]
+) -> None:
+    def compiler(*given: Any) -> None:
+        raise _Asked(given[2])
+
+    monkeypatch.setattr(api, "compile_compact", compiler)
+    with pytest.raises(_Asked) as caught:
+        bc.compile("machado-2r", payloads=text)
+    assert list(caught.value.args[0]) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["0:5", "0:5:0", "5:0:1", "0:5:-1", "0:nan:1", "0:inf:1", "a:b:c", "::", "1:"]
+)
+def test_ranges_that_are_none_are_sentences(text: str) -> None:
+    with pytest.raises(bc.UsageError, match=r"payloads .*give masses in kg.*0:5:0\.05"):
+        bc.compile("machado-2r", payloads=text)
+
+
+@pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        ({"rms_error": 0.1}, "rounding alone makes an rms error of 0.289 steps"),
+        ({"payloads": "0:1e6:1e-6"}, "more than 1000 masses"),
+        ({"payloads": "0:1:.002,0:1:.002,0:1:.002"}, "more than 1000 masses"),
+        ({"bits": "eight"}, "bits 'eight': give a whole number"),
+        ({"bits": 8.5}, "bits 8.5: give a whole number"),
+        ({"bits": True}, "bits True: give a whole number"),
+        ({"bits": "9" * 5000}, "bits '999.{,100}$"),
+        ({"bits": float("inf")}, "bits inf: give a whole number"),
+        ({"effort": [1.0]}, r"effort \[1.0\]: give a number"),
+        ({"rms_error": float("nan")}, "rms_error nan: give LSB"),
+        ({"rms_error": {1: 0.5}}, "give LSB"),
+        ({"rms_error": 10**400}, "of about 401 digits: give LSB"),
+        ({"rms_error": [[0.4, 0.6]]}, "give LSB"),
+        ({"input_bits": 8.5}, "give bits"),
+        ({"input_bits": {"q": None}}, "give bits"),
+        ({"rms_error": 0.1}, "the rms error of rounding alone is 0.289 steps"),
         ({"rms_error": "much"}, "rms_error 'much': give LSB, such as .5, or one a joint"),
         ({"rms_error": (0.5, 0.5, 0.5)}, "rms_error has 3 values: one for all joints"),
         ({"bits": 99}, "bits are 2 to 16, not 99"),
@@ -83,7 +150,7 @@ def test_keywords_take_numbers_and_texts_and_their_older_spelling(
         ({"mode": "papr"}, r"mode 'papr' \(did you mean 'paper'\?\)"),
         ({"seed": 1 << 70}, "a seed is 0 to"),
         ({"payloads": (1.0, 1.0)}, "payloads must be one or several different masses"),
-        ({"error": "1"}, "Give a unit"),
+        ({"error": "1"}, "give a unit"),
         ({"error": 1.0}, "a number without a unit"),
         ({"bits": 8, "error": {"tau1": "0.5Nm"}}, "give it 9 bits or more"),
         ({"error": "1lsb", "proof": "tihgt"}, r"proof 'tihgt' \(did you mean 'tight'\?\)"),
@@ -100,7 +167,7 @@ def test_every_wrong_keyword_is_a_sentence(choices: dict[str, Any], sentence: st
 
 def test_what_the_signature_shows_is_what_holds() -> None:
     shown = {k: p.default for k, p in inspect.signature(bc.compile).parameters.items()}
-    demand, options, recipe = Demand(), Options(), Recipe()
+    demand, options, recipe = Demand(), PlanOptions(), Recipe()
     assert (shown["bits"], api.USUAL_BITS) == (None, demand.bits)  # a function may name its own
     for name in ("saturate", "objective", "effort", "seed"):
         assert shown[name] == getattr(demand, name)
@@ -150,7 +217,6 @@ def test_newton_euler_takes_a_robot_its_name_or_its_path(tmp_path: Path) -> None
         assert np.array_equal(bc.inverse_dynamics(same, *STATE), expected)
     for function in (gravity_torques, inertia_matrix):
         assert np.array_equal(function("machado-2r", STATE[0]), function(robot, STATE[0]))
-    assert np.array_equal(bias_torques("machado-2r", *STATE[:2]), bias_torques(robot, *STATE[:2]))
     with pytest.raises(
         bc.UsageError, match=r"no robot named 'machado2r' .did you mean 'machado-2r'"
     ):
@@ -170,7 +236,7 @@ def test_newton_euler_takes_a_number_for_all_joints_and_samples() -> None:
     [
         (([0, 0, 0], 0, 0), r"q has shape \(3,\): machado-2r takes \(2,\) or \(samples, 2\)"),
         ((np.zeros((3, 2)), np.zeros((4, 2)), 0), "q, qd and qdd must have as many samples each"),
-        ((0, 0, 0), "numbers alone do not say enough: machado-2r has 2 joints"),
+        ((0, 0, 0), "numbers alone are not enough: machado-2r has 2 joints"),
         (("here", 0, 0), "q holds .*, not real numbers"),
         (([[0, 0], [0]], 0, 0), "q is not an array of numbers"),
     ],

@@ -17,7 +17,7 @@ import pytest
 from small_programs import stages
 
 import boolcomp as bc
-from boolcomp.commands import COMMANDS, numbers
+from boolcomp.commands import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,12 +174,14 @@ def test_on_a_full_disk_a_command_leaves_no_file_or_folder_that_it_made(
 # Reports.
 
 
-def test_ranges_and_lists_of_numbers() -> None:
-    assert numbers("--bits", "8") == (8,)
-    assert numbers("--bits", "4-6,9, 5") == (4, 5, 6, 9)
+def test_ranges_and_lists_of_numbers(run: Callable[..., Result]) -> None:
+    for text, found in (("8", [8]), ("4-6,9, 5", [4, 5, 6, 9])):
+        more = ("--bits", text, "--mode", "paper", "--time", ".01", "--json")
+        rows = json.loads(run("simulate", "machado-2r", *more).out)["rows"]
+        assert [row["bits"] for row in rows[2::2]] == found
     for wrong in ("", "x", "6-4", "4-", "-4", "4,,5"):
-        with pytest.raises(bc.UsageError, match=r"--bits .*: give a number, a range or a list"):
-            numbers("--bits", wrong)
+        result = run("simulate", "machado-2r", "--bits", wrong)
+        assert (result.code, "give a number, a range or a list" in result.err) == (2, True)
 
 
 @pytest.mark.check
@@ -192,7 +194,7 @@ def test_a_report_leaves_its_files_repeats_itself_and_tells_of_saturation(
     asked = ("report", "small.toml", *few, "--evaluations", "2000", "--no-logic")
     result = run(*asked, "-o", "r")
     assert result.code == 0
-    assert "samples saturate: no bound for them" in result.out
+    assert "samples saturate, without a bound" in result.out
     names = {path.name for path in Path("r").iterdir()}
     pictures = {"errors.svg", "errors.png"}
     assert names == {*pictures, *(f"report.{end}" for end in ("txt", "csv", "json", "html"))}
@@ -201,7 +203,7 @@ def test_a_report_leaves_its_files_repeats_itself_and_tells_of_saturation(
     assert one == two
     assert one[0]["max_error"] != other[0]["max_error"]
     made = run("compile", "small.toml", "--mode", "paper", "--bits", "4", "--minimizer", "isop")
-    assert "T1 can reach ±152.422, beyond its range ±50" in made.out
+    assert "T1 can reach ±152.422, outside its range ±50" in made.out
 
 
 @pytest.mark.check
@@ -210,9 +212,9 @@ def test_a_program_of_a_robot_of_ones_own_asks_for_its_file(run: Callable[..., R
     few = ("report", "mine", "--samples", "10", "--evaluations", "0")
     result = run(*few)
     assert result.code == 2
-    assert "none of the robots that ship: say its robot file with --robot FILE" in result.err
+    assert "not a built-in robot: give its robot or function file with --robot FILE" in result.err
     Path("my-2r.toml").write_text(str(replace(bc.load_robot("machado-2r"), name="my-2r")))
-    assert "say its robot file with --robot my-2r.toml" in run(*few).err
+    assert "give its robot or function file with --robot my-2r.toml" in run(*few).err
     assert run(*few, "--robot", "my-2r.toml").code == 0
     other = run(*few, "--robot", "elbow-3r")
-    assert (other.code, "was compiled for my-2r with 2 joints" in other.err) == (2, True)
+    assert (other.code, "was compiled for my-2r with 2 outputs" in other.err) == (2, True)

@@ -15,9 +15,9 @@ from small_programs import compact
 
 import boolcomp as bc
 from boolcomp.base.store import Folder
-from boolcomp.commands.compile import _wide, _words, say_whence, unread
-from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.optimise import Step
+from boolcomp.commands.compile import _loose, _words, print_origin, unread
+from boolcomp.logic import lutmapping
+from boolcomp.logic.synthesis import SynthesisStep
 from boolcomp.words.graph import Bits, Heap, InputWord, Scale, WordGraph
 
 if TYPE_CHECKING:
@@ -32,20 +32,20 @@ SMALL = ("machado-2r", "--bits", "4")  # its result ships
 def test_compile_says_what_was_read_from_the_store(run: Callable[..., Result]) -> None:
     first, again = (run("compile", *SMALL) for _ in range(2))
     assert first.out == again.out
-    assert first.err.endswith(" s\nread from the store; another --effort searches anew\n")
+    assert first.err.endswith(" s\nread from the store; to search again, use another --effort\n")
     assert json.loads(run("compile", *SMALL, "--json").out)["stored"] is True
 
 
 def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[str]) -> None:
     kept = built_of("machado-2r", 4)
-    say_whence([kept])
+    print_origin([kept])
     assert "ABC" not in capsys.readouterr().err
-    step = Step("ABC", 600, 20, abc.MISSING.note)
-    say_whence([replace(kept, steps=(*kept.steps, step), stored=False), kept])
+    step = SynthesisStep("ABC", 600, 20, lutmapping.MISSING.note)
+    print_origin([replace(kept, steps=(*kept.steps, step), stored=False), kept])
     store, smaller = capsys.readouterr().err.splitlines()
-    assert store == "1 of 2 loads read from the store; another --effort searches anew"
+    assert store == "1 of 2 payloads read from the store; to search again, use another --effort"
     assert smaller.endswith(
-        "may be larger than it need be: ABC was not found: pip install 'boolcomp[abc]', or put "
+        "may be larger than necessary: ABC was not found: pip install 'boolcomp[abc]', or put "
         "yosys-abc on PATH"
     )
 
@@ -59,7 +59,7 @@ def test_paper_mode_says_which_tables_were_read(
     paper = ("compile", *SMALL, "--mode", "paper", "--minimizer", "isop", "--json")
     first, again = (run(*paper) for _ in range(2))
     assert "read from the store" not in first.err
-    assert " tables read from the store; another --minimizer searches anew" in again.err
+    assert "read from the store; to minimise them again, use another" in again.err
     one, other = (json.loads(result.out)["tables"] for result in (first, again))
     assert [item["name"] for item in one] == [f"T{j}{k}" for j in (1, 2) for k in range(1, 7)]
     assert [item["stored"] for item in (*one, *other)] == [False] * 12 + [True] * 12
@@ -70,9 +70,9 @@ def test_what_is_said_of_bounds_words_and_bits() -> None:
     outputs = [SimpleNamespace(symbol=name) for name in ("T1", "T2", "T3")]
     found = SimpleNamespace(problem=SimpleNamespace(outputs=outputs))
     wide: Any = SimpleNamespace(compact=found, over_found=(1.99, 35.26, None))
-    assert _wide(wide) == "\nbounds over the worst found: T2 35 times"
+    assert _loose(wide) == "\nbound / largest error found: T2 35"
     wide.over_found = (1.5, None, 1.0)
-    assert not _wide(wide)
+    assert not _loose(wide)
     nodes = (
         InputWord("another", 6, angle=False),
         InputWord("an_input_of_a_long_name", 4, angle=False),
@@ -83,8 +83,8 @@ def test_what_is_said_of_bounds_words_and_bits() -> None:
     assert _words(graph, (), {}).splitlines()[4:] == ["w2       8", "w3       8  w2, scaled"]
     asked = {"q1": 10, "q2": 10, "qd1": 8}
     assert unread({"q1": 10, "q2": 3, "qd1": 0}, asked) == [
-        "low bits that nobody reads: q2 3",
-        "not read at all: q1",
+        "unused low input bits: q2 3",
+        "unused inputs: q1",
     ]
     assert unread(dict.fromkeys(asked, 0), asked) == []
 
@@ -122,7 +122,7 @@ def test_words_in_other_codes_are_read_from_the_store_and_their_cost_is_printed(
     words = ("--word", "q1=gray:10", "--word", "tau=sign-magnitude")
     found = run("compile", "machado-2r", *words)
     assert "read from the store" in found.err
-    assert re.search(r"words as asked for: (\d+) nodes more, (\d+) in all", found.out)
+    assert re.search(r"word formats: (\d+) more nodes, (\d+) in all", found.out)
     document = json.loads(run("compile", "machado-2r", *words, "--json").out)
     assert 0 < document["format_luts"] < 30
     assert document["luts"] == 559

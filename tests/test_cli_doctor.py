@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import boolcomp as bc
-from boolcomp.base import BRINGS
-from boolcomp.measure import health
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +25,9 @@ PUMAS = [f"plain,{name}" for name in bc.robot_names() if name.startswith("puma")
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
-def test_every_package_that_users_may_install_says_what_it_brings() -> None:
+def test_every_package_that_users_may_install_says_what_it_brings(
+    run: Callable[..., Result],
+) -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
     asked = {"": project["dependencies"], **project["optional-dependencies"]}
     names = {
@@ -35,13 +35,17 @@ def test_every_package_that_users_may_install_says_what_it_brings() -> None:
         for extra, packages in asked.items()
         if extra not in {"test", "dev", "docs"}
     }
-    assert names == {extra: set(packages) for extra, packages in BRINGS.items()}
+    pieces = json.loads(run("doctor", "--json").out)["pieces"]
+    packages = [piece for piece in pieces if piece["kind"] == "package"]
+    assert all(piece["brings"] for piece in packages)
+    found = {(piece["extra"], piece["name"]) for piece in packages}
+    assert found == {(extra, name) for extra, several in names.items() for name in several}
 
 
 def test_a_whole_installation_is_said_to_be_one(run: Callable[..., Result]) -> None:
     result = run("doctor")
     assert (result.code, result.err) == (0, "")
-    assert "all that every installation needs is there" in result.out
+    assert "all required packages are installed" in result.out
     document = json.loads(run("doctor", "--json").out)
     assert document["whole"] is True
     pieces = [piece["name"] for piece in document["pieces"]]
@@ -60,21 +64,21 @@ def test_a_broken_package_is_as_good_as_none_and_the_exit_code_says_so(
         monkeypatch.delitem(sys.modules, name)
     result = run("doctor")
     assert result.code == 1
-    assert "missing or broken, and needed: python-sat" in result.out
+    assert "required, but missing or broken: python-sat" in result.out
     assert "broken: OSError: wrong ELF class" in result.out
 
 
 def test_a_missing_extra_says_how_it_comes_and_is_no_failure(
-    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = find_spec
     hidden = "boolcomp.base.errors.find_spec"
-    monkeypatch.setattr(hidden, lambda name: None if name == "matplotlib" else real(name))
-    found = health()
-    (piece,) = (one for one in found.pieces if one.name == "matplotlib")
-    assert (piece.found, piece.source, piece.extra) == (False, "missing", "plots")
-    assert piece.install == "pip install 'boolcomp[plots]'"
-    assert found.whole
+    monkeypatch.setattr(hidden, lambda name: None if name == "vl_convert" else real(name))
+    found = json.loads(run("doctor", "--json").out)
+    (piece,) = (one for one in found["pieces"] if one["name"] == "vl-convert-python")
+    assert (piece["found"], piece["source"], piece["extra"]) == (False, "missing", "plots")
+    assert piece["install"] == "pip install 'boolcomp[plots]'"
+    assert found["whole"]
 
 
 def completed(words: str, capfd: pytest.CaptureFixture[str]) -> list[str]:
@@ -106,6 +110,12 @@ def completed(words: str, capfd: pytest.CaptureFixture[str]) -> list[str]:
         ("compile machado-2r --effo", ["plain,--effort"]),
         ("minimize --method exa", ["plain,exact"]),
         ("completion ba", ["plain,bash"]),
+        ("compile machado-2r --objective d", ["plain,depth"]),
+        ("build out --board ice", ["plain,icebreaker"]),
+        ("cycles out --on cor", ["plain,cortex-m0", "plain,cortex-m3"]),
+        ("evaluate out --engine w", ["plain,words"]),
+        ("schedule run puma560 --engine n", ["plain,numpy"]),
+        ("schedule run puma560 --method lag", ["plain,lagrangian", "plain,lagrangian-rows"]),
         ("evaluate out/2r -o o", ["file,"]),  # paths are left to the shell
         ("evaluate ou", ["file,"]),
     ],

@@ -68,7 +68,7 @@ def test_a_program_of_several_loads_wants_to_be_told_which(
     del evaluate  # the program is there
     result = run("evaluate", "program", "-i", "s.npy")
     assert (result.code, result.out) == (2, "")
-    assert "this program has payloads 0, 1 kg: say which with --payload" in result.err
+    assert "this program has payloads 0, 1 kg: select one with --payload" in result.err
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_evaluation_says_what_no_error_exceeds(evaluate: Callable[[str], Result]
     asked = "program -i s.npy -o t.npy --payload 1"
     load = arms().load(1.0)
     said = re.search(
-        r"of states within range no error exceeds T1 (\S+) N·m \((\S+) LSB\), T2 .*, proved",
+        r"for states within range: no error exceeds T1 (\S+) N·m \((\S+) LSB\), T2 .* \(proved\)",
         evaluate(asked).err,
     )
     assert said is not None
@@ -152,7 +152,7 @@ def test_a_state_too_large_for_newton_euler_is_named(evaluate: Callable[[str], R
     Path("s.csv").write_text(HEAD + ROW * 70_000 + "0,0,1e308,0,0,1e308\n")
     result = evaluate("machado-2r -i s.csv -o t.csv")
     assert result.code == 1
-    assert re.search("s.csv: tau. of sample 70000 is .*too large to calculate with", result.err)
+    assert re.search("s.csv: tau. of sample 70000 is .*too large", result.err)
     assert not Path("t.csv").exists()
 
 
@@ -218,7 +218,7 @@ def test_more_than_a_hundredth_of_samples_beyond_stops_is_asked_about(
     Path("states.csv").write_text("\n".join(["q", *["1.5"] * wrong, *["1"] * (100 - wrong), ""]))
     done = run("evaluate", "sine.toml", "-i", "states.csv")
     assert done.code == 0
-    told = "warning: 2 of 100 samples have angles beyond stops: are the angles in degrees?"
+    told = "warning: 2 of 100 samples have angles beyond joint limits: are the angles in degrees?"
     assert done.err.splitlines().count(f"boolcomp: {told}") == asked
 
 

@@ -205,7 +205,7 @@ def test_what_jumps_make_of_coarse_words_is_no_less_than_it_is(run: Callable[...
     text = text.replace("[inputs.e]\nrange = [-1, 1]", "[inputs.wanted]\nangle = true")
     Path("u.toml").write_text(text)
     refused = run("compile", "u.toml", "--bits", "6", "--rms-error", "0.6", "--effort", "0")
-    made = float(refused.err.split("alone make ")[1].split(" ")[0])
+    made = float(refused.err.split("alone is ")[1].split(" ")[0])
     q, r = np.random.default_rng(1).uniform(-np.pi, np.pi, (2, 200_000))
     cell = 2 * np.pi / 256
     coarse = [np.floor(x / cell) * cell + cell / 2 for x in (q, r)]

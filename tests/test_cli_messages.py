@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp.commands import COMMANDS, group
+from boolcomp.commands import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,24 +49,24 @@ USAGE = {  # exit code 2
         ("report machado-2r --of forward-dynamics --mode paper", "compact mode compiles it"),
         ("completion bsh", "(did you mean 'bash' or 'zsh'?)"),
         ("schedule chrat puma560", "no sub-command 'chrat' (did you mean 'chart'?)"),
-        ("plan machado-2r --store ''", "an empty name: give that of a file"),
+        ("plan machado-2r --store ''", "the name is empty: give a file or folder"),
         ("plan machado-2r --store a.pla", "'a.pla' is a file"),
-        ("show out -o x.pdf", "a page is HTML: give a name ending in .html"),
+        ("show out -o x.pdf", "the name of a page must end in .html"),
         ("bench machado-2r --cores inf", "--cores 'inf': give whole numbers"),
         ("simulate machado-2r --bits 40", "--bits must be 2 to 16, not 40"),
-        ("simulate machado-2r --rate 0", "a control rate is 1 to 1e+06 Hz, not 0"),
+        ("simulate machado-2r --rate 0", "the control rate must be 1 to 1e+06 Hz, not 0"),
     ],
     "plans and tables": [
         ("plan machado-2r --bits 3", "bits must be 4 to 16, not 3"),
         ("plan machado-2r --bits x", "'x' is not a valid integer"),
         ("plan machado-2r --code grey", "code 'grey' (did you mean 'gray'?)"),
         ("plan machado-2r --error 1lsb", "--error belongs to --mode compact"),
-        ("plan machado-2r --mode compact --graph g.png", "--graph g.png: the picture is an SVG"),
-        ("plan square.toml", "u has the range 0 .. 1.2: in paper mode terms share a scale about"),
+        ("plan machado-2r --mode compact --graph g.png", "name of the picture must end in .svg"),
+        ("plan square.toml", "u has the range 0 .. 1.2, but in paper mode terms share a scale"),
         ("plan root.toml", "root is no sum of waves and powers of its inputs"),
         (f"tables machado-2r --splits {HUGE}", "splits must be 0 to 200"),
         ("report machado-2r --no-logic --bits 3-5", "bits must be 4 to 16, not 3"),
-        ("report machado-2r --extra 11 --no-logic", "13 guard bits: at most 12"),
+        ("report machado-2r --extra 11 --no-logic", "13 guard bits are too many: at most 12"),
         (f"report machado-2r --widest {HUGE}", "--widest must be 0 to 24"),
     ],
     "compile": [
@@ -78,12 +78,12 @@ USAGE = {  # exit code 2
         ("compile machado-2r --word q1=grey", "--word q1 'grey': 'grey' is no code, width, range"),
         ("compile machado-2r --word q7=gray", "machado-2r has no word 'q7'"),
         ("compile machado-2r --of gravity --friction", "friction belongs to inverse-dynamics, no"),
-        ("compile machado-2r --bits automatic", "'automatic': a whole number, or auto"),
+        ("compile machado-2r --bits automatic", "'automatic' is neither a whole number nor auto"),
         ("compile root.toml --bits 1", "bits must be 2 to 16, not 1"),
         ("compile machado-2r --rms-error .5,nan", "--rms-error '.5,nan': give LSB"),
         (f"compile machado-2r --rms-error {HUGE}", "at most 1e+06"),
-        ("compile machado-2r --rms-error .2", "rounding alone makes"),
-        ("compile machado-2r --max-error -1", "rounding alone makes an error of half"),
+        ("compile machado-2r --rms-error .2", "error of rounding alone"),
+        ("compile machado-2r --max-error -1", "error of rounding alone is half"),
         ("compile machado-2r --max-error 1,,2", "--max-error '1,,2': give LSB"),
         (f"compile machado-2r --seed {HUGE}", "a seed is 0 to"),
         (f"compile machado-2r --processes {HUGE}", "--processes must be 1 to 256"),
@@ -93,26 +93,26 @@ USAGE = {  # exit code 2
         ("compile machado-2r --payloads 0,inf", "--payloads '0,inf': give masses in kg"),
         ("compile machado-2r --payloads 0:5", "give masses in kg"),
         ("compile machado-2r --cluster nofile.json", "nofile.json: no such scheduler"),
-        (f"compile machado-2r -o {'x' * 300}", "cannot be the name of a file"),
+        (f"compile machado-2r -o {'x' * 300}", "is not a valid file name"),
         ("compile machado-2r --store s4://lab/x", "no kind of store is called 's4' (did you mean"),
-        ("compile machado-2r --error 1", "Give a unit"),
-        ("compile machado-2r --error 1lsb --rms-error 1", "ask for one of them"),
-        ("compile machado-2r --bits auto --error 1lsb", "promised in a unit"),
+        ("compile machado-2r --error 1", "give a unit"),
+        ("compile machado-2r --error 1lsb --rms-error 1", "give one of them"),
+        ("compile machado-2r --bits auto --error 1lsb", "a guaranteed error in a unit"),
         ("compile machado-2r --mode paper --bits auto", "give --error 0.5Nm"),
     ],
     "evaluate": [
         ("evaluate program -i s.npy --engine lvm", "engine 'lvm' (did you mean 'llvm'?)"),
         ("evaluate program -i s.npy --shard term", "shard 'term' (did you mean 'terms'?)"),
         ("evaluate program -i s.npy --payload 3", "no payload 3.0: this program has 0 kg"),
-        ("evaluate program -i s.npy --json", "--json prints on standard output"),
+        ("evaluate program -i s.npy --json", "--json uses standard output"),
         ("evaluate program -i s.npy -o ./s.npy", "s.npy is the input"),
         ("evaluate program -i s.npy -o t.txt", "t.txt: unknown kind of file"),
-        ("evaluate program -i s.npy --of gravity", "--of means nothing here: program is a program"),
-        ("evaluate machado-2r -i s.npy --payload 1 --interpolate", "for programs"),
-        ("evaluate machado-2r -i ''", "an empty name: give that of a file"),
+        ("evaluate program -i s.npy --of gravity", "--of has no effect: program is a"),
+        ("evaluate machado-2r -i s.npy --payload 1 --interpolate", "--interpolate needs a program"),
+        ("evaluate machado-2r -i ''", "the name is empty: give a file or folder"),
         (f"evaluate machado-2r --threads {HUGE}", "threads must be 1 to"),
         ("evaluate machado-2r --payload nan", "a payload is a mass in kg"),
-        ("evaluate /dev/zero -i s.npy", "neither a program's folder nor a robot"),
+        ("evaluate /dev/zero -i s.npy", "neither a program folder nor a robot"),
     ],
     "minimize": [
         ("minimize", "Missing argument 'FILES...'"),
@@ -120,37 +120,37 @@ USAGE = {  # exit code 2
         ("minimize a.pla --deadline -3", "a deadline is a positive number"),
         ("minimize a.pla a.pla -o -", "-o - writes one PLA file"),
         ("minimize a.pla a.pla -o a.pla", "a.pla is a file: several results"),
-        ("minimize a.pla a.esp --output-type blif -o folder.toml", "two FILES are called a.blif"),
+        ("minimize a.pla a.esp --output-type blif -o folder.toml", "have the same name: a.blif"),
         ("minimize a.pla --output-type veriog", "(did you mean 'verilog'?)"),
         ("minimize a.pla --primes some", "primes 'some'"),
-        ("minimize a.pla --cost 3,1", "cost '3,1': products, literals, or prices"),
-        ("minimize a.pla --cost 0:0 --method exact", "one of them is not 0"),
-        ("minimize a.pla --cost literals", "--cost literals takes --method exact"),
-        ("minimize a.pla --verify", "--verify compares two files, and there are 1"),
-        ("minimize a.pla --verify --stats", "--verify and --stats do different things"),
-        ("minimize a.pla --primes all --output-type blif", "primes are no cover to build"),
+        ("minimize a.pla --cost 3,1", "cost '3,1': give products, literals, or prices"),
+        ("minimize a.pla --cost 0:0 --method exact", "at least one above 0"),
+        ("minimize a.pla --cost literals", "--cost literals needs --method exact"),
+        ("minimize a.pla --verify", "--verify compares two files, not 1"),
+        ("minimize a.pla --verify --stats", "--verify and --stats exclude each other"),
+        ("minimize a.pla --primes all --output-type blif", "has no effect with --primes"),
     ],
     "schedule": [
-        ("schedule", "which robot?"),
-        ("schedule puma560 --paper zeng", "needs no robot"),
+        ("schedule", "missing robot: give its name or file"),
+        ("schedule puma560 --paper zeng", "--paper zeng takes no robot"),
         ("schedule --paper zengg", "did you mean 'zeng'"),
-        ("schedule --paper zeng --machine t800", "--machine means nothing with --paper"),
-        ("schedule puma560 --engine numpy", "--engine means nothing without --run"),
-        ("schedule puma560 --run --samples 0", "--samples 0: a run has at least one"),
+        ("schedule --paper zeng --machine t800", "--machine has no effect with --paper"),
+        ("schedule puma560 --engine numpy", "--engine has no effect without --run"),
+        ("schedule puma560 --run --samples 0", "--samples must be 1 to 10000000, not 0"),
         (f"schedule puma560 --run --samples {HUGE}", "--samples must be 1 to 10000000"),
         ("schedule puma560 --run --engine nump", "did you mean 'numpy'"),
-        ("schedule machado-2r --method boolean --folded", "--folded means nothing with"),
-        ("schedule puma560 --method customised --folded", "it folds constants anyway"),
-        ("schedule puma560 --bits 6", "--bits means nothing with --method newton-euler"),
-        ("schedule puma560 --assignment x.toml --scheduler optimal", "--scheduler means nothing"),
-        ("schedule puma560 --assignment ''", "an empty name: give that of a file"),
+        ("schedule machado-2r --method boolean --folded", "--folded has no effect with"),
+        ("schedule puma560 --method customised --folded", "it always folds constants"),
+        ("schedule puma560 --bits 6", "--bits has no effect with --method newton-euler"),
+        ("schedule puma560 --assignment x.toml --scheduler optimal", "--scheduler has no effect"),
+        ("schedule puma560 --assignment ''", "the name is empty: give a file or folder"),
         ("schedule puma560 --method lagrange", "did you mean 'lagrangian'"),
         ("schedule puma560 --scheduler cpmisf", "did you mean 'cp-misf'"),
         ("schedule puma560 --machine t80", "did you mean 't800'"),
         (f"schedule puma560 --processors {HUGE}", f"processors, not {HUGE}"),
-        (f"schedule puma560 --points {HUGE}", f"--points {HUGE}: a trajectory"),
-        ("schedule machado-2r --method symbolic-cycle --run", "--run executes methods"),
-        *((f"schedule puma560 --chart {option}", f"{option.split()[0]} means nothing with --chart")
+        (f"schedule puma560 --points {HUGE}", "--points must be 1 to 151515"),
+        ("schedule machado-2r --method symbolic-cycle --run", "symbolic-cycle cannot be run"),
+        *((f"schedule puma560 --chart {option}", f"{option.split()[0]} has no effect with --chart")
           for option in ("--method boolean", "--run", "--processors 2", "--folded")),
     ],
 }  # fmt: skip
@@ -158,20 +158,20 @@ DATA = [  # exit code 1
     ("robots folder.toml", "folder.toml: cannot be read: Is a directory"),
     ("robots bad.toml", "bad.toml: not a TOML file: "),
     ("robots latin.toml", "latin.toml: not UTF-8 text (byte 8)"),
-    ("robots root.toml", "a function, and no robot: compile, evaluate, terms, plan"),
-    ("schedule simulate root.toml", "a function, and no robot: compile, evaluate, terms, plan"),
+    ("robots root.toml", "a function, not a robot: compile, evaluate, terms, plan"),
+    ("schedule simulate root.toml", "a function, not a robot: compile, evaluate, terms, plan"),
     (f"terms {'x' * 5000}/y", "cannot be read: File name too long"),
     *((f"{command} zero.toml", "zero.toml:5: outputs.u.expression: 1/x: it divides by zero")
       for command in ("compile", "terms", "plan", "tables", "report", "evaluate")),
     ("tables machado-2r -o bad.toml", "bad.toml/T11.pla: cannot be written: "),
     ("compile planar-3r --bits 12 --mode paper", "needs a table of"),
-    ("compile machado-2r --error 0.4lsb", "rounding alone makes half a step"),
-    ("compile machado-2r --mode paper --error 0.4lsb", "rounding alone makes half a step"),
-    ("compile machado-2r --error 1lsb --input-bits 8", "these would do: --input-bits q="),
+    ("compile machado-2r --error 0.4lsb", "rounding alone causes an error of half a step"),
+    ("compile machado-2r --mode paper --error 0.4lsb", "rounding alone causes an error of half"),
+    ("compile machado-2r --error 1lsb --input-bits 8", "use --input-bits q="),
     ("evaluate machado-2r -i no.csv", "no.csv: cannot be read"),
     ("evaluate machado-2r -i nan.csv", "not a finite number"),
     ("evaluate machado-2r -i text.csv", "'x' is not a number"),
-    ("evaluate machado-2r -i far.csv", "too large to calculate with"),
+    ("evaluate machado-2r -i far.csv", "too large"),
     ("evaluate program -i nan.csv", "not a finite number"),
     ("minimize no.pla", "no.pla: cannot be read: No such file or directory"),
     ("minimize bad.pla", "bad.pla:"),
@@ -237,7 +237,9 @@ def test_every_command_that_takes_a_robot_says_what_is_none(
     said: Callable[[str], Result], name: str
 ) -> None:
     assert wrong(said, 2, [(f"{name} machado2r", "(did you mean 'machado-2r'?)")]) == []
-    assert wrong(said, 1, [(f"{name} ur5.sdf", "ur5.sdf:1: <html>: no robot: it begins")]) == []
+    assert (
+        wrong(said, 1, [(f"{name} ur5.sdf", "ur5.sdf:1: <html>: no robot: URDF files begin")]) == []
+    )
 
 
 @pytest.mark.parametrize("name", ["x" * 100_000, "--" + "x" * 100_000])
@@ -254,7 +256,7 @@ def test_too_little_memory_is_a_sentence(
     def invoke(_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(group.cli, "invoke", invoke)
+    monkeypatch.setattr("boolcomp.commands.group.cli.invoke", invoke)
     result = run("robots")
     assert (result.code, result.out) == (1, "")
     assert result.err == "boolcomp: error: not enough memory for this\n"

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from samples import problem_of
+from samples import problem_of, terms_of
 
 import boolcomp as bc
-from boolcomp.paper import passes
+from boolcomp.paper import passes, quantised
 from boolcomp.paper import program as paper_program
-from boolcomp.paper.plan import Options
-from boolcomp.paper.program import promised_plans
+from boolcomp.paper.plan import PlanOptions, make_plan
+from boolcomp.paper.program import plans_within
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.problem import promise_of
 from boolcomp.program.program import Program
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
+
+    from boolcomp.paper.plan import OutputPlan
 
 PAPER = ("compile", "machado-2r", "--mode", "paper", "--minimizer", "isop", "--bits", "4")
 
@@ -49,11 +51,11 @@ def test_paper_mode_keeps_a_promise_by_guard_bits(run: Callable[..., Result]) ->
 def test_paper_plans_take_the_fewest_guard_bits_that_keep_a_promise() -> None:
     terms = run_passes("machado-2r", until="terms")
 
-    def planned(error: str, bits: int = 5, guard: int | None = None) -> Options:
+    def planned(error: str, bits: int = 5, guard: int | None = None) -> PlanOptions:
         promise = promise_of("error", error)
         assert promise is not None
-        options = Options(bits, guard_bits=guard)
-        (plan,) = promised_plans([terms], options, promise, free=error.endswith("Nm"))
+        options = PlanOptions(bits, guard_bits=guard)
+        (plan,) = plans_within([terms], options, promise, free=error.endswith("Nm"))
         return plan.options
 
     guards = [planned(error).guard_bits or 0 for error in ("4lsb", "2lsb", "1lsb")]
@@ -62,6 +64,84 @@ def test_paper_plans_take_the_fewest_guard_bits_that_keep_a_promise() -> None:
         with pytest.raises(bc.DataError, match="the best that was reached"):
             planned(error, guard=guard - 1)
     assert planned("20Nm", bits=8).bits in (5, 6)
+
+
+def chosen_plan(
+    monkeypatch: pytest.MonkeyPatch, bounds: Callable[[OutputPlan], float], error: str,
+    options: PlanOptions, loads: int = 1,
+) -> PlanOptions:  # fmt: skip
+    """Return what is chosen for a promise where bounds of outputs are as they are given."""
+    monkeypatch.setattr(paper_program, "error_bound", bounds)
+    promise = promise_of("error", error)
+    assert promise is not None
+    free = error.endswith("Nm")
+    plans = plans_within([terms_of("machado-2r")] * loads, options, promise, free=free)
+    assert len(plans) == loads
+    return plans[-1].options
+
+
+def test_the_fewest_guard_bits_are_taken_for_which_all_bounds_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def bounds(one: OutputPlan) -> float:  # in steps 0.5 + 4, 2, 1 …, of the second output twice
+        twice = 1 + (one.output.name == "tau2")
+        return one.code.step * (0.5 + twice * 4 / (1 << one.guard_bits))
+
+    def guard(error: str, asked: int | None = None) -> int | None:
+        return chosen_plan(
+            monkeypatch, bounds, error, PlanOptions(5, guard_bits=asked), 2
+        ).guard_bits
+
+    assert [guard(error) for error in ("9lsb", "8lsb", "2.5lsb", "1lsb")] == [0, 1, 2, 4]
+    assert guard("4.5lsb,8.5lsb") == 0
+    assert guard("2.5lsb", 3) == 3
+    with pytest.raises(bc.DataError, match=r"the best that was reached, with 5 bits and 2 guard b"):
+        guard("2.4lsb", 2)
+    with pytest.raises(bc.DataError, match=r"is tau2 2\.500 LSB \(15\.62 N·m\) and not 2\.4"):
+        guard("1.6lsb,2.4lsb", 2)
+
+
+def test_of_free_bits_those_of_the_fewest_table_entries_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def entries(bits: int, guard: int) -> int:
+        plan = make_plan(terms_of("machado-2r"), PlanOptions(bits, guard_bits=guard))
+        return sum(term.code.bits << term.input_bits for term in plan.terms)
+
+    def bits(guards: dict[int, int]) -> int:
+        """Return the bits that are chosen where so many guard bits are needed, by bits."""
+
+        def bound(one: OutputPlan) -> float:
+            enough = one.guard_bits >= guards.get(one.code.bits, 99)
+            return 1.0 if enough else 1e3 / one.code.bits
+
+        found = chosen_plan(monkeypatch, bound, "20Nm", PlanOptions(7))
+        assert found.guard_bits == guards[found.bits]
+        return found.bits
+
+    assert entries(6, 1) < entries(5, 3) < entries(5, 4)
+    assert bits({5: 3, 6: 1}) == 6
+    assert bits({5: 1, 6: 0}) == (6 if entries(6, 0) < entries(5, 1) else 5)
+    assert bits({6: 1, 7: 2, 8: 0}) == 6
+    with pytest.raises(bc.DataError, match=r"the best that was reached, with \d+ bits"):
+        bits({})
+
+
+def test_known_errors_are_those_of_random_states_block_by_block(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(paper_program, "SAMPLES", 700)
+    monkeypatch.setattr(paper_program, "BLOCK", 300)
+    plan = make_plan(terms_of("machado-2r"), PlanOptions(4))
+    seeds = [(paper_program.SEED + place, min(300, 700 - place)) for place in (0, 300, 600)]
+    problem = problem_of("machado-2r")
+    drawn = [problem.draw(count, seed) for seed, count in seeds]
+    errors = np.concatenate([quantised(plan, s).values - problem.reference(*s) for s in drawn])
+    measured = paper_program.known_errors(plan, 0)
+    for known, one in zip(measured, errors.T, strict=True):
+        assert known.rms == pytest.approx(math.sqrt((one**2).mean()), rel=1e-4)
+        assert known.sampled_max == pytest.approx(np.abs(one).max(), rel=1e-4)
+        assert known.worst_found is None
 
 
 def paper_plan(amplitude: float) -> Any:

@@ -81,7 +81,7 @@ def told(process: subprocess.Popen[str]) -> None:
 @pytest.mark.check
 @pytest.mark.parametrize(
     ("library", "command"),
-    [("click", COMPILE), ("bitarray", COMPILE), ("matplotlib", REPORT)],
+    [("click", COMPILE), ("bitarray", COMPILE), ("vl_convert", REPORT)],
 )
 def test_an_interrupt_during_imports_is_one_line(
     tmp_path: Path, library: str, command: tuple[str, ...]

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.logic import Builder, cells_of, coder, rest_network, resting_network, said
+from boolcomp.logic import (
+    Builder,
+    cells_of,
+    coder,
+    representable_cells,
+    rest_network,
+    resting_network,
+)
 from boolcomp.problem import CodeKind, Group, Input, Interval, Output, Problem
 from boolcomp.program import Program, program_of_network
 
@@ -220,6 +227,14 @@ def test_answers_are_off_by_no_more_than_the_rounding_of_their_type(
         assert name == "float64" or most > known / 8
 
 
+@pytest.mark.parametrize("bits", [2, 3, 8])
+def test_the_lowest_cell_of_sign_magnitude_with_a_zero_code_has_the_word_above_it(
+    bits: int,
+) -> None:
+    code = Code(SIGNED, bits, "sign-magnitude", tread=True)
+    assert code.word([0, 1]).tolist() == [code.cells - 1] * 2
+
+
 def test_minus_zero_is_read_as_zero_and_never_made() -> None:
     code = Code(SIGNED, 4, "sign-magnitude", tread=True)
     assert code.decode([0b1000, 0b0000]).tolist() == [0.0, 0.0]
@@ -228,7 +243,7 @@ def test_minus_zero_is_read_as_zero_and_never_made() -> None:
 
 def test_the_lowest_cell_that_sign_and_magnitude_cannot_say_becomes_the_one_above() -> None:
     for bits in (2, 3, 6):
-        found = numbers(said("sign-magnitude", bits, tread=True), bits)
+        found = numbers(representable_cells("sign-magnitude", bits, tread=True), bits)
         assert [cell for (cell,) in found] == [1, *range(1, 1 << bits)]
 
 

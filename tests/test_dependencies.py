@@ -39,8 +39,7 @@ PACKAGES = {
     "vl_convert": "vl-convert-python",
 }  # fmt: skip
 HEAVY = (
-    "flint", "numba", "llvmlite", "highspy", "pysat", "matplotlib", "vl_convert", "rich", "pyosys",
-    "pyeda",
+    "flint", "numba", "llvmlite", "highspy", "pysat", "vl_convert", "rich", "pyosys", "pyeda",
 )  # fmt: skip
 
 
@@ -106,12 +105,12 @@ def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(
 
 @pytest.mark.parametrize("command", ["report machado-2r", "bench machado-2r -o out",
                                      "schedule machado-2r --chart -o out"])  # fmt: skip
-def test_who_draws_asks_for_matplotlib_before_anything_is_measured(
+def test_who_draws_asks_for_vl_convert_before_anything_is_measured(
     command: str, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
     found = run(*command.split())
-    needed = "boolcomp: error: pictures need matplotlib: pip install 'boolcomp[plots]'\n"
+    needed = "boolcomp: error: charts need vl-convert-python: pip install 'boolcomp[plots]'\n"
     assert found.err == needed
     assert (found.code, found.out, Path("out").exists()) == (2, "", False)
 
@@ -123,7 +122,7 @@ RUN = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); "
     "from boolcomp.cli import main; main(sys.argv[1:])"
 )
-NOT_PROVED = "no bounds are proved here: this needs python-flint: pip install python-flint"
+NOT_PROVED = "bounds cannot be proved: this needs python-flint: pip install python-flint"
 
 
 @pytest.fixture(scope="module")
@@ -169,8 +168,8 @@ def test_a_stored_result_is_compiled_evaluated_and_exported(
     assert (site / "boolcomp" / "py.typed").exists()
     made = alone("compile", "machado-2r", "--bits", "8", "-o", "2r")
     assert (made.returncode, made.stderr.count(NOT_PROVED)) == (0, 1)
-    assert "559 nodes" in made.stdout
-    assert "no bound is proved here" in made.stdout
+    assert "559 LUT3 nodes" in made.stdout
+    assert "no bound is proved: " in made.stdout
     assert "proved: no error" not in made.stdout
     (tmp_path / "states.csv").write_text("q1,q2,qd1,qd2,qdd1,qdd2\n0.3,-0.7,0.4,0.9,-0.5,0.2\n")
     made = alone("evaluate", "2r", "-i", "states.csv")
@@ -178,6 +177,42 @@ def test_a_stored_result_is_compiled_evaluated_and_exported(
     made = alone("export", "2r", "--to", "c", "-o", "arm")
     assert made.returncode == 0, made.stderr
     assert "int16_t" in (tmp_path / "arm" / "machado_2r.c").read_text()
+
+
+OFFERED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import boolcomp
+from boolcomp.measure import bench
+program, robot = boolcomp.compile("machado-2r", bits=8), boolcomp.load_robot("machado-2r")
+print(*sorted({one.make.__module__ for one in bench.all_offers(robot, program) if one.make}))
+for name in ("designs", "offers", "straight"):
+    print(bench.rivals(name).__file__)
+program.save("2r")
+"""
+
+
+@pytest.mark.check
+def test_a_wheel_has_its_own_rivals_and_runs_none_of_the_working_directory(
+    site: Path, tmp_path: Path
+) -> None:
+    names = ("designs", "offers", "straight")
+    for other in (tmp_path, tmp_path / "rivals", tmp_path / "benchmarks" / "rivals"):
+        other.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            (other / f"{name}.py").write_text("raise SystemExit(9)\n")
+
+    def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", script, str(site), *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    made = run(OFFERED)
+    inside = site / "boolcomp" / "shipped" / "rivals"
+    assert made.stdout.splitlines() == [
+        "boolcomp.measure.bench boolcomp_rivals.offers",
+        *(str(inside / f"{name}.py") for name in names),
+    ], made.stderr
+    assert "fixed point by hand" in run(RUN, "cycles", "2r", "--on", "host", "--states", "5").stdout
 
 
 @pytest.mark.check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,18 @@ import docblocks
 import pytest
 from docblocks import PAGES, ROOT
 
-from boolcomp.base import parse_toml
 from boolcomp.commands import COMMANDS
 from boolcomp.compact import WORK, Demand
-from boolcomp.problem import is_function, parse_function, parse_robot
-from boolcomp.proof import EVALUATIONS
+from boolcomp.problem import parse_function, parse_robot
 from boolcomp.scale import parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
+
+
+CONTRIBUTING = [ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/contributing/**/*.md"))]
 
 
 def blocks(kind: str) -> list[pytest.ParameterSet]:
@@ -33,7 +35,7 @@ def blocks(kind: str) -> list[pytest.ParameterSet]:
 def test_commands_print_what_the_page_shows(
     block: str, page: Path, warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", EVALUATIONS)
+    monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", 20_000_000)  # as users have
     for name, text in docblocks.files(page).items():
         Path(name).write_text(text)
     for (program, *arguments), expected in docblocks.commands(block):
@@ -57,23 +59,23 @@ def test_python_examples_are_doctests(
 @pytest.mark.parametrize(("block", "page"), blocks("toml"))
 def test_files_of_robots_functions_and_sweeps_in_the_pages_load(block: str, page: Path) -> None:
     del page
-    if "robots" in (document := parse_toml(block, "page")):
+    if "robots" in (document := tomllib.loads(block)):
         assert parse_spec(document).cells
-    elif is_function(document):
+    elif "outputs" in document:
         assert parse_function(block).outputs
     else:
         assert parse_robot(block).links
 
 
 def test_every_page_has_its_links_in_place() -> None:
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+    for page in [*PAGES, *CONTRIBUTING]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def test_make_targets_that_the_pages_name_exist() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    for page in PAGES:
+    for page in [*PAGES, *CONTRIBUTING]:
         for target in re.findall(r"`?make ([a-z-]+)`", page.read_text()):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: {target}"
 
@@ -96,3 +98,62 @@ def test_the_page_on_compact_mode_has_the_figures_of_the_effort() -> None:
     text = " ".join((ROOT / "docs/compact.md").read_text().split())
     assert f"`--effort`, {Demand().effort:g} unless said, in nominal seconds of one core" in text
     assert f"{WORK:,} nodes built and simulated are a second" in text
+
+
+def test_every_path_on_pages_for_contributors_exists() -> None:
+    paths = {
+        (page.name, path)
+        for page in CONTRIBUTING
+        for path in re.findall(
+            r"`([\w.]+(?:/[\w.]+)*(?:/|\.(?:py|js|css)))`", page.read_text("utf-8")
+        )
+    }
+    places = (ROOT / "boolcomp", ROOT)
+    missing = [one for one in paths if not any((place / one[1]).exists() for place in places)]
+    assert sorted(missing) == []
+    assert len({path for _, path in paths}) > 100
+
+
+def test_every_path_of_one_torque_has_the_stated_number_of_files_below_fifteen() -> None:
+    page = (ROOT / "docs/contributing/architecture.md").read_text("utf-8")
+    ways = re.findall(r"\*\*([^*]+)\*\* \((\d+) files\)(.*?)(?=\n\*\*|\n## )", page, re.DOTALL)
+    files = {name: set(re.findall(r"`([\w/]+\.py)`", text)) for name, _, text in ways}
+    assert {name: len(paths) for name, paths in files.items()} == {
+        name: int(count) for name, count, _ in ways
+    }
+    assert len(ways) == 6
+    assert max(map(len, files.values())) < 15
+    assert len(page.split()) <= 1500
+
+
+def test_every_name_in_the_table_of_changes_occurs_in_a_file_of_its_row() -> None:
+    page = (ROOT / "docs/contributing/where-to-change.md").read_text("utf-8")
+    rows = [line for line in page.split("\n") if line.startswith("| ")]
+    count = 0
+    for row in rows:
+        paths = [ROOT / "boolcomp" / one for one in re.findall(r"`([\w/]+\.py)`", row)]
+        text = "".join(path.read_text("utf-8") for path in paths if path.is_file())
+        for name in re.findall(r"`@?(?:\w+\.)?([A-Za-z_]+)`", row.replace(".py`", "/`")):
+            assert re.search(rf"\b{name}\b", text), f"{name} in: {row}"
+            count += 1
+    assert count > 40
+
+
+def test_every_decision_is_listed_with_its_title_and_has_three_parts() -> None:
+    pages = [page for page in CONTRIBUTING if page.parent.name == "decisions"]
+    listed = (ROOT / "docs/contributing/decisions/README.md").read_text("utf-8").split("\n- ")[1:]
+    decisions = [page for page in pages if page.name != "README.md"]
+    titles = [page.read_text("utf-8").partition("\n")[0][2:] for page in decisions]
+    assert [one.strip() for one in listed] == [
+        f"[{title}]({page.name})" for title, page in zip(titles, decisions, strict=True)
+    ]
+    for number, page in enumerate(decisions, 1):
+        text = page.read_text("utf-8")
+        assert text.startswith(f"# {number}. ")
+        assert page.name.startswith(f"{number:04}-")
+        assert re.findall("^## (.*)$", text, re.MULTILINE) == [
+            "Context",
+            "Decision",
+            "Consequences",
+        ]
+        assert 50 <= len(text.split()) <= 200, page.name

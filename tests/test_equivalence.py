@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import signal
 from itertools import combinations, product
+from typing import Any
 
 import pytest
-from bitarray import bitarray, frozenbitarray
-from hypothesis import given, settings
+from bitarray import frozenbitarray
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from synthesis.networks import networks, tables
 
@@ -19,21 +20,14 @@ from boolcomp.logic import (
     XOR2,
     XOR3,
     Builder,
-    Comparison,
     Network,
     Node,
     Solver,
     TruthTable,
-    chunks,
     diagram_networks,
     equivalent,
     evaluate,
-    input_planes,
     matches,
-    plane_of,
-    random_planes,
-    simulation,
-    sweep_miter,
     truth_planes,
 )
 from boolcomp.twolevel import Clock
@@ -56,12 +50,12 @@ def adder(bits: int, *, majority: bool) -> Network:
     return builder.build([*sums, carry])
 
 
-def shown(a: Network, b: Network, verdict: Comparison) -> bool:
+def shown(a: Network, b: Network, verdict: Any) -> bool:
     """Tell whether a verdict's witness shows a difference at the output it names."""
     assert verdict.witness is not None
     assert verdict.output is not None
     x, y = evaluate(a, verdict.witness), evaluate(b, verdict.witness)
-    return x[verdict.output] != y[verdict.output]
+    return bool(x[verdict.output] != y[verdict.output])
 
 
 @given(networks, networks)
@@ -76,16 +70,18 @@ def test_the_verdict_is_that_of_the_truth_tables(a: Network, b: Network) -> None
 
 
 @given(networks, networks)
+@example(Network(0, (), (0,)), Network(0, (), (1,)))
 def test_sweeping_agrees_with_trying_everything(a: Network, b: Network) -> None:
     planes = truth_planes(a)
     columns = [frozenbitarray(p >> row & 1 for row in range(1 << a.inputs)) for p in planes]
     same = diagram_networks(TruthTable(a.inputs, tuple(columns)))[0]
     alike = (a.inputs, len(a.outputs)) == (b.inputs, len(b.outputs))
     for other in (same, b) if alike else (same,):
-        proof = sweep_miter(a, other, Clock())
-        assert proof.equal == (planes == truth_planes(other))
-        witness = proof.witness or (0,) * a.inputs
-        assert proof.equal or evaluate(a, witness) != evaluate(other, witness)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("boolcomp.logic.equivalence.RANDOM_WORDS", 1)
+            proof = equivalent(a, other, most_exhaustive=-1)
+        assert proof.holds == (planes == truth_planes(other))
+        assert proof.holds or shown(a, other, proof)
 
 
 @pytest.mark.parametrize(
@@ -147,41 +143,36 @@ def test_a_network_matches_its_table_and_none_with_a_required_bit_changed(
     assert verdict.witness == (0,) * table.inputs
 
 
-# Planes of input words.
+# Input words.
 
 
 @pytest.mark.parametrize("low", [3, 6, 9])
-def test_chunks_hold_every_input_word_once_in_order(
+def test_every_input_word_is_tried_and_the_first_that_shows_a_difference_is_told(
     low: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(simulation, "CHUNK_INPUTS", low)
-    inputs, place = 9, 0
-    for start, planes in chunks(inputs):
-        assert start == place
-        count = min(1 << low, 64 * len(planes[0]))
-        for word in range(count):
-            bits = [int(plane[word // 64]) >> word % 64 & 1 for plane in planes]
-            assert bits == [start + word >> k & 1 for k in reversed(range(inputs))]
-        place += count
-    assert place == 1 << inputs
-    for endian in ("big", "little"):
-        column = bitarray([k % 3 == 1 for k in range(32)], endian=endian)
-        assert plane_of(column) == sum(1 << row for row in range(1, 32, 3))
-    for count in range(4):
-        for word in range(1 << count):
-            bits = [plane >> word & 1 for plane in input_planes(count)]
-            assert bits == [word >> k & 1 for k in reversed(range(count))]
+    monkeypatch.setattr("boolcomp.logic.simulation.CHUNK_INPUTS", low)
+    monkeypatch.setattr("boolcomp.logic.simulation.INTEGER_INPUTS", 4)
+    for inputs in (9, 4):  # in chunks, and as integers
+        plain = Builder(inputs)
+        a = plain.build([plain.input(0)])
+        for word in (0, 1, 77 % 2**inputs, 2**inputs - 1):
+            bits = tuple(word >> k & 1 for k in reversed(range(inputs)))
+            builder = Builder(inputs)
+            there = builder.all_of(builder.input(k) ^ (bit == 0) for k, bit in enumerate(bits))
+            verdict = equivalent(a, builder.build([builder.node(XOR2, builder.input(0), there)]))
+            assert (verdict.witness, verdict.cases) == (bits, 2**inputs)
 
 
-def test_of_random_words_a_quarter_has_few_ones_a_quarter_many_and_the_rest_half() -> None:
-    planes = random_planes(40, 400, 7)
-    ones = [[int(word).bit_count() / 64 for word in plane] for plane in planes]
-    shares = [sum(sum(row[a:b]) for row in ones) / (40 * (b - a))
-              for a, b in ((0, 100), (100, 200), (200, 400))]  # fmt: skip
-    assert [round(share, 2) for share in shares] == [0.12, 0.87, 0.5]
-    assert len({plane.tobytes() for plane in planes}) == 40
-    again = random_planes(40, 400, 7)
-    assert [a.tobytes() for a in planes] == [b.tobytes() for b in again]
+@pytest.mark.parametrize("bit", [0, 1])
+def test_random_words_show_a_difference_where_most_inputs_are_equal(bit: int) -> None:
+    builder = Builder(60)
+    there = builder.all_of(builder.input(k) ^ (bit == 0) for k in range(20, 60))
+    odd = builder.node(XOR2, builder.input(0), there)
+    verdict = equivalent(builder.build([odd]), builder.build([builder.input(0)]))
+    assert (verdict.verdict, verdict.method) == ("different", "random simulation")
+    assert verdict.witness is not None
+    assert set(verdict.witness[20:]) == {bit}
+    assert equivalent(builder.build([odd]), builder.build([builder.input(0)])) == verdict
 
 
 # The solver.
@@ -249,3 +240,21 @@ def test_a_model_satisfies_every_clause_and_none_is_denied_where_there_is_one(
     ]
     assert found is bool(words)
     assert not found or solver.model(range(0, 10, 2)) in words
+
+
+def test_products_that_no_random_word_makes_1_are_told_apart_and_proved_equal() -> None:
+    """Each is shown to differ from 0 by a word of its own, which is then tried on all others."""
+    builder = Builder(60)
+    literals = [builder.input(k) ^ (k % 3 == 0) for k in range(60)]
+    ends = []
+    for order in (literals, literals[::-1]):
+        made = order[0]
+        for one in order[1:]:
+            made = builder.node(AND2, made, one)
+        ends.append(made)
+    a, b, zero = (builder.build([end]) for end in (*ends, 0))
+    verdict = equivalent(a, b)
+    assert (verdict.verdict, verdict.method) == ("equivalent", "sweeping")
+    other = equivalent(a, zero)
+    assert other.verdict == "different"
+    assert shown(a, zero, other)

@@ -232,7 +232,7 @@ def test_what_has_no_end_or_no_writer_is_not_read(tmp_path: Path) -> None:
     for name in ("pipe.toml", "zero.toml"):
         with pytest.raises(bc.DataError, match=rf"{name}: cannot be read: not a regular file"):
             bc.load_robot(tmp_path / name)
-    with pytest.raises(bc.DataError, match=r"zero.toml: cannot be read: a device, and no file"):
+    with pytest.raises(bc.DataError, match=r"zero.toml: cannot be read: a device, not a file"):
         pla.read(tmp_path / "zero.toml")
     (tmp_path / "program.json").symlink_to("/dev/zero")
     with pytest.raises(bc.DataError, match="no program"):

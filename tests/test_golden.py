@@ -10,7 +10,7 @@ import pytest
 
 from boolcomp.compact import realisation
 from boolcomp.program import program
-from boolcomp.words import graph
+from boolcomp.words import Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,15 +44,11 @@ def test_nothing_differs_as_it_is(golden: Any) -> None:
 
 
 def test_a_wrong_bit_in_a_table_is_found(golden: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Wrong:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(graph, name)
+    class Wrong(Lookup):
+        def __new__(cls, source: int, read: int, entries: Sequence[int], *more: Any) -> Any:
+            return Lookup(source, read, (entries[0] ^ 1, *entries[1:]), *more)
 
-        @staticmethod
-        def Lookup(source: int, read: int, entries: Sequence[int], *more: Any) -> graph.Lookup:
-            return graph.Lookup(source, read, (entries[0] ^ 1, *entries[1:]), *more)
-
-    monkeypatch.setattr(realisation, "g", Wrong())
+    monkeypatch.setattr(realisation, "Lookup", Wrong)
     text = found(golden, *TABLE)
     assert "made: 14 lines, before 14 lines" in text
     assert "+w5[5] = table w4:5 1 0 2" in text
@@ -66,12 +62,12 @@ def test_small_changes_in_heaps_groups_and_json_are_found(
         *others, one, other = gathered(*given)
         return [*others, other, one]
 
-    constant, gathered = vars(realisation)["heap_constant"], vars(program)["gathered"]
+    constant, gathered = vars(realisation)["heap_constant"], vars(program)["collect_arrays"]
     dumps = json.dumps
     changes: tuple[tuple[Any, str, Any, tuple[str, str], str], ...] = (
         (realisation, "heap_constant", lambda *x: constant(*x) + 1,
          TABLE, "made: 14 lines, before 14"),
-        (program, "gathered", swapped, ENGINE, "+> values: 1048576 bytes"),
+        (program, "collect_arrays", swapped, ENGINE, "+> values: 1048576 bytes"),
         (json, "dumps", lambda x, **more: dumps(x, **more).replace('"guard_bits"', '"guards"'),
          PLAN, '"guards": 2'),
     )  # fmt: skip

@@ -14,12 +14,8 @@ from small_programs import stages
 
 import boolcomp as bc
 from boolcomp.paper import (
-    BLOCK,
-    SAMPLES,
-    SEED,
-    Options,
+    PlanOptions,
     error_bound,
-    finest_inputs,
     known_errors,
     make_plan,
     quantised,
@@ -52,10 +48,6 @@ def test_the_papers_arm_errs_as_little_as_was_measured() -> None:
     assert (np.abs(error).max(axis=0) <= (2.15, 3.04)).all()
     assert (np.sqrt((error**2).mean(axis=0)) <= (0.43, 0.60)).all()
     assert (np.abs(error.mean(axis=0)) < 0.01).all()  # no bias
-    steps = [2 * np.pi / 2**9, 2 / 2**6, 2 / 2**8]  # q1 in T15, qd1 in T14, qdd1 in T11
-    for exact, found, step in zip(state, finest_inputs(plan, state), steps, strict=True):
-        off = np.abs(found[:, 0] - exact[:, 0]).max()
-        assert step * 0.48 < off <= step / 2 * (1 + 1e-6)
 
 
 @pytest.mark.slow
@@ -63,7 +55,7 @@ def test_the_papers_arm_errs_as_little_as_was_measured() -> None:
 @given(st.integers(0, 3000), st.integers(4, 9), st.sampled_from(["gray", "natural"]))
 def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: Any) -> None:
     robot = random_robot(seed, joints=1 + seed % 2)
-    plan = make_plan(terms_of(robot), Options(bits=bits, code=code))
+    plan = make_plan(terms_of(robot), PlanOptions(bits=bits, code=code))
     state = plan.problem.draw(2000, seed)
     exact = bc.inverse_dynamics(robot, *state)
     error = np.abs(quantised(plan, state).values - exact)
@@ -72,21 +64,24 @@ def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: Any) -> 
         assert error[inside, place].max(initial=0.0) <= error_bound(joint) + 1e-9
 
 
-@pytest.mark.check
-def test_sampled_errors_are_those_of_the_logic_and_a_search_finds_worse() -> None:
+def test_sampled_errors_are_those_of_the_logic_and_a_search_finds_worse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    block, samples, seed = 1500, 4000, 7
+    for name, value in (("BLOCK", block), ("SAMPLES", samples), ("SEED", seed)):
+        monkeypatch.setattr(f"boolcomp.paper.program.{name}", value)
     plan, _, program = stages(5)
     problem = problem_of("machado-2r")
     parts = []
-    for place in range(0, SAMPLES, BLOCK):
-        arrays = problem.draw(min(BLOCK, SAMPLES - place), SEED + place)
+    for place in range(0, samples, block):
+        arrays = problem.draw(min(block, samples - place), seed + place)
         parts.append(program.evaluate(*arrays).values - problem.reference(*arrays))
     errors = np.concatenate(parts)
-    assert len(errors) == SAMPLES
     for k, known in enumerate(known_errors(plan, 0)):
         assert known.worst_found is None
         assert known.rms == pytest.approx(np.sqrt((errors[:, k] ** 2).mean()), rel=1e-6)
         assert known.sampled_max == pytest.approx(np.abs(errors[:, k]).max(), rel=1e-6)
-    for known, bound in zip(known_errors(plan, 40_000), program.bound, strict=True):
+    for known, bound in zip(known_errors(plan, 4000), program.bound, strict=True):
         assert known.worst_found is not None
         assert known.sampled_max < known.worst_found <= bound
 

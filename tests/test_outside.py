@@ -21,9 +21,9 @@ from boolcomp.codes import Code
 from boolcomp.logic.network import Builder
 from boolcomp.logic.simulation import truth_planes
 from boolcomp.paper import program, tables
-from boolcomp.paper.covers import said_words
+from boolcomp.paper.covers import cover_words
 from boolcomp.paper.passes import PaperChoices
-from boolcomp.paper.plan import Addend, Options, TermPlan, make_plan, words_of
+from boolcomp.paper.plan import AngleAddend, PlanOptions, TermPlan, make_plan, words_of
 from boolcomp.paper.program import error_bound, explained, network_of_cover, plan_subject
 from boolcomp.paper.tables import TermTable, quantised, tabulate
 from boolcomp.pipeline import compile_paper
@@ -58,7 +58,7 @@ def in_turns(word: Interval) -> tuple[Fraction, Fraction]:
     return Fraction(round(word.centre / (TURN / 8)), 8) - width / 2, width
 
 
-def exact_sum(addends: tuple[Addend, ...], cells: tuple[int, ...]) -> Fraction:
+def exact_sum(addends: tuple[AngleAddend, ...], cells: tuple[int, ...]) -> Fraction:
     """Return what middles of cells add up to, in turns above minus half a turn, within one."""
     total = Fraction(1, 2)
     for one, cell in zip(addends, cells, strict=True):
@@ -86,6 +86,7 @@ QUARTER, EIGHTHS = (0.0, math.pi / 2), (math.pi / 4, 5 * math.pi / 4)
         ((TURN_WORD, TURN_WORD), (5, 1), (4, 3), 2),
         ((QUARTER, EIGHTHS), (1, 1), (3, 3), 5),
         ((QUARTER, QUARTER), (1, 2), (3, 3), 5),
+        ((TURN_WORD, (0.75 * TURN - TURN / 16, 0.75 * TURN + TURN / 16)), (1, 1), (3, 3), 6),
     ],
 )  # fmt: skip
 def test_cells_of_sums_are_what_middles_add_up_to(
@@ -177,7 +178,7 @@ def test_bits_of_angles_are_dropped_while_halves_are_mirror_images() -> None:
     assert dropped(cosine, signs=False) == [(1, ()), (0, ())]
 
 
-def plans(robot: Robot | str, options: Options) -> list[TermPlan]:
+def plans(robot: Robot | str, options: PlanOptions) -> list[TermPlan]:
     """Return the plans of terms that are few enough to be looked at."""
     plan = make_plan(terms_of(robot), options)
     return [one for one in plan.terms if sum(word.inputs for word in one.read) <= 14]
@@ -211,11 +212,11 @@ def test_logic_says_a_neighbouring_cell_of_every_term_at_all_words(
     robot: Robot | str, signs: Any, sums: Any, rounding: Any
 ) -> None:
     looked = 0
-    for plan in plans(robot, Options(4, rounding=rounding, signs=signs, sums=sums)):
+    for plan in plans(robot, PlanOptions(4, rounding=rounding, signs=signs, sums=sums)):
         table = tabulate(plan)
         cover = cover_of(TermTable("arm", plan, table))
         network = tables.with_outside(plan, network_of_cover(cover))
-        told = tables.composed(plan, tables.said(table, cover))
+        told = tables.composed(plan, tables.covered_table(table, cover))
         planes = truth_planes(network)
         for column, plane in zip(told.columns, planes, strict=True):
             assert not table.free or int(column.to01()[::-1], 2) == plane
@@ -266,7 +267,7 @@ def test_adders_of_angles_are_the_arithmetic_of_cells() -> None:
 def test_what_entries_miss_of_sums_is_known_without_a_table(
     rounding: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = make_plan(terms_of("machado-2r"), Options(6, rounding=rounding, sums="outside"))
+    plan = make_plan(terms_of("machado-2r"), PlanOptions(6, rounding=rounding, sums="outside"))
     monkeypatch.setattr(program, "MADE", 0)
     sums, term = plan.outputs[0].terms[-1], explained(plan.outputs[0]).terms[-1]
     assert term.estimated
@@ -277,12 +278,14 @@ def test_what_entries_miss_of_sums_is_known_without_a_table(
     missed = np.abs(entries - term.term.evaluate(values).ravel()).max() / term.code.step
     assert 0.5 + 0.3 < missed < term.missed  # more than rounding, by what leading parts leave
     alone = [error_bound(output) for output in plan.outputs]
-    worst = find_worst(plan_subject(plan), 2000).most
+    worst = find_worst(plan_subject(plan), 2000).largest
     assert (worst * [output.word.step for output in plan.outputs] <= alone).all()
 
 
 def test_signs_cost_an_exclusive_or_each_and_nothing_else_is_there() -> None:
-    plan = next(p for p in plans("machado-2r", Options(4, signs="outside")) if p.term.name == "T14")
+    plan = next(
+        p for p in plans("machado-2r", PlanOptions(4, signs="outside")) if p.term.name == "T14"
+    )
     table = network_of_cover(cover_of(TermTable("arm", plan, tabulate(plan))))
     assert set(table.operations()) <= {"and", "or", "not"}
     assert sum(len(word.turning) for word in plan.words) == 3
@@ -303,7 +306,7 @@ def test_signs_cost_an_exclusive_or_each_and_nothing_else_is_there() -> None:
 def test_programs_say_what_arithmetic_says_and_keep_their_bounds(
     robot: Robot | str, of: str, rounding: Any
 ) -> None:
-    options = Options(4, rounding=rounding, signs="outside", sums="outside")
+    options = PlanOptions(4, rounding=rounding, signs="outside", sums="outside")
     one = compile_paper(robot, PaperChoices(options, Recipe("isop"), evaluations=20_000), of=of)
     (made,) = one.made
     arrays = made.plan.problem.draw(20_000, 3)
@@ -311,7 +314,7 @@ def test_programs_say_what_arithmetic_says_and_keep_their_bounds(
         one.program.evaluate(*arrays, engine="numpy"),
         made.plan.problem.reference(*arrays),
     )
-    told = quantised(made.plan, arrays, said_words(made.terms))
+    told = quantised(made.plan, arrays, cover_words(made.terms))
     assert np.array_equal(found.words, told.words)
     errors = np.abs(found.values - exact)
     nearest = np.sqrt(((quantised(made.plan, arrays).values - exact) ** 2).mean(axis=0))
@@ -337,7 +340,7 @@ def test_what_stands_outside_is_checked_shown_and_reported(run: Callable[..., Re
     errors = [one["holds"] for one in checks["checks"] if "error of" in one["name"]]
     assert errors == [True] * len(errors) != []
     run("show", "g", "-o", "g.html")
-    assert "Signs or sums of angles stand outside of its table" in Path("g.html").read_text()
+    assert "Signs or sums of angles are outside of its table" in Path("g.html").read_text()
     run("plan", *asked[:3], *asked[5:-2], "--page", "plan.html")
     assert "--rounding faithful --signs outside --sums outside<" in Path("plan.html").read_text()
     report = ("report", *asked, "--extra", "0", "--samples", "20000", "--evaluations", "2000")
@@ -346,4 +349,4 @@ def test_what_stands_outside_is_checked_shown_and_reported(run: Callable[..., Re
         assert row["rms_error"] == pytest.approx(output["rms"], rel=0.02)
         assert row["bound"] == output["bound"] >= row["worst_found"]
     refused = run(*report, "--no-logic")
-    assert (refused.code, "known of their covers only" in refused.err) == (2, True)
+    assert (refused.code, "defined by their covers" in refused.err) == (2, True)

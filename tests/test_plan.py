@@ -16,11 +16,11 @@ from termtext import parse_term
 import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.paper.plan import (
-    Options,
     OutputPlan,
     Plan,
+    PlanOptions,
+    TableWord,
     TermPlan,
-    Word,
     _halves,
     _leave_out_small,
     guard_bits_for,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def plan(name: str = "machado-2r", **chosen: object) -> Plan:
-    return make_plan(terms_of(name), Options(**chosen))  # type: ignore[arg-type]  # keyword arguments of the dataclass
+    return make_plan(terms_of(name), PlanOptions(**chosen))  # type: ignore[arg-type]  # keyword arguments of the dataclass
 
 
 # Fig. 1 as printed: name, expression, range, amplitude, width, input bits, used, unused states.
@@ -133,7 +133,7 @@ def _coefficients(terms: object) -> dict[object, float]:
 @given(st.integers(0, 5000), st.integers(4, 12))
 def test_every_plan_obeys_the_rules(seed: int, bits: int) -> None:
     torques = terms_of(random_robot(seed, joints=1 + seed % 2))
-    for joint in make_plan(torques, Options(bits=bits)).outputs:
+    for joint in make_plan(torques, PlanOptions(bits=bits)).outputs:
         assert joint.guard_bits == guard_bits_for(len(joint.terms)) or not joint.terms
         assert sum(amplitude(term).value for term in joint.left_out) <= joint.step / 2
         for term in joint.terms:
@@ -183,7 +183,7 @@ def test_a_term_too_wide_for_a_table_is_refused_by_name_size_and_remedy() -> Non
 )
 def test_options_out_of_range_are_sentences(chosen: dict[str, object], message: str) -> None:
     with pytest.raises(bc.UsageError, match=message):
-        Options(**chosen)  # type: ignore[arg-type]  # that is the mistake
+        PlanOptions(**chosen)  # type: ignore[arg-type]  # that is the mistake
 
 
 TURNING = problem_of("planar-3r")
@@ -201,7 +201,7 @@ def output_of(times: list[int], guard: int) -> OutputPlan:
     terms = []
     for place, count in enumerate(times):
         code = Code(Interval(-4 * step, 4 * step), 3)
-        terms += [TermPlan(term(f"{place + 1} cos q1"), code, (Word(Q[0], code, 0),))] * count
+        terms += [TermPlan(term(f"{place + 1} cos q1"), code, (TableWord(Q[0], code, 0),))] * count
     return OutputPlan(
         TURNING.outputs[0], Code(Interval(-8.0, 8.0), 4), 20.0, guard, tuple(terms), (), 0
     )
@@ -276,7 +276,7 @@ def test_the_smallest_terms_go_while_all_that_went_stay_within_half_a_common_ste
 ) -> None:
     terms = [term(f"{height!r} cos q{1 + k % 3}") for k, height in enumerate(heights)]
     code = Code(Interval(-128.0, 128.0), 8)
-    left, out = _leave_out_small(terms, code, Options())
+    left, out = _leave_out_small(terms, code, PlanOptions())
     assert [amplitude(one).value for one in left] == pytest.approx(kept)
     assert {*left, *out} == set(terms)
 
@@ -289,3 +289,10 @@ def test_more_waves_than_heights_are_found_of_are_refused(monkeypatch: pytest.Mo
     monkeypatch.setattr("boolcomp.paper.plan.MOST_WAVES", waves - 1)
     with pytest.raises(bc.DataError, match=rf"machado-2r: its terms have {waves} waves"):
         make_plan(terms)
+
+
+def test_the_rules_of_the_paper_begin_at_four_bits_and_have_most_splits_and_guard_bits() -> None:
+    assert plan(bits=4).options.bits == 4
+    assert (PlanOptions(splits=200).splits, PlanOptions(guard_bits=12).guard_bits) == (200, 12)
+    with pytest.raises(bc.UsageError, match="in paper mode bits must be 4 to 16, not 3"):
+        plan(bits=3)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,13 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from samples import by_name
+from limited import with_ranges
+from samples import by_name, terms_of
 from small_programs import compact, cover_of, family, stages
 
 import boolcomp as bc
 from boolcomp.logic import Planes, most_live
-from boolcomp.paper import program_of
-from boolcomp.program import JointNetwork, KnownErrors, Slice, family_of
+from boolcomp.paper import (
+    PlanOptions,
+    function_of,
+    make_plan,
+    make_tables,
+    program_of,
+    render_table,
+)
+from boolcomp.program import JointNetwork, KnownErrors, Slice, family_of, render_program
+from boolcomp.twolevel import minimise
 from boolcomp.words import simulate
 
 if TYPE_CHECKING:
@@ -101,6 +112,12 @@ def test_equal_tables_are_stored_once_and_equal_uses_computed_once() -> None:
     assert uses["T12"].network == uses["T21"].network == uses["T22"].network
     assert uses["T16"].network == uses["T25"].network == uses["T26"].network
     assert len(program.wiring().calls) == len(set(uses.values())) - 3 + 2
+
+
+def test_errors_of_some_outputs_alone_are_refused() -> None:
+    plan, tables, _ = stages(4)
+    with pytest.raises(bc.UsageError, match="the measured errors are not those of the plan"):
+        program_of(plan, tables, [cover_of(t) for t in tables], known=(KnownErrors(1.0, 2.0),))
 
 
 def test_covers_of_other_tables_are_refused() -> None:
@@ -186,7 +203,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
     for joint, sentence in (
         (JointNetwork(0, words[1:]), "does not fit its words"),
         (JointNetwork(1, words), "no network"),
-        (JointNetwork(0, (Slice(99, 8, 0), *words)), "reads bits that no input word has"),
+        (JointNetwork(0, (Slice(99, 8, 0), *words)), "reads bits beyond its input words"),
     ):
         with pytest.raises(ValueError, match=sentence):
             replace(program, loads=(replace(load, joint=joint),))
@@ -256,3 +273,37 @@ def test_a_program_has_the_same_bytes_under_any_hash_seed() -> None:
         for seed in ("0", "1", "random")
     ]  # fmt: skip
     assert all(one == other for one, other in pairwise(found))
+
+
+ALWAYS: dict[tuple[str, int, str], tuple[PlanOptions, str]] = {
+    ("machado-2r", 4, "gray"): (PlanOptions(4), "23c6bd 242e58 27d9be"),
+    ("machado-2r", 5, "twos"): (
+        PlanOptions(5, "twos", splits=3, guard_bits=1),
+        "be5519 a4ae6e 4e265c",
+    ),
+    ("machado-2r", 4, "faithful"): (PlanOptions(4, rounding="faithful"), "23c6bd cfb9ea 7ae68a"),
+    ("machado-2r", 4, "outside"): (
+        PlanOptions(4, signs="outside", sums="outside"),
+        "7fb6bf 5bf84e f29d26",
+    ),
+    ("stops", 4, "sign-magnitude"): (PlanOptions(4, "sign-magnitude"), "519c15 60d825 190fb1"),
+    ("stops", 4, "sums"): (
+        PlanOptions(4, sums="outside", rounding="faithful"),
+        "75e119 d9abc6 bc8a5c",
+    ),
+    ("machado-2r", 4, "natural"): (PlanOptions(4, "natural", guard_bits=0), "1a9155 850bb0 26bcd5"),
+}
+
+
+@pytest.mark.parametrize("case", ALWAYS)
+def test_a_program_of_paper_mode_is_what_it_always_was(case: tuple[str, int, str]) -> None:
+    options, known = ALWAYS[case]
+    stops = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9))
+    plan = make_plan(terms_of(stops if case[0] == "stops" else case[0]), options)
+    entries = make_tables(plan)
+    covers = {entry.table: minimise(function_of(entry.table), "isop") for entry in entries}
+    program = program_of(plan, entries, [covers[entry.table] for entry in entries])
+    files = re.sub('"made_by": ".*"', "", "".join(render_program(program).values()))
+    texts = [str(plan), "".join(render_table(one) for one in entries), files]
+    found = " ".join(hashlib.sha256(text.encode()).hexdigest()[:6] for text in texts)
+    assert found == known

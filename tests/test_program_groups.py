@@ -206,7 +206,7 @@ MISTAKES: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (([[1, 2]], 0, 0), {}, r"x has shape \(1, 2\): this program takes a number or \(samples,\)"),
     ((0, [1, 2], 0), {}, r"v has shape \(2,\): this program takes \(3,\) or \(samples, 3\)"),
     (([1, 2], [[0, 0, 0]], 0), {}, "x, v and w must have as many samples each, not x 2, v 1"),
-    ((0, 0, 0), {}, "numbers alone do not say enough: this program has 3 inputs"),
+    ((0, 0, 0), {}, "numbers alone are not enough: this program has 3 inputs"),
 ]
 
 
@@ -281,5 +281,5 @@ def test_the_worst_of_any_problem_is_sought() -> None:
     codes = [output.code for output in any_program().outputs]
     reach = np.array([(code.range.high - code.step / 2) / code.step for code in codes])
     assert worst.states.shape == (2, 2, 6)
-    assert (worst.most <= reach + 1e-9).all()
-    assert (worst.most > 0.7 * reach).all()
+    assert (worst.largest <= reach + 1e-9).all()
+    assert (worst.largest > 0.7 * reach).all()

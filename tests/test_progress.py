@@ -13,7 +13,7 @@ import pytest
 
 from boolcomp.base.workers import ALONE, Course
 from boolcomp.commands import output
-from boolcomp.commands.compile import listener
+from boolcomp.commands.compile import search_progress
 from boolcomp.compact.demand import Counts, Demand, Progress
 from boolcomp.compact.passes import expected, on_course
 from boolcomp.paper.passes import PaperChoices
@@ -49,7 +49,7 @@ def test_a_stage_is_a_line_once_work_takes_longer_than_ten_seconds() -> None:
         (150.0, 0.6, "passes", "600 nodes so far"),
         (199.0, 1.0, "done", "559 nodes so far"),
     ):
-        shown.heard(fraction, 1, stage, note)
+        shown.update(fraction, 1, stage, note)
     assert said == [
         "searching: refine, 25% done, 690 nodes so far, about 36 s left",
         "searching: improve, 40% done, 655 nodes so far, about 30 s left",
@@ -59,18 +59,18 @@ def test_a_stage_is_a_line_once_work_takes_longer_than_ten_seconds() -> None:
 
 def test_a_silent_stage_is_told_after_ten_seconds_and_short_work_not_at_all() -> None:
     clock, said, shown = lines()
-    shown.heard(0.01, 1, "screen", "")
+    shown.update(0.01, 1, "screen", "")
     clock.now = 10.0
     shown.pulse()
     shown.pulse()
     assert said == ["searching: screen, 1% done"]
     clock, said, shown = lines()
     for clock.now in range(10):
-        shown.heard(clock.now, None, f"stage {clock.now}", "")
+        shown.update(clock.now, None, f"stage {clock.now}", "")
     shown.close()
     clock.now = 100.0
     shown.pulse()
-    shown.heard(1, None, "late", "")
+    shown.update(1, None, "late", "")
     assert said == []
 
 
@@ -78,7 +78,7 @@ def test_within_a_long_stage_lines_come_at_growing_distances() -> None:
     clock, said, shown = lines()
     for second in range(1000):
         clock.now = float(second)
-        shown.heard(second, 2000, "", "")
+        shown.update(second, 2000, "", "")
     assert 15 < len(said) < 25
     assert said[0] == "searching: 0% done"
     assert said[-1].endswith(" left")
@@ -91,7 +91,7 @@ def test_a_reader_that_went_away_does_not_end_the_work() -> None:
     clock = Clock()
     shown = output.Lines("searching", clock, broken)
     clock.now = 11.0
-    shown.heard(0.5, 1, "refine", "")
+    shown.update(0.5, 1, "refine", "")
 
 
 class Screen:
@@ -110,10 +110,10 @@ def test_on_a_terminal_the_bar_comes_after_a_second(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(output, "_rich_bar", lambda: screen)
     bar = output.Bar("searching", clock)
     clock.now = 0.9
-    bar.heard(0.1, 1, "screen", "")
+    bar.update(0.1, 1, "screen", "")
     assert screen.calls == []
     clock.now = 1.1
-    bar.heard(0.3, 1, "refine", "700 nodes so far")
+    bar.update(0.3, 1, "refine", "700 nodes so far")
     assert [name for name, _, _ in screen.calls] == ["add_task", "start", "update"]
     last = "about 3 s left, refine, 700 nodes so far"
     assert screen.calls[-1][2] == {"completed": 0.3, "total": 1, "last": last}
@@ -147,7 +147,7 @@ def test_a_pipe_gets_lines_on_standard_error_only(
 ) -> None:
     monkeypatch.setattr(output.Lines, "patience", 0.0)
     with output.share("searching") as show:
-        told = listener(show)
+        told = search_progress(show)
         told(Progress("refine", 700, (0.4,), 0.25))
         told(Progress("passes", None, (), 0.5))
     out, err = capsys.readouterr()
@@ -186,7 +186,7 @@ def test_stages_share_the_work_by_the_effort() -> None:
 def test_a_share_that_falls_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output.Lines, "patience", 0.0)
     heard: list[float] = []
-    monkeypatch.setattr(output.Lines, "heard", lambda _, *told: heard.append(told[0]))
+    monkeypatch.setattr(output.Lines, "update", lambda _, *told: heard.append(told[0]))
     with output.share("searching") as show:
         for fraction in (0.2, 0.99, 0.17, 1.0):
             show(fraction, "any", "")

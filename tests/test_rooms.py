@@ -22,7 +22,7 @@ FACES = sorted(
 def test_a_face_offers_what_it_shows_to_type_checkers(room: str) -> None:
     face = importlib.import_module(f"boolcomp.{room}")
     tree = ast.parse((PACKAGE / room / "__init__.py").read_text("utf-8"))
-    (checking,) = [one for one in tree.body if isinstance(one, ast.If)]
+    (checking,) = [one for one in tree.body if isinstance(one, ast.If) and one.orelse]
     shown = {
         alias.name: one.module
         for one in checking.body
@@ -44,4 +44,4 @@ def test_importing_faces_loads_no_file_of_them() -> None:
     found = subprocess.run(
         [sys.executable, "-P", "-c", text], capture_output=True, text=True, check=True
     )
-    assert sorted(found.stdout.split()) == ["boolcomp.base.lazy", "boolcomp.base.version"]
+    assert sorted(found.stdout.split()) == []

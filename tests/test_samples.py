@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import struct
 import tracemalloc
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import boolcomp as bc
 from boolcomp.base import DataWarning
-from boolcomp.problem import CHUNK, column_names, numbered, read_states, write_results
+from boolcomp.problem import CHUNK, numbered, read_states, write_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 Q = np.arange(12.0).reshape(2, 6)
 GROUPS = [numbered(name, 2) for name in ("q", "qd", "qdd")]
 TAU = numbered("tau", 2)
-NAMES = column_names(GROUPS)
+NAMES = ("q1", "q2", "qd1", "qd2", "qdd1", "qdd2")
 HEAD = ",".join(NAMES) + "\n"
 PARTS = {"q": Q[:, :2], "qd": Q[:, 2:4], "qdd": Q[:, 4:]}
 
@@ -97,6 +100,22 @@ def test_a_column_of_times_comes_out_first_letter_by_letter(
             sink.write(state.arrays[0] + 1, state.times)
     found = (tmp_path / "t.csv").read_text().splitlines()
     assert found == [f"{name.strip(chr(34))},tau1,tau2", *(f"{stamp},1,1" for stamp in stamps)]
+
+
+@given(st.text('",; \tab1', max_size=12), st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+def test_what_pythons_csv_writes_is_read(stamp: str, quoting: Literal[0, 1]) -> None:
+    cell, text = io.StringIO(), io.StringIO()
+    csv.writer(cell, quoting=quoting, lineterminator="").writerow([stamp, "end"])
+    csv.writer(text, quoting=quoting).writerows([["t", *NAMES], [stamp, *Q[0]]])
+    text.seek(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", text)
+        with read_states(Path("-"), GROUPS) as (chunks, _):
+            (state,) = chunks
+    assert np.array_equal(np.concatenate(state.arrays, axis=1), Q[:1])
+    assert state.times is not None
+    name, (found,) = state.times
+    assert (name, found.strip()) == ("t", cell.getvalue().rpartition(",")[0].strip())
 
 
 def test_times_are_left_out_of_arrays_with_one_warning(tmp_path: Path) -> None:
@@ -217,10 +236,13 @@ CSV: list[tuple[str | bytes, str]] = [
     (HEAD + ROW + '"' + ROW, ":3: the line ends inside quotes: "),
     ("t," + HEAD + '"0\n5",1,2,3,4,5,6\n', ":2: the line ends inside quotes: "),
     (HEAD[:-1] + ',t\n1,2,3,4,5,6,"0', ":2: the line ends inside quotes: "),
+    (HEAD + '1,2,3,4, "5,""6\n', ":2: the line ends inside quotes: "),
+    (HEAD + '"' * 1_000_001 + "\n", ":2: the line ends inside quotes: "),
+    (HEAD + '"a" ' * 250_000 + ",b\n", ":2: 2 values for 6 columns"),  # as quick as any line
     ((HEAD + ROW).replace(",", ";"), ":1: columns are separated by commas here, not by semicolons"),
     (HEAD + ROW.replace(",", "\t"), ":2: 1 values for 6 columns: .* by tabs"),
-    (HEAD + "1," * LONG, f":2: longer than {LONG} letters"),
-    ("q" * 2 * LONG, f":1: longer than {LONG} letters"),
+    (HEAD + "1," * LONG, f":2: longer than {LONG} characters"),
+    ("q" * 2 * LONG, f":1: longer than {LONG} characters"),
     ("q" * 1_000_000 + "\n", "unknown column 'qqq"),
     (HEAD + ROW * 70000 + "0,0,0,nan,0,0\n", ": qd2 of sample 70000 is nan"),
 ]
@@ -236,11 +258,13 @@ NPY: list[tuple[bytes, str]] = [
     (npy(GOOD.replace("(2, 6)", f"(1{'0' * 4000}, 6)")), "takes an integer of about 400. digits"),
     (npy(GOOD.replace("'<f8'", "'<M8'")), "holds datetime64, not real numbers"),
     (npy(GOOD.replace("'<f8'", "[('a', '<f8')]")), "holds objects or records"),
+    (b"\x93NUMPY\2\0\xff\xff\xff\xff" + GOOD.encode(), "its header is damaged"),
     *((npy(text), "its header is damaged") for text in (
         GOOD.replace("(2, 6)", f"(1{'0' * 5000}, 6)"), GOOD.replace("(2, 6)", "(-2, 6)"),
         GOOD.replace("(2, 6)", "(2, True)"), GOOD.replace("(2, 6)", "[2, 6]"),
         GOOD.replace("(2, 6)", "(2, 6"), GOOD.replace("'shape'", "'shap'"),
-        GOOD.replace("'<f8'", "'<f3'"), "(" * 5000, "x" * 20000, "", "\0",
+        GOOD.replace("'<f8'", "'<f3'"), GOOD.replace("'<f8'", "('<f8', -1)"),
+        "(" * 5000, "x" * 20000, "", "\0",
     )),
 ]  # fmt: skip
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from targets.exported import tiny
 
-from boolcomp.base import mass_text
-from boolcomp.commands import error_table
 from boolcomp.program import family_of
 from boolcomp.targets import export_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
 
 MASS = 3 * 0.6  # 1.7999999999999998
 
@@ -21,19 +25,17 @@ def test_masses_are_short_wherever_a_program_is_shown() -> None:
     shown += map(str, export_texts(tiny(payload=MASS), "verilog").values())
     assert all("1.8" in text for text in shown[:5])
     assert not any("1.79" in text for text in shown)
-    assert f"  payload {mass_text(MASS)} kg" in str(program).splitlines()
-    assert [mass_text(x) for x in (0.0, 2.0, 1 / 3)] == ["0", "2", "0.333333333333"]
+    assert "  payload 1.8 kg" in str(program).splitlines()
+    assert "payload 0.333333333333 kg" in str(tiny(payload=1 / 3))
 
 
-def test_a_word_without_a_unit_has_a_dash() -> None:
-    (output,) = tiny().outputs
-    plain = replace(output, unit="")
-    assert error_table([plain], "output", steps=False).splitlines()[2].split()[:3] == [
-        "T1",
-        "0.5",
-        "–",
-    ]
-    assert error_table([output], "output", steps=False).splitlines()[2].split()[2] == "N·m"
+def test_a_word_without_a_unit_has_a_dash(warm_run: Callable[..., Result]) -> None:
+    text = 'name = "f"\n[inputs.q]\nangle = true\n[outputs.y]\nexpression = "cos(q)"\n'
+    for more, shown in (("", "–"), ('unit = "N·m"\n', "N·m")):
+        Path("f.toml").write_text(text + more)
+        asked = ("--mode", "paper", "--bits", "4", "--minimizer", "isop")
+        printed = warm_run("compile", "f.toml", *asked).out.splitlines()
+        assert ["y", "0.15", shown] in [line.split()[:3] for line in printed], printed
     html = tiny()._repr_html_()
     assert "<tr><td>b</td><td>-1 .. 1</td><td>–</td>" in html
     assert "<tr><td>c</td><td>-1 .. 1</td><td>m/s</td>" in html

@@ -14,7 +14,7 @@ from samples import terms_of
 
 import boolcomp as bc
 from boolcomp.engines import Stop
-from boolcomp.paper import Options, error_bound, make_plan, make_tables, quantised, render_table
+from boolcomp.paper import PlanOptions, error_bound, make_plan, make_tables, quantised, render_table
 from boolcomp.problem import Interval
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def mixed() -> Program:
 
 
 def plan_of(robot: Robot, bits: int = 4) -> Any:
-    return make_plan(terms_of(robot), Options(bits=bits))
+    return make_plan(terms_of(robot), PlanOptions(bits=bits))
 
 
 def states(count: int, low: float, high: float) -> list[NDArray[np.float64]]:

@@ -11,29 +11,17 @@ from hypothesis import strategies as st
 
 import boolcomp as bc
 from boolcomp.base import (
-    MOST_DEPTH,
-    angle,
-    number,
     parse_json,
     parse_number,
     short,
     short_above,
-    table,
 )
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_number_reads_back_as_the_same_float(value: float) -> None:
-    assert parse_number(number(value)) == value
-    assert parse_number(angle(value)) == value
-
-
-def test_angles_are_read_and_written_with_pi() -> None:
+def test_angles_are_read_with_pi() -> None:
     known = {"pi": 1, "-pi/2": -1 / 2, "2*pi/3": 2 / 3, "+1.5*pi": 1.5}
     assert all(parse_number(text) == pytest.approx(x * math.pi) for text, x in known.items())
     assert (parse_number("0.25"), parse_number("-1e-3")) == (0.25, -1e-3)
-    written = ["0", "pi/6", "-pi/2", "2*pi/3", "2*pi"]
-    assert [angle(k * math.pi / 6) for k in (0, 1, -3, 4, 12)] == written
     for text in ("", "tau", "pi/0", "pi pi", "1/2", "*pi", "pi*2"):
         value = parse_number(text)
         assert value is None or math.isnan(value), text
@@ -60,10 +48,7 @@ def test_short_numbers_lose_zeros_and_bounds_are_rounded_up() -> None:
     assert short_above(99996.0, 4) == "1e+05"
 
 
-def test_a_table_aligns_words_left_and_numbers_right() -> None:
-    assert table(["term", "bits"], [["T11", "8"], ["T2", "10"]]) == (
-        "term  bits\n----  ----\nT11      8\nT2      10"
-    )
+DEEPEST = 64  # arrays and objects within each other
 
 
 @settings(max_examples=30)
@@ -80,7 +65,7 @@ def test_json_reads_as_it_was_written(value: object) -> None:
 
 
 def test_brackets_inside_strings_are_no_nesting() -> None:
-    text = '[["' + "[{" * 9 * MOST_DEPTH + '\\\\", "\\"[", {"a[": "' + "{" * MOST_DEPTH + '"}]]'
+    text = '[["' + "[{" * 9 * DEEPEST + '\\\\", "\\"[", {"a[": "' + "{" * DEEPEST + '"}]]'
     assert parse_json(text, "a") == json.loads(text)
 
 
@@ -88,13 +73,11 @@ def test_brackets_inside_strings_are_no_nesting() -> None:
     ("begin", "end"), [("[", "]"), ('{"a":', "}"), (r'[{"[": 1, "\\": ', "}]")]
 )
 def test_json_is_read_to_a_depth_and_no_deeper(begin: str, end: str) -> None:
-    levels = MOST_DEPTH // len(end)
+    levels = DEEPEST // len(end)
     deepest = begin * levels + "1" + end * levels
     assert parse_json(deepest, "a.json") == json.loads(deepest)
     for text in (f"[{deepest}]", begin * 100_000, "[" + "[]," * 100 + begin * 100_000):
-        with pytest.raises(
-            bc.DataError, match=f"^a.json: not read: nested deeper than {MOST_DEPTH} "
-        ):
+        with pytest.raises(bc.DataError, match=f"^a.json: not read: nested deeper than {DEEPEST} "):
             parse_json(text, "a.json")
 
 

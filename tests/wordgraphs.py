@@ -23,7 +23,9 @@ from boolcomp.words import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.words import HeapPart, Node
+    from boolcomp.words import Node
+
+    HeapPart = Bits | PartialProducts
 
 
 def bits_of(word: int, bits: int) -> list[int]:

@@ -1,43 +1,47 @@
-"""What every room stands on: errors, files, stores, processes, workers, pages."""
+"""The lowest room: errors, files, stores, processes, workers and pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from boolcomp.base.lazy import lazy
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boolcomp.base.dask import of_address as of_address
-    from boolcomp.base.errors import BRINGS as BRINGS
-    from boolcomp.base.errors import MOST_DEPTH as MOST_DEPTH
+    from collections.abc import Callable, Mapping
+
+VERSION = "0.1.0"
+
+
+def lazy(
+    package: str, names: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package from its names, listed by module."""
+    homes = {name: module for module, listed in names.items() for name in listed.split()}
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+
+    def listed() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *homes})
+
+    return load, listed
+
+
+if TYPE_CHECKING:
     from boolcomp.base.errors import BoolcompError as BoolcompError
     from boolcomp.base.errors import DataError as DataError
     from boolcomp.base.errors import DataWarning as DataWarning
     from boolcomp.base.errors import UsageError as UsageError
-    from boolcomp.base.errors import angle as angle
-    from boolcomp.base.errors import cells_of as cells_of
-    from boolcomp.base.errors import flag as flag
-    from boolcomp.base.errors import mass_text as mass_text
-    from boolcomp.base.errors import masses as masses
-    from boolcomp.base.errors import number as number
     from boolcomp.base.errors import parse_json as parse_json
     from boolcomp.base.errors import parse_number as parse_number
-    from boolcomp.base.errors import parse_toml as parse_toml
-    from boolcomp.base.errors import real as real
-    from boolcomp.base.errors import reals as reals
     from boolcomp.base.errors import short as short
     from boolcomp.base.errors import short_above as short_above
-    from boolcomp.base.errors import table as table
-    from boolcomp.base.errors import unclosed as unclosed
-    from boolcomp.base.errors import unquoted as unquoted
-    from boolcomp.base.errors import whole as whole
     from boolcomp.base.errors import widths as widths
-    from boolcomp.base.files import UNFINISHED as UNFINISHED
-    from boolcomp.base.files import shipped as shipped
     from boolcomp.base.files import temporary_folder as temporary_folder
     from boolcomp.base.loops import cache_folder as cache_folder
     from boolcomp.base.pages import page_text as page_text
-    from boolcomp.base.processes import Channel as Channel
     from boolcomp.base.processes import Ended as Ended
     from boolcomp.base.processes import Limits as Limits
     from boolcomp.base.processes import Processes as Processes
@@ -46,28 +50,21 @@ if TYPE_CHECKING:
     from boolcomp.base.processes import run_program as run_program
     from boolcomp.base.store import Folder as Folder
     from boolcomp.base.store import find as find
-    from boolcomp.base.store import place_of as place_of
     from boolcomp.base.workers import ALONE as ALONE
     from boolcomp.base.workers import TWO as TWO
-    from boolcomp.base.workers import Shared as Shared
-    from boolcomp.base.workers import Workers as Workers
-    from boolcomp.base.workers import completed as completed
+    from boolcomp.base.workers import SharedValue as SharedValue
     from boolcomp.base.workers import executor as executor
-    from boolcomp.base.workers import in_order as in_order
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "dask": "of_address",
-            "errors": "BRINGS BoolcompError DataError DataWarning MOST_DEPTH "
-            "UsageError angle cells_of flag mass_text masses number "
-            "parse_json parse_number parse_toml real reals short "
-            "short_above table unclosed unquoted whole widths",
-            "files": "UNFINISHED shipped temporary_folder",
+            "errors": "BoolcompError DataError DataWarning UsageError parse_json "
+            "parse_number short short_above widths",
+            "files": "temporary_folder",
             "loops": "cache_folder",
             "pages": "page_text",
-            "processes": "Channel Ended Limits Processes Worker WorkerLostError run_program",
-            "store": "Folder find place_of",
-            "workers": "ALONE Shared TWO Workers completed executor in_order",
+            "processes": "Ended Limits Processes Worker WorkerLostError run_program",
+            "store": "Folder find",
+            "workers": "ALONE SharedValue TWO executor",
         },
     )

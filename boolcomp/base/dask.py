@@ -1,12 +1,16 @@
 """Dask `distributed` behind the interface of `concurrent.futures`; imported only where it is used.
 
-Dask sends functions and values as pickles: whoever can reach a scheduler can run anything on its
-workers and, by what they answer, here. So an address is trusted like a program. TLS is as Dask's
-own configuration has it (docs/cluster.md).
+Dask sends functions and values as pickles: anyone who can reach a scheduler can run code on its
+workers and, through their answers, on the client. An address is therefore trusted like a program.
+TLS is configured in Dask (docs/cluster.md).
+
+Local schedulers and workers are child processes of this one. `LocalCluster` of Dask is not used:
+its `multiprocessing` imports the main module of the caller again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import math
@@ -18,7 +22,6 @@ from concurrent.futures import Executor, Future
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from boolcomp.base.daskchild import LOOPBACK
 from boolcomp.base.errors import BoolcompError, DataError, DataWarning, UsageError, cut
 from boolcomp.base.files import temporary_folder
 from boolcomp.base.processes import MOST_DEATHS, ONE_THREAD, Worker, WorkerLostError
@@ -28,6 +31,46 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from boolcomp.base.processes import Channel
+
+
+# --------------------------------------------------------------------------------------------------
+# A scheduler or a worker of Dask's as a child of this process: `--cluster local:4`.
+# --------------------------------------------------------------------------------------------------
+
+
+LOOPBACK = "127.0.0.1"
+
+
+def main(channel: Channel, kind: str, folder: str) -> None:
+    """Serve until the parent hangs up; say the address first.
+
+    A worker receives its scheduler's address after it has imported Dask: imports take a second, and
+    all workers import at the same time.
+    """
+    import distributed  # noqa: PLC0415 (an extra)
+
+    asyncio.run(_serve(channel, distributed, channel.receive() if kind == "worker" else "", folder))
+
+
+async def _serve(channel: Channel, distributed: Any, scheduler: str, folder: str) -> None:
+    if scheduler:
+        server = distributed.Worker(
+            scheduler, host=LOOPBACK, nthreads=1, memory_limit=0, local_directory=folder,
+            dashboard=False,
+        )  # fmt: skip
+    else:
+        server = distributed.Scheduler(host=LOOPBACK, port=0, dashboard=False)
+    async with server:
+        channel.send(("address", server.address))
+        await server.finished()
+
+
+# --------------------------------------------------------------------------------------------------
+# Dask `distributed` behind the interface of `concurrent.futures`; imported only where it is used.
+# --------------------------------------------------------------------------------------------------
+
+
 Result = TypeVar("Result")
 
 PATIENCE = 15  # seconds until a scheduler answers
@@ -35,7 +78,7 @@ START = 30.0  # seconds until a scheduler and workers of ours are there
 LEAST_AHEAD = 32
 SELDOM = 1.0  # seconds between two questions of how many workers there are
 TICK = 0.2  # seconds between two looks at workers of ours
-CHILD = "boolcomp.base.daskchild"
+CHILD = "boolcomp.base.dask"
 QUIETLY = {  # what Dask does all the time for its dashboard: 1 % of a processor, each process
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
@@ -46,8 +89,7 @@ QUIETLY = {  # what Dask does all the time for its dashboard: 1 % of a processor
 class Dask(Executor):
     """A Dask client behind the interface of `concurrent.futures`.
 
-    A call is made again where its worker was lost; `closing` is done at the end, and ends what was
-    started for this.
+    A call whose worker was lost is repeated. `closing` ends the processes of this executor.
     """
 
     def __init__(self, client: Any, closing: contextlib.ExitStack | None = None) -> None:
@@ -57,7 +99,7 @@ class Dask(Executor):
 
     @property
     def workers(self) -> int:
-        """How many calls run at the same time; workers come and go, so it is asked now and then."""
+        """The number of calls that run at the same time, updated every few seconds."""
         if time.monotonic() >= self._counted + SELDOM:
             self._threads = sum(self._client.nthreads().values())
             self._counted = time.monotonic()
@@ -65,17 +107,14 @@ class Dask(Executor):
 
     @property
     def client(self) -> Any:
-        """Dask's own client, by which workers hand results to each other."""
         return self._client
 
     @staticmethod
     def said(error: BaseException) -> BaseException:
-        """Return what a cluster's failure is to whoever asked."""
         return _said(error)
 
     @property
     def ahead(self) -> int:
-        """How many calls are to be under way: some for every thread of the workers."""
         return max(LEAST_AHEAD, 3 * self.workers)
 
     def submit(
@@ -89,7 +128,7 @@ class Dask(Executor):
         return outer
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
-        """Leave the cluster; what was started for this is ended."""
+        """Leave the cluster and end the processes that were started for it."""
         with self._closing, contextlib.suppress(Exception):  # it may be gone: nothing is lost
             self._pool.shutdown(wait=wait and not cancel_futures)
 
@@ -121,11 +160,6 @@ def _said(error: BaseException) -> BaseException:
         text = cut(str(error), 200)
         return WorkerLostError(f"a worker has another installation than this process: {text}")
     return error
-
-
-def of_client(client: Any) -> Dask:
-    """Return an executor over somebody's client, which stays open."""
-    return Dask(client)
 
 
 def of_address(address: str) -> Dask:
@@ -171,10 +205,7 @@ def _started(kind: str, folder: Path) -> Worker:
 
 
 class _Crew:
-    """Workers on this machine; one that dies is replaced, so that the call that kills them ends.
-
-    Where too many die nobody is left to wait for, and the client is closed.
-    """
+    """Local workers. Dead ones are replaced; after too many deaths the client is closed."""
 
     def __init__(self, count: int, folder: Path) -> None:
         self._start = partial(_started, "worker", folder)
@@ -267,7 +298,7 @@ def _check_certificates(distributed: Any, address: str) -> None:
         known = distributed.Security().get_connection_args("client")["ssl_context"]
     except (OSError, ValueError, TypeError) as error:
         text = cut(str(error), 200)
-        raise DataError(f"{address}: certificates that Dask is told of: {text}") from error
+        raise DataError(f"{address}: certificates in the configuration of Dask: {text}") from error
     if known is None:
         raise UsageError(
             f"{address}: TLS needs certificates: distributed.comm.tls.ca-file, client.cert and "
@@ -285,7 +316,7 @@ def _client(distributed: Any, said: str, given: dict[str, str]) -> Any:
 
 
 def _silence() -> None:
-    """Let Dask say nothing of lost workers and of interrupts: what matters is said by us."""
+    """Silence the messages of Dask about lost workers and interrupts; boolcomp prints its own."""
     for name in tuple(logging.root.manager.loggerDict):
         if name.partition(".")[0] in {"distributed", "tornado"}:
             logging.getLogger(name).setLevel(logging.CRITICAL)

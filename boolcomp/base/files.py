@@ -1,8 +1,8 @@
 """Reading and writing whole files: a file appears complete under its name, or not at all.
 
-What is not complete yet has a name that ends in `.boolcomp-tmp`, and is locked as long as its
-process lives. A killed run leaves such files and folders behind; who writes to the same folder next
-takes those away that nobody has locked.
+Incomplete files have names that end in `.boolcomp-tmp` and are locked while their process runs. A
+killed run leaves such files and folders; the next run that writes to the folder deletes unlocked
+ones.
 """
 
 from __future__ import annotations
@@ -41,26 +41,25 @@ if hasattr(os, "register_at_fork"):
 
 
 MOST_BYTES = 1 << 28  # of a text that is read at once
-# A link may lead to somebody's file, and nobody may ever be at the other end of a pipe.
+# A link may lead to a file of another user, and a pipe may have no other end.
 PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)  # where systems differ between text and data
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """Return the UTF-8 text of a file; a sentence as `DataError` where it cannot be read.
+    """Return the UTF-8 text of a file, or raise a `DataError`.
 
-    What is no regular file (a device, a pipe) or has more than `most` bytes is not read at all.
+    Only regular files of at most `most` bytes are read (no devices, no pipes).
     """
     data = read_bytes(path, most)
     try:
-        # What reading in text mode does to line ends.
+        # Line ends as in text mode.
         return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
 
 
 def read_json(path: Path, most: int = MOST_JSON) -> Any:
-    """Return what a JSON file says; a `DataError` where it cannot be read, or is none."""
     return parse_json(read_text(path, most), str(path), most)
 
 
@@ -76,7 +75,7 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
 
 @contextlib.contextmanager
 def regular_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading; a `DataError` for what is none, and for errors while it is read."""
+    """Open a regular file for reading; raise a `DataError` for other files and read errors."""
     try:
         with os.fdopen(_handle(path), "rb") as stream:
             yield stream
@@ -85,7 +84,7 @@ def regular_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _handle(path: Path) -> int:
-    """Return a descriptor of a regular file; what is none is not opened."""
+    """Return a descriptor of a regular file; other kinds of files are not opened."""
     try:
         _require_regular(path, path.stat().st_mode)
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
@@ -132,7 +131,6 @@ def is_stream(path: Path) -> bool:
 
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """Write a text file atomically, as UTF-8 with plain line ends."""
     write_bytes(path, text.encode(), durable=durable)
 
 
@@ -144,11 +142,11 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 @contextlib.contextmanager
 def whole_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
-    """Provide a stream to a temporary file that becomes `path` where the block ends well.
+    """Provide a stream to a temporary file that becomes `path` if the block ends without exception.
 
-    Where it does not, `path` is as it was and nothing is left. Of what is no regular file a folder
-    is refused; a link, a pipe, a socket or a device is replaced and never opened. What is not
-    `durable` may be damaged by a power failure: caches whose content is checked when it is read.
+    Otherwise `path` is unchanged and the temporary file is deleted. A folder is refused; a link, a
+    pipe, a socket or a device is replaced and never opened. A file that is not `durable` can be
+    damaged by a power failure (for caches whose contents are verified).
     """
     with _telling(path):
         try:
@@ -249,7 +247,7 @@ def _telling(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _replaced(target: Path, mode: int | None, *, durable: bool) -> Iterator[BinaryIO]:
-    """Provide a stream to what becomes a file; `mode` is that of what is there (None: nothing)."""
+    """Provide a stream for a new file; `mode` is that of the existing file (None: no file)."""
     if mode is not None and stat.S_ISDIR(mode):
         raise DataError(f"{target}: cannot be written: it is a folder")
     with folder_of(target):
@@ -279,7 +277,7 @@ def check_place(path: Path) -> None:
 
 
 def _output_mode(path: Path) -> int | None:
-    """Return the mode of what a user named for output (None: nothing); refuse what takes none."""
+    """Return the mode of an output path (None: no file); refuse paths that cannot be written."""
     if _DESCRIPTOR.fullmatch(_plain(path)):
         return stat.S_IFIFO
     try:
@@ -326,7 +324,7 @@ def _sink(path: Path) -> int:
 
 @contextlib.contextmanager
 def _temporary_file(target: Path) -> Iterator[tuple[BinaryIO, Path]]:
-    """Provide a new file beside another, locked; gone afterwards unless it got another name."""
+    """Provide a new locked file in the folder of another; it is deleted unless it is renamed."""
     collect(target.parent)
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
@@ -344,9 +342,9 @@ def _temporary_file(target: Path) -> Iterator[tuple[BinaryIO, Path]]:
 
 @contextlib.contextmanager
 def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
-    """Provide a private folder: beside another that it may become, else where the system has them.
+    """Provide a private folder: next to the folder that it may become, or in the temporary folder.
 
-    It is gone afterwards, and taken away by a later run where this one is killed.
+    It is deleted afterwards; if this process is killed, a later run deletes it.
     """
     import tempfile  # noqa: PLC0415 (few commands need it)
 
@@ -455,7 +453,7 @@ def _locked(handle: int, *, wait: bool) -> bool:
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:  # somebody else's, or a file system without locks
+    except OSError:  # a file of another user, or a file system without locks
         return False
     return True
 
@@ -469,7 +467,7 @@ def _is_at(handle: int, path: Path) -> bool:
 
 
 def shipped(folder: str) -> Path:
-    """Return a folder of shipped data: inside an installed wheel, or beside the package."""
+    """Return a folder of shipped data: inside an installed wheel, or next to the package."""
     package = Path(__file__).resolve().parents[1]
     inside = package / "shipped" / folder
     return inside if inside.is_dir() else package.parent / folder

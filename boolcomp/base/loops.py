@@ -1,12 +1,12 @@
-"""Loops that numba compiles when they are first called, kept on disk where nobody else can write.
+"""Loops that numba compiles at their first call, cached on disk in private folders.
 
 Loading numba takes half a second: `briefly` runs short work as Python, with the same results.
 
-numba's index files are pickles: reading one that somebody else wrote runs what it says. Beside the
-source they are as safe as the source itself where the package's folder is this user's and nobody
-else may write to it (whoever can write there can change this very file). Everywhere else, in a
-shared checkout or a package that the administrator installed, they go into the user's cache, which
-is private or not used at all; so does a NUMBA_CACHE_DIR that others may write to.
+The index files of numba are pickles, and reading a pickle can run code. They are stored next to the
+source if only this user can write to the folder of the package: then they are as safe as the
+source. Otherwise they are stored in the user's private cache, or nowhere if that is not private.
+This is so for shared checkouts, packages of an administrator and a NUMBA_CACHE_DIR that others can
+write to.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ class _TooLongError(Exception):
     """Work has made more calls of loops than Python is to run."""
 
 
-class Calls:
+class LoopCalls:
     """How many calls of loops Python has run in this process."""
 
     def __init__(self) -> None:
         self.made = 0
 
 
-_calls = Calls()
-_counted: ContextVar[Calls | None] = ContextVar("counted", default=None)
+_calls = LoopCalls()
+_counted: ContextVar[LoopCalls | None] = ContextVar("counted", default=None)
 
 
-class Loop:
+class CompiledLoop:
     """A function that numba compiles, or loads from its cache, when it is first called.
 
     All else of it, such as what compiled loops that call it ask for, is the compiled function's.
@@ -94,7 +94,7 @@ def _forget_unreadable(compiled: Any) -> None:
 
     numba reads the types of an index before its date: code of an older version is an error.
     """
-    index = getattr(compiled._cache, "_cache_file", None)  # noqa: SLF001 (numba offers no other way)
+    index = getattr(getattr(compiled, "_cache", None), "_cache_file", None)  # none: not compiled
     if index is not None:
         try:
             index.load(())
@@ -106,7 +106,7 @@ def njit(*, cache: bool, **options: Any) -> Callable[[Function], Function]:
     """Do what numba's `njit` does, late, with a cache folder that is private."""
 
     def decorate(function: Function) -> Function:
-        return cast("Function", Loop(function, cache=cache, **options))
+        return cast("Function", CompiledLoop(function, cache=cache, **options))
 
     return decorate
 
@@ -114,11 +114,11 @@ def njit(*, cache: bool, **options: Any) -> Callable[[Function], Function]:
 def briefly(
     work: Callable[[], Made], *, small: bool = True, loading: Callable[[], None] = lambda: None
 ) -> Made:
-    """Return what work makes, with loops run as Python where that is the shorter way.
+    """Return the result of a function, with loops run as plain Python if that takes less time.
 
-    That is so where work is small and numba is not loaded yet. Where loops call each other too
-    often the work is done from the start with compiled ones, after `loading` them. It is calls that
-    are counted, not seconds, and their limit is the process's.
+    This is the case for small work if numba is not loaded yet. If the number of calls of loops
+    exceeds the limit of the process, the work starts again with compiled loops, after `loading`
+    them.
     """
     if small and not loaded() and _calls.made < MOST_CALLS:
         token = _counted.set(_calls)
@@ -134,19 +134,17 @@ def briefly(
 
 
 def interpreting() -> bool:
-    """Tell whether loops run as Python at the moment."""
     return _counted.get() is not None
 
 
 def loaded() -> bool:
-    """Tell whether numba is there at once."""
     return sys.modules.get("numba") is not None
 
 
 def cache_folder(source: Path, asked: str = "") -> str | None:
-    """Return where the loops of a source folder are kept: "" beside it, None nowhere.
+    """Return the cache folder for the loops of a source folder: "" the same folder, None no cache.
 
-    `asked` is the folder that the user chose for all of numba, if any.
+    `asked` is NUMBA_CACHE_DIR, if it is set.
     """
     if asked and _private(Path(asked)):
         return asked

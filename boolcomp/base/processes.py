@@ -1,9 +1,9 @@
 """Processes of this one: the one place that asks them, and sees to it that they end.
 
-A `Worker` is a Python child that calls functions of ours, or runs the `main` of a module of ours;
-`Processes` are some of them behind the interface of `concurrent.futures`; `run_program` supervises
-a foreign program. A child may crash or exceed its limits; none outlives this process (`launcher`),
-and wherever pipes can be polled a worker ends when the one from its parent is closed.
+A `Worker` is a Python child that calls functions of this package or runs the `main` of one of its
+modules. `Processes` are several workers with the interface of `concurrent.futures`. `run_program`
+supervises a foreign program. A child may crash or exceed its limits; none outlives this process
+(`launcher`), and wherever pipes can be polled a worker ends when the one from its parent is closed.
 
 Not `multiprocessing`: its processes import the caller's main module again, which breaks scripts
 without a guard, and notebooks.
@@ -38,15 +38,14 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# How a child process is started, whatever it is: tied to this one, within limits.
+# Starting child processes: they end with this process and have limits.
 #
-# A Python child gets no folder of the user's on its path: it runs with `-P`, this process's own
-# path without the current folder, and the very package that started it.
+# A Python child runs with `-P`, the path of this process without the current folder, and the
+# package that started it.
 #
-# Where Linux kills children with their parent (PR_SET_PDEATHSIG) it means the *thread* that started
-# them. So one thread that lasts as long as this process starts all, and nothing outlives it,
-# whatever kills it and whatever the children are doing. SIGINT is blocked in children: Ctrl-C is
-# for this process to handle.
+# PR_SET_PDEATHSIG of Linux refers to the *thread* that started a child. One thread, which lasts as
+# long as this process, therefore starts all children, and none outlives the process, however it
+# ends. SIGINT is blocked in children: this process handles Ctrl-C.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -54,8 +53,8 @@ if TYPE_CHECKING:
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-# What every child does first; it needs nothing but the standard library. Its parent may have died
-# before: then it has another one now.
+# The first code of every child; it uses only the standard library. If the parent has already ended,
+# the child has another parent.
 _TIE = """
 import json, os, sys
 given = json.loads(sys.argv[1])
@@ -95,7 +94,7 @@ except OSError as error:
 
 
 class Limits(NamedTuple):
-    """What a child may use: bytes of address space, seconds of processor time (None: any)."""
+    """Limits of a child: bytes of address space and seconds of processor time (None: no limit)."""
 
     memory: int
     seconds: int | None = None
@@ -121,7 +120,6 @@ def start_python(
 
 
 def start_program(command: Sequence[str], limits: Limits | None, **options: Any) -> Popen[bytes]:
-    """Start a program that is not ours; where a system has no limits, without."""
     return _start(["-I", "-S"], _FOREIGN, {"command": list(command)}, limits, options)
 
 
@@ -144,7 +142,7 @@ def _start(
     _requests().put((started, command, options))
     try:
         return started.result()
-    except BaseException:  # an interrupt: nobody is to have it
+    except BaseException:  # an interrupt: the child has no owner
         started.add_done_callback(_unwanted)
         raise
 
@@ -156,7 +154,7 @@ def _unwanted(started: Future[Popen[bytes]]) -> None:
 
 @cache
 def _requests() -> queue.SimpleQueue[tuple[Future[Popen[bytes]], list[str], dict[str, Any]]]:
-    """Return what the thread that starts all children is asked by."""
+    """Return the request queue of the thread that starts all children."""
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_answer, args=(requests,), name="boolcomp-starter", daemon=True).start()
     return requests
@@ -204,7 +202,7 @@ class WorkerLostError(DataError):
 
 
 class Ended(NamedTuple):
-    """How a foreign program ended: its exit code, None at the deadline; and what it printed."""
+    """The result of a foreign program: its exit code (None at the deadline) and its output."""
 
     code: int | None
     printed: bytes
@@ -259,7 +257,7 @@ class Channel:
         self.reading, self.writing = reading, writing
 
     def send(self, value: Any) -> None:
-        """Send a value; a `BrokenPipeError` where nobody can read it any more."""
+        """Send a value; raise a `BrokenPipeError` if the other end is closed."""
         data = pickle.dumps(value)
         rest = memoryview(len(data).to_bytes(_HEAD, "little") + data)
         while rest:
@@ -305,8 +303,8 @@ def _readable(descriptors: Iterable[int], seconds: float) -> list[int]:
 class Worker:
     """A Python child that runs `main(channel, *arguments)` of a module of this package.
 
-    By default that calls functions for this process. JSON carries the arguments. Of what a `quiet`
-    one writes to stderr only the last line is kept, as its `last_words`.
+    The default module calls functions for this process. Arguments are passed as JSON. A `quiet`
+    worker has no stderr, except that its last line is kept as `last_words`.
     """
 
     def __init__(
@@ -331,7 +329,7 @@ class Worker:
         self.receive = self._channel.receive
 
     def send(self, value: Any) -> None:
-        """Send a value; one that is dead does not get it, and is found out when it is heard."""
+        """Send a value; if the worker has died, the next `receive` reports it."""
         with contextlib.suppress(ConnectionError):
             self._channel.send(value)
 
@@ -342,7 +340,7 @@ class Worker:
         end: float = math.inf,
         idle: Callable[[], None] | None = None,
     ) -> Result:
-        """Return what a function gives there, or raise what it raises; else as `receive`."""
+        """Return the result of a function in the worker, or raise its exception."""
         self.send((function, given))
         word, answer = self.receive(end, idle)
         if word == "done":
@@ -356,7 +354,6 @@ class Worker:
         return [places[descriptor] for descriptor in _readable(places, seconds)]
 
     def kill(self) -> None:
-        """End the process, whatever it is doing, without waiting for that."""
         self.process.kill()
 
     def end(self, patience: float = 0.0) -> int:
@@ -376,9 +373,9 @@ class Worker:
 class Processes(Executor):
     """Workers behind the interface of `concurrent.futures`.
 
-    What is submitted must be known by its name in a module. A worker that dies is replaced, and its
-    call made again, unless that is what kills them. They are started as there are calls. Where a
-    block is left by an exception, nothing is waited for.
+    Functions must be importable by name. A worker that dies is replaced and its call repeated, a
+    limited number of times. Workers are started when there are calls. If a `with` block ends by an
+    exception, running calls are not waited for.
     """
 
     def __init__(self, processes: int) -> None:
@@ -410,8 +407,8 @@ class Processes(Executor):
                         break
                     worker = self._replaced(worker)
             raise WorkerLostError(
-                f"{MOST_DEATHS} worker processes died of one call (out of memory?); what is "
-                "finished so far is kept: run the same command again"
+                f"{MOST_DEATHS} worker processes died of one call (out of memory?); the "
+                "finished work is kept: run the same command again"
             )
         finally:
             self._idle.put(worker)
@@ -432,12 +429,12 @@ class Processes(Executor):
         new = Worker(environment=ONE_THREAD)
         with self._lock:
             self._workers.append(new)
-        if self._closed:  # in the meantime: nobody else is going to end it
+        if self._closed:  # in the meantime: this thread has to end it
             new.end()
         return new
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
-        """End the workers when they have done what was submitted; not in the child of a fork."""
+        """End the workers after the submitted calls; a forked child does nothing."""
         if os.getpid() != self._owner:
             return
         self._threads.shutdown(wait=False, cancel_futures=cancel_futures)
@@ -472,7 +469,7 @@ def _called(function: Callable[..., Any], given: tuple[Any, ...], named: dict[st
 def work(entry: str, arguments: Sequence[Any]) -> None:
     """Be a worker: run `main` of a module with a channel to the parent, which hears of errors.
 
-    What is printed goes to stderr. It ends when the parent does, or closes the pipe.
+    Output goes to stderr. The worker ends when the parent ends or closes the pipe.
     """
     try:
         os.fstat(2)
@@ -488,7 +485,7 @@ def work(entry: str, arguments: Sequence[Any]) -> None:
             importlib.import_module(entry).main(channel, *arguments)
         except (EOFError, ConnectionError):
             raise
-        except Exception as error:  # noqa: BLE001 (whatever it is: the parent is to be told)
+        except Exception as error:  # noqa: BLE001 (the parent reports every exception)
             channel.send(("error", f"{type(error).__name__}: {error}".rstrip(": ")))
             channel.receive()  # the parent ends this process
 
@@ -496,7 +493,7 @@ def work(entry: str, arguments: Sequence[Any]) -> None:
 def _hang_up(descriptor: int) -> None:
     """End this process, whatever it is doing, once the other side of a pipe is closed."""
     poll = select.poll()
-    poll.register(descriptor, 0)  # no events asked for: only the hang-up
+    poll.register(descriptor, 0)  # no events, only the hang-up
     poll.poll()
     os._exit(0)
 

@@ -1,14 +1,14 @@
-"""Results that are kept, by what they are the results of: in files, complete or not there.
+"""Caches and stores of results: files that are complete or absent.
 
-A kind of results gives the names of its files, and how they are parsed and verified (`find`); what
-is damaged is as good as not there. They lie in places (`places`): those that were named, what
-ships, and the user's cache, a folder that nobody else can write to. What lies there is believed, or
-even run, because only this user can have put it there: every read asks who owns the folder and the
-file, and who may write to them, on what it has opened. Where the usual folder is not private, or
-there is none, a private one among the temporary files is used.
+Each kind of result has names for its files, a parser and a verifier (`find`); damaged files are
+ignored. Results are stored in places (`places`): named places, the shipped folder, and the user's
+cache, a folder that only this user can write to. Files of the cache are trusted, compiled code
+among them. Every read checks the owner and permissions of the folder and the file on open
+descriptors. If the usual folder is absent or not private, a private one in the temporary folder is
+used.
 
-In places that were named anybody may have written. What this user put there, or has proved, is
-remembered by its content in the user's cache (`vouch`); nothing else is believed unproved.
+Other users may have written to a named place. Contents that this user wrote or proved are recorded
+in the user's cache (`attest`); all other contents are verified before use.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
+from boolcomp.base import VERSION
 from boolcomp.base.errors import (
     BoolcompError,
     DataError,
@@ -48,14 +49,13 @@ from boolcomp.base.files import (
     whole_file,
     write_text,
 )
-from boolcomp.base.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 
 # --------------------------------------------------------------------------------------------------
-# Results that are kept, by what they are the results of: in files, complete or not there.
+# The user's cache: files that are complete or absent.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -87,7 +87,7 @@ def user_cache(folder: str) -> Path:
 
 
 def is_ours(status: os.stat_result) -> bool:
-    """Tell whether nobody but this user can have written a file or folder."""
+    """Tell whether only this user can have written a file or folder."""
     if not hasattr(os, "getuid"):
         return True
     return status.st_uid == os.getuid() and not status.st_mode & _OTHERS
@@ -108,7 +108,7 @@ def read_kept(path: Path) -> str:
 
 
 def read_private(path: Path) -> bytes | None:
-    """Return a file's content if only this user can have written it; asked of what is open."""
+    """Return the content of a file if only this user can have written it (checked while open)."""
     try:
         with _opened(path) as handle:
             status = os.fstat(handle)
@@ -122,7 +122,7 @@ def read_private(path: Path) -> bytes | None:
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """Provide a descriptor of a file, found in the very folder that was asked for its owner."""
+    """Provide a descriptor of a file in the folder whose owner was checked."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     flags |= getattr(os, "O_BINARY", 0)
     if os.open not in os.supports_dir_fd:
@@ -141,14 +141,14 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def vouch(name: str, text: str) -> None:
-    """Remember that what a text says under a name was made or proved here."""
+def attest(name: str, text: str) -> None:
+    """Record that a text with this name was made or proved by this user."""
     key = _voucher(name, text)
     keep(user_cache("vouched") / key, sealed(key), durable=False)
 
 
 def is_vouched(name: str, text: str) -> bool:
-    """Tell whether what a text says under a name was made or proved here."""
+    """Tell whether a text with this name was made or proved by this user."""
     key = _voucher(name, text)
     content = read_private(user_cache("vouched") / key)
     return content is not None and content == sealed(key).encode()
@@ -170,7 +170,6 @@ def keep(path: Path, text: str, complaint: str = "", *, durable: bool = True) ->
 
 
 def sealed(body: str) -> str:
-    """Return a text that begins with its checksum."""
     return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
 
 
@@ -185,7 +184,7 @@ def unsealed(text: str) -> str:
 
 
 def native_code(folder: str, ending: str, parts: Iterable[str], make: Callable[[], bytes]) -> bytes:
-    """Return what `make` makes of these parts, from the user's cache where it is there."""
+    """Return the result of `make` for these parts, from the user's cache if it is there."""
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     path = user_cache(folder) / f"{key}{ending}"
     code = read_entry(path)
@@ -266,24 +265,23 @@ def _fallback(why: str) -> Path:
 
 
 # --------------------------------------------------------------------------------------------------
-# Where results are kept: folders, and stores of objects that many machines share.
+# Places of results: folders, and object stores that many machines share.
 #
-# A place is a small value that can be sent anywhere. It is private (the user's cache, where nobody
-# else can write), ships, or is shared: then `trusted` is false, and whoever reads there has to
-# prove what is said. Files appear whole or not at all: folders rename, stores of objects put whole
-# ones. Two writers of one name write equal bytes, so it does not matter whose are kept.
+# A place is a small value that can be pickled. Its files are `trusted` if it is the user's cache or
+# the shipped folder; readers of a shared place verify every result. Files appear as a whole:
+# folders rename, object stores put whole objects. Two writers of one name write equal bytes.
 # --------------------------------------------------------------------------------------------------
 
 
 Value = TypeVar("Value")
 
 
-class Place(Protocol):
+class ResultPlace(Protocol):
     """Where files are, by their names."""
 
     @property
     def trusted(self) -> bool:
-        """Whether nobody but this user, or who made boolcomp, can have written there."""
+        """Whether only this user or the makers of boolcomp can have written there."""
 
     def names(self, pattern: str) -> list[str]:
         """Return the names of files that a pattern may mean, sorted."""
@@ -294,10 +292,10 @@ class Place(Protocol):
     def write(self, name: str, text: str, stem: str = "", *, durable: bool = True) -> str:
         """Write a text whole or not at all, and return its name.
 
-        Folders put a stem before it, for people; who looks for the file asks for `*.name`.
+        Folders put a readable stem before the name; readers search for `*.name`.
         """
 
-    def check(self) -> Place:
+    def check(self) -> ResultPlace:
         """Return this; a `DataError` where it is known that nothing can be read or kept there."""
 
 
@@ -307,7 +305,7 @@ class Entry(NamedTuple):
     As a text it is where it lies.
     """
 
-    place: Place
+    place: ResultPlace
     name: str
     believed: bool
 
@@ -323,11 +321,9 @@ class Folder:
     trusted: bool = False
 
     def names(self, pattern: str) -> list[str]:
-        """Return the names of files that match a pattern, sorted."""
         return sorted(path.name for path in self.path.glob(pattern))
 
     def read(self, name: str) -> str:
-        """Return a text; within the user's cache it must be this user's own."""
         return read_kept(self.path / name)
 
     def write(self, name: str, text: str, stem: str = "", *, durable: bool = True) -> str:
@@ -337,27 +333,24 @@ class Folder:
         return full
 
     def check(self) -> Folder:
-        """Return this: what cannot be written there is said when it is tried."""
         return self
 
     def __str__(self) -> str:
         return str(self.path)
 
 
-Where: TypeAlias = "Place | Path | str"
+Where: TypeAlias = "ResultPlace | Path | str"
 
 
 def own_place(folder: str) -> Folder:
-    """Return a folder of the user's cache."""
     return Folder(user_cache(folder), trusted=True)
 
 
 def shipped_place(folder: str) -> Folder:
-    """Return a folder of what ships."""
     return Folder(shipped(folder), trusted=True)
 
 
-def place_of(where: Where) -> Place:
+def place_of(where: Where) -> ResultPlace:
     """Return a place by its text or path: a folder, or an address such as s3://bucket/folder."""
     if not isinstance(where, str | os.PathLike):
         return where
@@ -369,21 +362,20 @@ def place_of(where: Where) -> Place:
     return Folder(Path(text))
 
 
-def everywhere(place: Place) -> Place:
-    """Return a place as workers in other folders call it."""
+def everywhere(place: ResultPlace) -> ResultPlace:
     return Folder(place.path.absolute(), place.trusted) if isinstance(place, Folder) else place
 
 
 def find(
-    places: Iterable[Place | Path],
+    places: Iterable[ResultPlace | Path],
     name: str,
     parse: Callable[[Entry, str], Value],
     complaint: str = "",
 ) -> Iterator[Value]:
-    """Yield what files of a name (or pattern) hold, place after place, where `parse` takes it.
+    """Yield the parsed contents of files of a name (or pattern), place after place.
 
-    What it, or reading, refuses is passed over, with a complaint, if one is given, about `{path}`
-    and `{error}`.
+    Files that cannot be read or parsed are skipped, with the warning `complaint` (a template with
+    `{path}` and `{error}`) if one is given.
     """
     for place in map(place_of, places):
         for each in place.names(name):
@@ -403,7 +395,9 @@ def find(
                 yield value
 
 
-def put(place: Place, name: str, text: str, complaint: str = "", *, stem: str = "") -> str | None:
+def put(
+    place: ResultPlace, name: str, text: str, complaint: str = "", *, stem: str = ""
+) -> str | None:
     """Write what was made here to a place; return its name, or None where it cannot be written."""
     try:
         made = place.write(name, text, stem)
@@ -412,7 +406,7 @@ def put(place: Place, name: str, text: str, complaint: str = "", *, stem: str = 
             warnings.warn(f"{complaint}: {error}", DataWarning, stacklevel=3)
         return None
     if not place.trusted:
-        vouch(name, text)
+        attest(name, text)
     return made
 
 
@@ -427,18 +421,17 @@ class MissingError(DataError):
 
 
 # --------------------------------------------------------------------------------------------------
-# Stores of objects as places of results: s3://, gs://, abfs://, memory://, by fsspec (an extra).
+# Object stores as places of results: s3://, gs://, abfs://, memory://, by fsspec (an extra).
 #
-# An object is put whole under its name, so a reader sees one or none. A store is asked in a thread
-# that may be left behind: whatever hangs, hangs no longer than a deadline, and who does not answer,
-# or says no several times in a row, is not asked again by this process. Objects are not listed:
-# what is looked for has one name.
+# Objects are put as a whole. Each request runs in a thread with a deadline; the thread is abandoned
+# when the deadline passes. After several failures in a row a store is not used again by this
+# process. Objects are not listed: each has one name.
 # --------------------------------------------------------------------------------------------------
 
 
 DEADLINE = 30.0  # seconds for one object
 TICK = 0.2  # seconds between two looks at signals
-LONGEST = 300  # characters of what a store says
+LONGEST = 300  # characters of an error message of a store
 HEAD, FORMAT = "boolcomp-store.txt", "boolcomp store, format 1\n"
 TRIES = {"connect_timeout": 5, "read_timeout": 20, "retries": {"max_attempts": 2}}
 OPTIONS: dict[str, dict[str, Any]] = {  # of fsspec's file systems, by the address's scheme
@@ -453,7 +446,7 @@ _failed: dict[str, str] = {}  # addresses that are not asked again, and why
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A store of objects under an address: anybody may have written there."""
+    """An object store at an address; other users may have written there."""
 
     address: str
     trusted: ClassVar[bool] = False
@@ -476,7 +469,7 @@ class Bucket:
             raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
 
     def write(self, name: str, text: str, stem: str = "", *, durable: bool = True) -> str:
-        """Put an object; its name is without the stem, so that it can be asked for."""
+        """Put an object; its name has no stem, so that readers know it."""
         del stem, durable
         if self.address in _failed:
             raise DataError(f"{self.address}: {_failed[self.address]}")
@@ -505,7 +498,7 @@ class Bucket:
             return FORMAT
 
     def _asked(self, ask: Callable[[], Value]) -> Value:
-        """Return what a store answers; a `DataError` where it does not, or says no."""
+        """Return the answer of a store; raise a `DataError` for a failure or no answer."""
         try:
             answer = _within(DEADLINE, ask)
         except FileNotFoundError as error:
@@ -529,8 +522,8 @@ class Bucket:
         return self.address
 
 
-def bucket(address: str) -> Place:
-    """Return the place of an address; what is none is a `UsageError`. `file://` is a folder."""
+def bucket(address: str) -> ResultPlace:
+    """Return the place of an address or raise a `UsageError`. `file://` is a folder."""
     scheme = urlsplit(address).scheme
     if "::" in address or not address.isprintable():
         raise UsageError(f"{shown(address)} is no place of results: {WHERE}")
@@ -571,7 +564,7 @@ def _file_system(address: str, _: int) -> Any:
 
 
 def _within(seconds: float, ask: Callable[[], Value]) -> Value:
-    """Return what a call returns within so many seconds, or leave it behind: a `TimeoutError`."""
+    """Return the result of a call, or raise a `TimeoutError` after some seconds and abandon it."""
     answers: list[Value] = []
     errors: list[BaseException] = []
 
@@ -585,7 +578,7 @@ def _within(seconds: float, ask: Callable[[], Value]) -> Value:
     thread.start()
     left = seconds
     while thread.is_alive() and left > 0:
-        thread.join(min(TICK, left))  # Ctrl-C is heard in between
+        thread.join(min(TICK, left))  # Ctrl-C is handled in between
         left -= TICK
     if errors:
         raise errors[0]

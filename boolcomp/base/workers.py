@@ -1,8 +1,8 @@
 """Where many calls run: in this process, in processes of this machine, or on a Dask cluster.
 
-All three have the interface of `concurrent.futures`, and one text chooses (`executor`). What is
-submitted is a function known by its name in a module, of what it is given alone: then results are
-the same whichever runs it, and a call that was lost with its worker can be made again.
+All three have the interface of `concurrent.futures`; a text selects one (`executor`). Submitted
+functions must be importable by name and depend only on their arguments: results are the same on
+every executor, and the call of a lost worker can be repeated.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from boolcomp.base import VERSION
 from boolcomp.base.errors import DataError, UsageError, shown, suggestion
 from boolcomp.base.files import is_file, read_json
 from boolcomp.base.processes import Processes, WorkerLostError, cores
-from boolcomp.base.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -42,11 +42,11 @@ HERE = "here"
 WAYS = "give here, processes:4, local:4 (Dask on this machine), tcp://host:8786 or a scheduler file"
 MOST_WORKERS = 256
 USUAL_AHEAD = 64
-TICK = 0.5  # seconds between two looks at a signal: an interrupt is heard at once where waits end
+TICK = 0.5  # seconds between two checks of a signal, so that an interrupt ends a wait
 _COUNTED = re.compile(r"(processes|local):(\S*)")
 
 
-class Here(Executor):
+class InlineExecutor(Executor):
     """Calls in this process, each when it is submitted."""
 
     ahead = 1
@@ -54,7 +54,7 @@ class Here(Executor):
     def submit(
         self, function: Callable[..., Result], /, *given: Any, **named: Any
     ) -> Future[Result]:
-        """Call a function, and return what came of it."""
+        """Call a function at once and return a finished future."""
         made: Future[Result] = Future()
         try:
             made.set_result(function(*given, **named))
@@ -65,33 +65,32 @@ class Here(Executor):
     def map(  # type: ignore[override]  # one call at a time: no timeout, no chunks
         self, function: Callable[..., Result], *iterables: Iterable[Any], **_: Any
     ) -> Iterator[Result]:
-        """Yield results one after another; nothing is called before it is asked for."""
         return map(function, *iterables)
 
 
 def executor(where: Any = HERE) -> Executor:
-    """Return what runs calls, by a text (`WAYS` says which); a Dask `Client` is taken as it is.
+    """Return the executor that a text selects (see `WAYS`), or wrap a Dask `Client`.
 
-    It is to be used in a `with` block. What is an executor already is handed back.
+    Use it in a `with` block.
     """
     kind, count = way(where)
     if kind == "executor":
         return where  # type: ignore[no-any-return]
     if kind == HERE:
-        return Here()
+        return InlineExecutor()
     if kind == "processes":
         return Processes(count)
     from boolcomp.base import dask  # noqa: PLC0415 (an extra)
 
     if kind == "client":
-        return dask.of_client(where)
+        return dask.Dask(where)  # the client stays open
     return dask.on_this_machine(count) if kind == "local" else dask.of_address(where)
 
 
 def way(where: Any) -> tuple[str, int]:
     """Return of which kind a place is where calls run, and how many workers are started for it.
 
-    What is none is a `UsageError`; of a cluster only its scheduler file is looked at.
+    Other texts raise a `UsageError`; of a cluster only the scheduler file is checked.
     """
     if isinstance(where, Executor):
         return "executor", 0
@@ -117,7 +116,7 @@ def way(where: Any) -> tuple[str, int]:
 
 
 def scheduler_address(path: str) -> str:
-    """Return the address in a scheduler file; for what is none Dask would wait."""
+    """Return the address in a scheduler file; Dask would wait for a missing one."""
     if not is_file(Path(path)):
         raise UsageError(f"{path}: no such scheduler file, and no address such as tcp://host:8786")
     document = read_json(Path(path))
@@ -131,8 +130,8 @@ def completed(
 ) -> Iterator[tuple[int, Future[Result]]]:
     """Yield (place, future) of every call as it comes to an end.
 
-    No more are submitted than the workers have use for (`ahead`), so that millions of calls do not
-    lie in anybody's memory, and those of the first places come first.
+    At most `ahead` calls per worker are submitted in advance: millions of calls then need little
+    memory, and calls are done about in order.
     """
     running: dict[Future[Result], int] = {}
     place = 0
@@ -163,18 +162,18 @@ def in_order(
 
 
 # --------------------------------------------------------------------------------------------------
-# Values that many calls are given: pickled once here, unpickled once in every worker.
+# Arguments shared by many calls: pickled once here, unpickled once in every worker.
 #
-# What a call is given travels with it: a problem is some kilobytes, a program some hundred. What
-# costs is what functions make of such a value and keep by it (samples, models, compiled code), so a
-# worker that has seen a value gives its calls the very same one.
+# The value itself is small (a problem is some kilobytes, a program some hundred), but functions
+# cache results by it (samples, models, compiled code). A worker therefore passes the same object to
+# all calls that share a value.
 # --------------------------------------------------------------------------------------------------
 
 
-KEPT = 6  # values that a worker remembers, those that were asked for last
+KEPT = 6  # most recently used values that a worker keeps
 
 
-class Shared:
+class SharedValue:
     """A value that many calls are given."""
 
     def __init__(self, value: Any) -> None:
@@ -186,26 +185,26 @@ class Shared:
         data = pickle.dumps(self.value)
         return hashlib.sha256(data).digest(), data
 
-    def __reduce__(self) -> tuple[Callable[..., Shared], tuple[bytes, bytes]]:
+    def __reduce__(self) -> tuple[Callable[..., SharedValue], tuple[bytes, bytes]]:
         return _received, self.pickled
 
 
 class _Known(threading.local):
-    """Values by their digests: each thread has its own, for what is kept by them may change."""
+    """Values by digest, for each thread, because caches that depend on them may change."""
 
     def __init__(self) -> None:
-        self.values: OrderedDict[bytes, Shared] = OrderedDict()
+        self.values: OrderedDict[bytes, SharedValue] = OrderedDict()
 
 
 _KNOWN = _Known()
 
 
-def _received(digest: bytes, data: bytes) -> Shared:
+def _received(digest: bytes, data: bytes) -> SharedValue:
     """Return a value that was sent: the same one as before, where it is known."""
     known = _KNOWN.values
     found = known.pop(digest, None)
     if found is None:
-        found = Shared(pickle.loads(data))  # noqa: S301 (it came with a pickled call)
+        found = SharedValue(pickle.loads(data))  # noqa: S301 (it came with a pickled call)
         found.pickled = digest, data
     known[digest] = found
     while len(known) > KEPT:
@@ -216,17 +215,15 @@ def _received(digest: bytes, data: bytes) -> Shared:
 def called(version: str, function: Callable[..., Result], *given: Any) -> Result:
     """Call a function with the values that are shared, for one who has this version of us."""
     if version != VERSION:
-        raise WorkerLostError(
-            f"a worker has boolcomp {VERSION}, and it is asked by one of {version}"
-        )
-    return function(*[one.value if isinstance(one, Shared) else one for one in given])
+        raise WorkerLostError(f"a worker has boolcomp {VERSION}, and the caller has {version}")
+    return function(*[one.value if isinstance(one, SharedValue) else one for one in given])
 
 
 # --------------------------------------------------------------------------------------------------
-# Where the work of a compilation is done, as a value that passes are given.
+# The executor of a compilation, as a value that passes receive.
 #
-# A text says where (see `executor`), and nothing is started before there are calls for it. In a
-# block that is opened once, all calls of all passes go to the same workers.
+# A text selects it (see `executor`); workers start with the first calls. Within one `with` block
+# all calls of all passes use the same workers.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -260,8 +257,8 @@ class Workers:
     @property
     def here(self) -> bool:
         """Whether all work is done in this process."""
-        where = self.where.where if isinstance(self.where, Late) else self.where
-        return isinstance(where, Here) or where == HERE
+        where = self.where.where if isinstance(self.where, LazyExecutor) else self.where
+        return isinstance(where, InlineExecutor) or where == HERE
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Self]:
@@ -269,7 +266,7 @@ class Workers:
         if isinstance(self.where, Executor):
             yield self
             return
-        with Late(self.where) as pool:
+        with LazyExecutor(self.where) as pool:
             yield type(self)(pool)
 
     def completed(
@@ -277,10 +274,10 @@ class Workers:
     ) -> Iterator[tuple[int, Result]]:
         """Yield (place, result) of every call as it comes; the first error ends it.
 
-        What many calls are given may be `Shared`.
+        Arguments of many calls can be a `SharedValue`.
         """
         with self._for(calls) as pool:
-            for place, future in completed(pool, called, _Asked(function, calls)):
+            for place, future in completed(pool, called, _LazyCalls(function, calls)):
                 yield place, future.result()
 
     def in_order(
@@ -288,25 +285,25 @@ class Workers:
     ) -> Iterator[Result]:
         """Yield results in the order of the calls."""
         with self._for(calls) as pool:
-            yield from in_order(pool, called, _Asked(function, calls))
+            yield from in_order(pool, called, _LazyCalls(function, calls))
 
     def begin(self, function: Callable[..., Result], *given: Any) -> Future[Result]:
         """Let a worker call a function while this process goes on, if workers are there already."""
-        pool = self.where if isinstance(self.where, Executor) else Here()
+        pool = self.where if isinstance(self.where, Executor) else InlineExecutor()
         return pool.submit(called, VERSION, function, *given)
 
     @contextlib.contextmanager
     def _for(self, calls: Sequence[tuple[Any, ...]]) -> Iterator[Executor]:
         """Give what runs these calls; one alone is done sooner here than sent anywhere."""
         if len(calls) < 2:
-            yield Here()
+            yield InlineExecutor()
             return
         with self.opened() as open_:
             yield open_.where
 
 
-class _Asked(Sequence[tuple[Any, ...]]):
-    """Calls as workers are asked: made when it is their turn, for there may be millions."""
+class _LazyCalls(Sequence[tuple[Any, ...]]):
+    """Calls that are submitted when workers are free, because there may be millions."""
 
     def __init__(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> None:
         self.function, self.calls = function, calls
@@ -318,7 +315,7 @@ class _Asked(Sequence[tuple[Any, ...]]):
         return (VERSION, self.function, *self.calls[place])
 
 
-class Late(Executor):
+class LazyExecutor(Executor):
     """An executor that is started with its first call."""
 
     def __init__(self, where: Any) -> None:
@@ -327,18 +324,15 @@ class Late(Executor):
 
     @property
     def ahead(self) -> int:
-        """How many calls are to be under way."""
         return getattr(self._started(), "ahead", USUAL_AHEAD)
 
     def submit(
         self, function: Callable[..., Result], /, *given: Any, **named: Any
     ) -> Future[Result]:
-        """Let a worker call a function."""
         return self._started().submit(function, *given, **named)
 
     @property
     def started(self) -> Executor:
-        """What runs the calls, started."""
         return self._started()
 
     def _started(self) -> Executor:
@@ -347,7 +341,7 @@ class Late(Executor):
         return self._pool
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
-        """End what was started."""
+        """End the workers that were started."""
         if self._pool is not None:
             self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
 
@@ -362,7 +356,6 @@ class Late(Executor):
 
 
 def all_cores() -> Workers:
-    """Return as many processes of this machine as it has cores for us."""
     return Workers.of(min(cores(), MOST_PROCESSES))
 
 
@@ -380,9 +373,9 @@ MOSTLY = 0.9  # of the work that is left is counted before an estimate of the ti
 class Course:
     """Stages in the order in which they run, each with the work that is expected of it.
 
-    Stages may be left out, and may come back: the fraction of all work then waits. What is told of
-    a stage that nobody expected changes nothing. Expectations may change on the way (`expect`): the
-    fraction then goes on from where it is, at another pace. Work is a guess unless it is `counted`.
+    Stages may be skipped or repeated: the fraction of all work then waits. Reports of unexpected
+    stages are ignored. Expectations may change (`expect`): the fraction continues from its present
+    value at another rate. Work is an estimate unless it is `counted`.
     """
 
     def __init__(
@@ -396,7 +389,7 @@ class Course:
         self.fraction = 0.0
 
     def expect(self, work: Mapping[str, float], guessed: Collection[str] = ()) -> None:
-        """Take counted work, or better guesses, in place of what was expected of some stages."""
+        """Replace the expected work of some stages by counted work or better estimates."""
         known = {name: one for name, one in work.items() if name in self._work}
         self._work.update(known)
         self._counted.update(known.keys() - set(guessed))
@@ -420,7 +413,7 @@ class Course:
 
     @property
     def left(self) -> float:
-        """The work that is left, in terms of what is done; infinite while little of it is known."""
+        """The remaining work relative to the completed work; infinite while little is known."""
         rest = self._rest()
         counted = self._rest(self._counted)
         return rest / self._done if self._done and counted >= MOSTLY * rest else math.inf

@@ -1,7 +1,7 @@
-"""The plain bound over boxes of inputs: halved until what is claimed holds in every one of them.
+"""The plain bound over boxes of inputs, which are halved until a claim holds in all of them.
 
-A box is a range of words of every input. In it all that `plain` says of words by value is met with
-the values that there are; sums and products are as there, many boxes at once.
+A box is a range of words of every input. Tables by word of the plain bound are limited to the words
+of a box. Sums and products are computed as in the plain bound, for many boxes at once.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
 from boolcomp.checker.plain import about_zero, added, integers, product_of, row_of
-from boolcomp.checker.problem import Given, Total, Turns
-from boolcomp.checker.spans import PLACES, Span, between, exactly
+from boolcomp.checker.problem import ClaimedInput, ClaimedTotal, Turns
+from boolcomp.checker.spans import PLACES, IntegerSpan, between, exactly
 from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts
 
 if TYPE_CHECKING:
@@ -24,91 +24,87 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.plain import Line, Plain, Seen
+    from boolcomp.checker.plain import CheckedFunction, ClaimedLine, PlainBound
     from boolcomp.words.graph import HeapPart
 
     Words = NDArray[np.int64]
-    Known: TypeAlias = dict[int, "InBoxes"]  # by function
+    ByFunction: TypeAlias = dict[int, "BoxEnclosure"]  # by function
 
 
 # --------------------------------------------------------------------------------------------------
-# Spans of many boxes side by side, in 64-bit whole numbers of 2^-scale, and spans by word.
+# Arrays of spans in 64-bit fixed-point arithmetic of 2^-scale, and tables of spans by word.
 #
-# All sums are exact, all else is rounded outward. What is multiplied has at most 31 bits.
+# Sums are exact; all other operations round outward. Factors of a product have at most 31 bits.
 # --------------------------------------------------------------------------------------------------
 
-
-BITS = 30  # of the largest of what is multiplied
-FAR = 1 << 61  # of words that there are not
+BITS = 30  # of the larger factor of a product
+FAR = 1 << 61  # limit of an empty span
 _LOG = np.array([0, *(k.bit_length() - 1 for k in range(1, 1 << 16))])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Many:
-    """Spans: all numbers from low to high."""
+class SpanArray:
+    """Spans from low to high, in units of 2^-scale."""
 
     low: Words
     high: Words
     scale: int
 
-    def to(self, scale: int) -> Many:
-        """Return the same in other units."""
+    def to(self, scale: int) -> SpanArray:
+        """Change the unit."""
         gone = self.scale - scale
         if gone <= 0:
-            return Many(self.low << -gone, self.high << -gone, scale)
-        return Many(self.low >> gone, -(-self.high >> gone), scale)
+            return SpanArray(self.low << -gone, self.high << -gone, scale)
+        return SpanArray(self.low >> gone, -(-self.high >> gone), scale)
 
-    def __add__(self, other: Many) -> Many:
-        return Many(self.low + other.low, self.high + other.high, self.scale)
+    def __add__(self, other: SpanArray) -> SpanArray:
+        return SpanArray(self.low + other.low, self.high + other.high, self.scale)
 
-    def __sub__(self, other: Many) -> Many:
-        return Many(self.low - other.high, self.high - other.low, self.scale)
+    def __sub__(self, other: SpanArray) -> SpanArray:
+        return SpanArray(self.low - other.high, self.high - other.low, self.scale)
 
-    def __mul__(self, other: Many) -> Many:
+    def __mul__(self, other: SpanArray) -> SpanArray:
         ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
         low, high = np.minimum(ends[0], ends[1]), np.maximum(ends[0], ends[1])
         for end in ends[2:]:
             low, high = np.minimum(low, end), np.maximum(high, end)
-        return Many(low, high, self.scale + other.scale)
+        return SpanArray(low, high, self.scale + other.scale)
 
-    def times(self, factor: Fraction, scale: int) -> Many:
-        """Return a multiple by a number of at most 31 bits, or one near it, in other units."""
-        return (self * many_of(factor)).to(scale)
+    def times(self, factor: Fraction, scale: int) -> SpanArray:
+        return (self * array_of(factor)).to(scale)
 
-    def meet(self, other: Many) -> Many:
-        """Return what both hold; of what rounding alone makes empty, one of both."""
+    def meet(self, other: SpanArray) -> SpanArray:
+        """Intersect enclosures; where rounding empties an intersection, its lower end remains."""
         low, high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
-        return Many(low, np.maximum(low, high), self.scale)
+        return SpanArray(low, np.maximum(low, high), self.scale)
 
 
-def many_of(value: Fraction) -> Many:
-    """Return a number to 31 bits."""
+def array_of(value: Fraction) -> SpanArray:
+    """Enclose a number with 31 bits."""
     scale = BITS - size_of(abs(value))
     units = value * Fraction(2) ** scale
-    return Many(np.int64(units // 1), np.int64(-(-units // 1)), scale)  # type: ignore[arg-type]
+    return SpanArray(np.int64(units // 1), np.int64(-(-units // 1)), scale)  # type: ignore[arg-type]
 
 
 def size_of(value: Fraction) -> int:
-    """Return the bits of a number before the point, negative where it is less than a half."""
     return value.numerator.bit_length() - value.denominator.bit_length() + 1
 
 
-def scale_of(*spans: Span) -> int:
-    """Return the units in which the largest of some spans has 31 bits at most."""
+def scale_of(*spans: IntegerSpan) -> int:
     return min(PLACES, BITS - size_of(Fraction(max(1, *(one.size for one in spans)), 1 << PLACES)))
 
 
-def fixed(span: Span, scale: int) -> Many:
-    """Return a span, or spans side by side, in units of many."""
+def fixed(span: IntegerSpan, scale: int) -> SpanArray:
+    """Convert a span, or an array of spans, to 64-bit integers."""
     gone = PLACES - scale
     low, high = np.asarray(span.low, object) >> gone, -(-np.asarray(span.high, object) >> gone)
-    return Many(np.asarray(low, np.int64), np.asarray(high, np.int64), scale)
+    return SpanArray(np.asarray(low, np.int64), np.asarray(high, np.int64), scale)
 
 
-class ByWord:
-    """Spans by word: what holds those of all words from one to another; words wrap around."""
+class SpanTable:
+    """Spans by word, with fast unions over ranges of words, which wrap around."""
 
-    def __init__(self, at: Words, found: Span, count: int, scale: int) -> None:
+    def __init__(self, at: Words, found: IntegerSpan, count: int, scale: int) -> None:
         self.scale, self.count = scale, count
         low, high = np.full(count, FAR), np.full(count, -FAR)
         ends = fixed(found, scale)
@@ -120,79 +116,81 @@ class ByWord:
             reach *= 2
         self.lows, self.highs = np.stack(lows), np.stack(highs)
 
-    def over(self, first: Words, last: Words) -> Many:
-        """Return what holds the spans of words from first to last."""
+    def over(self, first: Words, last: Words) -> SpanArray:
+        """Return the union of the spans of words from first to last."""
         long = np.minimum(last - first + 1, self.count)
         level = _LOG[long]
         one = first & (self.count - 1)
         two = (first + long - (np.int64(1) << level)) & (self.count - 1)
         low = np.minimum(self.lows[level, one], self.lows[level, two])
         high = np.maximum(self.highs[level, one], self.highs[level, two])
-        return Many(low, high, self.scale)
+        return SpanArray(low, high, self.scale)
 
 
 # --------------------------------------------------------------------------------------------------
-# The plain bound over boxes of inputs: halved until what is claimed holds in every one of them.
+# The bound over boxes.
 # --------------------------------------------------------------------------------------------------
-
 
 if TYPE_CHECKING:
     Ranges: TypeAlias = dict[int, tuple[Words, Words]]  # by word
 
 
-AT_ONCE, TRIED = 1 << 12, 16  # boxes; those that say which input is halved
-MOST_BITS = 15  # of a word that is looked at by value
+AT_ONCE, TRIED = 1 << 12, 16  # boxes at a time; boxes sampled to select the input to halve
+MOST_BITS = 15  # of a word whose values are tabulated
 
 
-class InBoxes:
-    """What a sum is, what its word says and how much more, in many boxes; its sum may overflow."""
+class BoxEnclosure:
+    """The exact value of a sum, the value of its word and their difference, in many boxes.
 
-    def __init__(self, exact: Many, said: Many, error: Many) -> None:
-        self.exact, self.said, self.error = exact, said, error
+    The word itself may overflow.
+    """
+
+    def __init__(self, exact: SpanArray, value: SpanArray, error: SpanArray) -> None:
+        self.exact, self.value, self.error = exact, value, error
 
 
-class Boxes:
-    """A sum, and all that it reads, over boxes."""
+class BoxedSum:
+    """A sum, and all functions that it depends on, over boxes."""
 
-    def __init__(self, plain: Plain, place: int) -> None:
+    def __init__(self, plain: PlainBound, place: int) -> None:
         self.plain, self.graph, self.claim, self.place = plain, plain.graph, plain.claim, place
         self.functions = self.claim.needed(place)
         self.inputs: list[tuple[int, int, int]] = []  # word, first, last
-        self.steps: list[Callable[[Ranges, Known], None]] = []
+        self.steps: list[Callable[[Ranges, ByFunction], None]] = []
         for k in self.functions:
             function, seen = self.claim.functions[k], plain.seen[k]
-            if isinstance(function, Given) and seen.word is not None and seen.at is not None:
+            if isinstance(function, ClaimedInput) and seen.word is not None and seen.at is not None:
                 self.inputs.append((seen.word, int(seen.at[0]), int(seen.at[-1])))
             elif isinstance(function, Turns) and seen.word is not None:
                 self.steps.append(self._turns(seen.word))
-            elif isinstance(function, Total) and not function.turning:
+            elif isinstance(function, ClaimedTotal) and not function.turning:
                 self.steps.append(self._total(k, function))
-        self.widest = False  # of inputs that promise the same the widest is halved, or the first
+        self.widest = False  # among equally good inputs, halve the widest instead of the first
 
-    def known(self, low: Words, high: Words) -> InBoxes:
-        """Return what is known of the sum in boxes, (inputs, boxes)."""
+    def enclosure(self, low: Words, high: Words) -> BoxEnclosure:
+        """Enclose the sum in boxes, given as arrays (inputs, boxes)."""
         ranges = {word: (low[k], high[k]) for k, (word, _, _) in enumerate(self.inputs)}
-        found: Known = {}
+        found: ByFunction = {}
         for step in self.steps:
             step(ranges, found)
         return found[self.place]
 
-    def _turns(self, word: int) -> Callable[[Ranges, Known], None]:
+    def _turns(self, word: int) -> Callable[[Ranges, ByFunction], None]:
         node = self.graph.nodes[word]
         if not isinstance(node, Angles):
-            raise NotCoveredError("an angle is no sum of angles")
+            raise NotCoveredError("the word of an angle is no sum of angles")
         bits = [self.graph.nodes[turn.node].bits for turn in node.turns]
         inner = {turn.node: turn.read + turn.shift for turn in node.turns}
         if any(isinstance(self.graph.nodes[k], Angles) and top < node.bits
                for k, top in inner.items()):  # fmt: skip
-            raise NotCoveredError("a sum of angles reads one that wraps elsewhere")
+            raise NotCoveredError("a sum of angles reads a sum that wraps at another bit")
 
-        def step(ranges: Ranges, _: Known) -> None:
+        def step(ranges: Ranges, _: ByFunction) -> None:
             first = last = np.full(1, node.constant, np.int64)
-            for turn, wide in zip(node.turns, bits, strict=True):
+            for turn, width in zip(node.turns, bits, strict=True):
                 if turn.node not in ranges:
                     return
-                low, high = (end >> (wide - turn.read) for end in ranges[turn.node])
+                low, high = (end >> (width - turn.read) for end in ranges[turn.node])
                 if turn.negative:
                     full = (1 << turn.read) - 1
                     low, high = full - high, full - low
@@ -201,80 +199,81 @@ class Boxes:
 
         return step
 
-    def _by_word(self, seen: Seen, found: Span, scale: int) -> Callable[[Ranges], Many]:
-        """Return what holds spans that stand beside the values of a word."""
+    def _by_word(
+        self, seen: CheckedFunction, found: IntegerSpan, scale: int
+    ) -> Callable[[Ranges], SpanArray]:
+        """Return the union of spans that belong to the values of a word, over boxes."""
         hull = fixed(found.hull, scale)
         word = seen.word
         if word is None or seen.at is None or self.graph.nodes[word].bits > MOST_BITS:
             return lambda _: hull
-        table = ByWord(seen.at, found, 1 << self.graph.nodes[word].bits, scale)
+        table = SpanTable(seen.at, found, 1 << self.graph.nodes[word].bits, scale)
         return lambda ranges: table.over(*ranges[word]) if word in ranges else hull
 
-    def _total(self, place: int, function: Total) -> Callable[[Ranges, Known], None]:
-        seen, stands = self.plain.seen[place], self.claim.places[place]
-        scale = scale_of(seen.exact, seen.said, seen.error)
-        heap = self.graph.nodes[stands.words[0]] if stands.words else None
+    def _total(self, place: int, function: ClaimedTotal) -> Callable[[Ranges, ByFunction], None]:
+        seen, claimed = self.plain.seen[place], self.claim.places[place]
+        scale = scale_of(seen.exact, seen.value, seen.error)
+        heap = self.graph.nodes[claimed.words[0]] if claimed.words else None
         parts: Sequence[HeapPart] = heap.parts if isinstance(heap, Heap) else ()
         exacts, shares = [], []
         for k, (factor, read) in enumerate(function.addends):
             exacts.append(self._exact(read, Fraction(factor), scale))
             if heap is not None:
-                mine = [p for p, own in zip(parts, stands.owners, strict=True) if own == k]
+                mine = [p for p, own in zip(parts, claimed.owners, strict=True) if own == k]
                 shares.append(self._share(read, mine, Fraction(factor), seen, scale))
-        own = (fixed(one, scale) for one in (seen.exact, seen.said, seen.error))
-        widest, spoken, missed = own
+        whole = (fixed(one, scale) for one in (seen.exact, seen.value, seen.error))
+        whole_exact, whole_value, whole_error = whole
         constant = exactly(function.constant)
-        still = fixed(constant, scale)
+        exact_first = fixed(constant, scale)
         start = exactly(seen.line.start)
         if isinstance(heap, Heap):
             start = exactly(seen.line.start + heap.constant * seen.line.step)
-            start = start + self.claim.beside(stands.words[0]).times(seen.line.step)
         put_first, error_first = fixed(start, scale), fixed(start - constant, scale)
 
-        def step(ranges: Ranges, found: Known) -> None:
-            exact = still
+        def step(ranges: Ranges, found: ByFunction) -> None:
+            exact = exact_first
             for one in exacts:
                 exact = exact + one(ranges, found)
             if heap is None:
-                exact = exact.meet(widest)
-                found[place] = InBoxes(exact, exact, exact - exact)
+                exact = exact.meet(whole_exact)
+                found[place] = BoxEnclosure(exact, exact, exact - exact)
                 return
             put, error = put_first, error_first
             for share in shares:
-                more, beside = share(ranges, found)
-                put, error = put + more, error + beside
-            error = error.meet(missed)
-            said = put.meet(exact + error).meet(spoken)
-            error = error.meet(said - exact)
-            found[place] = InBoxes(exact.meet(said - error).meet(widest), said, error)
+                part, missed = share(ranges, found)
+                put, error = put + part, error + missed
+            error = error.meet(whole_error)
+            value = put.meet(exact + error).meet(whole_value)
+            error = error.meet(value - exact)
+            found[place] = BoxEnclosure(exact.meet(value - error).meet(whole_exact), value, error)
 
         return step
 
     def _exact(
         self, read: Sequence[int], factor: Fraction, scale: int
-    ) -> Callable[[Ranges, Known], Many]:
-        """Return factor · product in boxes."""
+    ) -> Callable[[Ranges, ByFunction], SpanArray]:
+        """Enclose factor · product of functions in boxes."""
         one = [self._value(k) for k in read]
         if len(one) == 1:
             k, seen = read[0], self.plain.seen[read[0]]
-            if not isinstance(self.claim.functions[k], Total):
+            if not isinstance(self.claim.functions[k], ClaimedTotal):
                 by_word = self._by_word(seen, seen.near.times(factor), scale)
                 return lambda ranges, _: by_word(ranges)
             return lambda ranges, found: one[0](ranges, found).times(factor, scale)
-        times = many_of(factor)
+        times = array_of(factor)
 
-        def step(ranges: Ranges, found: Known) -> Many:
+        def step(ranges: Ranges, found: ByFunction) -> SpanArray:
             product = one[0](ranges, found) * one[1](ranges, found)
             return (product.to(product.scale - 31) * times).to(scale)
 
         return step
 
-    def _value(self, place: int) -> Callable[[Ranges, Known], Many]:
-        """Return an exact function in boxes."""
-        if isinstance(self.claim.functions[place], Total):
+    def _value(self, place: int) -> Callable[[Ranges, ByFunction], SpanArray]:
+        """Enclose an exact function in boxes."""
+        if isinstance(self.claim.functions[place], ClaimedTotal):
             return lambda _, found: found[place].exact
         seen = self.plain.seen[place]
-        by_word = self._by_word(seen, seen.near, scale_of(seen.near, seen.said))
+        by_word = self._by_word(seen, seen.near, scale_of(seen.near, seen.value))
         return lambda ranges, _: by_word(ranges)
 
     def _share(
@@ -282,12 +281,12 @@ class Boxes:
         read: Sequence[int],
         parts: Sequence[HeapPart],
         factor: Fraction,
-        own: Seen,
+        own: CheckedFunction,
         scale: int,
-    ) -> Callable[[Ranges, Known], tuple[Many, Many]]:
-        """Return what the parts of an addend put into a heap, and how much more that is."""
+    ) -> Callable[[Ranges, ByFunction], tuple[SpanArray, SpanArray]]:
+        """Enclose the contribution of an addend's parts to a heap, and its error."""
         if not parts:
-            exact, nothing = self._exact(read, -factor, scale), fixed(Span(0, 0), scale)
+            exact, nothing = self._exact(read, -factor, scale), fixed(IntegerSpan(0, 0), scale)
             return lambda ranges, found: (nothing, exact(ranges, found))
         if len(read) > 1:
             return self._product(read, parts[0], factor, own, scale)
@@ -295,173 +294,181 @@ class Boxes:
         if seen.words is not None and seen.at is not None:
             added_up = sum((added(self.graph, one, seen.words) for one in parts), seen.at * 0)
             put = integers(added_up).times(own.line.step)
-            said = self._by_word(seen, put, scale)
+            value = self._by_word(seen, put, scale)
             missed = self._by_word(seen, put - seen.near.times(factor), scale)
-            return lambda ranges, _: (said(ranges), missed(ranges))
-        place, times, beside = read[0], Fraction(0), Span(0, 0)
+            return lambda ranges, _: (value(ranges), missed(ranges))
+        place, times, rest = read[0], Fraction(0), IntegerSpan(0, 0)
         rows = [part for part in parts if isinstance(part, Bits)]
         if len(rows) < len(parts):
-            raise NotCoveredError("a sum is multiplied by itself")
+            raise NotCoveredError("an addend of one function has partial products")
         for part in rows:
             weight, lost = row_of(self.graph, seen, own.line.step, part)
-            times, beside = times + weight, beside + lost
-        left, off = fixed(beside, scale), times - factor
+            times, rest = times + weight, rest + lost
+        left, off = fixed(rest, scale), times - factor
 
-        exact, wide = self._exact(read, factor, scale), self.graph.nodes[seen.word or 0].bits
+        exact, width = self._exact(read, factor, scale), self.graph.nodes[seen.word or 0].bits
 
-        def step(ranges: Ranges, found: Known) -> tuple[Many, Many]:
+        def step(ranges: Ranges, found: ByFunction) -> tuple[SpanArray, SpanArray]:
             one = found[place]
             error = one.error.times(times, scale) + left
             if off:
                 error = error + one.exact.times(off, scale)
-            low, high = _words(one.said, seen.line)
+            low, high = _words(one.value, seen.line)
             first = last = np.zeros(1, np.int64)
-            for part in rows:  # the same in whole numbers
+            for part in rows:  # the same in integers
                 ends = (low >> part.drop, high >> part.drop)
                 if part.negative:
-                    full = (1 << (wide - part.drop)) - 1
+                    full = (1 << (width - part.drop)) - 1
                     ends = (full - ends[1], full - ends[0])
                 first, last = first + (ends[0] << part.column), last + (ends[1] << part.column)
-            whole = Many(first, last, -_lsb(own.line)).to(scale)
-            put = (one.said.times(times, scale) + left).meet(whole)
+            whole = SpanArray(first, last, -_lsb(own.line)).to(scale)
+            put = (one.value.times(times, scale) + left).meet(whole)
             return put, error.meet(put - exact(ranges, found))
 
         return step
 
     def _product(
-        self, read: Sequence[int], part: HeapPart, factor: Fraction, own: Seen, scale: int
-    ) -> Callable[[Ranges, Known], tuple[Many, Many]]:
-        """Return a product of two words, as `plain` does."""
+        self,
+        read: Sequence[int],
+        part: HeapPart,
+        factor: Fraction,
+        own: CheckedFunction,
+        scale: int,
+    ) -> Callable[[Ranges, ByFunction], tuple[SpanArray, SpanArray]]:
+        """Enclose the contribution of a product of two words, and its error."""
         if not isinstance(part, PartialProducts):
-            raise NotCoveredError("a product is none")
+            raise NotCoveredError("a product has no partial products")
         one = self._operand(read[0], part.a, part.drop_a)
         two = self._operand(read[1], part.b, part.drop_b)
-        times, more = product_of(self.graph, part, own.line.step)
+        times, extra = product_of(self.graph, part, own.line.step)
         if times != factor:
             raise NotCoveredError("a product has another factor than its words")
-        beside = fixed(more, scale)
+        rest = fixed(extra, scale)
         power = abs(times).numerator.bit_length() - abs(times).denominator.bit_length()
 
-        def scaled(x: Many) -> Many:
-            x = Many(x.low, x.high, x.scale - power).to(scale)
-            return Many(-x.high, -x.low, scale) if times < 0 else x
+        def scaled(x: SpanArray) -> SpanArray:
+            x = SpanArray(x.low, x.high, x.scale - power).to(scale)
+            return SpanArray(-x.high, -x.low, scale) if times < 0 else x
 
-        def step(ranges: Ranges, found: Known) -> tuple[Many, Many]:
+        def step(ranges: Ranges, found: ByFunction) -> tuple[SpanArray, SpanArray]:
             (a, da, alpha), (b, db, beta) = one(ranges, found), two(ranges, found)
             error = (a * db + beta * da).meet(b * da + alpha * db)
-            return scaled(a * b) + beside, scaled(error) + beside
+            return scaled(a * b) + rest, scaled(error) + rest
 
         return step
 
     def _operand(
         self, place: int, word: int, drop: int
-    ) -> Callable[[Ranges, Known], tuple[Many, Many, Many]]:
-        """Return what digits above the lowest say, how much more that is, and what is exact."""
+    ) -> Callable[[Ranges, ByFunction], tuple[SpanArray, SpanArray, SpanArray]]:
+        """Enclose the value of digits above the dropped ones, its error, and the exact value."""
         seen = self.plain.seen[place]
         if seen.words is not None:
-            said = about_zero(self.graph, word, seen.words[word], drop)
-            scale = scale_of(said, seen.near, said - seen.near)
-            listed = [self._by_word(seen, x, scale) for x in (said, said - seen.near, seen.near)]
+            value = about_zero(self.graph, word, seen.words[word], drop)
+            scale = scale_of(value, seen.near, value - seen.near)
+            spans = (value, value - seen.near, seen.near)
+            listed = [self._by_word(seen, x, scale) for x in spans]
             return lambda ranges, _: (listed[0](ranges), listed[1](ranges), listed[2](ranges))
         half = Fraction((1 << drop) - 1, 2) * seen.line.step
-        beside = between(-half, half) - exactly(Fraction(self.graph.scales[word].offset))
-        scale = scale_of(seen.exact, seen.said + beside, seen.error + beside)
-        more, wide = fixed(beside, scale), self.graph.nodes[word].bits
+        rest = between(-half, half) - exactly(Fraction(self.graph.scales[word].offset))
+        scale = scale_of(seen.exact, seen.value + rest, seen.error + rest)
+        fixed_rest, width = fixed(rest, scale), self.graph.nodes[word].bits
 
-        def step(_: Ranges, found: Known) -> tuple[Many, Many, Many]:
+        def step(_: Ranges, found: ByFunction) -> tuple[SpanArray, SpanArray, SpanArray]:
             one = found[place]
-            exact, said = one.exact.to(scale), one.said.to(scale) + more
-            low, high = _words(one.said, seen.line)
-            first, last = (2 * (end >> drop) + 1 - (1 << (wide - drop)) for end in (low, high))
-            said = said.meet(Many(first, last, 1 - drop - _lsb(seen.line)).to(scale))
-            return said, (one.error.to(scale) + more).meet(said - exact), exact
+            exact, value = one.exact.to(scale), one.value.to(scale) + fixed_rest
+            low, high = _words(one.value, seen.line)
+            first, last = (2 * (end >> drop) + 1 - (1 << (width - drop)) for end in (low, high))
+            value = value.meet(SpanArray(first, last, 1 - drop - _lsb(seen.line)).to(scale))
+            return value, (one.error.to(scale) + fixed_rest).meet(value - exact), exact
 
         return step
 
     def fits(self, effort: int) -> int:
-        """Show that a heap holds every sum there can be; return how many boxes it took."""
+        """Prove that no sum overflows its heap's word; return the number of boxes."""
         seen = self.plain.seen[self.place]
         heap = self.graph.nodes[seen.word or 0]
         largest = seen.line.start + seen.line.step * ((1 << heap.bits) - 1)
-        half = seen.line.step / 2  # words are whole steps
+        half = seen.line.step / 2  # words are integer steps
 
-        def above(one: InBoxes) -> Words:
-            scale = one.said.scale
+        def excess(one: BoxEnclosure) -> Words:
+            scale = one.value.scale
             ends = seen.line.start - half, largest + half
             first, last = (int(end * Fraction(2) ** scale // 1) for end in ends)
-            return np.maximum(one.said.high - last, first - one.said.low)
+            return np.maximum(one.value.high - last, first - one.value.low)
 
         for self.widest in (False, True):
-            looked, where = self.cover(above, effort)
+            count, where = self.cover(excess, effort)
             if not where:
-                return looked
+                return count
         raise DoesNotHoldError(f"w{seen.word} may overflow{_at(where)}")
 
     def confirm(self, low: Fraction, high: Fraction, effort: int) -> int:
-        """Show that the sum errs by no more than that; return how many boxes it took."""
+        """Prove that the error of the sum lies in low .. high; return the number of boxes."""
 
-        def above(one: InBoxes) -> Words:
+        def excess(one: BoxEnclosure) -> Words:
             unit = Fraction(2) ** one.error.scale
-            most, least = int(high * unit // 1), -int(-low * unit // 1)
-            return np.maximum(one.error.high - most, least - one.error.low)
+            largest, least = int(high * unit // 1), -int(-low * unit // 1)
+            return np.maximum(one.error.high - largest, least - one.error.low)
 
-        looked, where = self.cover(above, effort)
+        count, where = self.cover(excess, effort)
         if where:
-            raise NotCoveredError(f"{looked} boxes did not confirm it{_at(where)}")
-        return looked
+            raise NotCoveredError(f"{count} boxes did not confirm it{_at(where)}")
+        return count
 
-    def cover(self, above: Callable[[InBoxes], Words], effort: int) -> tuple[int, dict[int, int]]:
-        """Halve boxes until nothing is above what is claimed; return how many were looked at.
+    def cover(
+        self, excess: Callable[[BoxEnclosure], Words], effort: int
+    ) -> tuple[int, dict[int, int]]:
+        """Halve boxes until none exceeds the claim; return the number of boxes checked.
 
-        With it words for which that does not end, if there are any.
+        If a single state, or a box at the end of the effort, still exceeds the claim, its words are
+        returned, too.
         """
         ends = np.array([(first, last) for _, first, last in self.inputs], np.int64)
-        waiting, looked = [(ends.reshape(-1, 2)[:, :1], ends.reshape(-1, 2)[:, 1:])], 0
+        waiting, count = [(ends.reshape(-1, 2)[:, :1], ends.reshape(-1, 2)[:, 1:])], 0
         while waiting:
             low, high = waiting.pop()
-            looked += low.shape[1]
-            left = np.broadcast_to(above(self.known(low, high)), low.shape[1]) > 0
+            count += low.shape[1]
+            left = np.broadcast_to(excess(self.enclosure(low, high)), low.shape[1]) > 0
             low, high = low[:, left], high[:, left]
             if not low.shape[1]:
                 continue
             single = (low == high).all(axis=0)
-            if single.any() or looked > effort:
+            if single.any() or count > effort:
                 k = int(np.argmax(single)) if single.any() else 0
-                return looked, {word: int(low[n, k]) for n, (word, _, _) in enumerate(self.inputs)}
-            low, high = _halved(low, high, self._axis(low, high, above))
+                return count, {word: int(low[n, k]) for n, (word, _, _) in enumerate(self.inputs)}
+            low, high = _halved(low, high, self._axis(low, high, excess))
             some = [slice(k, k + AT_ONCE) for k in range(0, low.shape[1], AT_ONCE)]
             waiting += [(low[:, one], high[:, one]) for one in some]
-        return looked, {}
+        return count, {}
 
-    def _axis(self, low: Words, high: Words, above: Callable[[InBoxes], Words]) -> int:
-        """Return the input whose halves leave least above what is claimed."""
+    def _axis(self, low: Words, high: Words, excess: Callable[[BoxEnclosure], Words]) -> int:
+        """Return the input whose halves have the least total excess, on a sample of boxes."""
         some = np.linspace(0, low.shape[1] - 1, min(low.shape[1], TRIED)).astype(np.int64)
         low, high = low[:, some], high[:, some]
         axes = [k for k in range(len(low)) if (low[k] < high[k]).any()]
         tried = [_halved(low, high, k) for k in axes]
         lows, highs = (np.concatenate([one[side] for one in tried], axis=1) for side in (0, 1))
-        found = np.broadcast_to(above(self.known(lows, highs)), lows.shape[1])
+        found = np.broadcast_to(excess(self.enclosure(lows, highs)), lows.shape[1])
         ends = np.cumsum([0, *(one[0].shape[1] for one in tried)])
         sums = [
             float(np.maximum(found[a:b], 0).astype(np.float64).sum()) for a, b in pairwise(ends)
         ]
         own = [last - first + 1 for _, first, last in self.inputs]
-        wide = [-int((high[k] - low[k]).sum() << 16) // own[k] for k in axes]  # of what it was
-        wide = wide if self.widest else [0] * len(axes)
-        return min(zip(sums, wide, axes, strict=True))[2]
+        width = [-int((high[k] - low[k]).sum() << 16) // own[k] for k in axes]  # relative, negated
+        width = width if self.widest else [0] * len(axes)
+        return min(zip(sums, width, axes, strict=True))[2]
 
 
-def _lsb(line: Line) -> int:
-    """Return the power of two that a step is."""
+def _lsb(line: ClaimedLine) -> int:
     return line.step.numerator.bit_length() - line.step.denominator.bit_length()
 
 
-def _words(said: Many, line: Line) -> tuple[Words, Words]:
-    """Return the first and the last word that stands for what is said."""
-    start, shift = fixed(exactly(line.start), said.scale), said.scale + _lsb(line)
+def _words(value: SpanArray, line: ClaimedLine) -> tuple[Words, Words]:
+    """Return the first and the last word whose values lie in a span."""
+    start, shift = fixed(exactly(line.start), value.scale), value.scale + _lsb(line)
     if shift < 0:
-        raise NotCoveredError("a sum is too coarse to be looked at in boxes")
-    return -((start.high - said.low) >> shift), (said.high - start.low) >> shift
+        raise NotCoveredError("the unit of a sum is too coarse for boxes")
+    return -((start.high - value.low) >> shift), (value.high - start.low) >> shift
 
 
 def _at(where: Mapping[int, int]) -> str:
@@ -469,7 +476,7 @@ def _at(where: Mapping[int, int]) -> str:
 
 
 def _halved(low: Words, high: Words, axis: int) -> tuple[Words, Words]:
-    """Return both halves of boxes along an input; a single word is kept once."""
+    """Halve boxes along an input; a box of a single word stays as it is."""
     middle = (low[axis] + high[axis]) >> 1
     more = middle < high[axis]
     first, last = low[:, more].copy(), high.copy()

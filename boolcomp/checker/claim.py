@@ -1,18 +1,18 @@
-"""The section `claim`: what a user of the program relies on, line by line.
+"""Check the section `claim`, the list of all statements that a user of the program relies on.
 
-    name "machado-2r"                    and bits, mode, demand, what outputs are called
+    name "machado-2r"                    and bits, mode, demand, names of groups
     group ["q", "q1", "q2"]              the arrays of program(q, qd, qdd), in order
     input {"name": "q1", "unit": "rad", "code": …}
     stop ["q2", -1.0, 1.0]
     load 0 of 0.0 kg
     output {"name": "tau1", "unit": "N·m", "code": …, "bound": 5.677652, …}
     bound "tau1" 3.63369728 LSB
-    while w8 w10                         bounds of this load hold while these do not overflow
-    exact ["x"]                          inputs that lie in the middles of their cells alone
+    while w8 w10                         bounds of this load require that these do not overflow
+    exact ["x"]                          inputs that lie in the middles of their cells
 
-The lines must be those that `program.json` makes, which has no other keys than it should have. Who
-changes both finds that names, order, groups, units, stops, payloads and what a kilogram changes are
-derived from `origin` once more. What cannot be derived is listed (`not_verified`).
+The lines must be those that follow from `program.json`, which may have no unknown keys. Because a
+forger can change both, names, order, groups, units, stops, payloads and the effect of a kilogram
+are derived from `origin` as well. `not_verified` lists the statements that cannot be derived.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from boolcomp.checker.bound import read_bounds
 from boolcomp.checker.folder import (
     DAMAGE,
     NAME,
+    CheckedCases,
     DoesNotHoldError,
-    Found,
     NotCoveredError,
-    Step,
+    VerdictStep,
     checked,
     printable,
 )
@@ -40,8 +40,8 @@ from boolcomp.checker.problem import input_of, outputs_of, read_origin, space_of
 from boolcomp.checker.robot import (
     RANGES,
     SIGNATURES,
+    ClaimedWaveSum,
     Space,
-    Sum,
     Variable,
     document_of,
     ends_of,
@@ -53,24 +53,23 @@ from boolcomp.checker.robot import (
 from boolcomp.checker.tabled import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from flint import arb
 
-    from boolcomp.checker.folder import LoadFiles, ProgramFiles, Section
-    from boolcomp.checker.problem import Input, Origin
-    from boolcomp.checker.robot import Robot
+    from boolcomp.checker.folder import CertificateSection, LoadFiles, ProgramFiles
+    from boolcomp.checker.problem import ClaimedRange, Origin
+    from boolcomp.checker.robot import ClaimedRobot
 
 
 # --------------------------------------------------------------------------------------------------
-# The section `claim`: what a user of the program relies on, line by line.
+# The section `claim`.
 # --------------------------------------------------------------------------------------------------
-
 
 ONCE = "name", "bits", "mode", "plural", "places", "demand", "returned", "per_kilogram"
-OUTPUT = "name", "unit", "code", "rest", "grade", "bound"  # and not what was only measured
-# What tables of program.json hold, and no other keys: `int` is zero or more, `float` any number,
-# a list one of such, a tuple one of several; what ends with a question mark may be missing.
+OUTPUT = "name", "unit", "code", "rest", "grade", "bound"  # measured errors are not part of a claim
+# The keys of tables in program.json. `int` means an integer ≥ 0, `float` any number, a list means a
+# list of such values, a tuple lists alternatives, and a key with a question mark is optional.
 CODE = {"kind": KINDS, "bits": tuple(range(1, 65)), "range": [float], "zero?": ("rise", "tread")}
 INPUT = {"name": str, "unit": str, "code": {**CODE, "wraps?": (True, False)}}
 WORDS = {"network": int, "words": [[int]]}
@@ -92,9 +91,9 @@ TOP = {
     "returned": [str], "inputs": [INPUT], "networks": int, "loads": list, "per_kilogram?": [float],
     "stops": [[(str, float)]], "files": dict,
 }  # fmt: skip
-FULL = 1e-9  # a range that is this little short of a turn is one
-CONSTANT = 1e-8  # of the largest output: what varies no more may be left out
-ROUNDED = 1 + Fraction(1, 1 << 40)  # doubles of a demand are rounded
+FULL = 1e-9  # rad: tolerance for a range of a full turn
+CONSTANT = 1e-8  # of the largest output: an output that varies less may be left out
+ROUNDED = 1 + Fraction(1, 1 << 40)  # tolerance for rounded doubles in a demand
 _REMARK = re.compile(r"^\| (title|source|doubt)", re.MULTILINE)
 _PART = re.compile(r"(?:([^=]+)=)?\s*([0-9.]+(?:e[-+]?[0-9]+)?)\s*(\S.*)", re.IGNORECASE)
 
@@ -102,7 +101,7 @@ _PART = re.compile(r"(?:([^=]+)=)?\s*([0-9.]+(?:e[-+]?[0-9]+)?)\s*(\S.*)", re.IG
 def stated(
     document: Mapping[str, Any], unproved: Sequence[Iterable[int]], exact: Sequence[str] = ()
 ) -> list[str]:
-    """Return the lines of a claim; `unproved` are the words of every load that may overflow."""
+    """Return the lines of a claim; `unproved` has the words of each load that may overflow."""
     lines = [f"{key} {_text(document[key])}" for key in ONCE if key in document]
     for key in ("groups", "inputs", "stops"):
         lines += [f"{key[:-1]} {_text(one)}" for one in document[key]]
@@ -131,30 +130,23 @@ def _require(holds: object, what: str) -> None:
         raise DoesNotHoldError(f"claim: {what}")
 
 
-def check_claim(program: ProgramFiles) -> Iterator[Step]:
-    """Yield what is checked of the claim; a certificate of format 1 has none."""
+def check_claim(program: ProgramFiles) -> Iterator[VerdictStep]:
+    """Check the claim; a certificate of format 1 has none."""
     document, certificate = program.document, program.certificate
     claim = None if certificate is None else certificate.claim
     if claim is None:
-        note = f"{NAME} is of format 1, which does not state it: compile with --certify once more"
-        yield Step("claim", "none", note=note)
+        note = f"{NAME} has format 1, which lacks this section: compile with --certify again"
+        yield VerdictStep("claim", "none", note=note)
     else:
-        yield _step_of("claim", "line by line beside program.json", lambda: _lines(program, claim))
-    yield _step_of("names", "derived from what was asked", lambda: _names(program))
-    yield _step_of("demand", "beside words and bounds", lambda: _demand(document))
+        yield checked("claim", "line by line against program.json", lambda: _lines(program, claim))
+    yield checked("names", "derived from the origin", lambda: _names(program))
+    yield checked("demand", "against words and bounds", lambda: _demand(document))
     if len(program.loads) > 1 or "per_kilogram" in document:
-        yield _step_of("loads", "one robot; what a kilogram changes", lambda: _loads(program))
+        yield checked("loads", "one robot; effect of a kilogram", lambda: _loads(program))
 
 
-def _step_of(name: str, method: str, check: Callable[[], Found]) -> Step:
-    try:
-        return checked(name, method, check)
-    except NotCoveredError as error:
-        return Step(name, "not checked", note=str(error))
-
-
-def _lines(program: ProgramFiles, claim: Section) -> Found:
-    """Compare the claim with what program.json says."""
+def _lines(program: ProgramFiles, claim: CertificateSection) -> CheckedCases:
+    """Compare the claim with program.json."""
     _document(program.document)
     unproved = [
         read_bounds(load.section("bound")).unproved if load.graph and "bound" in load.sections
@@ -162,24 +154,24 @@ def _lines(program: ProgramFiles, claim: Section) -> Found:
     ]  # fmt: skip
     origins = [read_origin(load.section("origin")) for load in program.loads]
     exact = dict.fromkeys(x.name for one in origins for x in one.inputs if x.word and x.word.exact)
-    said = stated(program.document, unproved, list(exact))
-    for place, (one, other) in enumerate(zip(claim.lines, said, strict=False)):
-        _require(one == other, f"{claim.where(place)} is {shown(one)}, and the program {other}")
+    lines = stated(program.document, unproved, list(exact))
+    for place, (one, other) in enumerate(zip(claim.lines, lines, strict=False)):
+        _require(one == other, f"{claim.where(place)} is {shown(one)}, but the program has {other}")
     count = len(claim.lines)
-    _require(count == len(said), f"it has {count} lines, and the program says {len(said)}")
-    return Found(count)
+    _require(count == len(lines), f"it has {count} lines, but the program needs {len(lines)}")
+    return CheckedCases(count)
 
 
 # program.json ------------------------------------------------------------------------------------
 
 
 def _shaped(where: str, value: Any, shape: Any) -> None:
-    """Refuse a part of program.json that is none: a reader may take it for something."""
+    """Require that a part of program.json has a shape, so that readers cannot misinterpret it."""
     if isinstance(shape, dict) and isinstance(value, dict):
         parts = {key.rstrip("?"): part for key, part in shape.items()}
         missing = [key for key in shape if key not in value and key[-1] != "?"]
         wrong = missing + [key for key in value if key not in parts]
-        _require(not wrong, f"{where}: {shown((wrong or [''])[0])} is missing, or no key of it")
+        _require(not wrong, f"{where}: {shown((wrong or [''])[0])} is missing, or an unknown key")
         for key, one in value.items():
             _shaped(f"{where}: {key}", one, parts[key])
         return
@@ -188,11 +180,11 @@ def _shaped(where: str, value: Any, shape: Any) -> None:
             _shaped(where, one, shape[0])
         return
     shapes = shape if isinstance(shape, tuple) else (shape,)
-    _require(any(_is(value, one) for one in shapes), f"{where}: {shown(value)} is not understood")
+    _require(any(_is(value, one) for one in shapes), f"{where}: {shown(value)} is invalid")
 
 
 def _is(value: Any, shape: Any) -> bool:
-    """Tell whether a value is of a type, or a value."""
+    """Tell whether a value has a type, or equals a constant, of a shape."""
     if isinstance(shape, dict):
         if isinstance(value, dict):
             _shaped("errors", value, shape)
@@ -209,7 +201,7 @@ def _is(value: Any, shape: Any) -> bool:
 
 
 def _document(document: dict[str, Any]) -> None:
-    """Refuse what program.json should not say."""
+    """Require that program.json has the keys and types of its format."""
     _shaped("program.json", document, TOP)
     for load in document["loads"]:
         _shaped("load", load, LOADS[document["mode"]])
@@ -218,8 +210,8 @@ def _document(document: dict[str, Any]) -> None:
 # derived from the origin -------------------------------------------------------------------------
 
 
-def _names(program: ProgramFiles) -> Found:
-    """Derive names, order, groups, units, stops and payloads of all loads."""
+def _names(program: ProgramFiles) -> CheckedCases:
+    """Derive names, order, groups, units, stops and payloads of all loads from their origins."""
     document = program.document
     _document(document)
     _require(program.loads, "there is no load")
@@ -228,8 +220,8 @@ def _names(program: ProgramFiles) -> Found:
         names = [one.name for one in origin.inputs]
         read = [one["name"] for one in document["inputs"]]
         _require(read == [name for name in names if name in read], f"inputs are {names}, in order")
-        made = [one["name"] for one in load.said["outputs"]]
-        _require(len(set(made)) == len(made) > 0, "an output is there twice, or none is")
+        made = [one["name"] for one in load.entry["outputs"]]
+        _require(len(set(made)) == len(made) > 0, "outputs are missing, or one occurs twice")
         if origin.function:
             returned = _of_robot(document, load, origin, made)
         else:
@@ -240,29 +232,31 @@ def _names(program: ProgramFiles) -> Found:
             returned = made[0] if len(made) == 1 else "outputs"
         _same("returned", document["returned"], [returned, *made])
         _stops(document, origin.inputs)
-        held, said = (origin.payload or 0.0) if origin.function else 0.0, load.said["payload"]
-        known = program.certificate is not None and program.certificate.claim is not None
+        held, claimed = (origin.payload or 0.0) if origin.function else 0.0, load.entry["payload"]
+        has_claim = program.certificate is not None and program.certificate.claim is not None
         _require(
-            not known or not origin.function or origin.payload is not None,
-            "the origin does not say what the robot holds",
+            not has_claim or not origin.function or origin.payload is not None,
+            "the origin has no payload",
         )
-        same = held == said and not isinstance(said, bool)
+        same = held == claimed and not isinstance(claimed, bool)
         _require(
             same or (origin.function and origin.payload is None),
-            f"the payload of load {load.place} is {shown(said)} kg, and the robot holds {held} kg",
+            f"the payload of load {load.place} is {shown(claimed)} kg, but the robot's {held} kg",
         )
     count = len(document["inputs"]) + len(document["returned"]) - 1
-    return Found(count * len(program.loads), "order, groups, units, stops, payloads")
+    return CheckedCases(count * len(program.loads), "order, groups, units, stops, payloads")
 
 
-def _same(what: str, said: Any, derived: Any) -> None:
-    _require(said == derived, f"{what} are {_text(derived)}, and the program says {_text(said)}")
+def _same(what: str, claimed: Any, derived: Any) -> None:
+    _require(
+        claimed == derived, f"{what} are {_text(derived)}, but in the program {_text(claimed)}"
+    )
 
 
 def _of_robot(
     document: Mapping[str, Any], load: LoadFiles, origin: Origin, made: Sequence[str]
 ) -> str:
-    """Compare names with those of a robot's function; return the group of its outputs."""
+    """Compare names with those of a robot's function; return the group name of its outputs."""
     known = signature(origin.function, origin.robot)
     _same("name", document["name"], known.name)
     _same("places", document["places"], "joints")
@@ -275,131 +269,131 @@ def _of_robot(
         _same(f"ends of {one.name}", [one.low, one.high], list(known.ranges[one.name]))
     _same("outputs", made, [name for name in known.outputs if name in made])
     if left := [name for name in known.outputs if name not in made]:
-        _constant(origin, left)
-    for one in load.said["outputs"]:
+        _require_constant(origin, left)
+    for one in load.entry["outputs"]:
         _same(f"units of {one['name']}", one["unit"], known.outputs[one["name"]])
     return known.returned
 
 
-def _constant(origin: Origin, names: Collection[str]) -> None:
-    """Refuse to leave out an output that varies."""
+def _require_constant(origin: Origin, names: Collection[str]) -> None:
+    """Require that outputs are constant, since the program leaves them out."""
     with precise():
         space = space_of(origin)
         values = values_of(origin, space)
-        largest = max(float(space.most(one).upper()) for one in values.values())
+        largest = max(float(space.maximum(one).upper()) for one in values.values())
         for name in names:
-            varies = Sum({key: c for key, c in values[name].parts.items() if key}, 0)
-            most = float(space.most(varies).upper())
-            _require(most <= CONSTANT * largest, f"{name} varies, and is no output")
+            varies = ClaimedWaveSum({key: c for key, c in values[name].parts.items() if key}, 0)
+            maximum = float(space.maximum(varies).upper())
+            _require(maximum <= CONSTANT * largest, f"{name} varies, but is no output")
 
 
-def _stops(document: Mapping[str, Any], inputs: Sequence[Input]) -> None:
-    """Compare the stops of inputs: where a word can say more than its input may be."""
-    said = {name: (low, high) for name, low, high in document["stops"]}
+def _stops(document: Mapping[str, Any], inputs: Sequence[ClaimedRange]) -> None:
+    """Check the stops of inputs; words that exceed the range of their input need a stop."""
+    stops = {name: (low, high) for name, low, high in document["stops"]}
     codes = {one["name"]: one["code"] for one in document["inputs"]}
-    _require(len(said) == len(document["stops"]), "a stop is there twice")
-    _require(said.keys() <= {one.name for one in inputs}, "a stop belongs to no input")
+    _require(len(stops) == len(document["stops"]), "an input has two stops")
+    _require(stops.keys() <= {one.name for one in inputs}, "a stop belongs to no input")
     for one in inputs:
         if one.angle and one.word and not one.word.wraps:
             turns = one.high - one.low, one.word.high - one.word.low
             all_around = turns[0] > 2 * math.pi - FULL and abs(turns[1] - 2 * math.pi) < FULL
-            _require(not all_around, f"{one.name} goes all the way round, and does not wrap")
+            _require(not all_around, f"{one.name} covers a full turn, but does not wrap")
         ends, code = (one.low, one.high), codes.get(one.name)
         if one.angle and one.low < one.high:
             needed = one.high - one.low <= 2 * math.pi - FULL
         else:
             needed = one.low == one.high or (code is not None and ends != tuple(code["range"]))
-        found = said.get(one.name)
+        found = stops.get(one.name)
         _require(found == ends or not (found or needed), f"{one.name} stops at {ends}, not {found}")
 
 
 # demand, loads -----------------------------------------------------------------------------------
 
 
-def _demand(document: Mapping[str, Any]) -> Found:
-    """Check that bits are those of the words, and that bounds keep an error that is promised."""
+def _demand(document: Mapping[str, Any]) -> CheckedCases:
+    """Check the number of bits, and that proved bounds meet the guaranteed error, if any."""
     parts = [part.partition("=") for part in document["demand"].split(" ") if document["demand"]]
-    said = {key: value for key, _, value in parts}
-    one_way = len(said) == len(parts) and all(
+    demand = {key: value for key, _, value in parts}
+    unambiguous = len(demand) == len(parts) and all(
         equals and key.split() == [key] and value.split() == [value] for key, equals, value in parts
     )
-    _require(one_way, "its demand is no list of choices, each said once")
+    _require(unambiguous, "its demand is no list of choices with distinct names")
     bits = str(document["bits"])
     _require(
-        said.get("bits", bits) == bits, f"{bits} bits, and its demand is of {said.get('bits')}"
+        demand.get("bits", bits) == bits, f"{bits} bits, but {demand.get('bits')} in its demand"
     )
-    if "error" not in said:
-        return Found(len(parts), "no error is promised")
-    allowed, count = _allowed(said["error"], document["returned"]), 0
+    if "error" not in demand:
+        return CheckedCases(len(parts), "no error is guaranteed")
+    allowed, count = _allowed(demand["error"], document["returned"]), 0
     for load in document["loads"]:
         for one in load["outputs"]:
             if one["name"] not in allowed:
                 continue
             amount, unit = allowed[one["name"]]
             known = unit in ("lsb", _plain(one["unit"]), "abs")
-            _require(known, f"a promise in {shown(unit)} is not understood")
-            most = amount * (_step(one) if unit == "lsb" else 1) * ROUNDED
-            kept = one["bound"] is not None and Fraction(one["bound"]) <= most
-            _require(kept, f"{said['error']} is promised, which is not proved of {one['name']}")
+            _require(known, f"the unit {shown(unit)} of the guaranteed error is unknown")
+            maximum = amount * (_step(one) if unit == "lsb" else 1) * ROUNDED
+            kept = one["bound"] is not None and Fraction(one["bound"]) <= maximum
+            _require(kept, f"{demand['error']} is guaranteed, but not proved for {one['name']}")
             count += 1
-    return Found(count, f"no error of more than {said['error']} is promised")
+    return CheckedCases(count, f"no error exceeds the guaranteed {demand['error']}")
 
 
 def _allowed(text: str, returned: Sequence[str]) -> dict[str, tuple[Fraction, str]]:
-    """Return the amount and the unit that a promise says of every output."""
+    """Return the amount and the unit of the guaranteed error of every output."""
     parts = [_PART.fullmatch(part.strip()) for part in text.split(",")]
-    _require(all(parts), f"the promise {shown(text)} is not understood")
+    _require(all(parts), f"the guaranteed error {shown(text)} is invalid")
     listed = [((m[1] or "").strip(), (Fraction(m[2]), _plain(m[3]))) for m in parts if m]
     group, *names = returned
     if not listed[0][0]:
-        _require(len(listed) in (1, len(names)), f"the promise {shown(text)} is not understood")
+        _require(len(listed) in (1, len(names)), f"the guaranteed error {shown(text)} is invalid")
         return {name: listed[k % len(listed)][1] for k, name in enumerate(names)}
     known = {name for name, _ in listed} <= {group, *names}
-    _require(known, f"the promise {shown(text)} is of other outputs")
-    said = dict(listed)
-    return {name: said.get(name, said.get(group)) for name in names if {name, group} & said.keys()}  # type: ignore[misc]  # one of both is there
+    _require(known, f"the guaranteed error {shown(text)} names other outputs")
+    errors = dict(listed)
+    found = {name: errors.get(name, errors.get(group)) for name in names}
+    return {name: one for name, one in found.items() if one}
 
 
 def _plain(unit: str) -> str:
-    """Return a unit as it is compared: N·m, N*m, N m and Nm are the same, and case is none."""
     return re.sub(r"[·*.\s⋅]", "", unit).casefold()
 
 
-def _loads(program: ProgramFiles) -> Found:
-    """Check that all loads are of one robot, and what a kilogram at its tip changes."""
+def _loads(program: ProgramFiles) -> CheckedCases:
+    """Check that all loads belong to one robot, and the effect of a kilogram at its tip."""
     origins = [read_origin(load.section("origin")) for load in program.loads]
     first = origins[0]
     for place, one in enumerate(origins):
         pair = [(x.function, x.robot, x.steps, x.outputs) for x in (one, first)]
-        _require(pair[0] == pair[1], f"load {place} is of another robot or function than load 0")
+        _require(pair[0] == pair[1], f"load {place} has another robot or function than load 0")
     if any(one.function and one.payload is None for one in origins):
-        raise NotCoveredError("a certificate of format 1 does not say which load is which")
+        raise NotCoveredError("a certificate of format 1 does not state the payloads of loads")
     masses = [one.payload for one in origins]
-    _require(len(set(masses)) == len(masses), "two loads have one mass")
+    _require(len(set(masses)) == len(masses), "two loads have the same mass")
     if "per_kilogram" not in program.document:
-        return Found(len(origins))
-    said, names = program.document["per_kilogram"], program.document["returned"][1:]
-    _require(first.function, "a function of no robot has no loads")
-    _require(len(said) == len(names), "what a kilogram changes is not said of every output")
-    for name, most, claimed in zip(names, per_kilogram(first, names), said, strict=True):
-        _require(most <= claimed, f"a kilogram changes {name} by {most:.6g}, not {claimed}")
-    return Found(len(origins) * len(names), "between loads, too")
+        return CheckedCases(len(origins))
+    claims, names = program.document["per_kilogram"], program.document["returned"][1:]
+    _require(first.function, "loads require a function of a robot")
+    _require(len(claims) == len(names), "per_kilogram must have a number for every output")
+    for name, effect, claimed in zip(names, per_kilogram(first, names), claims, strict=True):
+        _require(effect <= claimed, f"a kilogram changes {name} by {effect:.6g}, not {claimed}")
+    return CheckedCases(len(origins) * len(names), "between loads, too")
 
 
 def per_kilogram(origin: Origin, names: Iterable[str]) -> list[float]:
-    """Return what a kilogram at the tip changes outputs by at most: they are affine in it."""
+    """Bound the change of outputs, affine functions of the payload, by a kilogram at the tip."""
     with precise():
         space = space_of(origin)
-        one, other = (values_of(origin, space, more) for more in (1.0, 0.0))
-        most = [space.most(one[name] - other[name]) for name in names]
-        return [float(x.upper()) * (1 + 2**-50) for x in most]
+        one, other = (values_of(origin, space, extra) for extra in (1.0, 0.0))
+        effects = [space.maximum(one[name] - other[name]) for name in names]
+        return [float(x.upper()) * (1 + 2**-50) for x in effects]
 
 
 # what is not derived -----------------------------------------------------------------------------
 
 
 def not_verified(program: ProgramFiles, *, confirmed: bool = False) -> list[str]:
-    """Return what is stated and not derived; `confirmed` is a file that names and units are of."""
+    """Name the statements that are not derived; `confirmed` if a file confirms names and units."""
     try:
         return _not_derived(program, confirmed=confirmed)
     except DAMAGE:
@@ -433,7 +427,7 @@ def _not_derived(program: ProgramFiles, *, confirmed: bool) -> list[str]:
 
 
 def described(program: ProgramFiles) -> str:
-    """Return a sentence of what robot or function the claims are, with its ranges."""
+    """Describe the robot or function of the certificate, with its ranges, in a sentence."""
     if program.certificate is None:
         return ""
     try:
@@ -454,55 +448,52 @@ def described(program: ProgramFiles) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Whether a certificate speaks of the robot, or the function, of a file: as it is read here.
+# The comparison with a robot or function file.
 #
-# Without a file its claims are those of a robot that the certificate describes.
+# Without a file, the claims are about the robot that the certificate describes.
 # --------------------------------------------------------------------------------------------------
 
-
-SNAP = 5e-5  # an angle that is printed as 1.5708 is a right one, of Denavit and Hartenberg's keys
-ALIKE = 1e-12  # of the largest of some numbers: doubles of bodies that were put together
+SNAP = 5e-5  # rad: Denavit-Hartenberg angles printed as 1.5708 are right angles
+ALIKE = 1e-12  # of the largest number: rounding of doubles when bodies are combined
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The text of a robot or function file, and how it is called in messages."""
+class ClaimSource:
+    """The text of a robot or function file, and its name in messages."""
 
     text: str
     where: str
 
 
-def check_same(load: LoadFiles, asked: Asked) -> Iterator[Step]:
-    """Yield whether a load's origin is what was asked: parameters, ranges and stops."""
-    name, method = "same as asked", "parameters and ranges beside the file"
+def check_same(load: LoadFiles, source: ClaimSource) -> Iterator[VerdictStep]:
+    """Check that the origin of a load has the parameters, ranges and stops of a file."""
 
-    def same() -> Found:
+    def same() -> CheckedCases:
         origin = read_origin(load.section("origin"))
         exact = [one.name for one in origin.inputs if one.word and one.word.exact]
-        _require_same(not exact, f"{exact} lie in the middles of cells alone")
+        _require_same(not exact, f"{exact} lie in the middles of their cells")
         if not origin.function:
-            return _same_function(load, origin, asked)
+            return _same_function(load, origin, source)
         if origin.payload is None:
-            raise NotCoveredError("in format 1 a robot holds its load: it is not the file's")
-        return _same_robot(origin, asked)
+            raise NotCoveredError(
+                "in format 1 a robot includes its payload, and differs from a file"
+            )
+        return _same_robot(origin, source)
 
-    try:
-        yield checked(name, method, same)
-    except NotCoveredError as error:
-        yield Step(name, method, note=str(error))
+    yield checked("same as file", "parameters and ranges against the file", same)
 
 
 def _require_same(holds: object, what: str) -> None:
     if not holds:
-        raise DoesNotHoldError(f"another one than that of the file: {what}")
+        raise DoesNotHoldError(f"it differs from the file: {what}")
 
 
-def _same_robot(origin: Origin, asked: Asked) -> Found:
-    """Compare the robot of a certificate with that of a file."""
+def _same_robot(origin: Origin, source: ClaimSource) -> CheckedCases:
+    """Compare the robot of a certificate with a robot file."""
     try:
-        theirs = document_of(asked.text)
+        theirs = document_of(source.text)
     except DataError as error:
-        raise DataError(f"{asked.where}: {error}") from error
+        raise DataError(f"{source.where}: {error}") from error
     mine = document_of(origin.robot)
     _snap(theirs)
     pairs = list(zip(mine["joint"], theirs["joint"], strict=False))
@@ -519,11 +510,11 @@ def _same_robot(origin: Origin, asked: Asked) -> Found:
         parts = [_parts(robot_of(document, space)) for document in (mine, theirs)]
         for what, values in parts[0].items():
             _require_same(_alike(values, parts[1][what], space), f"{what} differs")
-    return Found(len(parts[0]), f"{len(pairs)} joints, their ranges and stops")
+    return CheckedCases(len(parts[0]), f"{len(pairs)} joints, their ranges and stops")
 
 
 def _snap(document: dict[str, Any]) -> None:
-    """Put angles of Denavit and Hartenberg's keys back on multiples of pi/2, as files are read."""
+    """Make Denavit-Hartenberg angles exact multiples of pi/2, as the reader of files does."""
     for joint in document["joint"]:
         for key in ("alpha", "theta"):
             angle = joint.get(key, 0)
@@ -532,8 +523,8 @@ def _snap(document: dict[str, Any]) -> None:
                 joint[key] = f"{turns}*pi/2"
 
 
-def _parts(robot: Robot) -> dict[str, list[Sum]]:
-    """Return all that a robot is, by what it is called in messages."""
+def _parts(robot: ClaimedRobot) -> dict[str, list[ClaimedWaveSum]]:
+    """Return all parameters of a robot, by their names in messages."""
     found = {
         "gravity": robot.gravity,
         "base": [one for row in robot.base for one in row],
@@ -553,22 +544,20 @@ def _parts(robot: Robot) -> dict[str, list[Sum]]:
     return found
 
 
-def _alike(values: Sequence[Sum], others: Sequence[Sum], space: Space) -> bool:
-    """Tell whether numbers are the same, but for the rounding of doubles."""
-
-    def size(of: Sum) -> arb:
-        return space.most(of)
-
-    largest = max(float(size(one).upper()) for one in (*values, *others))
+def _alike(
+    values: Sequence[ClaimedWaveSum], others: Sequence[ClaimedWaveSum], space: Space
+) -> bool:
+    """Tell whether numbers are equal up to the rounding of doubles."""
+    largest = max(float(space.maximum(one).upper()) for one in (*values, *others))
     pairs = zip(values, others, strict=True)
-    return all(float(size(a - b).upper()) <= ALIKE * largest for a, b in pairs)
+    return all(float(space.maximum(a - b).upper()) <= ALIKE * largest for a, b in pairs)
 
 
-def _same_function(load: LoadFiles, origin: Origin, asked: Asked) -> Found:
-    """Compare the function of a certificate with that of a file, its inputs in order, its units."""
+def _same_function(load: LoadFiles, origin: Origin, source: ClaimSource) -> CheckedCases:
+    """Compare the function of a certificate with a file: inputs in order, units, outputs."""
     document = load.document
     try:
-        file = parse_toml(asked.text, f"{asked.where}: it is no function that can be read")
+        file = parse_toml(source.text, f"{source.where}: not a function file")
         given = {name: input_of(table) for name, table in file["inputs"].items()}
         units = {name: table.get("unit", "") for name, table in file["outputs"].items()}
         _require_same(file["name"] == document["name"], f"it is {shown(document['name'])}")
@@ -576,17 +565,17 @@ def _same_function(load: LoadFiles, origin: Origin, asked: Asked) -> Found:
         _require_same(list(inputs) == list(given), f"its inputs are {list(inputs)}")
         for name, ends in inputs.items():
             _require_same(ends == given[name][:3], f"{name} lies in {ends[0]} .. {ends[1]}")
-        said = {one["name"]: one["unit"] for one in document["inputs"]}
-        for name, unit in said.items():
+        claimed = {one["name"]: one["unit"] for one in document["inputs"]}
+        for name, unit in claimed.items():
             _require_same(unit == given[name][3], f"the unit of {name} is {shown(unit)}")
-        said = {one["name"]: one["unit"] for one in load.said["outputs"]}
-        _require_same(list(said) == list(units), f"its outputs are {list(said)}")
-        _require_same(said == units, f"the units of its outputs are {said}")
+        claimed = {one["name"]: one["unit"] for one in load.entry["outputs"]}
+        _require_same(list(claimed) == list(units), f"its outputs are {list(claimed)}")
+        _require_same(claimed == units, f"the units of its outputs are {claimed}")
         with precise():
             space = space_of(origin)
             mine, theirs = values_of(origin, space), outputs_of(file, space)
             for name, value in mine.items():
                 _require_same(_alike([value], [theirs[name]], space), f"{name} is another function")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(f"{asked.where}: it is no function that can be read ({error!r})") from error
-    return Found(len(inputs) + len(said), "inputs in order, units, outputs")
+        raise DataError(f"{source.where}: not a function file ({error!r})") from error
+    return CheckedCases(len(inputs) + len(claimed), "inputs in order, units, outputs")

@@ -1,4 +1,4 @@
-"""A saved program as the checker sees it: the files, their checksums, and no more than that."""
+"""The file format of certificates, saved programs as the checker reads them, and verdict steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from boolcomp.base.errors import BoolcompError, DataError, shown
+from boolcomp.base.errors import NO_CONES, BoolcompError, DataError, shown
 from boolcomp.base.files import is_file, read_json, read_text
 from boolcomp.logic.network import parse_network
 from boolcomp.words.graph import parse_graph
@@ -23,113 +23,112 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# A certificate's text: what is claimed, then for every load the sections that show it.
+# The text of a certificate: the claim, then the sections of every load that prove it.
 #
-# boolcomp certificate 2
-# = claim
-# …
-# == load 0
-# = graph
-# …
-# = lemmas
-# …
+#     boolcomp certificate 2
+#     = claim
+#     …
+#     == load 0
+#     = graph
+#     …
+#     = lemmas
+#     …
 #
 # Format 1 has no claim: `boolcomp certificate 1` is followed by the first load.
 # --------------------------------------------------------------------------------------------------
 
-
 NAME = "certificate.txt"
 FIRST_LINE, OLD_LINE = "boolcomp certificate 2", "boolcomp certificate 1"
 CLAIM = "= claim"
-# A section that is not known is refused: something may rest on it.
-SECTIONS = ("words", "origin", "sketch", "graph", "cones", "first", "lemmas", "terms", "bound")
+# Unknown sections are refused, because a claim may depend on them.
+SECTIONS = ("origin", "sketch", "graph", "first", "lemmas", "terms", "bound")
+OF_CONES = ("= words", "= cones")  # sections of adder-bit changes, no longer supported
 _LOAD = re.compile(r"== load (0|[1-9]\d{0,4})")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """The lines of a section, and the number of the first of them in the file."""
+class CertificateSection:
+    """The lines of a section, and the line number of the first of them in the file."""
 
     lines: tuple[str, ...]
     first: int
 
     @property
     def text(self) -> str:
-        """The lines as they stand in the file."""
         return "".join(f"{line}\n" for line in self.lines)
 
     def where(self, place: int) -> str:
-        """Return where a line stands, as messages begin."""
         return f"{NAME}:{self.first + place}"
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The lines of the claim, None in format 1, and the sections of every load."""
+    """The claim (None in format 1) and the sections of every load."""
 
-    claim: Section | None
-    loads: tuple[Mapping[str, Section], ...]
+    claim: CertificateSection | None
+    loads: tuple[Mapping[str, CertificateSection], ...]
 
 
 def parse(text: str) -> Certificate:
-    """Return the sections of every load; a `DataError` names the line that is wrong."""
+    """Split a certificate into claim and sections; a `DataError` names the offending line."""
     lines = text.split("\n")
     if lines[0] not in (FIRST_LINE, OLD_LINE) or lines.pop() != "":
-        raise DataError(f"{NAME}:1: a certificate begins {FIRST_LINE!r} and ends with a line end")
+        raise DataError(f"{NAME}:1: the first line must be {FIRST_LINE!r}, the last one complete")
     heads = [place for place, line in enumerate(lines) if line.startswith("=")]
     expected = CLAIM if lines[0] == FIRST_LINE else "== load 0"
     if not heads or heads[0] != 1 or lines[1] != expected:
-        raise DataError(f"{NAME}:2: {expected!r} follows {lines[0]!r}")
+        raise DataError(f"{NAME}:2: {expected!r} must follow {lines[0]!r}")
     ends = [*heads[1:], len(lines)]
     claim = None
     if lines[0] == FIRST_LINE:
-        heads, claim, ends = heads[1:], Section(tuple(lines[2 : ends[0]]), 3), ends[1:]
-    loads: list[dict[str, Section]] = []
+        heads, claim, ends = heads[1:], CertificateSection(tuple(lines[2 : ends[0]]), 3), ends[1:]
+    loads: list[dict[str, CertificateSection]] = []
     for place, end in zip(heads, ends, strict=True):
         line, name = lines[place], lines[place][2:]
+        if line in OF_CONES:
+            raise DataError(f"{NAME}:{place + 1}: {NO_CONES}")
         if load := _LOAD.fullmatch(line):
             good = int(load[1]) == len(loads) and end == place + 1
             loads.append({})
         else:
             good = bool(loads) and line[:2] == "= " and name in SECTIONS and name not in loads[-1]
             if good:
-                loads[-1][name] = Section(tuple(lines[place + 1 : end]), place + 2)
+                loads[-1][name] = CertificateSection(tuple(lines[place + 1 : end]), place + 2)
         if not good:
             raise DataError(
-                f"{NAME}:{place + 1}: {shown(line)} is no head of the next load, nor of a section "
-                f"that is known and new: {', '.join(SECTIONS)}"
+                f"{NAME}:{place + 1}: {shown(line)} does not begin the next load or a section "
+                f"that this load does not have yet: {', '.join(SECTIONS)}"
             )
     return Certificate(claim, tuple(loads))
 
 
 # --------------------------------------------------------------------------------------------------
-# A saved program as the checker sees it: the files, their checksums, and no more than that.
+# A saved program: its files, with verified checksums.
 # --------------------------------------------------------------------------------------------------
 
-
 HEAD = "program.json"
-MOST_BYTES = 1 << 26  # of any file
+MOST_BYTES = 1 << 26  # of a file
 _NAME = re.compile(r"(networks|graphs)/\d{1,6}\.txt")
 
 
 @dataclass(frozen=True, slots=True)
 class LoadFiles:
-    """What is said of one load: its part of `program.json`, its graph and network, its sections.
+    """A load: its entry in `program.json`, its graph and network, its sections of the certificate.
 
-    `document` is the whole of `program.json`, `said` this load's part of it. Graph and network are
-    None in paper mode, whose terms read `networks`.
+    `document` is all of `program.json`. In paper mode, graph and network are None, and the terms
+    refer to `networks`.
     """
 
     place: int
     document: dict[str, Any]
-    said: dict[str, Any]
+    entry: dict[str, Any]
     graph: WordGraph | None
     network: Network | None
-    sections: Mapping[str, Section]
+    sections: Mapping[str, CertificateSection]
     networks: tuple[Network, ...] = ()
 
-    def section(self, name: str) -> Section:
-        """Return a section that must be there."""
+    def section(self, name: str) -> CertificateSection:
+        """Return a section; a missing one is a `DataError`."""
         if name not in self.sections:
             raise DataError(f"{NAME}: load {self.place} has no section {name!r}")
         return self.sections[name]
@@ -137,7 +136,7 @@ class LoadFiles:
 
 @dataclass(frozen=True, slots=True)
 class ProgramFiles:
-    """A program's folder: `certificate` is None where there is none in it."""
+    """The folder of a program; `certificate` is None if the folder has none."""
 
     document: dict[str, Any]
     networks: tuple[Network, ...]
@@ -146,10 +145,10 @@ class ProgramFiles:
 
 
 def read_program(folder: str | Path) -> ProgramFiles:
-    """Read a program's folder; a `DataError` says what is damaged."""
+    """Read a program's folder; a `DataError` describes the damage."""
     source = Path(folder)
     if not is_file(source / HEAD):
-        raise DataError(f"{source}: no program: it has no {HEAD}")
+        raise DataError(f"{source}: not a program: {HEAD} is missing")
     where, document = f"{source / HEAD}", read_json(source / HEAD, MOST_BYTES)
     try:
         loads, sums = list(document["loads"]), dict(document["files"])
@@ -158,11 +157,11 @@ def read_program(folder: str | Path) -> ProgramFiles:
         network_of = [one.get("network") for one in loads]
         checksum = document.pop("checksum")
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{where}: damaged: it is no program ({error})") from error
+        raise DataError(f"{where}: damaged: not the {HEAD} of a program ({error})") from error
     if checksum != _digest(json.dumps(document, sort_keys=True, separators=(",", ":"))):
-        raise DataError(f"{where}: damaged: its checksum is not the one it states")
+        raise DataError(f"{where}: damaged: its checksum does not match its content")
     if any("\ud800" <= letter <= "\udfff" for letter in json.dumps(document, ensure_ascii=False)):
-        raise DataError(f"{where}: damaged: it holds what is no letter")
+        raise DataError(f"{where}: damaged: it has unpaired surrogates, which are no characters")
     texts = {name: _text(source, name, total) for name, total in sums.items()}
     try:
         networks = tuple(
@@ -178,21 +177,14 @@ def read_program(folder: str | Path) -> ProgramFiles:
         raise DataError(f"{source}: {error}") from error
     sections = ({},) * len(loads) if certificate is None else certificate.loads
     if len(sections) != len(loads):
-        said = f"{len(sections)} loads, and the program has {len(loads)}"
-        raise DataError(f"{source / NAME}: {said}")
-    graphs = [_graph(k, text, one) for k, (text, one) in enumerate(zip(own, sections, strict=True))]
+        counts = f"{len(sections)} loads, but the program has {len(loads)}"
+        raise DataError(f"{source / NAME}: {counts}")
+    graphs = [
+        None if text is None else parse_graph(text, f"graphs/{k}.txt") for k, text in enumerate(own)
+    ]
     parts = zip(loads, graphs, chosen, sections, strict=True)
     files = tuple(LoadFiles(k, document, *part, networks) for k, part in enumerate(parts))
     return ProgramFiles(document, networks, files, certificate)
-
-
-def _graph(load: int, own: str | None, sections: Mapping[str, Section]) -> WordGraph | None:
-    """Return a load's word graph: its file, or a section, where its network is not quite that."""
-    if "words" not in sections:
-        return None if own is None else parse_graph(own, f"graphs/{load}.txt")
-    if own is not None:
-        raise DataError(f"{NAME}: load {load} has a word graph of its own, and a section 'words'")
-    return parse_graph(sections["words"].text, f"{NAME}: words of load {load}")
 
 
 def _text(source: Path, name: str, total: str) -> str:
@@ -209,11 +201,10 @@ def _digest(text: str) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# A step of a chain: what was checked, how, on how many cases, and what came of it.
+# Verdicts.
 # --------------------------------------------------------------------------------------------------
 
-
-# What numbers and tables raise that nothing was made for.
+# Exceptions that numbers and tables of a damaged or forged file may raise.
 DAMAGE = (
     ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RuntimeError, TypeError,
     ValueError,
@@ -222,11 +213,12 @@ NOTHING = "nothing was verified"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One line of a verdict; `holds` is None where nothing is known.
+class VerdictStep:
+    """One line of a verdict: a check, its method, the number of cases, and its result.
 
-    The note of what does not hold names the first thing that does not, with a counterexample. What
-    is `conditional` was checked, and holds while sums do not overflow that were not shown to fit.
+    `holds` is None if the checker can neither confirm nor refute the claim. The note of a claim
+    that does not hold names the first fault, with a counterexample. A `conditional` claim was
+    confirmed on the condition that certain sums, not shown to fit their words, do not overflow.
     """
 
     name: str
@@ -238,38 +230,38 @@ class Step:
     conditional: bool = False
 
 
-class Found(NamedTuple):
-    """What a check looked at: how many cases, and what there is to say of them."""
+class CheckedCases(NamedTuple):
+    """The number of cases of a successful check, and a remark."""
 
     cases: int
     note: str = ""
 
 
 class DoesNotHoldError(DataError):
-    """A claim that is wrong: its text says which, and shows it."""
+    """A claim is wrong; the message names it and the reason."""
 
 
 class NotCoveredError(Exception):
-    """What the checker does not know how to check."""
+    """A claim of a kind that the checker cannot check."""
 
 
 def printable(text: str) -> str:
-    """Return a text in which nothing moves a cursor or begins another line."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
-def whole(steps: Collection[Step], *, allow_conditions: bool = False) -> bool:
-    """Tell whether all steps hold, of which there must be some."""
+def whole(steps: Collection[VerdictStep], *, allow_conditions: bool = False) -> bool:
     return bool(steps) and all(
         one.holds is True or (allow_conditions and one.conditional) for one in steps
     )
 
 
-def checked(name: str, method: str, check: Callable[[], Found]) -> Step:
-    """Return the step of a check, which raises an error of ours where something does not hold."""
+def checked(name: str, method: str, check: Callable[[], CheckedCases]) -> VerdictStep:
+    """Run a check and return its verdict step; a `BoolcompError` of the check refutes the claim."""
     start = time.perf_counter()
     try:
         found, holds = check(), True
+    except NotCoveredError as error:
+        return VerdictStep(name, "not checked", note=str(error))
     except BoolcompError as error:
-        found, holds = Found(0, str(error)), False
-    return Step(name, method, found.cases, time.perf_counter() - start, holds, found.note)
+        found, holds = CheckedCases(0, str(error)), False
+    return VerdictStep(name, method, found.cases, time.perf_counter() - start, holds, found.note)

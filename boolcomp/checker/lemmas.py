@@ -1,13 +1,14 @@
-"""Checks the section `lemmas`: from the first network to the final one, signal by signal.
+"""Check the section `lemmas`: the final network is equivalent to the first, signal by signal.
 
-Signals are numbers: 0 is the constant 0, then come the inputs, the first network's nodes (see
-`first`), and the final network's. A lemma says that a signal is an earlier one, or its inverse, and
-why: over all values of some signals below, or by clauses. First come those that the nodes between
-say, and that both differ; each further one has the numbers of those that show it: if it did not
-hold, each but the last would leave one literal that must, and the last none. The last is empty.
+Signals are numbered: 0 is the constant 0, then come the inputs, the nodes of the first network (see
+`network`), and the nodes of the final network. A lemma states that a signal equals an earlier one,
+or its inverse. Its proof is a truth table over a cut, or an LRAT proof over the same cut. The first
+clauses of an LRAT proof encode the nodes between signals and cut, and that both signals differ.
+Each further clause lists the clauses from which it follows by unit propagation. Under its negation,
+all but the last of them leave one literal each, and the last leaves none. The last clause is empty.
 
-1221 = ~713 over 581 200 565
-1221 = ~713 by 581 200 565: 600 -590 / 3 9 14, 12 / 15 2 1, / 16 0
+    1221 = ~713 over 581 200 565
+    1221 = ~713 by 581 200 565: 600 -590 / 3 9 14, 12 / 15 2 1, / 16 0
 """
 
 from __future__ import annotations
@@ -19,28 +20,27 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.base.errors import DataError, shown
-from boolcomp.checker.folder import DoesNotHoldError, Found, checked
-from boolcomp.checker.network import FirstNetwork, Nodes, first_network
+from boolcomp.checker.folder import CheckedCases, DoesNotHoldError, checked
+from boolcomp.checker.network import FirstNetwork, RuleNetwork, first_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.checker.folder import LoadFiles, Step
+    from boolcomp.checker.folder import LoadFiles, VerdictStep
     from boolcomp.logic.network import Network
 
-WIDEST = 16  # signals that a truth table is over
-SAMPLES = 4096  # random words that look for a counterexample
+WIDEST = 16  # signals of a truth table
+SAMPLES = 4096  # random input words that are tried as counterexamples
 _LEMMA = re.compile(r"(\d{1,8}) = (~?)(\d{1,8}) (over|by)((?: \d{1,8})*)(?:: ([-\d ,/]*))?")
 
 
-def check_lemmas(load: LoadFiles) -> Iterator[Step]:
-    """Yield whether the final network is the first one."""
+def check_lemmas(load: LoadFiles) -> Iterator[VerdictStep]:
     yield checked("lemmas: first to final network", "truth tables, LRAT", lambda: _found(load))
 
 
-def _found(load: LoadFiles) -> Found:
+def _found(load: LoadFiles) -> CheckedCases:
     if load.network is None:
-        raise DataError("a program of paper mode has no network of words")
+        raise DataError("a program of paper mode has no network that lemmas apply to")
     first = first_network(load)
     if first.nodes.inputs != load.network.inputs or len(first.outputs) != len(load.network.outputs):
         raise DoesNotHoldError(
@@ -56,17 +56,17 @@ def _found(load: LoadFiles) -> Found:
         _check_outputs(first, outputs)
     except DoesNotHoldError as error:
         raise DoesNotHoldError(f"{error}{_difference(first, outputs)}") from error
-    return Found(rows, f"{len(section.lines)} lemmas, {clauses} steps of SAT proofs")
+    return CheckedCases(rows, f"{len(section.lines)} lemmas, {clauses} steps of SAT proofs")
 
 
 def _check_outputs(first: FirstNetwork, outputs: list[int]) -> None:
     for place, (made, wanted) in enumerate(zip(outputs, first.outputs, strict=True)):
         if first.nodes.known(made) != first.nodes.known(wanted):
-            raise DoesNotHoldError(f"no lemma says that output {place} is the graph's")
+            raise DoesNotHoldError(f"no lemma shows that output {place} is that of the graph")
 
 
-def add_final(nodes: Nodes, network: Network) -> list[int]:
-    """Add a network's nodes to others over the same inputs; return its outputs' literals."""
+def add_final(nodes: RuleNetwork, network: Network) -> list[int]:
+    """Add the nodes of a network over the same inputs; return the literals of its outputs."""
     literals = [0, 1, *(2 * k for k in range(1, nodes.inputs + 1))]
     for table, operands in network.nodes:
         a, b, c = [*(literals[k] for k in operands), 0, 0][:3]
@@ -75,7 +75,7 @@ def add_final(nodes: Nodes, network: Network) -> list[int]:
 
 
 class Lemma(NamedTuple):
-    """A signal, the literal of an earlier one that it is said to be, a cut, and a proof, if any."""
+    """A signal, the claimed equal literal of an earlier one, a cut, and an LRAT proof or None."""
 
     signal: int
     literal: int
@@ -83,21 +83,21 @@ class Lemma(NamedTuple):
     proof: str | None
 
     @classmethod
-    def parse(cls, nodes: Nodes, line: str, where: str) -> Lemma:
-        """Return what a line says: of a node of which nothing was said before."""
-        said = _LEMMA.fullmatch(line)
-        if said is None or (said[4] == "by") != (said[6] is not None):
+    def parse(cls, nodes: RuleNetwork, line: str, where: str) -> Lemma:
+        """Read a line; at most one lemma per signal is allowed."""
+        match = _LEMMA.fullmatch(line)
+        if match is None or (match[4] == "by") != (match[6] is not None):
             raise DataError(f"{where}: {shown(line)} is no lemma")
-        signal, earlier, cut = int(said[1]), int(said[3]), [int(k) for k in said[5].split()]
+        signal, earlier, cut = int(match[1]), int(match[3]), [int(k) for k in match[5].split()]
         if not nodes.inputs < signal < len(nodes.tables) or max(earlier, *cut, 0) >= signal:
-            raise DataError(f"{where}: a lemma is of a node, and of earlier signals")
+            raise DataError(f"{where}: a lemma must relate a node to earlier signals")
         if nodes.equal[signal] != 2 * signal:
-            raise DataError(f"{where}: signal {signal} is known already")
-        return cls(signal, nodes.known(2 * earlier + bool(said[2])), cut, said[6])
+            raise DataError(f"{where}: signal {signal} has a lemma already")
+        return cls(signal, nodes.known(2 * earlier + bool(match[2])), cut, match[6])
 
 
-def prove(nodes: Nodes, line: str, where: str) -> tuple[int, int]:
-    """See that a lemma holds, and note it; return how many rows and clauses that took."""
+def prove(nodes: RuleNetwork, line: str, where: str) -> tuple[int, int]:
+    """Check a lemma and record it; return the numbers of table rows and of clauses checked."""
     signal, literal, cut, proof = Lemma.parse(nodes, line, where)
     rows = clauses = 0
     try:
@@ -113,9 +113,9 @@ def prove(nodes: Nodes, line: str, where: str) -> tuple[int, int]:
     return rows, clauses
 
 
-def _by_table(nodes: Nodes, x: int, y: int, cut: list[int], where: str) -> int:
+def _by_table(nodes: RuleNetwork, x: int, y: int, cut: list[int], where: str) -> int:
     if len(cut) > WIDEST:
-        raise DataError(f"{where}: a truth table is over {WIDEST} signals at most")
+        raise DataError(f"{where}: a truth table may have {WIDEST} signals at most")
     rows = 1 << len(cut)
     a, b = nodes.values([x, y], dict(zip(cut, letters(len(cut)), strict=True)), (1 << rows) - 1)
     if a != b:
@@ -125,11 +125,11 @@ def _by_table(nodes: Nodes, x: int, y: int, cut: list[int], where: str) -> int:
     return rows
 
 
-def _by_clauses(nodes: Nodes, x: int, y: int, cut: list[int], text: str, where: str) -> int:
+def _by_clauses(nodes: RuleNetwork, x: int, y: int, cut: list[int], text: str, where: str) -> int:
     clauses, steps = cone_clauses(nodes, x, y, set(cut)), text.split(",")
     for place, step in enumerate(steps):
-        said, _, hints = step.partition("/")
-        clause = [int(one) for one in said.split()]
+        literals, _, hints = step.partition("/")
+        clause = [int(one) for one in literals.split()]
         if not _follows(clause, [int(hint) for hint in hints.split()], clauses):
             raise DoesNotHoldError(
                 f"{where}: step {place} of the proof that {x >> 1} is {shown_literal(y)} does not "
@@ -142,7 +142,7 @@ def _by_clauses(nodes: Nodes, x: int, y: int, cut: list[int], text: str, where: 
 
 
 def _follows(clause: list[int], hints: list[int], clauses: list[list[int]]) -> bool:
-    """Tell whether the negation of a clause leads to a conflict by these clauses, one by one."""
+    """Tell whether unit propagation over the hints refutes the negation of a clause."""
     true = {-one for one in clause}
     for hint in hints:
         left = (
@@ -154,8 +154,8 @@ def _follows(clause: list[int], hints: list[int], clauses: list[list[int]]) -> b
     return False
 
 
-def cone_clauses(nodes: Nodes, x: int, y: int, cut: set[int]) -> list[list[int]]:
-    """Return what nodes between two literals and a cut say, and that the two differ."""
+def cone_clauses(nodes: RuleNetwork, x: int, y: int, cut: set[int]) -> list[list[int]]:
+    """Encode the nodes between two literals and a cut, and the assumption that both differ."""
     clauses = [[_signed(x), _signed(y)], [-_signed(x), -_signed(y)]]
     if y <= 1:
         clauses = [[-_signed(x) if y else _signed(x)]]
@@ -171,7 +171,7 @@ def cone_clauses(nodes: Nodes, x: int, y: int, cut: set[int]) -> list[list[int]]
         waiting += [one >> 1 for one in operands]
         for values, made in primes(nodes.tables[signal]):
             chosen = [(one, v) for one, v in zip(operands, values, strict=True) if v < 2]
-            if all(one != 1 - v for one, v in chosen):  # else a constant makes it hold
+            if all(one != 1 - v for one, v in chosen):  # else a constant satisfies the clause
                 body = [-_signed(one) if v else _signed(one) for one, v in chosen if one > 1]
                 clauses.append([*body, signal if made else -signal])
     return clauses
@@ -179,7 +179,7 @@ def cone_clauses(nodes: Nodes, x: int, y: int, cut: set[int]) -> list[list[int]]
 
 @cache
 def primes(table: int) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """Return the largest cubes (2 is free) within which a table is 1, or 0, and which it is."""
+    """Return the prime cubes of a table and of its inverse (2 is free), each with its value."""
     rows = {
         row: table >> (4 * row[0] + 2 * row[1] + row[2]) & 1 for row in product((0, 1), repeat=3)
     }
@@ -204,13 +204,12 @@ def _signed(literal: int) -> int:
 
 
 def shown_literal(literal: int) -> str:
-    """Return a literal as certificates have it."""
     return f"{'~' if literal & 1 else ''}{literal >> 1}"
 
 
 @cache
 def letters(count: int) -> tuple[int, ...]:
-    """Return the truth tables of so many variables: bit r of that of k is bit k of r."""
+    """Return the truth tables of `count` variables: bit r of the k-th table is bit k of r."""
     found = []
     for k in range(count):
         plane = ((1 << (1 << k)) - 1) << (1 << k)
@@ -221,11 +220,11 @@ def letters(count: int) -> tuple[int, ...]:
 
 
 def _difference(first: FirstNetwork, outputs: list[int]) -> str:
-    """Return an input word at which the networks differ, if random ones show any."""
-    nodes = Nodes(first.nodes.inputs)  # of which nothing is known
+    """Describe random input words at which the networks differ, if any."""
+    nodes = RuleNetwork(first.nodes.inputs)  # without lemmas
     nodes.tables, nodes.operands = first.nodes.tables, first.nodes.operands
     nodes.equal = [2 * k for k in range(len(nodes.tables))]
-    noise = random.Random(1988)  # noqa: S311 (any will do)
+    noise = random.Random(1988)  # noqa: S311 (no secret)
     cut = {k: noise.getrandbits(SAMPLES) for k in range(1, nodes.inputs + 1)}
     ones = (1 << SAMPLES) - 1
     pairs = zip(
@@ -240,7 +239,7 @@ def _difference(first: FirstNetwork, outputs: list[int]) -> str:
                 words.append(f"{word.name}={int(bits, 2)}")
                 start += word.bits
             return (
-                f"; at the words {' '.join(words)} output bit {place} of the network is "
+                f"; for the input words {' '.join(words)}, output bit {place} of the network is "
                 f"{a >> row & 1}, and of the graph {b >> row & 1}"
             )
-    return f"; of {SAMPLES} random words none tells the networks apart"
+    return f"; the networks agree on {SAMPLES} random input words"

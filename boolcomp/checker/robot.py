@@ -1,14 +1,16 @@
-"""A robot file as frames and moments: affine maps, three rows and four columns of sums of waves.
+"""Robot files as frames and moments, and the functions of a robot as sums of harmonics.
 
-A joint's frame lies fixed in that of its parent's link (`place`); its link's frame moves in it
-(`motion`): it turns about `axis`, or slides along it. Angles that a file writes as parts of pi are
-these; all else are doubles.
+Frames are affine maps of three rows and four columns. The frame of a joint is fixed (`place`) in
+the frame of its parent's link. The frame of its own link moves (`motion`) relative to it: it
+rotates about `axis` or slides along it. Angles given as fractions of pi are exact; other numbers
+are doubles.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flint import acb, arb, ctx, fmpq
@@ -25,43 +27,41 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Sums of waves times powers, Σ c · Π exp(i k q) · Π x^p, whose coefficients are balls.
+# Sums of harmonics times powers, Σ c · Π exp(i k q) · Π x^p, whose coefficients are balls.
 #
-# Every variable has an exponent: that of an angle counts its harmonic. Exponents of a product add
-# up, and so do whole numbers that hold all of them, one after the other: these are the keys of a
-# sum. Real functions alone are made: of a wave its conjugate is there, too.
+# Every variable has an exponent; that of an angle is its harmonic. A key packs all exponents into
+# one integer, so that keys add when terms are multiplied. Only real functions occur: every term of
+# a harmonic has its conjugate.
 # --------------------------------------------------------------------------------------------------
 
-
-PRECISION = 320  # bits: products of a few doubles are exact, and what cancels is zero
+PRECISION = 320  # bits: products of a few doubles are exact, and terms that cancel vanish
 DIGIT = 16  # bits of an exponent within a key
-MOST_DEGREE = 1 << (DIGIT - 2)  # so that no exponent runs into the next one
-MOST_PARTS = 4_000_000  # of products of two coefficients, for one sum
+MOST_DEGREE = 1 << (DIGIT - 2)  # keeps exponents from overflowing into the next one
+MOST_PARTS = 4_000_000  # limit on products of coefficients in a product of two sums
 
 
 def precise() -> Any:
-    """Return a context in which balls have enough bits."""
     return ctx.workprec(PRECISION)
 
 
-class Sum:
-    """Σ c · Π exp(i k q) · Π x^p; no exponent is larger than `degree`."""
+class ClaimedWaveSum:
+    """Σ c · Π exp(i k q) · Π x^p; no exponent exceeds `degree`."""
 
     __slots__ = ("degree", "parts")
 
     def __init__(self, parts: Mapping[int, acb], degree: int) -> None:
         if degree > MOST_DEGREE:
-            raise DataError(f"a product of {degree} factors: too many to be expanded")
+            raise DataError(f"a product of {degree} factors: too many to expand")
         self.parts, self.degree = parts, degree
 
-    def __add__(self, other: Sum) -> Sum:
+    def __add__(self, other: ClaimedWaveSum) -> ClaimedWaveSum:
         less, more = sorted((self.parts, other.parts), key=len)
         total = dict(more)
         for key, c in less.items():
             _add(total, key, c)
-        return Sum(total, max(self.degree, other.degree))
+        return ClaimedWaveSum(total, max(self.degree, other.degree))
 
-    def __mul__(self, other: Sum) -> Sum:
+    def __mul__(self, other: ClaimedWaveSum) -> ClaimedWaveSum:
         less, more = sorted((self.parts, other.parts), key=len)
         if len(less) * len(more) > MOST_PARTS:
             raise DataError(f"a product of {len(less)} and {len(more)} waves: too many to expand")
@@ -69,18 +69,18 @@ class Sum:
         for key, c in less.items():
             for k, d in more.items():
                 _add(total, key + k, c * d)
-        return Sum(total, self.degree + other.degree)
+        return ClaimedWaveSum(total, self.degree + other.degree)
 
-    def times(self, factor: Number) -> Sum:
-        """Return a multiple."""
+    def times(self, factor: Number) -> ClaimedWaveSum:
+        """Multiply by a number."""
         if factor == 0:
-            return Sum({}, 0)
-        return Sum({key: c * factor for key, c in self.parts.items()}, self.degree)
+            return ClaimedWaveSum({}, 0)
+        return ClaimedWaveSum({key: c * factor for key, c in self.parts.items()}, self.degree)
 
-    def __neg__(self) -> Sum:
+    def __neg__(self) -> ClaimedWaveSum:
         return self.times(-1)
 
-    def __sub__(self, other: Sum) -> Sum:
+    def __sub__(self, other: ClaimedWaveSum) -> ClaimedWaveSum:
         return self + other.times(-1)
 
 
@@ -93,13 +93,12 @@ def _add(total: dict[int, acb], key: int, value: acb) -> None:
         total[key] = value
 
 
-def number(value: Number) -> Sum:
-    """Return a number as a sum."""
-    return Sum({0: acb(value)} if value != 0 else {}, 0)
+def number(value: Number) -> ClaimedWaveSum:
+    return ClaimedWaveSum({0: acb(value)} if value != 0 else {}, 0)
 
 
-def total(sums: Iterator[Sum]) -> Sum:
-    """Return the sum of sums."""
+def total(sums: Iterator[ClaimedWaveSum]) -> ClaimedWaveSum:
+    """Add up sums."""
     found = number(0)
     for one in sums:
         found = found + one
@@ -108,7 +107,7 @@ def total(sums: Iterator[Sum]) -> Sum:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable, and between which numbers it is; an `angle` has harmonics."""
+    """A variable and its limits; an `angle` occurs in harmonics."""
 
     name: str
     angle: bool
@@ -122,31 +121,26 @@ class Space:
     def __init__(self, variables: Sequence[Variable]) -> None:
         self.variables = {one.name: (place, one) for place, one in enumerate(variables)}
 
-    def wave(self, name: str, k: int = 1) -> Sum:
-        """Return exp(i k q): no real function, but a part of one."""
-        return Sum({k << (DIGIT * self._place(name, angle=True)): acb(1)}, abs(k))
+    def wave(self, name: str, k: int = 1) -> ClaimedWaveSum:
+        return ClaimedWaveSum({k << (DIGIT * self._place(name, angle=True)): acb(1)}, abs(k))
 
-    def cosine(self, name: str) -> Sum:
-        """Return cos q."""
+    def cosine(self, name: str) -> ClaimedWaveSum:
         return (self.wave(name, 1) + self.wave(name, -1)).times(0.5)
 
-    def sine(self, name: str) -> Sum:
-        """Return sin q."""
+    def sine(self, name: str) -> ClaimedWaveSum:
         return (self.wave(name, -1) - self.wave(name, 1)).times(acb(0, 0.5))
 
-    def value(self, name: str) -> Sum:
-        """Return a variable that is no angle."""
-        return Sum({1 << (DIGIT * self._place(name, angle=False)): acb(1)}, 1)
+    def value(self, name: str) -> ClaimedWaveSum:
+        return ClaimedWaveSum({1 << (DIGIT * self._place(name, angle=False)): acb(1)}, 1)
 
     def _place(self, name: str, *, angle: bool) -> int:
         if name not in self.variables or self.variables[name][1].angle != angle:
-            raise DataError(
-                f"there is no input {shown(name)} that is {'' if angle else 'no '}angle"
-            )
+            kind = "no angle" if angle else "an angle"
+            raise DataError(f"the input {shown(name)} does not exist, or is {kind}")
         return self.variables[name][0]
 
     def exponents(self, key: int) -> Iterator[tuple[Variable, int]]:
-        """Yield the exponents in a key that are not zero."""
+        """Yield the variables of a key with their exponents, zeros left out."""
         half = 1 << (DIGIT - 1)
         for _, one in self.variables.values():
             k = ((key + half) & (2 * half - 1)) - half
@@ -154,8 +148,8 @@ class Space:
             if k:
                 yield one, k
 
-    def derivative(self, of: Sum, name: str) -> Sum:
-        """Return the slope of a sum along a variable."""
+    def derivative(self, of: ClaimedWaveSum, name: str) -> ClaimedWaveSum:
+        """Differentiate a sum by a variable."""
         place, one = self.variables[name]
         found: dict[int, acb] = {}
         for key, c in of.parts.items():
@@ -164,10 +158,10 @@ class Space:
                 found[key if one.angle else key - (1 << (DIGIT * place))] = c * (
                     acb(0, k) if one.angle else k
                 )
-        return Sum(found, of.degree)
+        return ClaimedWaveSum(found, of.degree)
 
-    def held(self, of: Sum) -> Sum:
-        """Return a sum in which variables that are single values are these values."""
+    def fixed(self, of: ClaimedWaveSum) -> ClaimedWaveSum:
+        """Substitute variables that have a single value."""
         found: dict[int, acb] = {}
         for key, c in of.parts.items():
             for one, k in self.exponents(key):
@@ -175,10 +169,10 @@ class Space:
                     c *= turned(arb(one.low) * k) if one.angle else arb(one.low) ** k  # noqa: PLW2901
                     key -= k << (DIGIT * self.variables[one.name][0])  # noqa: PLW2901
             _add(found, key, c)
-        return Sum(found, of.degree)
+        return ClaimedWaveSum(found, of.degree)
 
-    def most(self, of: Sum) -> arb:
-        """Return what the size of a sum is at most."""
+    def maximum(self, of: ClaimedWaveSum) -> arb:
+        """Bound the absolute value of a sum."""
         found = arb(0)
         for key, c in of.parts.items():
             size = abs(c)
@@ -190,16 +184,14 @@ class Space:
 
 
 def turned(angle: arb) -> acb:
-    """Return exp(i·angle)."""
     return acb(angle.cos(), angle.sin())
 
 
 # --------------------------------------------------------------------------------------------------
-# A robot file as frames and moments: affine maps, three rows and four columns of sums of waves.
+# Robot files.
 # --------------------------------------------------------------------------------------------------
 
-
-Rows: TypeAlias = "list[list[Sum]]"
+Rows: TypeAlias = "list[list[ClaimedWaveSum]]"
 NOTHING, ONE = number(0), number(1)
 _PI = re.compile(r"(-?)(?:(\d+)\*)?pi(?:/(\d+))?")
 ROBOT_KEYS = {
@@ -216,14 +208,14 @@ JOINT_KEYS = BODY_KEYS | {
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
-    """A joint and its link; `moments` are Σ m r rᵀ over the link, of r = (x, y, z, 1)."""
+class ClaimedJoint:
+    """A joint and its link; `moments` is Σ m r rᵀ over the link, with r = (x, y, z, 1)."""
 
     parent: int
     revolute: bool
     place: Rows
     motion: Rows
-    axis: list[Sum]
+    axis: list[ClaimedWaveSum]
     moments: Rows
     rotor: arb
     viscous: arb
@@ -232,66 +224,65 @@ class Joint:
 
 
 @dataclass(frozen=True, slots=True)
-class Robot:
-    """Joints, parents first (0 is the base), free fall in the base's axes, the base, the tip."""
+class ClaimedRobot:
+    """Joints, parents first (0 is the base), gravity in the base's axes, the base, the tool."""
 
-    joints: tuple[Joint, ...]
-    gravity: list[Sum]
+    joints: tuple[ClaimedJoint, ...]
+    gravity: list[ClaimedWaveSum]
     base: Rows
     tool: Rows
 
 
 def document_of(text: str) -> dict[str, Any]:
-    """Return the tables of a robot file; a key that it does not know is refused."""
+    """Return the tables of a robot file; unknown keys are errors."""
     try:
-        document = parse_toml(text, "it is no robot that can be read")
+        document = parse_toml(text, "not a robot file")
         joints = document["joint"]
         tables = [(ROBOT_KEYS, document), *((JOINT_KEYS, one) for one in joints)]
         tables += [(BODY_KEYS, document["payload"])] if "payload" in document else []
         unknown = [key for known, one in tables for key in one if key not in known]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(f"it is no robot that can be read ({error!r})") from error
+        raise DataError(f"not a robot file ({error!r})") from error
     if unknown or not joints or not isinstance(document.get("name"), str):
-        lacks = f"{shown(unknown[0])} is no key of it" if unknown else "it has no name or no joint"
-        raise DataError(f"it is no robot that can be read: {lacks}")
+        reason = f"unknown key {shown(unknown[0])}" if unknown else "it has no name or no joint"
+        raise DataError(f"not a robot file: {reason}")
     return document
 
 
-def read_robot(text: str, space: Space) -> Robot:
-    """Return the robot of a file's text, over its positions q1, q2, …; else a `DataError`."""
+def read_robot(text: str, space: Space) -> ClaimedRobot:
     return robot_of(document_of(text), space)
 
 
-def robot_of(document: dict[str, Any], space: Space) -> Robot:
-    """Return the robot of a file's tables."""
+def robot_of(document: dict[str, Any], space: Space) -> ClaimedRobot:
+    """Make a robot from the tables of a file."""
     try:
         joints = tuple(_joint(k, one, space) for k, one in enumerate(document["joint"], 1))
         base, gravity = _pose(document, "base_"), [arb(float(g)) for g in document["gravity"]]
         fall = [total(base[k][i].times(gravity[k]) for k in range(3)) for i in range(3)]
         tool = _pose(document, "tool_")
-        if "payload" in document:  # a body held for good, in the tool's frame
+        if "payload" in document:  # a body attached to the tool
             body = seen(tool, _moments({"center_of_mass": (0, 0, 0), **document["payload"]}))
             hold(joints[-1], body)
-        return Robot(joints, fall, base, tool)
+        return ClaimedRobot(joints, fall, base, tool)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise DataError(f"it is no robot that can be read ({error!r})") from error
+        raise DataError(f"not a robot file ({error!r})") from error
 
 
 def ends_of(joint: dict[str, Any], kind: str) -> tuple[float, float]:
-    """Return a range of a joint as doubles, which the words of a program divide."""
+    """Return the limits of a joint as doubles, which the program's words divide."""
     low, high = (parse_number(str(end)) for end in joint[f"{kind}_range"])
     if low is None or high is None:
-        raise DataError(f"it is no robot that can be read: {kind}_range of a joint is no range")
+        raise DataError(f"not a robot file: {kind}_range of a joint is no range")
     return low, high
 
 
-def hold(joint: Joint, body: Rows) -> None:
-    """Add the moments of a body to those of a joint's link."""
+def hold(joint: ClaimedJoint, body: Rows) -> None:
+    """Add the moments of a body to the link of a joint."""
     for row, more in zip(joint.moments, body, strict=True):
         row[:] = [a + b for a, b in zip(row, more, strict=True)]
 
 
-def _joint(k: int, one: dict[str, Any], space: Space) -> Joint:
+def _joint(k: int, one: dict[str, Any], space: Space) -> ClaimedJoint:
     revolute, parent = {"revolute": True, "prismatic": False}[one["type"]], one.get("parent", k - 1)
     if not 0 <= parent < k:
         raise ValueError(f"parent = {parent}")
@@ -299,7 +290,7 @@ def _joint(k: int, one: dict[str, Any], space: Space) -> Joint:
     if {"origin", "rotation", "axis"} & set(one):
         place = _pose(one, "")
         axis = _unit(one.get("axis", (0, 0, 1)))
-    else:  # Denavit and Hartenberg: theta about z, d along it, a along x, alpha about it
+    else:  # Denavit-Hartenberg: theta about z, d along z, a along x, alpha about x
         a, d = (number(arb(float(x))) for x in (one["a"], one.get("d", 0)))
         across = _about([arb(1), arb(0), arb(0)], *_cis(one["alpha"]))
         after = affine(_about(axis, *_cis(one.get("theta", 0))), [NOTHING, NOTHING, d])
@@ -315,7 +306,7 @@ def _joint(k: int, one: dict[str, Any], space: Space) -> Joint:
     rotor, viscous = (
         arb(float(one.get(key, 0))) * gear for key in ("rotor_inertia", "viscous_friction")
     )
-    return Joint(
+    return ClaimedJoint(
         parent, revolute, place, product(moved, after), [number(c) for c in axis], _moments(one),
         rotor, viscous, (dry[0], dry[1]), ends_of(one, "velocity"),
     )  # fmt: skip
@@ -335,7 +326,6 @@ def _moments(one: dict[str, Any]) -> Rows:
 
 
 def spread(mass: arb, r: Sequence[arb], own: Sequence[Sequence[arb]] | None = None) -> Rows:
-    """Return the moments of a mass about a point r, and its own about that."""
     return [
         [number(mass * r[i] * r[j] + (own[i][j] if own and max(i, j) < 3 else 0)) for j in range(4)]
         for i in range(4)
@@ -343,9 +333,9 @@ def spread(mass: arb, r: Sequence[arb], own: Sequence[Sequence[arb]] | None = No
 
 
 def _pose(table: dict[str, Any], prefix: str) -> Rows:
-    """Return where a frame lies: at `origin`, turned by roll, pitch and yaw about fixed axes."""
+    """Return the frame at `origin`, rotated by roll, pitch and yaw about fixed axes."""
     given, rows = table.get(f"{prefix}rotation", (0, 0, 0)), affine()
-    if len(given) == 4:  # an axis, and by how much it turns about that
+    if len(given) == 4:  # axis and angle
         rows = affine(_about(_unit(given[:3]), *_cis(given[3])))
         given = ()
     for place, angle in enumerate(given):
@@ -362,18 +352,18 @@ def _unit(axis: Sequence[float]) -> list[arb]:
 
 
 def arb_of(angle: float | str) -> arb:
-    """Return an angle or another number of a file."""
+    """Return an angle or another number of a file as a ball."""
     found = _PI.fullmatch(angle) if isinstance(angle, str) else None
     if found is not None:
         return arb.pi() * int(f"{found[1]}{found[2] or 1}") / int(found[3] or 1)
     value = parse_number(str(angle))
     if value is None:
-        raise DataError(f"it is no robot that can be read: {shown(angle)} is no angle")
+        raise DataError(f"not a robot file: {shown(angle)} is no angle")
     return arb(value)
 
 
-def _cis(angle: float | str) -> tuple[Sum, Sum]:
-    """Return cosine and sine; right angles are exact."""
+def _cis(angle: float | str) -> tuple[ClaimedWaveSum, ClaimedWaveSum]:
+    """Return cosine and sine of an angle, exact for right angles."""
     found = _PI.fullmatch(angle) if isinstance(angle, str) else None
     if found is None:
         return number(arb_of(angle).cos()), number(arb_of(angle).sin())
@@ -381,7 +371,7 @@ def _cis(angle: float | str) -> tuple[Sum, Sum]:
     return number(cosine), number(sine)
 
 
-def _about(axis: Sequence[arb], cosine: Sum, sine: Sum) -> Rows:
+def _about(axis: Sequence[arb], cosine: ClaimedWaveSum, sine: ClaimedWaveSum) -> Rows:
     """Return the rotation nnᵀ + (1 - nnᵀ) cos + [n]× sin about an axis n."""
     x, y, z = axis
     across = [[arb(0), -z, y], [z, arb(0), -x], [-y, x, arb(0)]]
@@ -396,22 +386,22 @@ def _about(axis: Sequence[arb], cosine: Sum, sine: Sum) -> Rows:
     ]
 
 
-def affine(turn: Rows | None = None, step: Sequence[Sum] | None = None) -> Rows:
-    """Return a map: first it turns, then it moves by a step."""
+def affine(turn: Rows | None = None, step: Sequence[ClaimedWaveSum] | None = None) -> Rows:
+    """Return the map that rotates by `turn`, then translates by `step`."""
     unturned = [[ONE if i == j else NOTHING for j in range(3)] for i in range(3)]
     rows, steps = turn or unturned, step or [NOTHING] * 3
     return [[*rows[i], steps[i]] for i in range(3)]
 
 
 def seen(rows: Rows, body: Rows) -> Rows:
-    """Return moments as seen from the frame in which another one lies so: A C Aᵀ."""
+    """Transform moments C by a frame A: A C Aᵀ."""
     whole = [*rows, [NOTHING, NOTHING, NOTHING, ONE]]
     half = product(whole, body)
     return product(half, [[whole[j][i] for j in range(4)] for i in range(4)])
 
 
 def product(one: Rows, other: Rows) -> Rows:
-    """Return one map after another; columns of the other are as many as there are."""
+    """Compose two maps; the second may have any number of columns."""
     last = [NOTHING, NOTHING, NOTHING, ONE]
     rows = [*other, last] if len(other) == 3 else other
     return [
@@ -421,24 +411,27 @@ def product(one: Rows, other: Rows) -> Rows:
 
 
 # --------------------------------------------------------------------------------------------------
-# Functions of a robot as sums of waves, by Lagrange's equations.
-#
-# C = moments of all that hangs on a joint, in its frame: C ← A C Aᵀ from frame to frame
-# P = G C, the momentum of all that at unit speed of the joint, whose slope is G: Σ m v rᵀ
-# M_ij = axis_i · (turning or pushing part of P_j, carried to joint i),   U = - g · Σ m r
-# τ_i = Σ M_ij q̈_j + Σ (∂M_ij/∂q_k - ½ ∂M_jk/∂q_i) q̇_j q̇_k + ∂U/∂q_i
+# Lagrange's equations, in sums of harmonics.
 # --------------------------------------------------------------------------------------------------
 
+Vector = list[ClaimedWaveSum]
 
-Vector = list[Sum]
 
+class ClaimedArm:
+    """The mass matrix and the potential of a robot, and the torques that follow.
 
-class Arm:
-    """The mass matrix and the potential of a robot, and what follows from them."""
+        C: moments of everything that a joint carries, in its frame
+        P = G C: its momentum Σ m v rᵀ at unit speed of the joint; G is the velocity gradient
+        M_ij = axis_i · (angular or linear part of P_j, transformed to joint i)
+        U = - g · Σ m r
+        τ_i = Σ M_ij q̈_j + Σ (∂M_ij/∂q_k - ½ ∂M_jk/∂q_i) q̇_j q̇_k + ∂U/∂q_i
 
-    def __init__(self, robot: Robot, space: Space) -> None:
+    A frame A transforms moments by C ← A C Aᵀ.
+    """
+
+    def __init__(self, robot: ClaimedRobot, space: Space) -> None:
         self.robot, self.space, self.size = robot, space, len(robot.joints)
-        self.mass: dict[tuple[int, int], Sum] = {}
+        self.mass: dict[tuple[int, int], ClaimedWaveSum] = {}
         self.potential = NOTHING
         bodies = [joint.moments for joint in robot.joints]
         for j in reversed(range(self.size)):
@@ -453,7 +446,7 @@ class Arm:
                 self.potential = self.potential - total(fall)
 
     def _momentum(self, j: int, body: Rows) -> None:
-        """Find the row of the mass matrix of a joint, whose body is seen from its frame."""
+        """Fill the row of the mass matrix of a joint, given the moments it carries."""
         joint = self.robot.joints[j]
         x, y, z = joint.axis
         if joint.revolute:
@@ -476,17 +469,16 @@ class Arm:
             i = here.parent - 1
             turn, push = _carried(self.robot.joints[i].motion, turn, push)
 
-    def inertia(self, i: int, j: int) -> Sum:
-        """Return an entry of the mass matrix, rotors included; branches share none."""
+    def inertia(self, i: int, j: int) -> ClaimedWaveSum:
+        """Return an entry of the mass matrix, rotors included; entries across branches are zero."""
         found = self.mass.get((min(i, j), max(i, j)), NOTHING)
         return found + number(self.robot.joints[i].rotor) if i == j else found
 
-    def slope(self, of: Sum, i: int) -> Sum:
-        """Return ∂/∂q_i, from 0."""
+    def slope(self, of: ClaimedWaveSum, i: int) -> ClaimedWaveSum:
         return self.space.derivative(of, f"q{i + 1}")
 
-    def torque(self, i: int, speeds: Vector, accelerations: Vector) -> Sum:
-        """Return a torque, or a force where the joint slides."""
+    def torque(self, i: int, speeds: Vector, accelerations: Vector) -> ClaimedWaveSum:
+        """Return the torque of a joint, or the force of a prismatic one."""
         found = self.slope(self.potential, i)
         for j in range(self.size):
             found = found + self.inertia(i, j) * accelerations[j]
@@ -503,7 +495,7 @@ def _added(one: Rows, other: Rows) -> Rows:
 
 
 def _carried(rows: Rows, turn: Vector, push: Vector) -> tuple[Vector, Vector]:
-    """Return a moment and a force as seen from the frame in which another one lies so."""
+    """Transform a moment and a force by a frame."""
     turn, push = ([dot(row[:3], v) for row in rows] for v in (turn, push))
     moved = cross([row[3] for row in rows], push)
     return [one + other for one, other in zip(turn, moved, strict=True)], push
@@ -515,30 +507,30 @@ def cross(one: Vector, other: Vector) -> Vector:
     return [y * c - z * b, z * a - x * c, x * b - y * a]
 
 
-def dot(one: Vector, other: Vector) -> Sum:
-    """Return the sum of products."""
+def dot(one: Vector, other: Vector) -> ClaimedWaveSum:
     return total(a * b for a, b in zip(one, other, strict=True))
 
 
 # --------------------------------------------------------------------------------------------------
-# What may be asked of a robot: outputs by name, as sums of waves.
+# The functions of a robot: outputs by name, as sums of harmonics.
 # --------------------------------------------------------------------------------------------------
-
 
 FRICTION = "inverse-dynamics-with-friction"
 KP, KD = 100, 20  # gains of control laws
 
 
-def outputs(function: str, text: str, space: Functions, payload: float = 0.0) -> dict[str, Sum]:
-    """Return all outputs of a function of a robot; what is no sum of waves is not covered.
+def outputs(
+    function: str, text: str, space: Functions, payload: float = 0.0
+) -> dict[str, ClaimedWaveSum]:
+    """Return all outputs of a function of a robot; unsupported ones raise NotCoveredError.
 
-    A `payload` (kg), or a load as an input, is a point mass at the tip, in the last link's axes.
+    A payload, a number (kg) or the input `mass`, is a point mass at the tip.
     """
     name, *choices = function.split(":")
     loaded = [one for one in choices if one.startswith("load=")]
     smooth = [one[10:] for one in choices if one.startswith("smoothing=")]
     if len(choices) > len(loaded) + len(smooth) or name not in (FRICTION, *FUNCTIONS):
-        raise NotCoveredError(f"{function} is no function that the checker knows")
+        raise NotCoveredError(f"the checker does not support the function {function}")
     robot = read_robot(text, space)
     tip = [row[3].parts.get(0, arb(0)).real for row in robot.tool]
     for mass in [number(payload), *(space.value("mass") for _ in loaded)]:
@@ -549,25 +541,30 @@ def outputs(function: str, text: str, space: Functions, payload: float = 0.0) ->
     return FUNCTIONS[name](robot, space)
 
 
-def _inputs(arm: Arm, letters: str) -> Vector:
-    return [arm.space.value(f"{letters}{k + 1}") for k in range(arm.size)]
+def _inputs(robot: ClaimedRobot, space: Space, letters: str) -> Vector:
+    """Return the inputs of all joints; without letters they are zero."""
+    joints = range(1, len(robot.joints) + 1)
+    return [space.value(f"{letters}{k}") if letters else NOTHING for k in joints]
 
 
-def _torques(arm: Arm, speeds: Vector | None, rates: Vector | None) -> dict[str, Sum]:
-    zeros = [NOTHING] * arm.size
-    found = (arm.torque(i, speeds or zeros, rates or zeros) for i in range(arm.size))
-    return {f"tau{i}": one for i, one in enumerate(found, 1)}
+def _torques(
+    robot: ClaimedRobot, space: Space, speeds: Vector, rates: Vector
+) -> dict[str, ClaimedWaveSum]:
+    arm = ClaimedArm(robot, space)
+    return {f"tau{i + 1}": arm.torque(i, speeds, rates) for i in range(arm.size)}
 
 
-def _dynamics(robot: Robot, space: Space) -> dict[str, Sum]:
-    arm = Arm(robot, space)
-    return _torques(arm, _inputs(arm, "qd"), _inputs(arm, "qdd"))
+def _dynamics(
+    robot: ClaimedRobot, space: Space, speeds: str = "qd", rates: str = "qdd"
+) -> dict[str, ClaimedWaveSum]:
+    return _torques(robot, space, *(_inputs(robot, space, one) for one in (speeds, rates)))
 
 
-def _with_friction(robot: Robot, space: Functions, smooth: list[float]) -> dict[str, Sum]:
-    """Return torques with viscous friction, and dry friction whose sign is tanh(q̇ / v)."""
-    arm = Arm(robot, space)
-    found, speeds = _dynamics(robot, space), _inputs(arm, "qd")
+def _with_friction(
+    robot: ClaimedRobot, space: Functions, smooth: list[float]
+) -> dict[str, ClaimedWaveSum]:
+    """Return torques with viscous friction, and dry friction with sign tanh(q̇ / v)."""
+    found, speeds = _dynamics(robot, space), _inputs(robot, space, "qd")
     for k, (name, joint, speed) in enumerate(zip(found, robot.joints, speeds, strict=True)):
         found[name] = found[name] + speed.times(joint.viscous)
         if any(joint.dry):
@@ -578,34 +575,26 @@ def _with_friction(robot: Robot, space: Functions, smooth: list[float]) -> dict[
     return found
 
 
-def _bias(robot: Robot, space: Space) -> dict[str, Sum]:
-    arm = Arm(robot, space)
-    return _torques(arm, _inputs(arm, "qd"), None)
-
-
-def _gravity(robot: Robot, space: Space) -> dict[str, Sum]:
-    return _torques(Arm(robot, space), None, None)
-
-
-def _inertia(robot: Robot, space: Space) -> dict[str, Sum]:
-    arm = Arm(robot, space)
+def _inertia(robot: ClaimedRobot, space: Space) -> dict[str, ClaimedWaveSum]:
+    arm = ClaimedArm(robot, space)
     joints = range(1, arm.size + 1)
     return {f"m{i}{j}": arm.inertia(i - 1, j - 1) for i in joints for j in joints if i <= j}
 
 
-def _computed_torque(robot: Robot, space: Space) -> dict[str, Sum]:
-    arm = Arm(robot, space)
-    given = zip(*(_inputs(arm, letters) for letters in ("qddr", "de", "e")), strict=True)
-    return _torques(arm, _inputs(arm, "qd"), [a + b.times(KD) + c.times(KP) for a, b, c in given])
+def _computed_torque(robot: ClaimedRobot, space: Space) -> dict[str, ClaimedWaveSum]:
+    given = zip(*(_inputs(robot, space, one) for one in ("qddr", "de", "e")), strict=True)
+    rates = [a + b.times(KD) + c.times(KP) for a, b, c in given]
+    return _torques(robot, space, _inputs(robot, space, "qd"), rates)
 
 
-def _pd_gravity(robot: Robot, space: Space) -> dict[str, Sum]:
-    arm = Arm(robot, space)
-    given = zip(_gravity(robot, space).items(), _inputs(arm, "e"), _inputs(arm, "de"), strict=True)
+def _pd_gravity(robot: ClaimedRobot, space: Space) -> dict[str, ClaimedWaveSum]:
+    gravity = _dynamics(robot, space, "", "")
+    errors = (_inputs(robot, space, letters) for letters in ("e", "de"))
+    given = zip(gravity.items(), *errors, strict=True)
     return {name: one + e.times(KP) + de.times(KD) for (name, one), e, de in given}
 
 
-def _slopes(robot: Robot, space: Space) -> dict[str, Sum]:
+def _slopes(robot: ClaimedRobot, space: Space) -> dict[str, ClaimedWaveSum]:
     found, joints = _dynamics(robot, space), range(1, len(robot.joints) + 1)
     return {
         f"d{name}_d{letters}{j}": space.derivative(one, f"{letters}{j}")
@@ -615,8 +604,8 @@ def _slopes(robot: Robot, space: Space) -> dict[str, Sum]:
     }
 
 
-def _frames(robot: Robot) -> tuple[list[Rows], Rows]:
-    """Return every joint's frame before it moves, and that of the tip, in the world."""
+def _frames(robot: ClaimedRobot) -> tuple[list[Rows], Rows]:
+    """Return the frames of joints before they move, and that of the tip, in the world."""
     befores, afters = [], [robot.base]
     for joint in robot.joints:
         befores.append(product(afters[joint.parent], joint.place))
@@ -624,15 +613,15 @@ def _frames(robot: Robot) -> tuple[list[Rows], Rows]:
     return befores, product(afters[-1], robot.tool)
 
 
-def _tip_pose(robot: Robot, _: Space) -> dict[str, Sum]:
+def _tip_pose(robot: ClaimedRobot, _: Space) -> dict[str, ClaimedWaveSum]:
     tip = _frames(robot)[1]
     found = {f"p{axis}": row[3] for axis, row in zip("xyz", tip, strict=True)}
     return found | {f"r{i + 1}{j + 1}": tip[i][j] for i in range(3) for j in range(3)}
 
 
-def _jacobian(robot: Robot, _: Space) -> dict[str, Sum]:
+def _jacobian(robot: ClaimedRobot, _: Space) -> dict[str, ClaimedWaveSum]:
     befores, tip = _frames(robot)
-    found: dict[str, Sum] = {}
+    found: dict[str, ClaimedWaveSum] = {}
     moving, k = set[int](), len(robot.joints)
     while k:
         moving.add(k)
@@ -646,10 +635,10 @@ def _jacobian(robot: Robot, _: Space) -> dict[str, Sum]:
     return found
 
 
-FUNCTIONS: dict[str, Callable[[Robot, Space], dict[str, Sum]]] = {
+FUNCTIONS: dict[str, Callable[[ClaimedRobot, Space], dict[str, ClaimedWaveSum]]] = {
     "inverse-dynamics": _dynamics,
-    "gravity": _gravity,
-    "bias": _bias,
+    "gravity": partial(_dynamics, speeds="", rates=""),
+    "bias": partial(_dynamics, rates=""),
     "inertia": _inertia,
     "computed-torque": _computed_torque,
     "pd-gravity": _pd_gravity,
@@ -662,14 +651,13 @@ FUNCTIONS: dict[str, Callable[[Robot, Space], dict[str, Sum]]] = {
 # --------------------------------------------------------------------------------------------------
 # Names, groups, units and ranges of the inputs and outputs of a robot's functions.
 #
-# They follow from a function's name and the robot's joints. `program(q, qd, qdd)` takes arrays in
-# the order of the groups, whose columns are the joints in order.
+# They follow from the name of the function and the joints. The arrays of `program(q, qd, qdd)` are
+# the groups, in order; their columns are the joints, in order.
 # --------------------------------------------------------------------------------------------------
-
 
 USUAL = "inverse-dynamics"
 TORQUES = "tau", "torques"
-# The groups of a function's inputs, the group of its outputs, and what these are called.
+# Groups of inputs, group of outputs, and the plural name of outputs.
 SIGNATURES = {
     USUAL: ("q qd qdd", *TORQUES),
     FRICTION: ("q qd qdd", *TORQUES),
@@ -688,7 +676,7 @@ RANGES = {"q": "position", "qd": "velocity", "qdd": "acceleration"}
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Groups of inputs and their members, and of all inputs units and ranges; outputs likewise."""
+    """Groups of inputs with members, units and ranges of inputs, names and units of outputs."""
 
     name: str
     groups: dict[str, tuple[str, ...]]
@@ -700,10 +688,10 @@ class Signature:
 
 
 def signature(function: str, text: str) -> Signature:
-    """Return what a function of the robot of a file takes and gives."""
+    """Return the inputs and outputs of a function of a robot file."""
     kind, *choices = function.split(":")
     if kind not in SIGNATURES:
-        raise NotCoveredError(f"{function} is no function that the checker knows")
+        raise NotCoveredError(f"the checker does not support the function {function}")
     letters, returned, plural = SIGNATURES[kind]
     document = document_of(text)
     joints: list[dict[str, Any]] = document["joint"]
@@ -723,17 +711,17 @@ def signature(function: str, text: str) -> Signature:
 
 
 def _range(kind: str, letter: str, joint: dict[str, Any]) -> tuple[float, float]:
-    """Return where an input may be; errors and commands times a gain span a joint's limits."""
+    """Return the range of an input; errors and commands times a gain span a joint's limits."""
     if letter in RANGES:
         return ends_of(joint, RANGES[letter])
     limit, gain = ("torque", 2.0) if kind == "pd-gravity" else ("acceleration", 1.0)
     gain *= {"e": float(KP), "de": float(KD)}.get(letter, 1.0)
-    most = max(map(abs, ends_of(joint, limit))) / gain
-    return -most, most
+    largest = max(map(abs, ends_of(joint, limit))) / gain
+    return -largest, largest
 
 
 def _outputs(returned: str, turns: list[bool]) -> dict[str, str]:
-    """Return the units of all outputs, in order."""
+    """Return the units of all outputs, by name and in order."""
     joints = list(enumerate(turns, 1))
     torque = ["N·m" if turn else "N" for turn in turns]
     if returned == "tau":

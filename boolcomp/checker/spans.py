@@ -1,6 +1,7 @@
-"""Real numbers between two whole ones of a tiny unit, one at a time or many side by side.
+"""Intervals of real numbers in fixed-point arithmetic, single or in arrays.
 
-Both ends are Python's integers, or arrays of them: sums are exact, all else is rounded outward.
+Ends are Python integers, or object arrays of them, that count a unit of 2^-80. Sums are exact; all
+other operations round outward.
 """
 
 from __future__ import annotations
@@ -26,65 +27,60 @@ PRECISION = 150  # bits of balls
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """All numbers from low to high, in units; integers, or arrays of them that go together."""
+class IntegerSpan:
+    """The numbers from low to high, in units; both are integers, or arrays of equal length."""
 
     low: Any
     high: Any
 
-    def __add__(self, other: Span) -> Span:
-        return Span(self.low + other.low, self.high + other.high)
+    def __add__(self, other: IntegerSpan) -> IntegerSpan:
+        return IntegerSpan(self.low + other.low, self.high + other.high)
 
-    def __neg__(self) -> Span:
-        return Span(-self.high, -self.low)
+    def __neg__(self) -> IntegerSpan:
+        return IntegerSpan(-self.high, -self.low)
 
-    def __sub__(self, other: Span) -> Span:
+    def __sub__(self, other: IntegerSpan) -> IntegerSpan:
         return self + -other
 
-    def __mul__(self, other: Span) -> Span:
+    def __mul__(self, other: IntegerSpan) -> IntegerSpan:
         ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        return Span(_least(*ends) >> PLACES, -(-_most(*ends) >> PLACES))
+        return IntegerSpan(_minimum(*ends) >> PLACES, -(-_maximum(*ends) >> PLACES))
 
-    def times(self, factor: Fraction) -> Span:
-        """Return a multiple by a fraction."""
+    def times(self, factor: Fraction) -> IntegerSpan:
+        """Multiply by a fraction."""
         low, high = self.low * factor.numerator, self.high * factor.numerator
         if factor < 0:
             low, high = high, low
-        return Span(low // factor.denominator, -(-high // factor.denominator))
+        return IntegerSpan(low // factor.denominator, -(-high // factor.denominator))
 
-    def meet(self, other: Span) -> Span:
-        """Return what both hold, of two that hold the same number."""
-        low, high = _most(self.low, other.low), _least(self.high, other.high)
+    def meet(self, other: IntegerSpan) -> IntegerSpan:
+        """Intersect two enclosures of the same number."""
+        low, high = _maximum(self.low, other.low), _minimum(self.high, other.high)
         if np.any(low > high):
-            raise DoesNotHoldError("a number would have to lie in two places at once")
-        return Span(low, high)
+            raise DoesNotHoldError("two enclosures of a number have nothing in common")
+        return IntegerSpan(low, high)
 
-    def join(self, other: Span) -> Span:
-        """Return what holds both."""
-        return Span(_least(self.low, other.low), _most(self.high, other.high))
+    def join(self, other: IntegerSpan) -> IntegerSpan:
+        return IntegerSpan(_minimum(self.low, other.low), _maximum(self.high, other.high))
 
     @property
-    def hull(self) -> Span:
-        """What holds all numbers that stand side by side."""
-        return Span(int(np.min(self.low)), int(np.max(self.high)))
+    def hull(self) -> IntegerSpan:
+        return IntegerSpan(int(np.min(self.low)), int(np.max(self.high)))
 
     @property
     def size(self) -> int:
-        """The largest absolute value of all, in units."""
         return max(0, int(self.hull.high), -int(self.hull.low))
 
     @property
-    def around(self) -> Span:
-        """The same either way: from minus its largest absolute value to plus that."""
-        return Span(-self.size, self.size)
+    def around(self) -> IntegerSpan:
+        return IntegerSpan(-self.size, self.size)
 
     @property
     def ends(self) -> tuple[Fraction, Fraction]:
-        """Both ends as fractions, of a number that stands alone."""
         return Fraction(self.low, ONE), Fraction(self.high, ONE)
 
 
-def _least(*ends: Any) -> Any:
+def _minimum(*ends: Any) -> Any:
     found = ends[0]
     for end in ends[1:]:
         alone = isinstance(found, int) and isinstance(end, int)
@@ -92,63 +88,61 @@ def _least(*ends: Any) -> Any:
     return found
 
 
-def _most(*ends: Any) -> Any:
-    return -_least(*(-end for end in ends))
+def _maximum(*ends: Any) -> Any:
+    return -_minimum(*(-end for end in ends))
 
 
-def exactly(value: Fraction | float) -> Span:
-    """Return the span of a number."""
+def exactly(value: Fraction | float) -> IntegerSpan:
+    """Return the smallest span of a number."""
     units = Fraction(value) * ONE
-    return Span(math.floor(units), math.ceil(units))
+    return IntegerSpan(math.floor(units), math.ceil(units))
 
 
-def between(low: Fraction | float, high: Fraction | float) -> Span:
-    """Return the span of all numbers from one to another."""
-    return Span(exactly(low).low, exactly(high).high)
+def between(low: Fraction | float, high: Fraction | float) -> IntegerSpan:
+    return IntegerSpan(exactly(low).low, exactly(high).high)
 
 
-NOTHING = Span(0, 0)
+NOTHING = IntegerSpan(0, 0)
 
 
 def balls() -> type[arb]:
-    """Return balls, of which enough bits are kept."""
-    from flint import arb, ctx  # noqa: PLC0415 (a fifth of a second, which many checks do without)
+    """Import the ball type with `PRECISION` bits."""
+    from flint import arb, ctx  # noqa: PLC0415 (a fifth of a second that many checks do not need)
 
     ctx.prec = PRECISION
     return arb
 
 
-def of_ball(ball: arb) -> Span:
+def of_ball(ball: arb) -> IntegerSpan:
     """Return the span of a ball."""
     if not ball.is_finite():
-        raise DoesNotHoldError("a function has no value there, or one without end")
+        raise DoesNotHoldError("a function is undefined or unbounded there")
     ends = []
     for end in (ball.lower(), -ball.upper()):
         mantissa, exponent = end.mid().man_exp()
         ends.append(math.floor(Fraction(int(mantissa)) * Fraction(2) ** (int(exponent) + PLACES)))
-    return Span(ends[0] - 1, 1 - ends[1])
+    return IntegerSpan(ends[0] - 1, 1 - ends[1])
 
 
 @cache
-def two_pi() -> Span:
-    """Return the span of 2π."""
+def two_pi() -> IntegerSpan:
     return of_ball(balls().pi() * 2)
 
 
 @cache
 def _direction(turns: int) -> tuple[int, int]:
-    """Return cosine and sine of an angle, in units, each at most four units too low."""
+    """Return lower bounds of cosine and sine of an angle, each at most four units too low."""
     from flint import fmpq  # noqa: PLC0415 (see `balls`)
 
     sine, cosine = balls().sin_cos_pi_fmpq(fmpq(2 * turns, ONE))
     return of_ball(cosine).low, of_ball(sine).low
 
 
-def waves_at(parts: Sequence[tuple[int, Span, Span]], turns: Any) -> Span:
+def waves_at(parts: Sequence[tuple[int, IntegerSpan, IntegerSpan]], turns: Any) -> IntegerSpan:
     """Return Re Σ c·exp(2πi·k·turns) over (k, Re c, Im c) at an array of exact angles."""
-    total = Span(np.zeros(len(turns), object), np.zeros(len(turns), object))
+    total = IntegerSpan(np.zeros(len(turns), object), np.zeros(len(turns), object))
     for k, real, imaginary in parts:
-        found = np.array([_direction(int(k * one) % ONE) for one in turns], object)
-        cosine, sine = (Span(found[:, place], found[:, place] + 4) for place in (0, 1))
+        low = np.array([_direction(int(k * one) % ONE) for one in turns], object)
+        cosine, sine = (IntegerSpan(low[:, place], low[:, place] + 4) for place in (0, 1))
         total = total + cosine * real - sine * imaginary
     return total

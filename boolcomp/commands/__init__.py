@@ -1,43 +1,27 @@
-"""The commands, one module each, one per stage."""
+"""The commands of the command line, one module each."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from boolcomp.base.lazy import lazy
-
-if TYPE_CHECKING:
-    from boolcomp.commands.options import numbers as numbers
-    from boolcomp.commands.output import error_table as error_table
-else:
-    __getattr__, __dir__ = lazy(
-        __name__,
-        {
-            "options": "numbers",
-            "output": "error_table",
-        },
-    )
-
 COMMANDS = {
-    "robots": "List the robots that ship, or check one of your own.",
+    "robots": "List the built-in robots, or check a robot file.",
     "terms": "Print a robot's torques as sums of terms.",
-    "plan": "Print the paper's Fig. 1 for a robot: ranges, widths, guard bits.",
+    "plan": "Print ranges, widths and guard bits as in Fig. 1 of the 1988 paper, or a word graph.",
     "tables": "Write the truth table of every term as a commented PLA file.",
-    "compile": "Compile a robot to a program of logic.",
-    "sweep": "Compile many programs: robots, functions, bits, loads and more, all with all.",
+    "compile": "Compile a robot or function to a logic program.",
+    "sweep": "Compile all combinations of robots, functions, word lengths, payloads and more.",
     "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
     "export": "Write a program for other tools: Verilog, VHDL, C, BLIF, AIGER and more.",
-    "area": "What a program takes of FPGAs, and its clock there.",
-    "build": "A bitstream for a board, with registers over a UART.",
+    "area": "Estimate a program's FPGA cells and clock frequency.",
+    "build": "Build a bitstream for a board, with registers over a UART.",
     "verify": "Check a program, its word graph and its exports against each other.",
-    "cycles": "Count what a program takes on microcontrollers, beside float and fixed point.",
-    "show": "A program as one interactive page: arm, words, maps; or a PLA file.",
+    "cycles": "Count microcontroller cycles and memory, compared with float and fixed point.",
+    "show": "Write an interactive page of a program (arm, words, maps) or of a PLA file.",
     "simulate": "Simulate an arm in closed loop: how many bits does its control need?",
-    "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
-    "bench": "Measure a program against the best arithmetic, side by side.",
-    "minimize": "Minimise anybody's PLA files.",
-    "import": "Read networks of others: BLIF, AIGER.",
-    "schedule": "Schedule the four parallel-dynamics papers' tasks on machines, and run them.",
-    "doctor": "Say what is installed, and what each missing piece would bring.",
-    "completion": "Print what bash, zsh or fish must read to complete commands.",
+    "report": "Measure error and size against word length: table, pictures, page.",
+    "bench": "Compare a program's throughput with that of optimised arithmetic.",
+    "minimize": "Minimise PLA files.",
+    "import": "Read BLIF and AIGER networks.",
+    "schedule": "Schedule the tasks of four parallel-dynamics papers on machines, and run them.",
+    "doctor": "List installed optional tools and what the missing ones enable.",
+    "completion": "Print a shell completion script for bash, zsh or fish.",
 }

@@ -1,4 +1,4 @@
-"""`boolcomp area`: what a program takes of FPGAs."""
+"""`boolcomp area`: FPGA cells and clock frequency of a program."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import DataError, UsageError, listing, shown, suggestion, table
-from boolcomp.commands.options import json_option, print_json, within
+from boolcomp.base.errors import DataError, require_name, table
+from boolcomp.commands.options import FILES, json_option, print_json, within
 
 if TYPE_CHECKING:
     from boolcomp.measure.fpga import Area
@@ -20,49 +20,49 @@ MOST_SEEDS = 20
 
 
 @click.command("area", epilog="Example: boolcomp area out/2r --on ice40,xilinx7 --pipeline 8")
-@click.argument("program")
+@click.argument("program", shell_complete=FILES)
 @click.option(
     "--on",
     "targets",
     default="ice40,ecp5,xilinx7,lut4,lut6",
     show_default=True,
-    help="FPGAs, or tables of any.",
+    help="FPGA families, or look-up tables of 4 or 6 inputs.",
 )
 @click.option(
     "--level",
     "levels",
     default="luts",
     show_default=True,
-    help="What is written: gates, luts (mapped by boolcomp), words; several with commas.",
+    help="Level of the Verilog: gates, luts (mapped by boolcomp), words; several with commas.",
 )
-@click.option("--load", type=float, help="Tip load in kg [default: all, with a port to select]")
+@click.option("--load", type=float, help="Payload in kg [default: all, with a port to select]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
-@click.option("--dsp/--no-dsp", default=False, help="Let products go into multipliers.")
+@click.option("--dsp/--no-dsp", default=False, help="Allow multiplier blocks for products.")
 @click.option(
-    "--seeds", default=1, show_default=True, help="Places and routes for the clock; 0: count only."
+    "--seeds",
+    default=1,
+    show_default=True,
+    help="Number of place-and-route runs for the clock; 0: count cells only.",
 )
 @json_option
 def command(
     program: str, *, targets: str, levels: str, load: float | None, pipeline: int, dsp: bool,
     seeds: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Count what PROGRAM (a folder made by compile) takes of FPGAs, and estimate its clock.
+    """Count the FPGA cells of PROGRAM (a folder made by compile), and estimate its clock frequency.
 
-    Yosys synthesises, nextpnr places and routes for the iCE40 and ECP5 and estimates the clock
-    (the median of its seeds, and the best): what a board makes of it may differ. Tools of the extra
-    `hardware` compile themselves when they run first, which takes minutes. Missing ones are named.
+    Yosys synthesises; nextpnr places and routes for iCE40 and ECP5 and estimates the clock (median
+    and best of its seeds); a real board may differ. Tools of the extra `hardware` compile
+    themselves in their first run, which takes minutes. Missing tools are listed.
     """
     from boolcomp.commands.output import progress
     from boolcomp.measure.fpga import device
     from boolcomp.program.files import load_program
     from boolcomp.targets.target import MOST_STAGES
 
-    known = ("gates", "luts", "words")
     chosen = [one.strip() for one in levels.split(",")]
     for level in chosen:
-        if level not in known:
-            hint = suggestion(level, known)
-            raise UsageError(f"level {shown(level)}{hint}: levels are {listing(known)}")
+        require_name("level", level, ("gates", "luts", "words"))
     families = [device(one.strip()) for one in targets.split(",")]
     within("--pipeline", pipeline, 0, MOST_STAGES)
     within("--seeds", seeds, 0, MOST_SEEDS)
@@ -78,23 +78,23 @@ def command(
         for sentence in skipped:
             click.echo(f"skipped: {sentence}")
         if any(one.fmax for one in found):
-            click.echo("MHz are nextpnr's estimates; every path is between registers", err=True)
+            click.echo("MHz: estimated by nextpnr; all paths are between registers", err=True)
     if not found:
-        raise DataError("nothing was counted: no tool was found")
+        raise DataError("no cells were counted: no tool was found")
 
 
 def _rows(
     program: Any, load: float | None, families: list[Any], levels: list[str], *, stages: int,
     dsp: bool, seeds: int, step: Any,
 ) -> tuple[list[Area], list[str]]:  # fmt: skip
-    """Return a row for every target and level, and what was skipped and why."""
+    """Return a row for every target and level, and a line for every one that was skipped."""
     from boolcomp.measure import fpga
     from boolcomp.measure.fpga import area, mapped_area, source_of
 
     found, skipped = [], []
     for family in families:
         for level in levels:
-            if level == "luts" and not family.macro:  # our own mapping is the count
+            if level == "luts" and not family.macro:  # boolcomp's own mapping is counted
                 step(f"{family.name}: mapping")
                 found.append(mapped_area(program, load, family, stages))
                 continue
@@ -110,7 +110,7 @@ def _rows(
 
 
 def row_of(one: Area) -> list[str]:
-    """Return a row as it is shown."""
+    """Return a row of the printed table."""
     cells = one.cells
     counts = (cells.luts, cells.carries, cells.dsp, cells.bram, cells.ff, one.levels)
     clocks = (one.clock, max(one.fmax, default=None), one.latency)
@@ -121,7 +121,7 @@ def row_of(one: Area) -> list[str]:
 
 
 def document(one: Area) -> dict[str, Any]:
-    """Return a row as JSON has it; clocks are nextpnr's estimates."""
+    """Return a row of the JSON document; clock frequencies are nextpnr's estimates."""
     cells = one.cells
     return {
         "target": one.target, "design": one.design, "luts": cells.luts, "carries": cells.carries,

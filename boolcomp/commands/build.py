@@ -1,4 +1,4 @@
-"""`boolcomp build`: a bitstream of a program for a board."""
+"""`boolcomp build`: bitstream of a program for a board."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ from pathlib import Path
 import click
 
 from boolcomp.base.files import check_place, outputs
-from boolcomp.commands.options import FilePath, json_option, print_json, within
+from boolcomp.commands.options import FILES, FilePath, completes, json_option, print_json, within
 
 
 @click.command("build", epilog="Example: boolcomp build out/2r --board icebreaker -o 2r.bin")
-@click.argument("program")
-@click.option("--board", "name", required=True, help="icebreaker, ulx3s, ulx3s-25f.")
+@click.argument("program", shell_complete=FILES)
+@click.option("--board", "name", required=True, help="icebreaker, ulx3s, ulx3s-25f.",
+              shell_complete=completes("measure.fpga:BOARDS"))  # fmt: skip
 @click.option("-o", "--output", required=True, type=FilePath(), help="The bitstream.")
-@click.option("--load", type=float, help="Tip load in kg [default: all, with a port to select]")
-@click.option("--pipeline", default=8, show_default=True, help="Stages of the core, at least 1.")
+@click.option("--load", type=float, help="Payload in kg [default: all, with a port to select]")
+@click.option(
+    "--pipeline", default=8, show_default=True, help="Pipeline stages of the core, at least 1."
+)
 @json_option
 def command(
     program: str, *, name: str, output: Path, load: float | None, pipeline: int, as_json: bool
 ) -> None:
-    """Make a bitstream of PROGRAM (a folder made by compile), with registers over a UART.
+    """Build a bitstream of PROGRAM (a folder made by compile), with registers over a UART.
 
-    Beside the bitstream are its sources: NAME_core.v, NAME_top.v, the pins, and NAME_tb.v, which
-    talks to the top module as a computer would. The core is proved to be the program, as the
-    netlist that is placed has it. Nothing is written where any of that fails.
+    The sources are written next to the bitstream: NAME_core.v, NAME_top.v, the pins, and NAME_tb.v,
+    a test bench that drives the top module over its UART. The netlist that is placed is proved
+    equivalent to the program. If any step fails, no file is written.
     """
     from boolcomp.commands.output import progress
     from boolcomp.measure.fpga import board, built, sources
     from boolcomp.program.files import load_program
     from boolcomp.targets.board import BAUD
-    from boolcomp.targets.target import MOST_STAGES, Options
+    from boolcomp.targets.target import MOST_STAGES, ExportOptions
 
     one = board(name)
     within("--pipeline", pipeline, 1, MOST_STAGES)
@@ -42,7 +45,7 @@ def command(
     loaded = load_program(program)
     with progress("build", None) as step:
         step("mapping")
-        made = sources(loaded, load, one, Options("gates", pipeline, luts=4))
+        made = sources(loaded, load, one, ExportOptions("gates", pipeline, luts=4))
         done = built(made, one, step)
     texts = (made.core, made.top, made.bench, made.constraints)
     with outputs() as put:
@@ -58,7 +61,8 @@ def command(
         return
     click.echo(
         f"{one.about}: {done.cells.luts} of {one.tables} look-up tables, {done.cells.ff} "
-        f"flip-flops\nclock {one.hertz / 1e6:g} MHz, nextpnr believes in {done.fmax:.0f} MHz\n"
-        "the core is proved to be the program (ABC cec, before place and route)"
+        f"flip-flops\nclock {one.hertz / 1e6:g} MHz; estimated maximum {done.fmax:.0f} MHz "
+        "(nextpnr)\n"
+        "the core is proved equivalent to the program (ABC cec, before place and route)"
     )
     click.echo(f"wrote {output} and its sources {', '.join(map(str, places))}", err=True)

@@ -1,9 +1,10 @@
-"""`boolcomp compile --mode compact`: what is said and printed."""
+"""`boolcomp compile`: compilation in compact and paper mode, and the printed results."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +18,7 @@ from boolcomp.commands.options import (
     ONLY_PAPER,
     USUAL_BITS,
     FilePath,
+    completes,
     demand_options,
     ends,
     function_options,
@@ -46,16 +48,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from boolcomp.base.store import Place
+    from boolcomp.base.store import ResultPlace
     from boolcomp.base.workers import Workers
     from boolcomp.commands.options import CompactOptions
-    from boolcomp.commands.output import Share
+    from boolcomp.commands.output import ProgressShare
     from boolcomp.compact.demand import Demand, Progress
     from boolcomp.compact.result import Built, Compact
-    from boolcomp.paper.covers import Store, TermCover
-    from boolcomp.paper.plan import Options
+    from boolcomp.paper.covers import CoverStore, TermCover
+    from boolcomp.paper.passes import PaperChoices
+    from boolcomp.paper.plan import PlanOptions
     from boolcomp.pipeline import CompactCompilation, PaperCompilation
-    from boolcomp.problem.problem import Output, Problem, Promise
+    from boolcomp.problem.problem import Output, Problem
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.words import Interval
     from boolcomp.program.program import Program
@@ -64,21 +67,8 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# `boolcomp compile`: from a robot to a program, in compact mode or in the paper's.
+# The command, and paper mode.
 # --------------------------------------------------------------------------------------------------
-
-
-class Asked(NamedTuple):
-    """Options of a plan; what no error may exceed, and whether bits are to be found for that.
-
-    And whether there is to be a certificate, and where the work is done.
-    """
-
-    options: Options
-    error: Promise | None
-    auto: bool
-    certify: bool
-    workers: Workers | None
 
 
 ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
@@ -92,12 +82,13 @@ ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
     default="compact",
     show_default=True,
     help="compact: word-level logic. paper: AND/OR product terms of truth tables.",
+    shell_complete=completes("compact paper"),
 )
 @demand_options()
 @plan_options(auto=True)
 @minimiser_options("--minimizer")
 @click.option(
-    "--payloads", default="0", show_default=True, help="Tip loads in kg: 0,1,2.5, or 0:5:0.05."
+    "--payloads", default="0", show_default=True, help="Payloads in kg: 0,1,2.5, or 0:5:0.05."
 )
 @store_option
 @click.option("-o", "--output", type=FilePath(), help="Folder for the program.")
@@ -110,22 +101,22 @@ def command(
     mode: str,
     *,
     choices: CompactOptions,
-    options: Options,
+    options: PlanOptions,
     recipe: Recipe,
-    store: Store,
+    store: CoverStore,
     payloads: str,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Compile ROBOT to a program of logic: its inverse dynamics, or another function of it.
+    """Compile ROBOT (its inverse dynamics, or another function of it) to a logic program.
 
-    Or a FUNCTION: a TOML file with words for inputs and outputs and expressions between
-    (docs/functions.md); its outputs are as wide as it says, unless --bits is given.
+    A FUNCTION is a TOML file with input words, output words and expressions (docs/functions.md);
+    --bits overrides the output widths of the file.
 
-    Compact mode adds, multiplies and looks up words no wider than the allowed error asks for. Paper
-    mode minimises the truth table of every term. Errors of both are sampled, the worst is searched,
-    and bounds are proved where they can be. What the store holds is not made again. With several
-    payloads the program holds a family, and evaluate --payload selects.
+    Compact mode adds, multiplies and looks up words no wider than the accuracy target requires.
+    Paper mode minimises the truth table of every term. Both sample errors, search the largest
+    error, and prove a bound where possible. Results in the store are reused. With several payloads
+    the program has one network per payload, and evaluate --payload selects one.
     """
     from boolcomp.pipeline import check_mode
     from boolcomp.problem.sources import load_source
@@ -140,32 +131,29 @@ def command(
         compile_words(loaded, of, choices, AUTO if auto else options.bits, masses,
                       context.params.get("place"), output=output, as_json=as_json)  # fmt: skip
     else:
-        asked = Asked(options, choices.error, auto, choices.certify, choices.workers)
-        _compile_paper(loaded, of, asked, recipe, store, masses, output=output, as_json=as_json)
+        from boolcomp.base.workers import all_cores
+        from boolcomp.paper.passes import PaperChoices
+
+        paper = PaperChoices(
+            options, recipe, store, error=choices.error, free=auto, certify=choices.certify,
+            workers=choices.workers or all_cores(),
+        )  # fmt: skip
+        _compile_paper(loaded, of, paper, masses, output=output, as_json=as_json)
 
 
 def _compile_paper(
     robot: Robot | Problem,
     of: str,
-    asked: Asked,
-    recipe: Recipe,
-    store: Store,
+    choices: PaperChoices,
     masses: tuple[float, ...],
     *,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    from boolcomp.base.workers import all_cores
-    from boolcomp.paper.passes import PaperChoices
     from boolcomp.pipeline import compile_paper
 
     with share("compiling") as show:
-        choices = PaperChoices(
-            asked.options, recipe, store, in_stages(show),
-            error=asked.error, free=asked.auto, certify=asked.certify,
-            workers=asked.workers or all_cores(),
-        )  # fmt: skip
-        compiled = compile_paper(robot, choices, masses, of)
+        compiled = compile_paper(robot, replace(choices, progress=in_stages(show)), masses, of)
     if output is not None:
         compiled.program.save(output)
     if as_json:
@@ -175,8 +163,8 @@ def _compile_paper(
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
     if any(tables.values()):
         click.echo(
-            f"{sum(tables.values())} of {len(tables)} tables read from the store; another "
-            "--minimizer searches anew, a longer --deadline where one had cut it short",
+            f"{sum(tables.values())} of {len(tables)} tables read from the store; to minimise "
+            "them again, use another --minimizer, or a longer --deadline after a timeout",
             err=True,
         )
 
@@ -192,10 +180,10 @@ def _print_paper(compiled: PaperCompilation, masses: Sequence[float], output: Pa
         click.echo(_paper_chart(covers))
         click.echo(error_table(load.outputs, what, steps=True))
     nodes = [len(program.network(mass).nodes) for mass in masses]
-    click.echo(f"{', '.join(map(str, nodes))} nodes of at most three inputs, adders included")
+    click.echo(f"{', '.join(map(str, nodes))} LUT3 nodes, including adders")
     click.echo(
-        f"rms and sampled max are of {SAMPLES} random states, the worst was searched with about "
-        f"{EVALUATIONS} evaluations; the bound is proved"
+        f"rms and sampled max: {SAMPLES} random states; worst found: search with about "
+        f"{EVALUATIONS} evaluations; bound: proved"
     )
     for sentence in [
         *_promise_kept(compiled),
@@ -207,7 +195,7 @@ def _print_paper(compiled: PaperCompilation, masses: Sequence[float], output: Pa
 
 
 def _promise_kept(compiled: PaperCompilation) -> list[str]:
-    """Return a sentence of what was promised, and is proved."""
+    """Return a line with the guaranteed errors and the proved bounds, if any were requested."""
     if all(allowed is None for allowed in compiled.promised):
         return []
     options, outputs = compiled.plans[0].options, compiled.plans[0].outputs
@@ -224,11 +212,10 @@ def _promise_kept(compiled: PaperCompilation) -> list[str]:
 
 
 def _beyond(compiled: PaperCompilation) -> list[str]:
-    """Return a sentence for every output that can leave its range."""
     return [
-        f"{one.output.symbol} can reach ±{short(one.amplitude)}, beyond its range "
+        f"{one.output.symbol} can reach ±{short(one.amplitude)}, outside its range "
         f"±{short(one.code.range.high)}{f' with {mass:g} kg' if mass else ''}: it saturates "
-        "there, and the bound is from the nearest that its word can say"
+        "there, and its bound is relative to the saturated value"
         for mass, plan in zip(compiled.program.payloads, compiled.plans, strict=True)
         for one in plan.outputs
         if one.amplitude > one.code.range.high
@@ -316,11 +303,11 @@ def _table(term: TermCover, covers: Sequence[TermCover], payload: float) -> dict
 
 
 # --------------------------------------------------------------------------------------------------
-# `boolcomp compile --mode compact`: what is said and printed.
+# Compact mode.
 # --------------------------------------------------------------------------------------------------
 
 
-MOST_CHARTS = 8  # loads of which all is printed
+MOST_CHARTS = 8  # more payloads are printed as one table
 
 
 def compile_words(
@@ -329,14 +316,14 @@ def compile_words(
     options: CompactOptions,
     bits: int | str,
     masses: tuple[float, ...],
-    store: Place | None,
+    store: ResultPlace | None,
     *,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Compile, save, and print the words' widths, the network and its errors.
+    """Compile, save, and print the network and its errors.
 
-    Bits may be `auto`: they are found for a promise.
+    If `bits` is `auto`, they are searched for the guaranteed error.
     """
     from boolcomp.base.workers import TWO
     from boolcomp.compact.passes import CompactChoices
@@ -345,7 +332,7 @@ def compile_words(
     with share("searching") as show, (options.workers or TWO).opened() as opened:
         demand = options.demand(USUAL_BITS if isinstance(bits, str) else bits)
         choices = CompactChoices(
-            demand, store, workers=opened, progress=listener(show),
+            demand, store, workers=opened, progress=search_progress(show),
             words=options.words, **options.proofs,
         )  # fmt: skip
         if isinstance(bits, str):
@@ -359,29 +346,29 @@ def compile_words(
         )
     else:
         _print_compact(compiled, output)
-    say_whence(compiled.built)
+    print_origin(compiled.built)
 
 
-def listener(show: Share) -> Callable[[Progress], None]:
-    """Return what hears the search and shows where it is and the smallest logic so far."""
+def search_progress(show: ProgressShare) -> Callable[[Progress], None]:
+    """Return a callback that shows a search's progress and the smallest logic so far."""
 
-    def told(step: Progress) -> None:
+    def update(step: Progress) -> None:
         nodes = "" if step.best_nodes is None else f"{step.best_nodes} nodes so far"
         show(step.fraction, step.stage, nodes, step.left)
 
-    return told
+    return update
 
 
-def say_whence(built: Sequence[Built]) -> None:
-    """Say on standard error what was read and not searched, and where ABC would have helped."""
-    from boolcomp.logic.synthesis import abc
+def print_origin(built: Sequence[Built]) -> None:
+    """Print notes on standard error: results read from the store, results made without ABC."""
+    from boolcomp.logic import lutmapping
 
     stored = sum(one.stored for one in built)
     if stored:
-        which = "" if len(built) == 1 else f"{stored} of {len(built)} loads "
-        click.echo(f"{which}read from the store; another --effort searches anew", err=True)
+        which = "" if len(built) == 1 else f"{stored} of {len(built)} payloads "
+        click.echo(f"{which}read from the store; to search again, use another --effort", err=True)
     if any(one.without_abc for one in built):
-        click.echo(f"the result may be larger than it need be: {abc.MISSING.note}", err=True)
+        click.echo(f"the logic may be larger than necessary: {lutmapping.MISSING.note}", err=True)
 
 
 def _print_compact(compiled: CompactCompilation, output: Path | None) -> None:
@@ -400,7 +387,7 @@ def _print_compact(compiled: CompactCompilation, output: Path | None) -> None:
 
 
 def _library(compiled: CompactCompilation) -> str:
-    """Return a line a load, and what they take together; errors in LSB, the largest of outputs."""
+    """Return a table with a line per payload, and totals; errors in LSB, the largest of outputs."""
     program, rows = compiled.program, []
     for load, built in zip(program.loads, compiled.built, strict=True):
         found = [in_steps(figures(one)) for one in load.outputs]
@@ -420,12 +407,14 @@ def _library(compiled: CompactCompilation) -> str:
     lines = [
         table(("kg", "nodes", "depth", "rms", "worst found", "bound"), rows),
         "errors in LSB, the largest of all outputs; the bound is proved",
-        f"{len(rows)} loads: {nodes} nodes in all networks, {largest} in the largest alone",
+        f"{len(rows)} payloads: {nodes} nodes in all networks, {largest} in the largest",
     ]
     if program.per_kilogram:
         pairs = zip(program.outputs, program.per_kilogram, strict=True)
         changes = listing(f"{one.symbol} {short_above(x, 4)} {one.unit}" for one, x in pairs)
-        lines.append(f"a kilogram changes {changes} at most: evaluate takes masses between, too")
+        lines.append(
+            f"a kilogram changes {changes} at most: evaluate also accepts payloads between these"
+        )
     return "\n".join(lines)
 
 
@@ -433,7 +422,7 @@ def plan_words(
     problem: Problem,
     demand: Demand,
     workers: Workers | None,
-    store: Place | None,
+    store: ResultPlace | None,
     picture: Path | None,
     *,
     as_json: bool,
@@ -446,11 +435,11 @@ def plan_words(
     from boolcomp.words.drawing import draw_graph
 
     with share("searching") as show, (workers or TWO).opened() as opened:
-        choices = CompactChoices(demand, store, workers=opened, progress=listener(show))
+        choices = CompactChoices(demand, store, workers=opened, progress=search_progress(show))
         built = build(split(problem), choices)
-    say_whence([built])
+    print_origin([built])
     graph = built.compact.graph
-    spans = {name: word.range for name, word in built.compact.asked_words.items()}
+    spans = {name: word.range for name, word in built.compact.specified_words.items()}
     if picture is not None:
         title = f"{problem.name} at {demand.bits} bits: {built.nodes} nodes"
         results = [one.title for one in problem.outputs] if problem.plural == "outputs" else []
@@ -480,7 +469,7 @@ def plan_words(
 
 
 def _words(graph: WordGraph, outputs: Sequence[Output], spans: Mapping[str, Interval]) -> str:
-    """Return what every word of a graph means: nothing where no short name says it."""
+    """Return a table of the meanings of a graph's words, empty where there is no short name."""
     from boolcomp.words.drawing import word_names
 
     names = [
@@ -528,20 +517,20 @@ def _called(built: Built) -> str:
 
 
 def _allowed(built: Built, k: int) -> str:
-    """Return what an output may err by: in rms, or at all where that is promised."""
+    """Return the accuracy target of an output: rms, or the guaranteed error if there is one."""
     if not built.compact.demand.error:
         return f"{built.compact.allowed[k] ** 0.5:.3f}"
     return f"{built.promised[k]:.6g}" if math.isfinite(built.promised[k]) else ""
 
 
 def _sentence(built: Built) -> str:
-    """Say what was built, and which bits of inputs nobody reads."""
+    """Return lines on size, errors, bounds and unused input bits."""
     text = (
         f"{_size(built)}\n"
-        f"errors are sampled on {built.errors.samples} fresh states, the worst (in LSB) searched "
-        f"with {built.worst.evaluations} evaluations, not proved"
+        f"rms and sampled max: {built.errors.samples} random states. worst found: search with "
+        f"{built.worst.evaluations} evaluations (a lower limit of the true maximum)."
     )
-    text += _proved(built) + _wide(built)
+    text += _proved(built) + _loose(built)
     compact = built.compact
     problem = compact.problem
     wider = [
@@ -550,21 +539,18 @@ def _sentence(built: Built) -> str:
         if code.bits > (output.format.bits or compact.demand.bits)
     ]
     if wider:
-        text += (
-            f"\n{', '.join(wider)}: one bit more, for {problem.plural} beyond the range, or near "
-            "its ends"
-        )
+        text += f"\n{', '.join(wider)}: one extra bit, for {problem.plural} outside their range"
     if (kept := _saturating_outputs(compact)) and not compact.demand.saturate:
         text += (
-            f"\n{', '.join(kept)}: no bit more than was said, so that {problem.plural} beyond the "
-            "range, or near its ends, saturate"
+            f"\n{', '.join(kept)}: no extra bit (as specified); {problem.plural} outside their "
+            "range saturate"
         )
-    asked = {name: word.bits for name, word in compact.asked_words.items()}
-    return "\n".join([text, *unread(built.dropped, asked), *unchanging(problem)])
+    widths = {name: word.bits for name, word in compact.specified_words.items()}
+    return "\n".join([text, *unread(built.dropped, widths), *unchanging(problem)])
 
 
 def _saturating_outputs(compact: Compact) -> list[str]:
-    """Return the outputs whose words are narrower than the sums that they are cut from."""
+    """Return the outputs whose words are narrower than the sums that they are taken from."""
     graph = compact.graph
     return [
         output.symbol
@@ -574,37 +560,31 @@ def _saturating_outputs(compact: Compact) -> list[str]:
 
 
 def _size(built: Built) -> str:
-    """Say how large the logic is, and what the target counts, where that is something else."""
+    """Return the size of the logic, and the cost of the target if it is not LUT3."""
     from boolcomp.compact.costs import costs_of
     from boolcomp.compact.demand import USUAL_TARGET
 
-    compact = built.compact
-    demand, usual = compact.demand, compact.demand.target == USUAL_TARGET
-    predicted = f"predicted {built.predicted_nodes:.0f}; " if usual else ""
-    text = (
-        f"{built.nodes} nodes of at most three inputs ({predicted}"
-        f"{built.lut6} if they had six), depth {built.depth}"
-    )
-    if usual:
+    demand = built.compact.demand
+    text = f"{built.nodes} LUT3 nodes, depth {built.depth} ({built.lut6} as LUT6)"
+    if demand.target == USUAL_TARGET:
         return text
-    own = " (as the graph says, not made smaller)" if demand.of_words else ""
-    outside = ", calls, loads and stores left out" if demand.of_words else ""
+    own = " (word graph without logic optimisation)" if demand.of_words else ""
+    outside = ", without calls, loads and stores" if demand.of_words else ""
     return (
-        f"for {demand.target}: about {compact.nodes} {costs_of(demand).unit}, before any pass "
-        f"(predicted {compact.predicted_cost:.0f}){outside}\nas logic: {text}{own}"
+        f"for {demand.target}: about {built.compact.nodes} {costs_of(demand).unit} before logic "
+        f"optimisation{outside}\n"
+        f"as logic: {text}{own}"
     )
 
 
 def _proved(built: Built) -> str:
-    """Say what no error exceeds."""
-    if not built.compact.demand.is_proved:
-        return "\nno bound is proved: nodes were changed where sampled errors allow it"
+    """Return lines on the proved bounds, or the reason why there is none."""
+    if not built.compact.demand.keeps_graph:
+        return "\nno bound is proved: nodes were changed according to sampled errors"
     if built.bounds is None and not is_there("python-flint"):
-        return f"\nno bound is proved here: {needed('python-flint')}"
+        return f"\nno bound is proved: {needed('python-flint')}"
     if built.bounds is None:
-        return (
-            "\nno bound is proved: of what is calculated on the way it is not seen where it stays"
-        )
+        return "\nno bound is proved: the range of an intermediate value is unknown"
     listed = list(
         zip(built.compact.problem.outputs, built.bounds.outputs, built.useful, strict=True)
     )
@@ -612,61 +592,62 @@ def _proved(built: Built) -> str:
     several = len(grades) > 1
     sizes = [
         f"{output.symbol} {bound.rounded:g}"
-        + (f" LSB ≤ {most:.6g}" if most < math.inf else "")
+        + (f" LSB ≤ {limit:.6g}" if limit < math.inf else "")
         + (f" ({bound.grade})" if several else "")
-        for (output, bound, useful), most in zip(listed, built.promised, strict=True)
+        for (output, bound, useful), limit in zip(listed, built.promised, strict=True)
         if useful
     ]
     what = "" if built.compact.demand.error else "no error exceeds "
     kind = "" if several else f" ({''.join(grades)} bound)"
     text = f"\nproved: {what}{listing(sizes)} LSB{kind}" if sizes else ""
-    if wide := [output.symbol for output, _, useful in listed if not useful]:
-        text += f"\n{NOT_USEFUL}: what is proved of {listing(wide)} is wider than its word"
+    if useless := [output.symbol for output, _, useful in listed if not useful]:
+        text += f"\n{NOT_USEFUL}: the bound of {listing(useless)} exceeds the range of its word"
     if built.bounds.unproved:
         words = listing(f"w{place}" for place in built.bounds.unproved)
-        text += f"\nthat holds while no sum overflows; not proved of {words}"
+        text += f"\nthe bound holds if no sum overflows; not proved for {words}"
     return text
 
 
-def _wide(built: Built) -> str:
-    """Say which bounds are far above the worst found, and by how much."""
+def _loose(built: Built) -> str:
+    """Return a line of the bounds that are far above the largest error found, as ratios."""
     symbols = [output.symbol for output in built.compact.problem.outputs]
-    wide = [
+    loose = [
         f"{symbol} {short(ratio, 2)}"
         for symbol, ratio in zip(symbols, built.over_found, strict=True)
         if ratio is not None and ratio >= WIDE
     ]
-    return f"\nbounds over the worst found: {listing(wide)} times" if wide else ""
+    return f"\nbound / largest error found: {listing(loose)}" if loose else ""
 
 
 def _ends(program: Program, mass: float, built: Built) -> list[str]:
-    """Return a line of what words' codes and zeros cost beside the logic, if anything is asked."""
+    """Return lines on the cost of word formats and of zero at rest, if any are specified."""
     problem, load = built.compact.problem, program.load(mass)
     symbols = [output.symbol for output in load.outputs if output.rest is not None]
     formats = [one.format for one in problem.inputs] + [one.format for one in problem.outputs]
     if not symbols and not any(formats):
         return []
     whole = len(program.network(mass).nodes)
-    text = f"words as asked for: {whole - built.nodes} nodes more, {whole} in all"
+    text = f"word formats: {whole - built.nodes} more nodes, {whole} in all"
     free = [x.symbol for x in load.outputs if x.code.tread and x.rest is None]
-    lines = [f"exactly 0 where what moves it is: {listing(symbols)}"] if symbols else []
+    lines = [f"exactly 0 at rest: {listing(symbols)}"] if symbols else []
     if free:
         lines.append(
-            f"a cell at 0, but no promise at rest (a load, or no sum of terms): {listing(free)}"
+            "zero code, but no guaranteed zero at rest (with a payload, or not a sum of terms): "
+            f"{listing(free)}"
         )
     return [text, *lines]
 
 
-def unread(dropped: Mapping[str, int], asked: Mapping[str, int]) -> list[str]:
-    """Return a line of the low bits that nobody reads, and one of the inputs nobody reads."""
-    whole = [name for name, bits in dropped.items() if bits == asked[name]]
+def unread(dropped: Mapping[str, int], widths: Mapping[str, int]) -> list[str]:
+    """Return a line of unused low input bits, and one of unused inputs, if there are any."""
+    whole = [name for name, bits in dropped.items() if bits == widths[name]]
     low = [f"{name} {bits}" for name, bits in dropped.items() if bits and name not in whole]
-    lines = (("low bits that nobody reads", low), ("not read at all", whole))
-    return [f"{what}: {listing(names)}" for what, names in lines if names]
+    lines = (("unused low input bits", low), ("unused inputs", whole))
+    return [f"{title}: {listing(names)}" for title, names in lines if names]
 
 
 def _bound(built: Built, place: int) -> dict[str, Any]:
-    """Return what no error of an output exceeds, how tight that is, or why nothing is said."""
+    """Return the proved bound of an output and its tightness, or the reason why there is none."""
     note = bound_note(built.proved[place], built.compact.output_codes[place].range)
     shown = None if note or built.bounds is None else built.bounds.outputs[place]
     return {

@@ -1,34 +1,32 @@
-"""`boolcomp completion`: the script by which a shell completes commands, options and values."""
+"""`boolcomp completion`: a script for shell completion of commands, options and values."""
 
 from __future__ import annotations
 
 import click
+from click.shell_completion import ShellComplete, get_completion_class
 
-from boolcomp.base.errors import UsageError, listing, shown, suggestion
-from boolcomp.commands.group import SHELLS, script
-from boolcomp.commands.options import json_option, print_json
+from boolcomp.base.errors import require_name
+from boolcomp.commands.group import VARIABLE, cli
+from boolcomp.commands.options import completes, json_option, print_json
 
-WHERE = {
-    "bash": "~/.bashrc",
-    "zsh": "~/.zshrc",
-    "fish": "~/.config/fish/completions/boolcomp.fish",
-}
+WHERE = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/completions/boolcomp.fish"}
 
 
 @click.command("completion", epilog="Example: boolcomp completion bash >> ~/.bashrc")
-@click.argument("shell")
+@click.argument("shell", shell_complete=completes("bash zsh fish"))
 @json_option
 def command(shell: str, *, as_json: bool) -> None:
-    """Print what SHELL (bash, zsh, fish) must read to complete boolcomp's commands.
+    """Print the completion script of SHELL (bash, zsh, fish).
 
-    In bash and zsh put `eval "$(boolcomp completion SHELL)"` into ~/.bashrc or ~/.zshrc; in fish
-    write it to ~/.config/fish/completions/boolcomp.fish. Names of robots, functions, targets and
-    the like are completed, too.
+    For bash and zsh put `eval "$(boolcomp completion SHELL)"` into ~/.bashrc or ~/.zshrc; for fish
+    write it to ~/.config/fish/completions/boolcomp.fish. Commands, options and values such as names
+    of robots, functions and targets are completed.
     """
-    if shell not in SHELLS:
-        hint = suggestion(shell, SHELLS)
-        raise UsageError(f"shell {shown(shell)}{hint}: shells are {listing(SHELLS)}")
-    text = script(shell)
+    require_name("shell", shell, WHERE)
+    kind = get_completion_class(shell)
+    assert kind is not None  # noqa: S101 (click has these shells)
+    # The method of the base class: the method for bash runs bash to find its version.
+    text = ShellComplete.source(kind(cli, {}, "boolcomp", VARIABLE))
     if as_json:
         print_json({"shell": shell, "script": text, "where": WHERE[shell]})
     else:

@@ -1,4 +1,4 @@
-"""`boolcomp doctor`: what is installed, and what each missing piece would bring."""
+"""`boolcomp doctor`: installed packages and tools, and what missing ones enable."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from boolcomp.base.errors import table
 from boolcomp.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from boolcomp.measure.installed import Health, Piece
 
 HEAD = ("piece", "of", "found", "what it brings", "how it comes here")
@@ -21,10 +19,10 @@ HEAD = ("piece", "of", "found", "what it brings", "how it comes here")
 @json_option
 @click.pass_context
 def command(context: click.Context, *, as_json: bool) -> None:
-    """Say what is installed here, and what each missing piece would bring.
+    """List installed packages and tools, and what the missing ones enable.
 
-    Exit code 1 where a package is missing or broken that every installation needs; all others are
-    extras: commands that need one say so.
+    The exit code is 1 if a required package is missing or broken. All others are optional: a
+    command that needs a missing one names it.
     """
     from boolcomp.measure.installed import health
 
@@ -44,23 +42,18 @@ def _print(found: Health) -> None:
         f"{machine['cores']} cores; engine: {machine['engine']}"
     )
     writable = "" if machine["cache_writable"] else ", which cannot be written to"
-    click.echo(f"results are kept in {machine['cache']}{writable}")
+    click.echo(f"results are cached in {machine['cache']}{writable}")
     click.echo(table(HEAD, [_row(one) for one in found.pieces], left=(0, 1, 2, 3, 4)))
     wrong = [one.name for one in found.pieces if one.needed and not one.found]
     missing = [one for one in found.pieces if not one.found and not one.needed]
     if wrong:
-        click.echo(f"missing or broken, and needed: {', '.join(wrong)}")
+        click.echo(f"required, but missing or broken: {', '.join(wrong)}")
     else:
-        click.echo(f"all that every installation needs is there; {_rest(missing)}")
+        optional = ", ".join(one.name for one in missing)
+        rest = f"optional, not installed: {optional}" if missing else "nothing is missing"
+        click.echo(f"all required packages are installed; {rest}")
 
 
 def _row(one: Piece) -> list[str]:
-    """Return a row; how to install what is there need not be said."""
     of = one.extra or ("needed" if one.needed else one.kind)
     return [one.name, of, one.source, one.brings, "" if one.found else one.install]
-
-
-def _rest(missing: Sequence[Piece]) -> str:
-    if not missing:
-        return "nothing is missing"
-    return f"not there, and each can be done without: {', '.join(one.name for one in missing)}"

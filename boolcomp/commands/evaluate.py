@@ -1,4 +1,7 @@
-"""`boolcomp evaluate`: torques of files of states, by logic or by Newton-Euler."""
+"""`boolcomp evaluate`: torques of files of states, by logic or by Newton-Euler.
+
+Small files are read here; files in chunks are left to the workers of boolcomp.scale.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +12,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from boolcomp.base.errors import DataError, UsageError, listing, short, shown, suggestion
+from boolcomp.base.errors import DataError, UsageError, listing, require_name, short, shown
 from boolcomp.base.files import is_folder
 from boolcomp.base.processes import cores
 from boolcomp.commands.options import (
+    FILES,
     FUNCTION,
     FilePath,
     chain_options,
     check_robot,
     cluster_option,
+    completes,
     function_options,
-    given,
     json_option,
     print_json,
+    refuse_given,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -35,14 +40,9 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Group
     from boolcomp.problem.words import Interval
     from boolcomp.program.program import Chosen, CodedOutput
-    from boolcomp.scale.batches import Batches
+    from boolcomp.scale.batches import BatchTotals
 
     Floats = NDArray[np.float64]
-
-
-# --------------------------------------------------------------------------------------------------
-# `boolcomp evaluate`: torques of files of states, by logic or by Newton-Euler.
-# --------------------------------------------------------------------------------------------------
 
 
 ENGINES = ("auto", "numpy", "llvm", "words", "bdd")
@@ -51,19 +51,22 @@ COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --
 
 
 @click.command("evaluate", epilog="Example: boolcomp evaluate out/2r -i samples.csv -o torques.csv")
-@click.argument("program")
+@click.argument("program", shell_complete=FILES)
 @chain_options("program")
 @function_options
 @click.option("-i", "--input", "source", default="-", show_default=True, type=FilePath())
 @click.option("-o", "--output", "target", default="-", show_default=True, type=FilePath())
-@click.option("--engine", default="auto", show_default=True, help="auto, numpy, llvm, words, bdd.")
+@click.option("--engine", default="auto", show_default=True, help="auto, numpy, llvm, words, bdd.",
+              shell_complete=completes("commands.evaluate:ENGINES"))  # fmt: skip
 @click.option("--threads", default=1, show_default=True, help="Threads of one native engine.")
 @click.option("--processes", default=1, show_default=True, help="Worker processes.")
 @cluster_option
 @click.option("--shard", default="samples", show_default=True, help="samples, terms or pipeline.")
-@click.option("--against", help="ROBOT or function file: sum up errors too, of files in chunks.")
-@click.option("--payload", type=float, help="Tip load in kg: the nearest it was compiled for.")
-@click.option("--interpolate", is_flag=True, help="Between the two loads that are nearest.")
+@click.option(
+    "--against", help="ROBOT or function file: also print errors against it (files in chunks)."
+)
+@click.option("--payload", type=float, help="Payload in kg; the nearest compiled one is used.")
+@click.option("--interpolate", is_flag=True, help="Interpolate between the two nearest payloads.")
 @json_option
 @click.pass_context
 def command(
@@ -85,42 +88,43 @@ def command(
 ) -> None:
     """Evaluate the torques of PROGRAM (a folder made by compile) for a file of states.
 
-    Columns are q1..qn, qd1..qdn, qdd1..qddn in (CSV by name in any order, .npy, .npz with q, qd,
-    qdd; -, a device or a pipe is CSV), tau1..taun out. A column t or time (or T, Time) of a CSV
-    file comes first in a CSV file of torques, unchanged. With a ROBOT in place of a program the
-    torques are those of Newton-Euler, or what --of says, arithmetic in doubles: zero may print as
-    7e-18; a function file in its place is calculated so, too, and a state in it has the function's
-    inputs. Angles
-    over a whole turn wrap; other values outside their range saturate, and values beyond a joint's
-    stops are taken as they are: both are counted.
+    Input columns are q1..qn, qd1..qdn, qdd1..qddn (CSV with names in any order, .npy, or .npz with
+    q, qd, qdd; -, devices and pipes are CSV); output columns are tau1..taun. A column t or time (or
+    T, Time) of a CSV file is copied to the first column of a CSV output. With a ROBOT in place of a
+    program the torques, or the function --of, are calculated by Newton-Euler in doubles: a zero may
+    print as 7e-18. A function file is calculated in the same way; its columns are the function's
+    inputs. Angles of a whole turn wrap; other values outside their range saturate; values beyond
+    a joint limit are used unchanged. Saturated values and values beyond limits are counted.
 
-    Files of any length (.npy, .zarr, .parquet, folders of them) are read and written in chunks by
-    the workers themselves, also of a --cluster; such a run goes on where it was ended, and unsigned
-    integers are code words (docs/cluster.md).
+    Workers read and write long files (.npy, .zarr, .parquet, folders of them) in chunks, locally or
+    on a --cluster. An interrupted run resumes, and unsigned integers are code words
+    (docs/cluster.md).
     """
     from boolcomp.problem.samples import STANDARD
 
-    _check("engine", engine, ENGINES)
-    _check("shard", shard, SHARDS)
+    require_name("engine", engine, ENGINES)
+    require_name("shard", shard, SHARDS)
     _check_workers(threads, processes)
     if source != STANDARD and target.exists() and source.exists() and source.samefile(target):
-        raise UsageError(f"{target} is the input: give the torques another file")
+        raise UsageError(f"{target} is the input file: give another file for the torques")
     if as_json and target == STANDARD:
-        raise UsageError("--json prints on standard output: give the torques a file with -o")
+        raise UsageError("--json uses standard output: give a file for the torques with -o")
     start = time.perf_counter()
     compiled = bool(program) and is_folder(Path(program))
     if compiled and against is None:
-        _refuse_functions(context, program)
+        refuse_given(context, FUNCTION, f"{program} is a compiled program")
     wanted = cluster is not None or against is not None
     whole = interpolate and not wanted and source.suffix == ".npy"  # as one file, by this process
     if not whole and _in_chunks(source, target, processes, shard, compiled=compiled, wanted=wanted):
         if interpolate:
-            raise UsageError("--interpolate is of one process, and of no files in chunks")
-        asked = Asked(program, source, target, engine, threads, processes, cluster, shard, payload,
-                      against, of)  # fmt: skip
-        evaluate_batches(asked, as_json=as_json)
+            raise UsageError("--interpolate needs one process and a file that is not in chunks")
+        request = EvaluationRequest(
+            program, source, target, engine, threads, processes, cluster, shard, payload, against,
+            of,
+        )  # fmt: skip
+        evaluate_batches(request, as_json=as_json)
         return
-    mass = _Mass(payload, interpolate)
+    mass = payload, interpolate
     with _runner(program, of, engine, (threads, processes), shard, mass) as runner:
         done = _evaluated(runner, source, target)
         plural, places, known = runner.plural, runner.places, runner.outputs
@@ -128,74 +132,52 @@ def command(
     samples, *counts = done.values()
     seconds = time.perf_counter() - start
     if as_json:
-        from boolcomp.commands.output import answered
+        from boolcomp.commands.output import answer_document
 
         head = {"program": program, "samples": samples, "seconds": seconds}
         answer: Answer = "float64" if target.suffix in (".npy", ".npz") else "csv"
-        told = [answered(one, answer) for one in known]
-        print_json({**head, **done, "output": str(target), "outputs": told, **_loads(chosen)})
+        rows = [answer_document(one, answer) for one in known]
+        print_json({**head, **done, "output": str(target), "outputs": rows, **_loads(chosen)})
         return
-    inputs, outputs, beyond = counts
-    saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
-    stops = f"; beyond the {places}' stops: {beyond} inputs" if beyond else ""
-    click.echo(
-        f"{samples} {'sample' if samples == 1 else 'samples'} in {seconds:.2f} s{saturated}{stops}",
-        err=True,
-    )
+    click.echo(_count_line(samples, seconds, counts, plural, places), err=True)
     if known:
-        from boolcomp.commands.output import promised
+        from boolcomp.commands.output import guarantees
 
         if chosen is not None and not chosen.exact:
             click.echo(str(chosen), err=True)
-        click.echo(f"of states within range {promised(known)}", err=True)
+        click.echo(f"for states within range: {guarantees(known)}", err=True)
 
 
 def _in_chunks(
     source: Path, target: Path, processes: int, shard: str, *, compiled: bool, wanted: bool
 ) -> bool:
-    """Tell whether workers are to read and write the files; an error where they cannot.
+    """Tell whether workers read and write the files; raise a `UsageError` if they cannot.
 
-    That is `wanted` where an option is given that needs it.
+    `wanted` means that an option is given that needs it.
     """
     from boolcomp.base.files import is_stream
-    from boolcomp.scale.batch_sources import FORMS, form_of
+    from boolcomp.scale.batch_files import FORMS, form_of
     from boolcomp.scale.journal import SUFFIXES
 
     form = form_of(source)
     fits = target.suffix in {*SUFFIXES, ""} and target.name != "-" and not is_stream(target)
     if compiled and form is not None and fits:
         return wanted or source.suffix != ".npy" or shard == "samples" or processes == 1
-    kinds = f"{listing(FORMS)} or a folder of such"
+    kinds = f"{listing(FORMS)} or a folder of such files"
     if wanted:
-        what = "a program" if not compiled else f"files in chunks: {kinds}, in and out"
-        raise UsageError(f"--cluster and --against are for {what}")
+        what = "a program" if not compiled else f"input and output files in chunks: {kinds}"
+        raise UsageError(f"--cluster and --against need {what}")
     if form is not None and source.suffix != ".npy":
-        lacks = "a program's folder" if not compiled else f"-o with a name of {kinds}"
-        raise UsageError(f"{source} is evaluated in chunks, which needs {lacks}")
+        needs = "a program folder" if not compiled else f"an output file (-o) of type {kinds}"
+        raise UsageError(f"{source} is evaluated in chunks, which needs {needs}")
     return False
 
 
-def _refuse_functions(context: click.Context, program: str) -> None:
-    """Raise a `UsageError` for what says a function: a program knows what it was made of."""
-    for name, option in FUNCTION.items():
-        if given(context, name):
-            raise UsageError(
-                f"{option} means nothing here: {program} is a program, compiled already"
-            )
-
-
-class _Mass(NamedTuple):
-    """The mass at the tip that is asked for, and whether to take what lies between two loads."""
-
-    payload: float | None
-    interpolate: bool
-
-
 class _Runner(NamedTuple):
-    """What turns the arrays of some states into results and counts, and what they are called.
+    """A function from arrays of states to results and counts, with the names of its columns.
 
-    Of a program the `outputs` say what they err by, for the loads that were `chosen`. `angles` are
-    inputs with their stops.
+    For a program, `outputs` have the errors of the payloads in `chosen`. `angles` are inputs with
+    their limits.
     """
 
     groups: tuple[Group, ...]
@@ -209,7 +191,7 @@ class _Runner(NamedTuple):
 
 
 def _loads(chosen: Chosen | None) -> dict[str, Any]:
-    """Return what --json says of a mass between loads."""
+    """Return the JSON keys of a payload between two compiled payloads."""
     if chosen is None or chosen.exact:
         return {}
     pairs = zip(chosen.loads, chosen.weights, strict=True)
@@ -218,17 +200,18 @@ def _loads(chosen: Chosen | None) -> dict[str, Any]:
 
 
 def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
-    """Evaluate a file; return how many samples it has, and the counts of all."""
-    from boolcomp.problem.problem import Angles, Seen
+    """Evaluate a file; return the number of samples and the counts."""
+    from boolcomp.commands.output import counter
+    from boolcomp.problem.problem import AngleInputs, SeenAngles
     from boolcomp.problem.samples import read_states, write_results
 
-    angles, seen = Angles(runner.groups, runner.angles), Seen()
+    angles, seen = AngleInputs(runner.groups, runner.angles), SeenAngles()
     totals = [0, 0, 0]
     samples = 0
     with (
         read_states(source, runner.groups) as (chunks, count),
         write_results(target, runner.returned) as sink,
-        _bar(count) as advance,
+        counter("evaluating", count) as advance,
     ):
         for state in chunks:
             values, *counts = runner.run(*state.arrays)
@@ -243,45 +226,44 @@ def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
     return {"samples": samples, **dict(zip(COUNTS, totals, strict=True))}
 
 
-def _check(option: str, given: str, allowed: tuple[str, ...]) -> None:
-    if given not in allowed:
-        hint = suggestion(given, allowed)
-        raise UsageError(f"{option} {shown(given)}{hint}: {listing(allowed)}")
-
-
 def _check_workers(threads: int, processes: int) -> None:
-    most = max(8, 4 * cores())
+    maximum = max(8, 4 * cores())
     for name, value in (("processes", processes), ("threads", threads)):
-        if not 1 <= value <= most:
-            raise UsageError(f"{name} must be 1 to {most} on this machine, not {shown(value)}")
+        if not 1 <= value <= maximum:
+            raise UsageError(f"{name} must be 1 to {maximum} on this machine, not {shown(value)}")
     if threads > 1 and processes > 1:
-        raise UsageError("--threads and --processes share the same work: say one of them")
+        raise UsageError("--threads and --processes exclude each other: give one")
 
 
 def _check_results(values: Floats, returned: Group, source: Path, before: int) -> None:
-    """Name the first result that is none, after so many samples: its state is too large."""
+    """Raise a `DataError` for the first non-finite result; `before` samples came earlier."""
     import numpy as np
 
     if not np.isfinite(values).all():
         row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
         raise DataError(
             f"{source}: {returned.members[column]} of sample {before + row} is "
-            f"{values[row, column]}: its state has values too large to calculate with, or some "
-            "for which there is no result"
+            f"{values[row, column]}: its state has values that are too large, or for which the "
+            "function is not defined"
         )
 
 
 @contextlib.contextmanager
 def _runner(
-    program: str, of: str, engine: Any, workers: tuple[int, int], shard: Any, asked: _Mass
+    program: str,
+    of: str,
+    engine: Any,
+    workers: tuple[int, int],
+    shard: Any,
+    mass: tuple[float | None, bool],
 ) -> Iterator[_Runner]:
-    """Provide what turns states into results and saturation counts."""
-    payload, interpolate = asked
+    """Provide the runner of a program, a robot or a function file."""
+    payload, interpolate = mass
     if interpolate and payload is None:
-        raise UsageError("--interpolate: say the mass with --payload")
+        raise UsageError("--interpolate needs --payload")
     if not program or not is_folder(Path(program)):
         if interpolate:
-            raise UsageError("--interpolate is for programs: arithmetic has any mass")
+            raise UsageError("--interpolate needs a program: arithmetic takes any payload")
         yield _arithmetic(program, of, payload)
         return
     from boolcomp.program.files import load_program
@@ -290,11 +272,11 @@ def _runner(
     loaded = load_program(program, payload)
     if payload is None and len(loaded.payloads) > 1:
         known = masses(loaded.payloads)
-        raise UsageError(f"this program has payloads {known} kg: say which with --payload")
+        raise UsageError(f"this program has payloads {known} kg: select one with --payload")
     threads, processes = workers
     chosen = loaded.chosen(payload, interpolate=interpolate)
     names = loaded.groups, loaded.returned, loaded.plural, loaded.places
-    said = chosen.outputs, chosen, loaded.angles
+    facts = chosen.outputs, chosen, loaded.angles
     if processes == 1:
 
         def here(*state: Floats) -> tuple[Floats, int, int, int]:
@@ -304,13 +286,13 @@ def _runner(
                 )
             )
 
-        yield _Runner(*names, here, *said)
+        yield _Runner(*names, here, *facts)
         return
     if interpolate:
         raise UsageError("--interpolate runs in one process: leave out --processes")
     if shard != "samples" and loaded.mode == "compact":
         raise UsageError(
-            f"--shard {shard} deals out product terms, and a compact program has none: say "
+            f"--shard {shard} distributes product terms, and a compact program has none: use "
             "--shard samples, or compile with --mode paper"
         )
     from boolcomp.scale.pool import ProcessPool
@@ -322,7 +304,7 @@ def _runner(
         def shared(*state: Floats) -> tuple[Floats, int, int, int]:
             return _counted(pool.evaluate(*state))
 
-        yield _Runner(*names, shared, *said)
+        yield _Runner(*names, shared, *facts)
 
 
 def _counted(found: Evaluation) -> tuple[Floats, int, int, int]:
@@ -340,29 +322,20 @@ def _arithmetic(name: str, of: str, payload: float | None) -> _Runner:
     problem = problem_of(name, of, payload or 0.0)
 
     def run(*state: Floats) -> tuple[Floats, int, int, int]:
-        with np.errstate(over="ignore", invalid="ignore"):  # _check_results tells of it
+        with np.errstate(over="ignore", invalid="ignore"):  # _check_results finds these
             return problem.reference(*state), 0, 0, 0
 
     names = problem.groups, problem.returned, problem.plural, problem.places
     return _Runner(*names, run, angles=angles_of(problem))
 
 
-@contextlib.contextmanager
-def _bar(total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show how many samples are done, on a terminal."""
-    from boolcomp.commands.output import counter
-
-    with counter("evaluating", total) as advance:
-        yield advance
-
-
 # --------------------------------------------------------------------------------------------------
-# `boolcomp evaluate` of files in chunks: by whom, and what is said of it.
+# Files in chunks.
 # --------------------------------------------------------------------------------------------------
 
 
-class Asked(NamedTuple):
-    """What the command was told."""
+class EvaluationRequest(NamedTuple):
+    """The arguments and options of the command for files in chunks."""
 
     program: str
     source: Path
@@ -377,72 +350,80 @@ class Asked(NamedTuple):
     of: str
 
 
-def evaluate_batches(asked: Asked, *, as_json: bool) -> None:
-    """Evaluate files chunk by chunk, and print what was counted."""
+def evaluate_batches(request: EvaluationRequest, *, as_json: bool) -> None:
+    """Evaluate files chunk by chunk, and print the counts."""
     from boolcomp.base.workers import Workers
     from boolcomp.commands.output import counter
     from boolcomp.scale.batches import ENDING, evaluate_files
 
-    if asked.shard != "samples" and asked.cluster is None and asked.processes > 1:
-        raise UsageError(f"--shard {asked.shard} over --processes is of .npy files: or say samples")
-    if asked.cluster is None:  # one process has nothing to share
-        asked = asked._replace(shard="samples")
-    workers = Workers.of(None if asked.cluster else asked.processes, asked.cluster)
+    if request.shard != "samples" and request.cluster is None and request.processes > 1:
+        raise UsageError(
+            f"--shard {request.shard} with --processes needs a .npy file: or use --shard samples"
+        )
+    if request.cluster is None:  # one process does not distribute terms
+        request = request._replace(shard="samples")
+    workers = Workers.of(None if request.cluster else request.processes, request.cluster)
     start = time.perf_counter()
     try:
         with counter("evaluating", None) as advance:
             found = evaluate_files(
-                asked.program, asked.source, asked.target, workers=workers, payload=asked.payload,
-                engine=asked.engine, threads=asked.threads, shard=asked.shard,
-                against=asked.against, of=asked.of,
-                advance=advance,
+                request.program, request.source, request.target, workers=workers,
+                payload=request.payload, engine=request.engine, threads=request.threads,
+                shard=request.shard, against=request.against, of=request.of, advance=advance,
             )  # fmt: skip
     except KeyboardInterrupt:
-        left = asked.target.with_name(f"{asked.target.name}{ENDING}")
+        left = request.target.with_name(f"{request.target.name}{ENDING}")
         if left.is_dir():
-            click.echo(f"what is done is in {left}: the same command goes on with it", err=True)
+            click.echo(f"finished chunks are in {left}: the same command resumes", err=True)
         raise
-    _report(asked, found, time.perf_counter() - start, as_json=as_json)
+    _report(request, found, time.perf_counter() - start, as_json=as_json)
 
 
-def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> None:
-    from boolcomp.commands.output import answered, promised
+def _report(
+    request: EvaluationRequest, found: BatchTotals, seconds: float, *, as_json: bool
+) -> None:
+    from boolcomp.commands.output import answer_document, guarantees
     from boolcomp.program.files import load_program
 
-    program = load_program(asked.program)
-    chosen = program.chosen(asked.payload)
+    program = load_program(request.program)
+    chosen = program.chosen(request.payload)
     known = chosen.outputs
     if as_json:
         compared = [
             {"name": one.name, "rms_lsb": one.rms, "max_lsb": one.largest} for one in found.errors
         ]
         print_json({
-            "program": asked.program, "samples": found.samples, "seconds": seconds,
+            "program": request.program, "samples": found.samples, "seconds": seconds,
             "saturated_inputs": found.saturated_inputs,
             "saturated_torques": found.saturated_outputs, "beyond_stops": found.beyond_stops,
-            "output": str(asked.target),
-            "outputs": [answered(one, found.answer) for one in known],
+            "output": str(request.target),
+            "outputs": [answer_document(one, found.answer) for one in known],
             "chunks": found.chunks, "resumed": found.resumed,
             "worker_seconds": found.seconds._asdict(), "sent": found.sent, "errors": compared,
         })  # fmt: skip
         return
-    lines = [_count_line(found, seconds, program.plural, program.places)]
+    counts = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
+    line = _count_line(found.samples, seconds, counts, program.plural, program.places)
+    resumed = f"; {found.resumed} of {found.chunks} chunks were done" if found.resumed else ""
+    lines = [f"{line}{resumed}"]
     lines += [
-        f"{one.name}: rms error {short(one.rms, 4)} LSB, at most {short(one.largest, 4)} LSB of "
+        f"{one.name}: rms error {short(one.rms, 4)} LSB, largest {short(one.largest, 4)} LSB, over "
         "these states"
         for one in found.errors
     ]
     if not chosen.exact:
         lines.append(str(chosen))
-    lines.append(f"of states within range {promised(known, found.answer)}")
+    lines.append(f"for states within range: {guarantees(known, found.answer)}")
     for line in lines:
         click.echo(line, err=True)
 
 
-def _count_line(found: Batches, seconds: float, plural: str, places: str) -> str:
-    inputs, outputs, beyond = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
+def _count_line(
+    samples: int, seconds: float, counts: Sequence[int], plural: str, places: str
+) -> str:
+    inputs, outputs, beyond = counts
     saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
-    stops = f"; beyond the {places}' stops: {beyond} inputs" if beyond else ""
-    before = f"; {found.resumed} of {found.chunks} chunks were there" if found.resumed else ""
-    samples = f"{found.samples} {'sample' if found.samples == 1 else 'samples'}"
-    return f"{samples} in {seconds:.2f} s{saturated}{stops}{before}"
+    stops = f"; beyond the {places}' limits: {beyond} inputs" if beyond else ""
+    return (
+        f"{samples} {'sample' if samples == 1 else 'samples'} in {seconds:.2f} s{saturated}{stops}"
+    )

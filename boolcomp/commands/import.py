@@ -1,4 +1,4 @@
-"""`boolcomp import`: networks of others, BLIF and AIGER, as networks of at most three inputs."""
+"""`boolcomp import`: BLIF and AIGER networks as LUT3 networks."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ WRITTEN = (*READ, ".txt")
 @click.option("-o", "--output", required=True, type=FilePath(), help=f"File: {listing(WRITTEN)}.")
 @json_option
 def command(file: Path, output: Path, *, as_json: bool) -> None:
-    """Read FILE (.blif, .aig, .aag) and write its logic as nodes of at most three inputs.
+    """Read FILE (.blif, .aig, .aag) and write its logic as LUT3 nodes.
 
-    .txt is how programs keep networks, one node a line, without names. Only combinational logic is
-    read: latches and subcircuits are refused.
+    .txt is the format of networks in program folders: one node per line, without names. Only
+    combinational logic is supported: files with latches or subcircuits are rejected.
     """
     _check(file, READ)
     _check(output, WRITTEN)
@@ -45,7 +45,7 @@ def command(file: Path, output: Path, *, as_json: bool) -> None:
         })  # fmt: skip
         return
     click.echo(
-        f"{len(network.nodes)} nodes of at most three inputs, depth {network.depth}: "
+        f"{len(network.nodes)} LUT3 nodes, depth {network.depth}: "
         f"{network.inputs} inputs, {len(network.outputs)} outputs",
         err=True,
     )
@@ -53,7 +53,7 @@ def command(file: Path, output: Path, *, as_json: bool) -> None:
 
 def _check(path: Path, allowed: tuple[str, ...]) -> None:
     if path.suffix not in allowed:
-        raise UsageError(f"{shown(str(path))}: the name of a file ends in {listing(allowed)}")
+        raise UsageError(f"{shown(str(path))}: the file name must end in {listing(allowed)}")
 
 
 def _read(path: Path) -> Netlist:

@@ -1,4 +1,4 @@
-"""`boolcomp minimize`: a two-level minimiser for anybody's PLA files."""
+"""`boolcomp minimize`: two-level minimisation, comparison and statistics of PLA files."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from boolcomp.base.errors import (
     DataError,
     UsageError,
     listing,
+    require_name,
     shown,
     suggestion,
     table,
@@ -28,19 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.twolevel.cubes import Cubes
-    from boolcomp.twolevel.exact import Prices
+    from boolcomp.twolevel.exact import ProductPrices
     from boolcomp.twolevel.function import Cover, Function
     from boolcomp.twolevel.minimisation import Recipe
     from boolcomp.twolevel.pla import Pla
 
 
-# --------------------------------------------------------------------------------------------------
-# `boolcomp minimize`: a two-level minimiser for anybody's PLA files.
-# --------------------------------------------------------------------------------------------------
-
-
 STANDARD = Path("-")
-USUAL = "products"  # and among covers of as many the fewest literals
+USUAL = "products"  # ties are broken by the number of literals
 TYPES = ("f", "fd", "fr", "fdr", "blif", "verilog")
 PRIMES = ("all", "essential")
 HEAD = (
@@ -49,8 +45,8 @@ HEAD = (
 )  # fmt: skip
 
 
-class Wanted(NamedTuple):
-    """How results are written, and where: None is nowhere."""
+class MinimizeRequest(NamedTuple):
+    """Form and destination of results; without `output` none are written."""
 
     kind: str
     phase: bool
@@ -58,10 +54,10 @@ class Wanted(NamedTuple):
     quiet: bool
     output: Path | None
     several: bool
-    prices: Prices | None
+    prices: ProductPrices | None
 
     def place(self, path: Path) -> Path | None:
-        """Return where the result of a file goes."""
+        """Return the path for the result of a file."""
         if self.output is None or self.output == STANDARD:
             return self.output
         if not (self.several or self.output.is_dir()):
@@ -70,10 +66,10 @@ class Wanted(NamedTuple):
         return self.output / path.with_suffix(ending).name
 
 
-class Row(NamedTuple):
-    """What came of a file; outputs are upside down where `phase` has a 0.
+class MinimizedFile(NamedTuple):
+    """The result of a file; outputs are inverted where `phase` has a 0.
 
-    Where prices were given, `cost` is what it costs, and what any cover costs at least.
+    With prices, `cost` is the cost of the cover and a lower bound for all covers.
     """
 
     path: Path
@@ -90,23 +86,22 @@ class Row(NamedTuple):
     "-o",
     "--output",
     type=FilePath(),
-    help="File for the result, '-' for standard output; a folder where there are several FILES.",
+    help="File for the result, '-' for standard output; a folder for several FILES.",
 )
 @click.option(
     "--output-type", "kind", default="f", show_default=True,
-    help="What is written: f, fd, fr, fdr (PLA: ON, don't-cares, OFF), blif, verilog.",
+    help="Output format: f, fd, fr, fdr (PLA: ON, don't-cares, OFF), blif, verilog.",
 )  # fmt: skip
-@click.option("--phase", is_flag=True, help="Turn outputs over where that takes fewer products.")
+@click.option("--phase", is_flag=True, help="Invert outputs if that needs fewer products.")
 @click.option(
     "--cost", default="products", show_default=True,
-    help="What is made least: products, literals, or 3:1 (prices of both); others take exact.",
+    help="Cost to minimise: products, literals, or 3:1 (prices of both); all but products need "
+    "--method exact.",
 )  # fmt: skip
 @click.option("--primes", help="Write primes instead of a minimum: all, or essential.")
-@click.option(
-    "--verify", is_flag=True, help="Minimise nothing: does the 2nd file implement the 1st?"
-)
-@click.option("--stats", is_flag=True, help="Minimise nothing: count what FILES hold.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result that goes to -o -.")
+@click.option("--verify", is_flag=True, help="Only check whether the 2nd file implements the 1st.")
+@click.option("--stats", is_flag=True, help="Only print statistics of FILES.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the result (-o -).")
 @json_option
 @click.pass_context
 def command(
@@ -124,31 +119,31 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Minimise PLA FILES (types f, fd, fr, fdr) and print what came of each.
+    """Minimise PLA FILES (types f, fd, fr, fdr) and print a summary of each.
 
     Products shared by several outputs count once. Every result is checked for equivalence with
-    its input before it is written. 'proved' says that fewer products are impossible. FILES may be
+    its input before it is written. 'proved' means that fewer products are impossible. FILES may be
     -, standard input; the result then goes to standard output. docs/minimisation.md compares the
     options with Espresso's.
     """
     _check(kind, primes, phase=phase, verify=verify, stats=stats)
     if verify or stats:
         if output is not None:
-            raise UsageError(f"-o means nothing with {'--verify' if verify else '--stats'}")
+            raise UsageError(f"-o has no effect with {'--verify' if verify else '--stats'}")
         if verify and len(files) != 2:
-            raise UsageError(f"--verify compares two files, and there are {len(files)}")
+            raise UsageError(f"--verify compares two files, not {len(files)}")
         if stats:
             count(files, as_json=as_json)
         elif not compare(files, as_json=as_json):
             context.exit(1)
         return
-    wanted = _wanted(files, kind, primes, output, phase=phase, quiet=quiet, as_json=as_json)
-    wanted = wanted._replace(prices=_prices(cost, recipe, phase=phase, primes=primes))
-    rows, failures = _all_minimised(files, recipe, wanted)
+    request = _request(files, kind, primes, output, phase=phase, quiet=quiet, as_json=as_json)
+    request = request._replace(prices=_prices(cost, recipe, phase=phase, primes=primes))
+    rows, failures = _all_minimised(files, recipe, request)
     if as_json:
         print_json({"files": [_document(row, kind) for row in rows]})
     elif rows and not quiet:
-        click.echo(_chart(rows), err=wanted.output == STANDARD)
+        click.echo(_chart(rows), err=request.output == STANDARD)
     for failure in failures[:-1]:
         click.echo(f"boolcomp: error: {failure}", err=True)
     if failures:
@@ -156,82 +151,78 @@ def command(
 
 
 def _check(kind: str, primes: str | None, *, phase: bool, verify: bool, stats: bool) -> None:
-    if kind not in TYPES:
-        hint = suggestion(kind, TYPES)
-        raise UsageError(f"output type {shown(kind)}{hint}: types are {listing(TYPES)}")
+    require_name("output type", kind, TYPES)
     if primes is not None and primes not in PRIMES:
         raise UsageError(f"primes {shown(primes)}{suggestion(primes, PRIMES)}: {listing(PRIMES)}")
-    asked = {"--verify": verify, "--stats": stats, "--primes": primes is not None, "--phase": phase}
-    chosen = [name for name, value in asked.items() if value]
+    flags = {"--verify": verify, "--stats": stats, "--primes": primes is not None, "--phase": phase}
+    chosen = [name for name, value in flags.items() if value]
     if len(chosen) > 1:
-        raise UsageError(f"{' and '.join(chosen)} do different things: give one of them")
+        raise UsageError(f"{' and '.join(chosen)} exclude each other: give one")
     if primes is not None and kind in {"blif", "verilog"}:
-        raise UsageError(f"primes are no cover to build: --output-type {kind} means nothing here")
+        raise UsageError(f"--output-type {kind} has no effect with --primes: give a PLA type")
 
 
-def _wanted(
+def _request(
     files: tuple[Path, ...], kind: str, primes: str | None, output: Path | None, *, phase: bool,
     quiet: bool, as_json: bool,
-) -> Wanted:  # fmt: skip
-    """Return where results go, once it is sure that they can."""
+) -> MinimizeRequest:  # fmt: skip
+    """Return form and destination of results, after checking that they can be written."""
     if files.count(STANDARD) > 1:
-        raise UsageError("standard input can be read once: give - once")
+        raise UsageError("standard input can be read only once: give one -")
     if output is None and not as_json and (files == (STANDARD,) or primes):
         output = STANDARD if len(files) == 1 else output
     if output == STANDARD and (len(files) > 1 or as_json):
-        raise UsageError("-o - writes one PLA file and nothing else to standard output")
+        raise UsageError("-o - writes one PLA file to standard output, without --json")
     if output is not None and len(files) > 1 and output.is_file():
         raise UsageError(f"{output} is a file: several results need a folder")
     if output is not None and output != STANDARD and not output.is_dir():
         check_place(output / "any" if len(files) > 1 else output)
-    wanted = Wanted(kind, phase, primes, quiet, output, len(files) > 1, None)
+    request = MinimizeRequest(kind, phase, primes, quiet, output, len(files) > 1, None)
     if output is not None and len(files) > 1:
-        names = [place.name for path in files if (place := wanted.place(path)) is not None]
+        names = [place.name for path in files if (place := request.place(path)) is not None]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
-            raise UsageError(
-                f"the results of two FILES are called {twice}: in one folder they would be one"
-            )
-    return wanted
+            raise UsageError(f"the results of two FILES have the same name: {twice}")
+    return request
 
 
-def _prices(cost: str, recipe: Recipe, *, phase: bool, primes: str | None) -> Prices | None:
-    """Return other prices than the usual: then covers are exact, of the function as it is."""
+def _prices(cost: str, recipe: Recipe, *, phase: bool, primes: str | None) -> ProductPrices | None:
+    """Return prices other than the default; these need exact covers of unchanged functions."""
     if cost == USUAL:
         return None
     from boolcomp.twolevel.exact import prices
 
     found = prices(cost)
     if recipe.method != "exact" or phase or primes:
-        raise UsageError(f"--cost {cost} takes --method exact, and neither --phase nor --primes")
+        raise UsageError(f"--cost {cost} needs --method exact, without --phase and --primes")
     return found
 
 
 def _all_minimised(
-    files: tuple[Path, ...], recipe: Recipe, wanted: Wanted
-) -> tuple[list[Row], list[BoolcompError]]:
-    rows: list[Row] = []
+    files: tuple[Path, ...], recipe: Recipe, request: MinimizeRequest
+) -> tuple[list[MinimizedFile], list[BoolcompError]]:
+    rows: list[MinimizedFile] = []
     failures: list[BoolcompError] = []
     with progress("minimising", len(files)) as step:
         for path in files:
             try:
-                rows.append(_minimised(path, recipe, wanted))
+                rows.append(_minimised(path, recipe, request))
             except BoolcompError as error:
                 failures.append(error)
             step(path.name)
     return rows, failures
 
 
-def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
+def _minimised(path: Path, recipe: Recipe, request: MinimizeRequest) -> MinimizedFile:
     from boolcomp.twolevel import pla
     from boolcomp.twolevel.cubes import is_small
 
     source = pla.read(path)
     small = is_small(source.inputs, source.outputs)
-    row, text = briefly(partial(_made, path, source, recipe, wanted), small=small)
-    if row.cover.note and not wanted.quiet:
+    row, text = briefly(partial(_made, path, source, recipe, request), small=small)
+    if row.cover.note and not request.quiet:
         click.echo(f"boolcomp: note: {path}: {row.cover.note}", err=True)
-    place = wanted.place(path)
+    place = request.place(path)
     if place == STANDARD:
         click.echo(text, nl=False)
     elif place is not None:
@@ -239,47 +230,52 @@ def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
     return row
 
 
-def _made(path: Path, source: Pla, recipe: Recipe, wanted: Wanted) -> tuple[Row, str]:
-    """Return what comes of a file, and its text, which is empty where none is written."""
+def _made(
+    path: Path, source: Pla, recipe: Recipe, request: MinimizeRequest
+) -> tuple[MinimizedFile, str]:
+    """Return the result of a file, and its text, which is empty if none is written."""
     from boolcomp.twolevel.function import Cover
     from boolcomp.twolevel.minimisation import minimise
 
     function = source.function(str(path))
     phase = (True,) * function.outputs
     cost = None
-    if wanted.primes:
-        cubes, note = primes(source, str(path), wanted.primes, recipe.deadline)
-        cover = Cover(cubes, wanted.primes, note=note)
-    elif wanted.phase:
-        from boolcomp.twolevel.minimisation import assigned
+    if request.primes:
+        cubes, note = primes(source, str(path), request.primes, recipe.deadline)
+        cover = Cover(cubes, request.primes, note=note)
+    elif request.phase:
+        from boolcomp.twolevel.minimisation import phase_assignment
 
-        phase, function, cover = assigned(function, recipe.method, recipe.deadline)
-    elif wanted.prices is None:
+        phase, function, cover = phase_assignment(function, recipe.method, recipe.deadline)
+    elif request.prices is None:
         cover = minimise(function, recipe.method, recipe.deadline)
     else:
-        cover, cost = _cheapest(function, recipe, wanted.prices)
+        cover, cost = _cheapest(function, recipe, request.prices)
     text = ""
-    if wanted.place(path) is not None:
-        if wanted.kind in {"fd", "fdr"}:
+    if request.place(path) is not None:
+        if request.kind in {"fd", "fdr"}:
             function = _stated(function, path, recipe.deadline)
-        text = _text(path, source, function, cover.cubes, phase, wanted)
-    return Row(path, source, cover, "".join("01"[one] for one in phase), cost), text
+        text = _text(path, source, function, cover.cubes, phase, request.kind)
+    return MinimizedFile(path, source, cover, "".join("01"[one] for one in phase), cost), text
 
 
 def _stated(function: Function, path: Path, deadline: float | None) -> Function:
-    """Return a function whose don't-cares can be written: of type fr they are what is left."""
+    """Return a function with an explicit DC set; for type fr that is the complement of ON ∪ OFF."""
     from boolcomp.twolevel.cubes import Clock
     from boolcomp.twolevel.function import GaveUpError
 
     try:
         return function.stated(Clock(deadline))
     except GaveUpError:
-        told = "the deadline was reached before its don't-cares were known"
-        raise DataError(f"{path}: {told}: --output-type f needs none") from None
+        raise DataError(
+            f"{path}: timeout while computing its don't-cares; --output-type f needs none"
+        ) from None
 
 
-def _cheapest(function: Function, recipe: Recipe, prices: Prices) -> tuple[Cover, tuple[int, int]]:
-    """Return a verified cover of least cost with what it costs, and what any costs at least."""
+def _cheapest(
+    function: Function, recipe: Recipe, prices: ProductPrices
+) -> tuple[Cover, tuple[int, int]]:
+    """Return a verified cover of least cost, with its cost and a lower bound for all covers."""
     from boolcomp.twolevel.exact import cheapest
     from boolcomp.twolevel.function import verify
     from boolcomp.twolevel.minimisation import minimise
@@ -287,41 +283,36 @@ def _cheapest(function: Function, recipe: Recipe, prices: Prices) -> tuple[Cover
     share = None if recipe.deadline is None else recipe.deadline / 5
     start = minimise(function, "own", share)
     found = cheapest(function, prices, start, None if share is None else 4 * share)
-    wrong = verify(function, found.cover.cubes)
-    if wrong is not None:
-        raise DataError(f"the cover of least cost is wrong: {wrong}: please report this")
+    witness = verify(function, found.cover.cubes)
+    if witness is not None:
+        raise DataError(f"the cover of least cost is wrong: {witness}: please report this")
     return found.cover, (found.cost, found.bound)
 
 
 def _text(
-    path: Path,
-    source: Pla,
-    function: Function,
-    cubes: Cubes,
-    phase: tuple[bool, ...],
-    wanted: Wanted,
+    path: Path, source: Pla, function: Function, cubes: Cubes, phase: tuple[bool, ...], kind: str
 ) -> str:
-    """Return a cover as it is to be written; sets beside ON are those of the file's function."""
+    """Return a cover in an output format; DC and OFF sets are those of the file's function."""
     from boolcomp.twolevel import pla
     from boolcomp.twolevel.cubes import Cubes as Empty
 
-    if wanted.kind in {"blif", "verilog"}:
+    if kind in {"blif", "verilog"}:
         signals = pla.signals(cubes, source.input_names, source.output_names)
         title = "pla" if path == STANDARD else path.stem or "pla"
-        write = pla.blif if wanted.kind == "blif" else pla.verilog
+        write = pla.blif if kind == "blif" else pla.verilog
         return write(cubes, signals, phase, "_".join(title.split()))
     none = Empty.empty(cubes.inputs, cubes.outputs)
-    dont_cares = function.dc if "d" in wanted.kind else none
-    off = function.off if "r" in wanted.kind else none
-    turned = None if all(phase) else phase
+    dont_cares = function.dc if "d" in kind else none
+    off = function.off if "r" in kind else none
+    inverted = None if all(phase) else phase
     names = source.input_names, source.output_names
-    return pla.render(pla.from_sets(wanted.kind, (cubes, dont_cares, off), *names, turned))
+    return pla.render(pla.from_sets(kind, (cubes, dont_cares, off), *names, inverted))
 
 
-def _chart(rows: list[Row]) -> str:
-    turned = any("0" in row.phase for row in rows)
+def _chart(rows: list[MinimizedFile]) -> str:
+    inverted = any("0" in row.phase for row in rows)
     priced = any(row.cost for row in rows)
-    header = [*HEAD, *(["phase"] if turned else []), *(["cost", "at least"] if priced else [])]
+    header = [*HEAD, *(["phase"] if inverted else []), *(["cost", "at least"] if priced else [])]
     cells = [
         [
             str(path),
@@ -333,22 +324,22 @@ def _chart(rows: list[Row]) -> str:
             *_known(cover),
             f"{cover.seconds:.2f}",
             cover.method,
-            *([phase] if turned else []),
+            *([phase] if inverted else []),
             *map(str, cost or ()),
         ]
         for path, source, cover, phase, cost in rows
     ]
-    return table(header, cells, left=(0, 6, 9, 10) if turned else (0, 6, 9))
+    return table(header, cells, left=(0, 6, 9, 10) if inverted else (0, 6, 9))
 
 
 def _known(cover: Cover) -> tuple[str, str]:
-    """Return whether a cover is proved minimal, and what any has at least; of primes neither."""
+    """Return whether a cover is proved minimal, and the lower bound; dashes for sets of primes."""
     if cover.method in PRIMES:
         return "-", "-"
     return "yes" if cover.proved else "no", str(cover.lower_bound)
 
 
-def _document(row: Row, kind: str) -> dict[str, Any]:
+def _document(row: MinimizedFile, kind: str) -> dict[str, Any]:
     path, source, cover, phase, cost = row
     least = {} if cost is None else {"cost": cost[0], "cost_at_least": cost[1]}
     return {
@@ -371,7 +362,7 @@ def _document(row: Row, kind: str) -> dict[str, Any]:
 
 
 # --------------------------------------------------------------------------------------------------
-# What `boolcomp minimize` does with PLA files beside minimising: compare, count, list primes.
+# Comparison, statistics and primes of PLA files.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -384,34 +375,36 @@ EXTENSIONS = {"blif": ".blif", "verilog": ".v"}
 
 
 def compare(files: Sequence[Path], *, as_json: bool) -> bool:
-    """Say whether the second file implements the first, and at which point if it does not."""
+    """Print whether the second file implements the first, or a point where it does not."""
     from boolcomp.twolevel import pla
     from boolcomp.twolevel.cubes import is_small
     from boolcomp.twolevel.function import verify
 
     first, second = (pla.read(path) for path in files)
-    wanted = first.function(str(files[0]))
+    specification = first.function(str(files[0]))
     given = second.function(str(files[1]))
-    if (wanted.inputs, wanted.outputs) != (given.inputs, given.outputs):
+    sizes = specification.inputs, specification.outputs
+    if sizes != (given.inputs, given.outputs):
         raise DataError(
-            f"{files[0]} has {wanted.inputs} inputs and {wanted.outputs} outputs, {files[1]} has "
-            f"{given.inputs} and {given.outputs}: no function is another's"
+            f"{files[0]} has {sizes[0]} inputs and {sizes[1]} outputs, {files[1]} has "
+            f"{given.inputs} and {given.outputs}: the files cannot be compared"
         )
     witness = briefly(
-        lambda: verify(wanted, in_order(given.on, second, first)),
-        small=is_small(wanted.inputs, wanted.outputs),
+        lambda: verify(specification, in_order(given.on, second, first)), small=is_small(*sizes)
     )
+    name = ""
+    if witness is not None:
+        names, place = first.output_names, witness.output
+        name = names[place] if names else f"output {place}"
     if as_json:
         point = None if witness is None else {
-            "output": _name(first.output_names, witness.output, "output"), "point": witness.point,
-            "expected": witness.expected,
+            "output": name, "point": witness.point, "expected": witness.expected,
         }  # fmt: skip
         pair = {"wanted": str(files[0]), "given": str(files[1])}
         print_json({"holds": witness is None, **pair, "witness": point})
     elif witness is None:
-        click.echo(f"{files[1]} implements {files[0]}: every point of ON, none of OFF")
+        click.echo(f"{files[1]} implements {files[0]}: all points of ON, no point of OFF")
     else:
-        name = _name(first.output_names, witness.output, "output")
         click.echo(
             f"{files[1]} does not implement {files[0]}: {name} at inputs {witness.point} is "
             f"{1 - witness.expected} and must be {witness.expected}"
@@ -419,12 +412,8 @@ def compare(files: Sequence[Path], *, as_json: bool) -> bool:
     return witness is None
 
 
-def _name(names: tuple[str, ...] | None, place: int, kind: str) -> str:
-    return names[place] if names else f"{kind} {place}"
-
-
 def in_order(cubes: Cubes, own: Pla, other: Pla) -> Cubes:
-    """Return cubes with their columns in another file's order, where both have the same names."""
+    """Return cubes with columns in the order of another file, if both have the same names."""
     from boolcomp.twolevel.cubes import Cubes, unpack
 
     inputs = _places(own.input_names, other.input_names, own.inputs)
@@ -443,7 +432,7 @@ def _places(
 
 
 def count(files: Sequence[Path], *, as_json: bool) -> None:
-    """Print what the files hold."""
+    """Print statistics of the files."""
     from boolcomp.twolevel import pla
     from boolcomp.twolevel.cubes import is_small
     from boolcomp.twolevel.pla import statistics
@@ -467,7 +456,7 @@ def _cell(value: Any) -> str:
 
 
 def primes(source: Pla, name: str, kind: str, deadline: float | None) -> tuple[Cubes, str]:
-    """Return all primes of ON and don't-cares together, or those that every prime cover has."""
+    """Return all primes of ON ∪ DC, or the essential ones, and a note on their number."""
     from boolcomp.twolevel.cubes import Clock
     from boolcomp.twolevel.function import GaveUpError
 
@@ -475,7 +464,7 @@ def primes(source: Pla, name: str, kind: str, deadline: float | None) -> tuple[C
     try:
         return (_all if kind == "all" else _essential)(source, name, clock)
     except GaveUpError:
-        raise DataError(f"{name}: the deadline was reached before its primes were known") from None
+        raise DataError(f"{name}: timeout while computing its primes") from None
 
 
 def _all(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from boolcomp.codes import Answer
-    from boolcomp.paper.passes import Told
+    from boolcomp.paper.passes import ProgressListener
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import CodedInput, CodedOutput, Program
 
 
 # --------------------------------------------------------------------------------------------------
-# What a program says of itself: its words, and what its outputs err by, each figure by its kind.
+# A program's words and the errors of its outputs, by kind of figure.
 #
-# `rms` and `sampled_max` are of random states: they happened. `worst_found` is what a search found:
-# it can happen. `bound` is proved: nothing exceeds it. See docs/proof.md.
+# `rms` and `sampled_max` are measured on random states. `worst_found` is the largest error found by
+# a search, a lower limit of the true maximum. `bound` is a proved upper limit. See docs/proof.md.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -42,7 +42,6 @@ HEADER = ("LSB", "in", "rms", "sampled max", "worst found", "bound")
 
 
 def described(program: Program, source: Robot | Problem, of: str) -> dict[str, Any]:
-    """Return the words of a program, as `--json` tells of them, and which function it is."""
     return {
         "of": "function" if hasattr(source, "reference") else of,
         "inputs": [_word(one) for one in program.inputs],
@@ -55,7 +54,7 @@ def described(program: Program, source: Robot | Problem, of: str) -> dict[str, A
 
 
 def figures(output: CodedOutput) -> dict[str, float | None]:
-    """Return an output's LSB and what it errs by, in its unit; None is what nobody knows."""
+    """Return an output's LSB and errors in its unit; unknown errors are None."""
     from boolcomp.program.program import over_found
 
     known = output.errors
@@ -70,15 +69,15 @@ def figures(output: CodedOutput) -> dict[str, float | None]:
 
 
 def noted(output: CodedOutput) -> dict[str, Any]:
-    """Return how tight an output's bound is, or why there is none to show."""
+    """Return the tightness of an output's bound, or the reason why none is printed."""
     note = output.bound_note
     return {"grade": None if note else output.grade or None, "bound_note": note or None}
 
 
-def answered(output: CodedOutput, answer: Answer) -> dict[str, Any]:
-    """Return the figures of an output of which answers of a type were given.
+def answer_document(output: CodedOutput, answer: Answer) -> dict[str, Any]:
+    """Return the figures of an output for results of a number type.
 
-    `rounding` is by how much these may be off beyond the bound.
+    `rounding` is the rounding error of that type, which adds to the bound.
     """
     return {
         "name": output.name, "unit": output.unit, **figures(output),
@@ -87,7 +86,7 @@ def answered(output: CodedOutput, answer: Answer) -> dict[str, Any]:
 
 
 def over_loads(program: Program) -> list[dict[str, float | None]]:
-    """Return the figures of every output, each the largest of all loads."""
+    """Return the figures of every output, each the largest over all payloads."""
     known = program.errors
     return [
         figures(replace(output, bound=bound, errors=known.get(output.name)))
@@ -96,14 +95,14 @@ def over_loads(program: Program) -> list[dict[str, float | None]]:
 
 
 def in_steps(found: dict[str, float | None]) -> dict[str, float | None]:
-    """Return figures in LSB, under keys that say so."""
+    """Return figures in LSB, with keys ending in `_lsb`."""
     lsb = found["lsb"] or 1.0
     values = {kind: found[kind] for kind in KINDS}
     return {f"{kind}_lsb": None if x is None else x / lsb for kind, x in values.items()}
 
 
 def error_table(outputs: Sequence[CodedOutput], what: str, *, steps: bool) -> str:
-    """Return outputs' errors as a table in their units, and in LSB where `steps` are wanted."""
+    """Return a table of outputs' errors in their units; `steps` adds rows in LSB."""
     rows = []
     for output in outputs:
         found = figures(output)
@@ -119,7 +118,7 @@ def error_table(outputs: Sequence[CodedOutput], what: str, *, steps: bool) -> st
 def _row(found: dict[str, float | None], note: str) -> list[str]:
     from boolcomp.program.program import NOT_USEFUL
 
-    unknown = {"worst_found": "not sought", "bound": note if note == NOT_USEFUL else "none"}
+    unknown = {"worst_found": "not searched", "bound": note if note == NOT_USEFUL else "none"}
     return [
         unknown.get(kind, "-") if (value := found[kind]) is None
         else (short_above if kind == "bound" else short)(value, 4)
@@ -127,10 +126,10 @@ def _row(found: dict[str, float | None], note: str) -> list[str]:
     ]  # fmt: skip
 
 
-def promised(outputs: Sequence[CodedOutput], answer: Answer = "float64") -> str:
-    """Say in a sentence what no error exceeds; of what is not proved what was found, if anything.
+def guarantees(outputs: Sequence[CodedOutput], answer: Answer = "float64") -> str:
+    """Return the proved bounds as a sentence, or the largest errors found where nothing is proved.
 
-    It is of states within range. Of float32 answers their rounding is named.
+    They hold for states within range. For float32 results the rounding error is added.
     """
     proved, found = [], []
     for one in outputs:
@@ -143,9 +142,9 @@ def promised(outputs: Sequence[CodedOutput], answer: Answer = "float64") -> str:
             lsb = short(worst / one.code.step, 4)
             found.append(f"{one.symbol} {short(worst, 4)}{unit} ({lsb} LSB)")
         else:
-            found.append(f"{one.symbol} not sought")
-    parts = [f"no error exceeds {listing(proved)}, proved"] if proved else []
-    parts += [f"worst error found: {listing(found)}, not proved"] if found else []
+            found.append(f"{one.symbol} not searched")
+    parts = [f"no error exceeds {listing(proved)} (proved)"] if proved else []
+    parts += [f"largest error found: {listing(found)} (not proved)"] if found else []
     if answer == "float32":
         more = [
             f"{one.symbol} {short_above(one.code.rounding(answer), 2)} {one.unit}".rstrip()
@@ -165,117 +164,119 @@ def _word(one: CodedInput | CodedOutput) -> dict[str, Any]:
 
 
 # --------------------------------------------------------------------------------------------------
-# How far long work is: a bar on a terminal, a line a stage where standard error is a pipe.
+# Progress of long work: a bar on a terminal, a line per stage if standard error is a pipe.
 # --------------------------------------------------------------------------------------------------
 
 
-LEAST_KNOWN = 0.02  # of the work is done before an estimate is worth saying
-RARER = 1.2  # times the time so far: within a stage, lines come at growing distances
+LEAST_KNOWN = 0.02  # share of the work that must be done before a time estimate is printed
+RARER = 1.2  # within a stage the next line comes after this multiple of the time so far
 
 
 @contextlib.contextmanager
 def progress(title: str, total: int | None) -> Iterator[Callable[[str], None]]:
-    """Show how many of `total` steps are done; call the value with the name of each."""
+    """Show how many of `total` steps are done; the value is called with the name of each step."""
     done = 0
-    with _shown(title) as heard:
+    with _shown(title) as update:
 
         def step(name: str) -> None:
             nonlocal done
             done += 1
-            heard(done, total, "", name)
+            update(done, total, "", name)
 
         yield step
 
 
 @contextlib.contextmanager
 def counter(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show how many things are done; call the value with how many more."""
+    """Show how many items are done; the value is called with increments."""
     done = 0
-    with _shown(title) as heard:
+    with _shown(title) as update:
 
         def advance(count: int) -> None:
             nonlocal done
             done += count
-            heard(done, total, "", "")
+            update(done, total, "", "")
 
         yield advance
 
 
 @contextlib.contextmanager
-def share(title: str) -> Iterator[Share]:
-    """Show which share of the work is done; call the value with it (0 to 1), a stage and a note.
+def share(title: str) -> Iterator[ProgressShare]:
+    """Show the share of the work that is done; the value is called as a `ProgressShare`.
 
-    The share that is shown never decreases. The work that is left may be given too, in terms of
-    what is done, where the share does not say that.
+    The displayed share never decreases.
     """
-    most = 0.0
-    with _shown(title) as heard:
+    shown = 0.0
+    with _shown(title) as update:
 
         def show(fraction: float, stage: str, note: str, left: float | None = None) -> None:
-            nonlocal most
-            most = max(most, min(1.0, fraction))
-            heard(most, 1, stage, note, left)
+            nonlocal shown
+            shown = max(shown, min(1.0, fraction))
+            update(shown, 1, stage, note, left)
 
         yield show
 
 
-def in_stages(show: Share) -> Told:
-    """Return what hears the stages of paper mode and shows them."""
+def in_stages(show: ProgressShare) -> ProgressListener:
+    """Return a callback for the stages of paper mode that shows them."""
 
-    def told(
+    def update(
         stage: str, what: str, part: float, *,
         counted: Mapping[str, float] | None = None, left: float | None = None,
     ) -> None:  # fmt: skip
         del counted
         show(part, stage, what, left)
 
-    return told
+    return update
 
 
-class Share(Protocol):
-    """What is told which share of the work is done, a stage, a note, and what is left."""
+class ProgressShare(Protocol):
+    """A callback with the share of the work that is done (0 to 1), a stage and a note.
+
+    `left` is the remaining work as a multiple of the work done, if the share does not tell it.
+    """
 
     def __call__(self, fraction: float, stage: str, note: str, left: float | None = None) -> None:
-        """Show that."""
+        """Show progress."""
 
 
 class Display(Protocol):
-    """What shows progress; `heard` is told how much is done of what total, a stage and a note.
+    """A display of progress.
 
-    What is `left`, in terms of what is done, follows from these unless it is given; it is infinite
-    where nobody knows.
+    `left`, the remaining work as a multiple of the work done, follows from `done` and `total`
+    unless it is given; it is infinite if unknown.
     """
 
     patience: ClassVar[float]
 
-    def heard(
+    def update(
         self, done: float, total: float | None, stage: str, note: str, left: float | None = None
     ) -> None:
-        """Hear of progress, and show it."""
+        """Record progress and show it."""
 
     def pulse(self) -> None:
-        """Show what was heard last; called once, after so many seconds of `patience`."""
+        """Show the latest progress; called once, after `patience` seconds."""
 
     def close(self) -> None:
-        """Show nothing more."""
+        """Stop the display."""
 
 
 @contextlib.contextmanager
 def _shown(title: str) -> Iterator[Callable[..., None]]:
     terminal = sys.stderr is not None and sys.stderr.isatty()
     display: Display = Bar(title) if terminal and is_there("rich") else Lines(title)
-    timer = threading.Timer(display.patience, display.pulse)  # a stage may be silent for long
+    timer = threading.Timer(display.patience, display.pulse)  # a stage may report nothing for long
     timer.daemon = True
     timer.start()
     try:
-        yield display.heard
+        yield display.update
     finally:
         timer.cancel()
         display.close()
 
 
 class Lines:
-    """A line for every stage that is entered, and now and then within a long one."""
+    """Progress as lines: one at the start of every stage, and more within a long stage."""
 
     patience: ClassVar[float] = 10.0
 
@@ -288,50 +289,45 @@ class Lines:
         self._title, self._clock, self._say = title, clock, say
         self._start, self._next = clock(), self.patience
         self._latest: tuple[float, float | None, str, str, float | None] = (0, None, "", "", None)
-        self._said: str | None = None  # the stage of the last line
+        self._printed: str | None = None  # the stage of the last line
         self._open = True
         self._lock = threading.Lock()
 
-    def heard(
+    def update(
         self, done: float, total: float | None, stage: str, note: str, left: float | None = None
     ) -> None:
-        """Hear of progress; say a line where the stage is new or the last line is old."""
+        """Record progress; print a line if the stage is new or the last line is old."""
         with self._lock:
             self._latest = (done, total, stage, note, left)
             if self._open:
-                self._speak()
+                self._print()
 
     def pulse(self) -> None:
-        """Say where the work is, if nothing was said."""
+        """Print a line if there was none."""
         with self._lock:
-            if self._open and self._said is None:
-                self._speak()
+            if self._open and self._printed is None:
+                self._print()
 
     def close(self) -> None:
-        """Say nothing more."""
+        """Print no more lines."""
         with self._lock:
             self._open = False
 
-    def _speak(self) -> None:
+    def _print(self) -> None:
         done, total, stage, note, left = self._latest
         passed = self._clock() - self._start
-        early = passed < self.patience or (stage == self._said and passed < self._next)
+        early = passed < self.patience or (stage == self._printed and passed < self._next)
         if early or done == total:
             return
-        self._said, self._next = stage, max(passed + self.patience, passed * RARER)
-        with contextlib.suppress(OSError, ValueError):  # work does not end because nobody listens
-            said = _sentence(done, total, stage, note) + _left(done, total, left, passed)
-            self._say(f"{self._title}: {said}")
-
-
-def _sentence(done: float, total: float | None, stage: str, note: str) -> str:
-    """Say the stage, how much is done, and what there is so far."""
-    parts = [stage, f"{done:.0f} done" if total is None else f"{done / total:.0%} done", note]
-    return ", ".join(filter(None, parts))
+        self._printed, self._next = stage, max(passed + self.patience, passed * RARER)
+        parts = [stage, f"{done:.0f} done" if total is None else f"{done / total:.0%} done", note]
+        line = ", ".join(filter(None, parts)) + _left(done, total, left, passed)
+        with contextlib.suppress(OSError, ValueError):  # a closed pipe does not end the work
+            self._say(f"{self._title}: {line}")
 
 
 def _left(done: float, total: float | None, left: float | None, passed: float) -> str:
-    """Say an estimate of the time that is left, if enough is done for one."""
+    """Return an estimate of the remaining time, if enough is done for one."""
     if total is None or not LEAST_KNOWN * total <= done < total:
         return ""
     rest = total / done - 1 if left is None else left
@@ -339,14 +335,14 @@ def _left(done: float, total: float | None, left: float | None, passed: float) -
 
 
 def duration(seconds: float) -> str:
-    """Say how long something takes, in the unit that suits."""
+    """Return a duration in seconds, minutes or hours, according to its length."""
     if seconds < 90:
         return f"{max(1.0, seconds):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 class Bar:
-    """A bar that comes when the work takes longer than a second, and goes when it is done."""
+    """A progress bar that appears after a second and disappears when the work is done."""
 
     patience: ClassVar[float] = 1.0
 
@@ -358,24 +354,24 @@ class Bar:
         self._open = True
         self._lock = threading.Lock()
 
-    def heard(
+    def update(
         self, done: float, total: float | None, stage: str, note: str, left: float | None = None
     ) -> None:
-        """Hear of progress, and show it."""
+        """Record progress, and show it if the bar is visible or due."""
         with self._lock:
-            time_left = _left(done, total, left, self._clock() - self._start)
-            said = [time_left.removeprefix(", "), stage, note]
-            self._latest = (done, total, ", ".join(filter(None, said)))
-            if self._bar is not None or self._clock() - self._start >= self.patience:
+            passed = self._clock() - self._start
+            parts = [_left(done, total, left, passed).removeprefix(", "), stage, note]
+            self._latest = (done, total, ", ".join(filter(None, parts)))
+            if self._bar is not None or passed >= self.patience:
                 self._show()
 
     def pulse(self) -> None:
-        """Show the bar, if it is not there."""
+        """Show the bar if it is not visible."""
         with self._lock:
             self._show()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         with self._lock:
             self._open = False
             if self._bar is not None:
@@ -394,13 +390,7 @@ class Bar:
 
 def _rich_bar() -> Progress:
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     columns = (
         TextColumn("{task.description}"),

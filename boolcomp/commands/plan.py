@@ -1,4 +1,4 @@
-"""`boolcomp plan`: the paper's Fig. 1 for any robot."""
+"""`boolcomp plan`: Fig. 1 of the 1988 paper for any robot, or a word graph."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from boolcomp.commands.options import (
     ONLY_PAPER,
     FilePath,
     chosen,
+    command_text,
+    completes,
     demand_options,
     function_options,
     json_option,
@@ -23,15 +25,14 @@ from boolcomp.commands.options import (
     refuse_others,
     source_argument,
     store_option,
-    told,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import CompactOptions
-    from boolcomp.paper.covers import Store
-    from boolcomp.paper.plan import Options, OutputPlan, Plan, TermPlan, Word
+    from boolcomp.paper.covers import CoverStore
+    from boolcomp.paper.plan import OutputPlan, Plan, PlanOptions, TableWord, TermPlan
 
 ONLY = {
     "paper": ONLY_PAPER,
@@ -51,8 +52,10 @@ WIDEST_EXPRESSION = 44
 @source_argument
 @function_options
 @click.option(
-    "--mode", default="paper", show_default=True, help="paper: its Fig. 1. compact: a word graph."
-)
+    "--mode", default="paper", show_default=True,
+    help="paper: Fig. 1 of the paper. compact: a word graph.",
+    shell_complete=completes("paper compact"),
+)  # fmt: skip
 @plan_options()
 @demand_options()
 @click.option("--graph", type=FilePath(), help="Picture of the word graph: x.svg")
@@ -66,18 +69,18 @@ def command(
     of: str,
     mode: str,
     *,
-    options: Options,
+    options: PlanOptions,
     choices: CompactOptions,
     graph: Path | None,
-    store: Store,
+    store: CoverStore,
     page: Path | None,
     as_json: bool,
 ) -> None:
-    """Print the paper's Fig. 1 for ROBOT: every term's range, width and input words.
+    """Print Fig. 1 of the 1988 paper for ROBOT: range, width and input words of every term.
 
-    The plan is printed whatever comes of it; where a term is too wide for a table the exit code
-    is 1 and a sentence says which. In compact mode the plan is the word graph that compile would
-    choose: found by search, or read from the store.
+    If a term is too wide for a table, the plan is printed, and then an error message names the term
+    (exit code 1). In compact mode the plan is the word graph that compile chooses by search, or
+    reads from the store.
     """
     from boolcomp.pipeline import check_mode, run_passes
     from boolcomp.problem.sources import problem_of
@@ -88,7 +91,7 @@ def command(
     options = own_bits(context, options, problem)
     if mode == "compact":
         if page is not None:
-            raise UsageError("--page is of the paper's plan; of a word graph say --graph x.svg")
+            raise UsageError("--page needs --mode paper; for a word graph use --graph x.svg")
         from boolcomp.commands.compile import plan_words
         from boolcomp.problem.problem import with_words
 
@@ -96,7 +99,7 @@ def command(
         demand = choices.demand(options.bits)
         problem = with_words(problem, choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":
-            raise UsageError(f"--graph {graph}: the picture is an SVG: give a name ending in .svg")
+            raise UsageError(f"--graph {graph}: the name of the picture must end in .svg")
         plan_words(problem, demand, choices.workers, folder, graph, as_json=as_json)
         return
     del store
@@ -105,7 +108,7 @@ def command(
     if page is not None:
         from boolcomp.measure.stages import plan_page
 
-        write_output(page, plan_page(plan, told("plan", robot, of, *chosen(options))))
+        write_output(page, plan_page(plan, command_text("plan", robot, of, *chosen(options))))
     if as_json:
         print_json(_document(plan))
     else:
@@ -113,7 +116,7 @@ def command(
     plan.require_tables()
 
 
-def _chart(plan: OutputPlan, options: Options) -> str:
+def _chart(plan: OutputPlan, options: PlanOptions) -> str:
     header = ["term", "expression", "range", "amplitude", "bits", "input bits", "used", "unused"]
     symbol = plan.output.symbol
     whole = [
@@ -133,10 +136,10 @@ def _chart(plan: OutputPlan, options: Options) -> str:
     )
     lines = [title, table(header, [whole, *rows], left=(0, 1, 5))]
     if plan.amplitude > plan.code.range.high:
-        lines.append(f"{symbol} can exceed its range: it saturates there")
+        lines.append(f"{symbol} can exceed its range: then it saturates")
     if plan.left_out:
         names = ", ".join(_shortened(str(term), 30) for term in plan.left_out)
-        lines.append(f"left out, together below half a common least significant bit: {names}")
+        lines.append(f"left out (sum below half a common least significant bit): {names}")
     return "\n".join(lines)
 
 
@@ -154,14 +157,14 @@ def _row(term: TermPlan) -> list[str]:
     ]
 
 
-def _read(word: Word) -> str:
-    """Return what a table reads: 6 qdd1, or 6 ±qdd1 where a sign stands outside."""
+def _read(word: TableWord) -> str:
+    """Return an input of a table: 6 qdd1, or 6 ±qdd1 with the sign outside of the table."""
     name = word.variable.name if word.sum is None else f"({word.variable.name})"
     return f"{word.inputs} {'±' if word.turning else ''}{name}"
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _shortened(text: str, maximum: int) -> str:
+    return text if len(text) <= maximum else text[: maximum - 1] + "…"
 
 
 def _document(plan: Plan) -> dict[str, Any]:
@@ -203,8 +206,8 @@ def _term_document(term: TermPlan) -> dict[str, Any]:
     }
 
 
-def _word_document(word: Word) -> dict[str, Any]:
-    """Return a word; what stands outside of the table is there where anything does."""
+def _word_document(word: TableWord) -> dict[str, Any]:
+    """Return a word, with signs (`turning`) and sums outside of the table if there are any."""
     found: dict[str, Any] = {
         "variable": word.variable.name, "bits": word.code.bits, "dropped": word.dropped,
     }  # fmt: skip
@@ -219,5 +222,4 @@ def _word_document(word: Word) -> dict[str, Any]:
 
 
 def _tidy(value: float) -> float:
-    """Round to 12 digits, so that no machine's last bit shows in the output."""
     return float(number(float(f"{value:.12g}")))

@@ -1,4 +1,4 @@
-"""`boolcomp report`: error versus bits, as table, pictures and page."""
+"""`boolcomp report`: error and size against word length, as table, pictures and page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, listing, shown, suggestion
+from boolcomp.base.errors import UsageError, listing, require_name
 from boolcomp.base.files import check_place, is_file
 from boolcomp.commands.options import (
     FUNCTION,
     ONLY_COMPACT,
     ONLY_MINIMISED,
     ONLY_PAPER,
+    ROBOTS,
     FilePath,
     chain_options,
+    completes,
     demand_options,
     function_options,
     given,
@@ -26,15 +28,14 @@ from boolcomp.commands.options import (
     numbers,
     plan_options,
     print_json,
+    refuse_given,
     shipped_or_refused,
+    solved_problem,
     store_option,
     within,
 )
 from boolcomp.commands.output import progress
-from boolcomp.problem.functions import function_of, robot_problem
-from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot.model import with_payload
-from boolcomp.problem.sources import load_source, problem_of
+from boolcomp.problem.sources import problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,31 +45,32 @@ if TYPE_CHECKING:
 
     from boolcomp.base.workers import Workers
     from boolcomp.commands.options import CompactOptions
-    from boolcomp.measure.report.page import Asked, Written
-    from boolcomp.measure.report.rows import Look, Question
-    from boolcomp.paper.covers import Store
-    from boolcomp.paper.plan import Options
+    from boolcomp.measure.report import Look, ReportRequest
+    from boolcomp.measure.report_page import PageFacts, ReportFolder
+    from boolcomp.paper.covers import CoverStore
+    from boolcomp.paper.plan import PlanOptions
+    from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
     from boolcomp.twolevel.minimisation import Recipe
 
     Floats = NDArray[np.float64]
 
-# Options that make no sense of the other kind of source, by the names that click gives them.
+# Options of one kind of source only, keyed by click's parameter names.
 PROGRAM_ONLY = {"payload": "--payload", "arm": "--robot"}
 ROBOT_ONLY = {
     **ONLY_PAPER, **ONLY_MINIMISED, **ONLY_COMPACT, **FUNCTION, "mode": "--mode",
     "bits": "--bits", "extra": "--extra", "logic": "--no-logic", "widest": "--widest",
 }  # fmt: skip
-del ROBOT_ONLY["guard_bits"], ROBOT_ONLY["seed"]  # --seed is that of the samples
+del ROBOT_ONLY["guard_bits"], ROBOT_ONLY["seed"]  # here --seed is the seed of the samples
 MODES = ("both", "paper", "compact")
 MOST_INPUT_BITS = 24  # of a table
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """How many states are drawn and from what seed; how many seek the worst error, None: usual.
+class SampleOptions:
+    """Number and seed of the random states, and evaluations of the search (None: the default).
 
-    `across` are the inputs of maps, if they were named; `beside` are files of other measurements.
+    `across` are the specified inputs of maps; `beside` are files of other measurements.
     """
 
     samples: int
@@ -79,48 +81,52 @@ class Drawn:
 
 
 def state_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --samples, --seed, --evaluations, --map and --beside, and hand them on as `Drawn`."""
+    """Add --samples, --seed, --evaluations, --map and `--beside`, passed on as `SampleOptions`."""
 
     @click.option("--samples", default=1_000_000, show_default=True, help="Random states.")
-    @click.option("--seed", default=0, show_default=True, help="Of the random states.")
+    @click.option("--seed", default=0, show_default=True, help="Seed of the random states.")
     @click.option(
         "--evaluations",
         type=click.IntRange(0, 10**9),
-        help="That seek the worst error; 0: no search [default: 20000000, of a plan 1000000]",
+        help="Evaluations of the search for the largest error; 0: no search [default: 20000000; "
+        "1000000 for plans]",
     )
     @click.option("--map", "across", metavar="X,Y", help="Inputs of error maps [default: chosen]")
     @click.option(
         "--beside",
         type=FilePath(),
         multiple=True,
-        help="JSON of bench, area or benchmarks/codes.py, to show as well.",
+        help="JSON of bench, area or benchmarks/codes.py, also shown on the page.",
     )
     @functools.wraps(function)
     def wrapped(
         *args: Any, samples: int, seed: int, evaluations: int | None, across: str | None,
         beside: tuple[Path, ...], **more: Any,
     ) -> Any:  # fmt: skip
-        drawn = Drawn(samples, seed, evaluations, across, beside)
+        drawn = SampleOptions(samples, seed, evaluations, across, beside)
         return function(*args, drawn=drawn, **more)
 
     return wrapped
 
 
 @click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
-@click.argument("source", metavar="ROBOT|FUNCTION|PROGRAM")
+@click.argument("source", metavar="ROBOT|FUNCTION|PROGRAM", shell_complete=ROBOTS)
 @function_options
 @chain_options("source")
-@click.option("--mode", default="both", show_default=True, help="Of a robot: both, paper, compact.")
+@click.option("--mode", default="both", show_default=True, help="both, paper, compact (robots).",
+              shell_complete=completes("both paper compact"))  # fmt: skip
 @plan_options(bits=False)
 @click.option("--bits", default="4-12", show_default=True, help="Word lengths: 8, 4-12 or 4,6,8.")
 @click.option("--extra", default="0-2", show_default=True, help="Guard bits beyond the paper's m.")
 @state_options
 @minimiser_options("--minimizer", deadline=10.0)
-@click.option("--logic/--no-logic", default=True, help="Make the logic too (takes longer).")
-@click.option("--widest", default=18, show_default=True, help="Input bits that are minimised.")
+@click.option("--logic/--no-logic", default=True, help="Also compile the logic (slower).")
+@click.option(
+    "--widest", default=18, show_default=True, help="Most input bits of a minimised table."
+)
 @demand_options(seed=False)
-@click.option("--payload", type=float, help="Of a program: tip load in kg.")
-@click.option("--robot", "arm", help="Of a program: its robot, where its name does not say it.")
+@click.option("--payload", type=float, help="Payload in kg (programs only).")
+@click.option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]")
 @store_option
 @click.option("-o", "--output", type=FilePath(), help="Folder [out/report-NAME]")
 @json_option
@@ -131,51 +137,52 @@ def command(
     *,
     of: str,
     mode: str,
-    options: Options,
+    options: PlanOptions,
     bits: str,
     extra: str,
-    drawn: Drawn,
+    drawn: SampleOptions,
     recipe: Recipe,
     logic: bool,
     widest: int,
     choices: CompactOptions,
     payload: float | None,
     arm: str | None,
-    store: Store,
+    store: CoverStore,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure torques by logic against Newton-Euler: of ROBOT over word lengths, or of PROGRAM.
+    """Measure torques by logic against Newton-Euler, of ROBOT over word lengths or of PROGRAM.
 
-    Errors are against exact torques of the unquantised inputs; 'own' is the part that remains
-    against exact torques of the inputs in their finest cells. 'sampled max' is that of random
-    states, 'worst found' that of a search, not proved. 'bound' is proved: no input within
-    its range errs more (in paper mode unless the torque saturates). 'm' are the guard bits
-    of the paper's terms, (+1) one more than its rule gives. 'nodes' are those of all torques.
-    --no-logic leaves out what has to be compiled: product terms and compact mode. Of a FUNCTION
-    (a file of expressions) errors are against its exact values; its own word length is taken.
+    Errors are relative to exact torques of the unquantised inputs; 'own' is the part that remains
+    relative to exact torques of the quantised inputs. 'sampled max' is the largest error of the
+    random states, `worst found` the largest error found by search. 'bound' is proved: no input
+    within its range has a larger error (in paper mode unless the torque saturates). 'm' is the
+    number of guard bits of the paper's terms, (+1) one more than its rule gives. 'nodes' counts
+    LUT3 nodes of all torques. --no-logic leaves out product terms and compact mode, which need
+    compilation. For a FUNCTION (a file of expressions) errors are relative to its exact values, and
+    the default word length is that of the file.
     """
-    from boolcomp.base.charts import require_charts, require_matplotlib
+    from boolcomp.base.pages import require_charts
     from boolcomp.base.workers import all_cores
-    from boolcomp.measure.report.page import Written, read_beside
+    from boolcomp.measure.report_page import ReportFolder, read_beside
 
     within("--widest", widest, 0, MOST_INPUT_BITS)
-    require_matplotlib()
     require_charts()
     if output is not None:
         check_place(output / "report.html")
-    if mode not in MODES:
-        raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    require_name("mode", mode, MODES)
     sections = read_beside(drawn.beside)
     if is_file(Path(source) / "program.json"):
-        _refuse(context, ROBOT_ONLY, f"{source} is a program, compiled already")
+        refuse_given(context, ROBOT_ONLY, f"{source} is a compiled program")
         name = Path(source).name
-        written = Written(output or Path("out") / f"report-{name}", _asked(name, drawn), sections)
+        written = ReportFolder(
+            output or Path("out") / f"report-{name}", _facts(name, drawn), sections
+        )
         with (choices.workers or all_cores()).opened() as workers:
             _of_program(source, arm, payload, drawn, written, workers)
     else:
-        _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
-        from boolcomp.measure.report.rows import SEARCHED, Question
+        refuse_given(context, PROGRAM_ONLY, f"{source} is not a program folder")
+        from boolcomp.measure.report import SEARCHED, ReportRequest
         from boolcomp.program.program import MODES as COMPILED
         from boolcomp.proof.bound.meaning import grade_of
 
@@ -184,7 +191,7 @@ def command(
             bits = str(problem.bits)
         modes = tuple(one for one in COMPILED if mode in {one, "both"})
         grade = None if choices.proof is None else grade_of(choices.proof)
-        question = Question(
+        request = ReportRequest(
             numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
             options, recipe if logic else None, widest, choices.demand,
             choices.workers or all_cores(),
@@ -192,32 +199,34 @@ def command(
             choices.proof_effort,
         )  # fmt: skip
         name = problem.name
-        written = Written(output or Path("out") / f"report-{name}", _asked(name, drawn), sections)
-        _of_problem(problem, question, store, drawn, written)
+        written = ReportFolder(
+            output or Path("out") / f"report-{name}", _facts(name, drawn), sections
+        )
+        _of_problem(problem, request, store, drawn, written)
         if not written.rows:
-            raise UsageError(f"{problem.name}: nothing to report: see the warnings above")
+            raise UsageError(f"{problem.name}: the report is empty: see the warnings above")
     if as_json:
-        from boolcomp.measure.report.rows import documents
+        from boolcomp.measure.report import documents
 
         rows = documents(written.rows)
         print_json({"robot": name, "samples": drawn.samples, "rows": rows})
     else:
-        from boolcomp.measure.report.page import text_table
+        from boolcomp.measure.report_page import text_table
 
         click.echo(text_table(written.rows, drawn.samples))
         click.echo(f"written to {written.folder}", err=True)
 
 
-def _asked(name: str, drawn: Drawn) -> Asked:
-    """Return what the page says of the command that it is of."""
+def _facts(name: str, drawn: SampleOptions) -> PageFacts:
+    """Return the facts of the page: command, samples, versions, date and machine."""
     import platform
     import shlex
     import sys
     from datetime import UTC, datetime
 
+    from boolcomp.base import VERSION
     from boolcomp.base.pages import Fact
-    from boolcomp.base.version import VERSION
-    from boolcomp.measure.report.page import Asked
+    from boolcomp.measure.report_page import PageFacts
 
     python = f"Python {platform.python_version()}"
     facts = (
@@ -228,52 +237,40 @@ def _asked(name: str, drawn: Drawn) -> Asked:
         Fact("date", datetime.now(tz=UTC).date().isoformat()),
         Fact("machine", f"{platform.system()}, {platform.machine()}, {python}"),
     )
-    return Asked(name, facts, drawn.samples, drawn.seed)
-
-
-def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
-    """Raise a `UsageError` for the first of these options that was given."""
-    for name, option in names.items():
-        if given(context, name):
-            raise UsageError(f"{option} means nothing here: {why}")
+    return PageFacts(name, facts, drawn.samples, drawn.seed)
 
 
 def _of_problem(
-    problem: Problem, question: Question, store: Store, drawn: Drawn, written: Written
+    problem: Problem,
+    request: ReportRequest,
+    store: CoverStore,
+    drawn: SampleOptions,
+    written: ReportFolder,
 ) -> None:
-    from boolcomp.measure.report.rows import draw_samples, report_rows
+    from boolcomp.measure.report import draw_samples, report_rows
 
-    with progress("measuring", question.steps) as step:
+    with progress("measuring", request.steps) as step:
         states = draw_samples(problem, drawn.samples, drawn.seed)
-        with written.of(states, drawn.across, question.bits) as pictured:
-            report_rows(states, question, store, step, pictured)
+        with written.of(states, drawn.across, request.bits) as pictured:
+            report_rows(states, request, store, step, pictured)
 
 
 def _of_program(
     source: str,
     arm: str | None,
     payload: float | None,
-    drawn: Drawn,
-    written: Written,
+    drawn: SampleOptions,
+    written: ReportFolder,
     workers: Workers,
 ) -> None:
-    from boolcomp.measure.report.rows import draw_samples, look_of, program_rows
+    from boolcomp.measure.report import draw_samples, look_of, program_rows
     from boolcomp.program.files import load_program
     from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)
-    loaded = load_source(arm or shipped_or_refused(source, program.name))
+    name = arm or shipped_or_refused(source, program.name)
     mass = _payload(program, payload)
-    if isinstance(loaded, Problem):
-        problem = problem_of(loaded, mass=mass)
-    else:
-        problem = robot_problem(with_payload(loaded, mass), function_of(program.name, loaded.name))
-    if (problem.name, len(problem.outputs)) != (program.name, len(program.outputs)):
-        raise UsageError(
-            f"{source} was compiled for {program.name} with {len(program.outputs)} "
-            f"{problem.places if problem.places == 'joints' else problem.plural}, "
-            f"not for {problem.name} with {len(problem.outputs)}: say with --robot"
-        )
+    problem, _ = solved_problem(program, source, name, mass)
     with progress("measuring", None):
         states = draw_samples(problem, drawn.samples, drawn.seed)
         searched = EVALUATIONS if drawn.evaluations is None else drawn.evaluations
@@ -292,5 +289,5 @@ def _of_program(
 def _payload(program: Program, payload: float | None) -> float:
     if payload is None and len(program.payloads) > 1:
         masses = listing(f"{mass:g}" for mass in program.payloads)
-        raise UsageError(f"this program has payloads {masses} kg: say which with --payload")
+        raise UsageError(f"this program has payloads {masses} kg: select one with --payload")
     return program.load(payload).payload

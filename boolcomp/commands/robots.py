@@ -1,4 +1,4 @@
-"""`boolcomp robots`: what ships, or one robot in full."""
+"""`boolcomp robots`: the built-in robots, or one robot in full."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from boolcomp.base.errors import UsageError, angle, short, table
 from boolcomp.base.files import write_output
-from boolcomp.commands.options import FilePath, chain_options, json_option, print_json
+from boolcomp.commands.options import ROBOTS, FilePath, chain_options, json_option, print_json
 from boolcomp.problem.robot.library import load_arm, load_robot, robot_names
 
 if TYPE_CHECKING:
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 
 @click.command("robots", epilog="Example: boolcomp robots puma560")
-@click.argument("robot", required=False)
+@click.argument("robot", required=False, shell_complete=ROBOTS)
 @chain_options("robot")
-@click.option("--right-angles", is_flag=True, help="Of a URDF: 1.5708 is meant as pi/2.")
+@click.option("--right-angles", is_flag=True, help="Read 1.5708 in a URDF as pi/2.")
 @click.option("-o", "--output", type=FilePath(), help="Robot file to write.")
 @json_option
 def command(robot: str | None, *, right_angles: bool, output: Path | None, as_json: bool) -> None:
-    """List the robots that ship; or check ROBOT (a name, or a file), print it in full.
+    """List the built-in robots; or check ROBOT (a name or a file) and print it in full.
 
-    One ROBOT gets a verdict too, as comments: what its torques reach over its ranges, which torque
-    ranges saturate or waste bits, and better ones to paste. With -o it is written as a robot file,
-    which a URDF becomes so.
+    The output for one ROBOT ends with comments: the torques it reaches over its ranges, torque
+    ranges that saturate or waste bits, and better ranges to paste. With -o the robot, also one from
+    a URDF, is written as a robot file.
     """
     if robot:
         _one(robot, output, right_angles=right_angles, as_json=as_json)
         return
     if output is not None or right_angles:
-        raise UsageError("-o and --right-angles are about one robot: say which")
+        raise UsageError("-o and --right-angles need a robot: give its name or file")
     robots = [load_robot(name) for name in robot_names()]
     if as_json:
         print_json({"robots": [_document(item) for item in robots]})
@@ -51,7 +51,7 @@ def _one(name: str, output: Path | None, *, right_angles: bool, as_json: bool) -
 
     arm = load_arm(name, right_angles=right_angles)
     if arm is None and right_angles:
-        raise UsageError("--right-angles is about a URDF: give an .urdf file")
+        raise UsageError("--right-angles needs a URDF: give an .urdf file")
     robot = load_robot(name) if arm is None else arm.robot
     verdicts = judge_outputs(inverse_dynamics_problem(robot))
     text = f"{robot if arm is None else arm}\n{_verdict_text(verdicts)}"
@@ -100,7 +100,7 @@ def _bound(value: float) -> str:
 
 
 def _verdict_text(verdicts: Sequence[Verdict]) -> str:
-    """Return the verdict as comments of TOML: what is printed remains a robot file."""
+    """Return the verdict as TOML comments, so that the output is still a robot file."""
     header = ["torque", "least", "largest", "range", "unit", "verdict"]
     rows = [
         [
@@ -115,7 +115,7 @@ def _verdict_text(verdicts: Sequence[Verdict]) -> str:
     ]
     count = verdicts[0].samples
     lines = [
-        f"Torques over these ranges: searched ({count} samples, then climbing), not proved.",
+        f"Torques over these ranges: searched ({count} samples, then local search), not proved.",
         "",
         *table(header, rows, left=(0, 4, 5)).splitlines(),
     ]
@@ -125,7 +125,7 @@ def _verdict_text(verdicts: Sequence[Verdict]) -> str:
         if verdict.better is not None
     ]
     if better:
-        lines += ["", "Better ones, to paste:", *better]
+        lines += ["", "Better ranges, to paste:", *better]
     return "\n".join(f"# {line}".rstrip() for line in lines)
 
 
@@ -157,7 +157,7 @@ def _poses(robot: Robot) -> dict[str, Any]:
 
 
 def _frame(link: Link) -> dict[str, Any]:
-    """Return a general frame, in place of what DH says of others; nothing where DH says it."""
+    """Return a general frame, which replaces the DH parameters; empty for a DH link."""
     if link.pose is None:
         return {}
     where = {"origin": list(link.pose.origin), "rotation": list(link.pose.rotation)}

@@ -1,4 +1,4 @@
-"""`boolcomp schedule`: the parallel-dynamics papers: task graphs on machines, charts, real runs."""
+"""`boolcomp schedule`: tasks of the parallel-dynamics papers: schedules, charts, real runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ import click
 
 from boolcomp.base.errors import UsageError, listing, number, reals, shown, suggestion
 from boolcomp.base.files import outputs, read_text
-from boolcomp.commands.options import FilePath, given, json_option, print_json, within
+from boolcomp.commands.options import (
+    ROBOTS,
+    FilePath,
+    completes,
+    given,
+    json_option,
+    print_json,
+    within,
+)
 from boolcomp.commands.output import in_stages, progress, share
 
 if TYPE_CHECKING:
@@ -18,18 +26,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.logic.network import Network
-    from boolcomp.parallel.methods.logic import ProductTable
-    from boolcomp.parallel.methods.physics import Recorded
-    from boolcomp.parallel.schedule.execute import RealRun
-    from boolcomp.parallel.schedule.graph import Schedule, TaskGraph
-    from boolcomp.parallel.schedule.machine import Machine
-    from boolcomp.parallel.schedule.schedulers import CommunicationVector
-    from boolcomp.parallel.schedule.simulate import Pipelined
+    from boolcomp.parallel.execute import RealRun
+    from boolcomp.parallel.machine import Machine
+    from boolcomp.parallel.methods import RecordedMethod
+    from boolcomp.parallel.registry import ProductTable
+    from boolcomp.parallel.schedulers import CommunicationVector
+    from boolcomp.parallel.taskgraph import Schedule, TaskGraph
     from boolcomp.problem.robot.model import Robot
 
 
 # --------------------------------------------------------------------------------------------------
-# What `boolcomp schedule` makes before it prints: networks, task graphs, schedules, real runs.
+# Networks, task graphs, schedules and real runs.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -37,8 +44,8 @@ MOST_STEPS = 10_000_000  # tasks of all points together
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Whose tasks are to be scheduled, and how."""
+class ScheduleRequest:
+    """The tasks to schedule, and how to schedule them."""
 
     robot: str
     method: str
@@ -50,14 +57,14 @@ class Asked:
 
 
 def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
-    """Return the tables of a robot as the paper compiles them: the Boolean evaluator's work."""
+    """Return the tables of a robot in paper mode, the tasks of the Boolean evaluator."""
     from boolcomp.paper.passes import PaperChoices
-    from boolcomp.paper.plan import Options
-    from boolcomp.parallel.methods.logic import ProductTable
+    from boolcomp.paper.plan import PlanOptions
+    from boolcomp.parallel.registry import ProductTable
     from boolcomp.pipeline import compile_paper
 
     with share("compiling") as show:
-        choices = PaperChoices(Options(bits=bits), progress=in_stages(show))
+        choices = PaperChoices(PlanOptions(bits=bits), progress=in_stages(show))
         compiled = compile_paper(robot, choices)
     places = {plan.output.title: k for k, plan in enumerate(compiled.plans[0].outputs, 1)}
     return tuple(
@@ -76,10 +83,9 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
 def compact_network(
     robot: Robot, spelt: str, bits: int, rms: tuple[float, ...]
 ) -> tuple[Network | None, tuple[int, ...]]:
-    """Return the network that compact mode has made of a robot, and the widths of its words.
+    """Return a robot's network of compact mode from the store, and the widths of its words.
 
-    Nothing is searched: where there is none, a sentence says how to make it of the robot as it was
-    spelt.
+    If the store has none, a message gives the command that makes it, with the robot as `spelt`.
     """
     from boolcomp.compact.demand import usual_demand
     from boolcomp.compact.passes import CompactChoices
@@ -89,83 +95,72 @@ def compact_network(
     demand = usual_demand(bits, approximate=None, rms=rms)
     kept = CompactChoices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
     if kept is None:
-        asked = f" --rms-error {','.join(map(number, rms))}" if rms else ""
-        line = f"boolcomp compile {spelt} --bits {bits}{asked}"
-        click.echo(f"without compact logic: it is not made yet (`{line}` makes it)", err=True)
+        option = f" --rms-error {','.join(map(number, rms))}" if rms else ""
+        line = f"boolcomp compile {spelt} --bits {bits}{option}"
+        click.echo(f"without compact logic: to include it, first run `{line}`", err=True)
         return None, ()
     return kept.network, tuple(code.bits + 1 for code in kept.compact.output_codes)
 
 
-def graph_of(asked: Asked, robot: Robot, bits: int) -> tuple[Recorded | None, TaskGraph]:
-    """Return the task graph of what was asked, with its program where it has one."""
-    from boolcomp.parallel.methods.logic import boolean_tasks
-    from boolcomp.parallel.methods.registry import task_graph
+def graph_of(
+    request: ScheduleRequest, robot: Robot, bits: int
+) -> tuple[RecordedMethod | None, TaskGraph]:
+    """Return the requested task graph, with its program if it has one."""
+    from boolcomp.parallel.registry import boolean_tasks, task_graph
 
-    if asked.method == "boolean":
+    if request.method == "boolean":
         tables, name = product_tables(robot, bits), f"boolean {robot.name}"
-        return None, boolean_tasks(tables, groups=asked.processors, name=name)
-    recorded = task_graph(asked.method, robot, literal=False if asked.folded else None)
+        return None, boolean_tasks(tables, groups=request.processors, name=name)
+    recorded = task_graph(request.method, robot, literal=False if request.folded else None)
     return recorded, recorded.graph
 
 
-def scheduled(asked: Asked, graph: TaskGraph, machine: Machine) -> Schedule:
+def scheduled(request: ScheduleRequest, graph: TaskGraph, machine: Machine) -> Schedule:
     """Return the checked schedule of a graph."""
-    from boolcomp.parallel.schedule.graph import check_schedule
-    from boolcomp.parallel.schedule.schedulers import make_schedule, parse_assignment
-    from boolcomp.parallel.schedule.simulate import simulate as simulated
+    from boolcomp.parallel.schedulers import make_schedule, parse_assignment
+    from boolcomp.parallel.simulation import simulate as simulated
+    from boolcomp.parallel.taskgraph import check_schedule
 
-    machine.check_processors(asked.processors)
-    path = asked.assignment
+    machine.check_processors(request.processors)
+    path = request.assignment
     if path is None:
-        schedule = make_schedule(graph, machine, asked.processors, asked.scheduler)
+        schedule = make_schedule(graph, machine, request.processors, request.scheduler)
     else:
-        lists = parse_assignment(read_text(path), graph, machine, asked.processors, str(path))
+        lists = parse_assignment(read_text(path), graph, machine, request.processors, str(path))
         schedule = simulated(graph, lists, machine, path.stem)
     check_schedule(schedule, graph, machine)
     return schedule
 
 
-def pipeline_of(schedule: Schedule, graph: TaskGraph, machine: Machine, points: int) -> Pipelined:
-    """Return a schedule over so many points of a trajectory."""
-    from boolcomp.parallel.schedule.simulate import pipelined
-
-    most = MOST_STEPS // max(1, len(graph.tasks))
-    if not 1 <= points <= most:
-        raise UsageError(
-            f"--points {shown(points)}: a trajectory has 1 to {most}, for {len(graph.tasks)} tasks"
-        )
-    return pipelined(graph, schedule.assignment, machine, points)
-
-
 def executed(
-    asked: Asked,
-    recorded: Recorded | None,
+    request: ScheduleRequest,
+    recorded: RecordedMethod | None,
     schedule: Schedule,
     robot: Robot,
     engine: Any,
     samples: int,
 ) -> RealRun:
-    """Run a schedule; its torques are compared with Newton-Euler's."""
-    from boolcomp.measure.report.rows import draw_samples
-    from boolcomp.parallel.schedule.execute import run_really
+    """Run a schedule, and compare its torques with those of Newton-Euler."""
+    from boolcomp.measure.report import draw_samples
+    from boolcomp.parallel.execute import measure_runs
     from boolcomp.problem.functions import inverse_dynamics_problem
 
     if recorded is None or recorded.straight.inputs[-1] != f"qdd{robot.joints}":
         raise UsageError(
-            f"--run executes methods that calculate torques from q, qd and qdd, not {asked.method}"
+            f"{request.method} cannot be run: it does not calculate torques from q, qd and qdd"
         )
     drawn = draw_samples(inverse_dynamics_problem(robot), samples, 0)
     columns = [column for array in drawn.arrays for column in array.T.copy()]
     exact = drawn.outputs.T
     program = recorded.straight, recorded.task_of_node
-    return run_really(program, recorded.graph, schedule.assignment, columns, exact, engine=engine)
+    return measure_runs(program, recorded.graph, schedule.assignment, columns, exact, engine=engine)
 
 
 def vectors_of(
-    schedule: Schedule, graph: TaskGraph, recorded: Recorded | None
+    schedule: Schedule, graph: TaskGraph, recorded: RecordedMethod | None
 ) -> tuple[CommunicationVector, ...]:
-    """Return what must be sent: value by value where the tasks' program is known."""
-    from boolcomp.parallel.schedule.schedulers import communication, exact_communication
+    """Return the communication vectors, value by value if the program of the tasks is known."""
+    from boolcomp.parallel.schedulers import communication, exact_communication
 
     if recorded is None:
         return communication(graph, schedule.assignment)
@@ -173,32 +168,32 @@ def vectors_of(
 
 
 # --------------------------------------------------------------------------------------------------
-# `boolcomp schedule`: the parallel-dynamics papers: task graphs on machines, charts, real runs.
+# The sub-commands.
 # --------------------------------------------------------------------------------------------------
 
 
 RUN_SAMPLES = 200_000
 MOST_SAMPLES = 10_000_000  # of a run
-OLDER = "older"  # the command of the spelling before there were sub-commands
+OLDER = "older"  # the hidden command of the spelling without sub-commands
 
 machine_option = click.option(
-    "--machine", default="t800", show_default=True, help="A name, or a TOML file."
+    "--machine", default="t800", show_default=True, help="Name or TOML file of a machine."
 )
 bits_option = click.option("--bits", default=8, show_default=True, help="Word length of the logic.")
 
 
 class Schedules(click.Group):
-    """The sub-commands; a robot or an option in place of one is the older spelling."""
+    """The sub-commands; a robot or an option in place of one selects the older spelling."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the sub-command, or put in the one that reads the older spelling."""
+        """Find the sub-command, or insert that of the older spelling."""
         words = [word for word in args[:2] if not word.startswith("-")]
         if args[:1] not in (["-h"], ["--help"]) and not (words and args[0] in self.commands):
             if len(words) == 2:
                 names = [name for name in self.commands if name != OLDER]
                 raise UsageError(
                     f"no sub-command {shown(words[0])}{suggestion(words[0], names)}: "
-                    f"there are {listing(names)}"
+                    f"sub-commands are {listing(names)}"
                 )
             args = [OLDER, *args]
         return super().parse_args(ctx, args)
@@ -211,28 +206,36 @@ def command() -> None:
     """Schedule the tasks of the parallel-dynamics papers on machines, and run them."""
 
 
-def asked_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add ROBOT and the options of its schedule, and hand them on as `Asked`."""
+def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add ROBOT and the options of its schedule, passed on as a `ScheduleRequest`."""
     options = (
-        click.argument("robot"),
-        click.option("--method", default="newton-euler", show_default=True, help="Whose tasks."),
-        click.option("--processors", default=4, show_default=True, help="How many."),
+        click.argument("robot", shell_complete=ROBOTS),
         click.option(
-            "--scheduler", default="cp-misf", show_default=True, help="Who does what, and when."
+            "--method",
+            default="newton-euler",
+            show_default=True,
+            help="Method whose tasks are scheduled.",
+            shell_complete=completes("parallel.registry:METHODS"),
+        ),
+        click.option("--processors", default=4, show_default=True, help="Number of processors."),
+        click.option(
+            "--scheduler", default="cp-misf", show_default=True, help="Scheduling algorithm."
         ),
         machine_option,
         click.option("--assignment", type=FilePath(), help="TOML: tasks per processor."),
         click.option(
             "--folded",
             is_flag=True,
-            help="Fold constants, where the paper counts every product.",
+            help="Fold constants; by default every product of the paper counts.",
         ),
     )
 
     @functools.wraps(function)
-    def wrapped(**said: Any) -> None:
-        asked = Asked(**{name: said.pop(name) for name in Asked.__dataclass_fields__})
-        function(asked, **said)
+    def wrapped(**more: Any) -> None:
+        request = ScheduleRequest(
+            **{name: more.pop(name) for name in ScheduleRequest.__dataclass_fields__}
+        )
+        function(request, **more)
 
     for option in reversed(options):
         wrapped = option(wrapped)
@@ -242,13 +245,13 @@ def asked_options(function: Callable[..., None]) -> Callable[..., None]:
 @command.command(
     epilog="Example: boolcomp schedule simulate puma560 --method lagrangian --machine t800"
 )
-@asked_options
-@click.option("--points", type=int, help="Pipeline so many points of a trajectory.")
+@schedule_options
+@click.option("--points", type=int, help="Number of trajectory points to pipeline.")
 @bits_option
 @click.option("-o", "--output", type=FilePath(), help="Folder for chart and page.")
 @json_option
 def simulate(
-    asked: Asked, points: int | None, bits: int, output: Path | None, *, as_json: bool
+    request: ScheduleRequest, points: int | None, bits: int, output: Path | None, *, as_json: bool
 ) -> None:
     """Schedule the tasks of a method for ROBOT, and simulate them on a machine's processors.
 
@@ -256,30 +259,33 @@ def simulate(
     zeng-19, zeng-10, zeng-52, symbolic, symbolic-forward, symbolic-cycle, boolean.
     Schedulers: cp-misf, improved, optimal, dynamic, static, first-fit, best-fit, and the papers'
     mappings zomaya, zalzala, schaefer. Machines: t800, t414, encore, cortex-m, this-machine.
-    Prints operations, times and a Gantt chart; with -o also writes them as SVG and HTML.
+    Prints operations, times and a Gantt chart; -o also writes them as SVG and HTML.
     """
-    _one(asked, points, bits, output, None, as_json=as_json)
+    _one(request, points, bits, output, None, as_json=as_json)
 
 
 @command.command(epilog="Example: boolcomp schedule run puma560 --method customised --processors 2")
-@asked_options
-@click.option("--engine", default="auto", show_default=True, help="numpy, llvm, auto.")
-@click.option("--samples", default=RUN_SAMPLES, show_default=True, help="States.")
+@schedule_options
+@click.option("--engine", default="auto", show_default=True, help="numpy, llvm, auto.",
+              shell_complete=completes("parallel.execute:ENGINES"))  # fmt: skip
+@click.option("--samples", default=RUN_SAMPLES, show_default=True, help="Number of states.")
 @json_option
-def run(asked: Asked, engine: str, samples: int, *, as_json: bool) -> None:
-    """Really run a schedule of ROBOT's tasks: one process for every processor.
+def run(request: ScheduleRequest, engine: str, samples: int, *, as_json: bool) -> None:
+    """Run a schedule of ROBOT's tasks on this computer, with one process per processor.
 
-    Methods, schedulers and machines: see `boolcomp schedule simulate --help`. The machine is the
-    one that is scheduled for; what is measured is this one.
+    Methods, schedulers and machines: see `boolcomp schedule simulate --help`. The schedule is made
+    for --machine; times are measured on this computer.
     """
-    _one(asked, None, 8, None, (engine, samples), as_json=as_json)
+    _one(request, None, 8, None, (engine, samples), as_json=as_json)
 
 
 @command.command(epilog="Example: boolcomp schedule chart machado-2r -o out")
-@click.argument("robot")
+@click.argument("robot", shell_complete=ROBOTS)
 @machine_option
 @bits_option
-@click.option("--rms-error", help="Of compact logic, in LSB [default: as `boolcomp compile`]")
+@click.option(
+    "--rms-error", help="rms error of compact logic in LSB [default: as `boolcomp compile`]"
+)
 @click.option("-o", "--output", type=FilePath(), help="Folder for the chart.")
 @json_option
 def chart(
@@ -293,22 +299,22 @@ def chart(
 ) -> None:
     """Chart all methods for ROBOT on 1 to 1024 processors of a machine.
 
-    Compact logic is charted where `boolcomp compile` has made it, with one sample and with 32
-    samples a word; times are those of one torque vector.
+    Compact logic is included if `boolcomp compile` has made it, with 1 and with 32 samples per
+    word. Times are per torque vector.
     """
-    from boolcomp.base.charts import require_matplotlib
     from boolcomp.base.errors import DataError
+    from boolcomp.base.pages import require_charts
+    from boolcomp.parallel.machine import load_machine
     from boolcomp.parallel.pages import draw_scaling, scaling, scaling_text, ways
-    from boolcomp.parallel.schedule.machine import load_machine
     from boolcomp.problem.robot.library import load_robot
 
     if output is not None:
-        require_matplotlib()
+        require_charts()
     arm, place, rms = load_robot(robot), load_machine(machine), reals("--rms-error", rms_error)
     tables: tuple[ProductTable, ...] = ()
     try:
         tables = product_tables(arm, bits)
-    except DataError as error:  # tables too wide: then it is the arithmetic methods' chart
+    except DataError as error:  # tables too wide: only the arithmetic methods are charted
         click.echo(f"without method boolean: {error}", err=True)
     methods = ways(arm, tables, *compact_network(arm, robot, bits, rms))
     with progress("scheduling", None) as step:
@@ -328,13 +334,13 @@ def chart(
 
 
 @command.command(epilog="Example: boolcomp schedule paper zomaya")
-@click.argument("name")
+@click.argument("name", shell_complete=completes("zomaya zeng zalzala schaefer"))
 @json_option
 def paper(name: str, *, as_json: bool) -> None:
-    """Print the figures of a paper (zomaya, zeng, zalzala, schaefer) beside ours."""
-    from boolcomp.parallel.methods.registry import task_graph
-    from boolcomp.parallel.schedule.papers import reproduce
-    from boolcomp.parallel.schedule.simulate import findings_text
+    """Compare the figures of a paper (zomaya, zeng, zalzala, schaefer) with reproduced ones."""
+    from boolcomp.parallel.papers import reproduce
+    from boolcomp.parallel.registry import task_graph
+    from boolcomp.parallel.simulation import findings_text
     from boolcomp.problem.robot.library import load_robot
 
     cycle = None
@@ -347,33 +353,36 @@ def paper(name: str, *, as_json: bool) -> None:
     click.echo(findings_text(findings))
 
 
-def _older(**said: Any) -> None:
-    """Do what the spelling before there were sub-commands says: all options stood side by side."""
+def _older(**values: Any) -> None:
+    """Run the command line of the older spelling, in which all options belong to one command."""
     context = click.get_current_context()
-    name, robot, really = said["paper"], said["robot"], said["execute"]
-    kinds = [chart] if said["chart"] else [simulate, run]
+    name, robot, execute = values["paper"], values["robot"], values["execute"]
+    kinds = [chart] if values["chart"] else [simulate, run]
     fit, where = {"chart", *(x.name for kind in kinds for x in kind.params)}, "without --run"
     if name is not None:
         fit, where = {"paper", "robot", "as_json"}, f"with --paper {name}"
-    elif said["chart"]:
+    elif values["chart"]:
         where = "with --chart, which has all methods"
     else:
-        fit = fit | {"execute"} if really else fit - {"engine", "samples"}
+        fit = fit | {"execute"} if execute else fit - {"engine", "samples"}
     for parameter in context.command.params:
         if parameter.name not in fit and given(context, parameter.name or ""):
-            raise UsageError(f"{parameter.opts[-1]} means nothing {where}")
+            raise UsageError(f"{parameter.opts[-1]} has no effect {where}")
     if name is not None:
         if robot is not None:
-            raise UsageError(f"--paper {name} needs no robot: say one or the other")
-        context.invoke(paper, name=name, as_json=said["as_json"])
+            raise UsageError(f"--paper {name} takes no robot: give one of them")
+        context.invoke(paper, name=name, as_json=values["as_json"])
     elif robot is None:
-        raise UsageError("which robot? Give its name or file, or a sub-command, such as paper")
-    elif said["chart"]:
-        context.invoke(chart, **{x.name or "": said.get(x.name or "") for x in chart.params})
+        raise UsageError("missing robot: give its name or file, or a sub-command, such as paper")
+    elif values["chart"]:
+        context.invoke(chart, **{x.name or "": values.get(x.name or "") for x in chart.params})
     else:
-        asked = Asked(**{name: said[name] for name in Asked.__dataclass_fields__})
-        measured = (said["engine"], said["samples"]) if really else None
-        _one(asked, said["points"], said["bits"], said["output"], measured, as_json=said["as_json"])
+        request = ScheduleRequest(
+            **{name: values[name] for name in ScheduleRequest.__dataclass_fields__}
+        )
+        measured = (values["engine"], values["samples"]) if execute else None
+        more = values["points"], values["bits"], values["output"], measured
+        _one(request, *more, as_json=values["as_json"])
 
 
 command.add_command(
@@ -393,7 +402,7 @@ command.add_command(
 
 
 def _one(
-    asked: Asked,
+    request: ScheduleRequest,
     points: int | None,
     bits: int,
     output: Path | None,
@@ -401,63 +410,64 @@ def _one(
     *,
     as_json: bool,
 ) -> None:
-    """Make one schedule, show it, and run it where an engine and a number of samples are given."""
+    """Make and print one schedule; `measured`, an engine and a number of samples, also runs it."""
+    from boolcomp.parallel.machine import load_machine
     from boolcomp.parallel.pages import (
         schedule_document,
         schedule_page,
         schedule_text,
         vectors_text,
     )
-    from boolcomp.parallel.schedule.machine import load_machine
-    from boolcomp.parallel.schedule.simulate import gantt_svg
+    from boolcomp.parallel.simulation import gantt_svg, pipelined
     from boolcomp.problem.robot.library import load_robot
 
-    arm, machine = load_robot(asked.robot), load_machine(asked.machine)
-    _check(asked.method, measured)
-    recorded, graph = graph_of(asked, arm, bits)
-    schedule = scheduled(asked, graph, machine)
-    pipeline = None if points is None else pipeline_of(schedule, graph, machine, points)
-    done = None if measured is None else executed(asked, recorded, schedule, arm, *measured)
+    arm, machine = load_robot(request.robot), load_machine(request.machine)
+    _check(request.method, measured)
+    recorded, graph = graph_of(request, arm, bits)
+    schedule = scheduled(request, graph, machine)
+    pipeline = None
+    if points is not None:
+        within("--points", points, 1, MOST_STEPS // max(1, len(graph.tasks)))
+        pipeline = pipelined(graph, schedule.assignment, machine, points)
+    done = None if measured is None else executed(request, recorded, schedule, arm, *measured)
     if output is not None:
         with outputs() as put:
             put(output / "gantt.svg", gantt_svg(schedule))
-            put(output / "schedule.html", schedule_page(schedule, asked.method))
+            put(output / "schedule.html", schedule_page(schedule, request.method))
     vectors = vectors_of(schedule, graph, recorded)
     if as_json:
         print_json(schedule_document(schedule, graph, machine, vectors, pipeline, done))
         return
-    click.echo(schedule_text(schedule, graph, machine, asked.method))
-    if asked.assignment is not None:
+    click.echo(schedule_text(schedule, graph, machine, request.method))
+    if request.assignment is not None:
         click.echo(vectors_text(vectors))
     if pipeline is not None:
         click.echo(str(pipeline))
     if done is not None:
         click.echo(
-            f"{done}\n{done.samples} samples, least of {done.rounds} rounds in turn, torques equal "
-            f"Newton-Euler's to {done.relative_error:.1e} of the largest; simulated speed-up on "
-            f"{schedule.machine} {schedule.speedup:.2f}"
+            f"{done}\n{done.samples} samples, minimum of {done.rounds} rounds, largest difference "
+            f"from Newton-Euler {done.relative_error:.1e} of the largest torque; simulated "
+            f"speed-up on {schedule.machine} {schedule.speedup:.2f}"
         )
     if output is not None:
         click.echo(f"written to {output}", err=True)
 
 
 def _check(method: str, measured: tuple[str, int] | None) -> None:
-    """Refuse what means nothing for this method, and values that are none."""
-    from boolcomp.parallel.methods.registry import method_named
-    from boolcomp.parallel.schedule.execute import check_engine
+    """Raise a `UsageError` for options without effect on this method, and for invalid values."""
+    from boolcomp.parallel.execute import check_engine
+    from boolcomp.parallel.registry import method_named
 
     if measured is not None:
         engine, samples = measured
-        if samples < 1:
-            raise UsageError(f"--samples {samples}: a run has at least one")
         within("--samples", samples, 1, MOST_SAMPLES)
         check_engine(engine)
-    why = "it has tables" if method == "boolean" else "it folds constants anyway"
+    why = "it has tables" if method == "boolean" else "it always folds constants"
     context = click.get_current_context()
     for name, nothing, where in (
         ("folded", not method_named(method).literal, f"--method {method}: {why}"),
         ("bits", method != "boolean", f"--method {method}: only boolean has tables"),
-        ("scheduler", given(context, "assignment"), "--assignment, which says who does what"),
+        ("scheduler", given(context, "assignment"), "--assignment, which replaces it"),
     ):
         if nothing and given(context, name):
-            raise UsageError(f"--{name} means nothing with {where}")
+            raise UsageError(f"--{name} has no effect with {where}")

@@ -1,4 +1,4 @@
-"""`boolcomp simulate`: an arm in closed loop, its torques exact or by logic of few bits."""
+"""`boolcomp simulate`: an arm in closed loop, with exact torques or torques by logic."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ import click
 from boolcomp.base.errors import UsageError, listing, shown, suggestion
 from boolcomp.base.files import check_place, is_folder, write_output
 from boolcomp.commands.options import (
+    ROBOTS,
     FilePath,
     chain_options,
     check_robot,
-    given,
+    completes,
     json_option,
     numbers,
     print_json,
+    refuse_given,
     shipped_or_refused,
     within,
 )
@@ -28,8 +30,7 @@ from boolcomp.commands.output import share
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.measure.control.blocks import Settings
-    from boolcomp.measure.control.study import Study
+    from boolcomp.measure.control import LoopSettings, Study
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
@@ -40,39 +41,47 @@ ENDINGS = (".html", ".svg", ".png", ".csv")
 
 
 def loop_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what is chosen of drives, arm and gains, and hand it on as `Settings`."""
+    """Add options of drives, friction and gains, passed on as `LoopSettings`."""
     options = {
-        "seconds": click.option("--time", "seconds", default=10.0, show_default=True, help="In s."),
+        "seconds": click.option(
+            "--time", "seconds", default=10.0, show_default=True, help="Simulated time in s."
+        ),
         "rate": click.option(
-            "--rate", type=float, help="Of control, in Hz [default: the file's, or 1000]"
+            "--rate", type=float, help="Control rate in Hz [default: that of the robot, or 1000]"
         ),
         "encoder_bits": click.option(
             "--encoder-bits",
             type=click.IntRange(4, 40),
-            help="Of a turn, or of a slide's range [default: the file's encoder_step, or exact]",
+            help="Encoder bits per turn, or per range of a sliding joint [default: encoder_step of "
+            "the robot, or exact]",
         ),
         "speeds": click.option(
             "--speeds",
-            help="exact, difference or filtered, of readings [default: filtered with encoders]",
+            help="Speed measurement: exact, difference or filtered [default: filtered with "
+            "encoders]",
         ),
-        "cutoff": click.option("--cutoff", default=50.0, show_default=True, help="Of it, in Hz."),
+        "cutoff": click.option(
+            "--cutoff", default=50.0, show_default=True, help="Cutoff of the speed filter in Hz."
+        ),
         "friction": click.option(
             "--friction",
             default="compensated",
             show_default=True,
-            help="Of the file: compensated (added exactly), uncompensated, none.",
+            help="Friction of the robot: compensated (added exactly), uncompensated, none.",
         ),
         "bandwidth": click.option(
-            "--bandwidth", default=10.0, show_default=True, help="Of the loop, in rad/s."
+            "--bandwidth", default=10.0, show_default=True, help="Bandwidth of the loop in rad/s."
         ),
-        "damping": click.option("--damping", default=1.0, show_default=True, help="Of the loop."),
+        "damping": click.option(
+            "--damping", default=1.0, show_default=True, help="Damping ratio of the loop."
+        ),
     }
 
     @functools.wraps(function)
     def wrapped(*args: Any, **more: Any) -> Any:
-        from boolcomp.measure.control.blocks import Settings
+        from boolcomp.measure.control import LoopSettings
 
-        return function(*args, settings=Settings(**{k: more.pop(k) for k in options}), **more)
+        return function(*args, settings=LoopSettings(**{k: more.pop(k) for k in options}), **more)
 
     for option in reversed(options.values()):
         wrapped = option(wrapped)
@@ -82,36 +91,36 @@ def loop_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.command(
     "simulate", epilog="Example: boolcomp simulate machado-2r -t point -t circle --bits 4-10"
 )
-@click.argument("source", metavar="ROBOT|PROGRAM")
+@click.argument("source", metavar="ROBOT|PROGRAM", shell_complete=ROBOTS)
 @chain_options("source")
-@click.option("--robot", "arm", help="Of a PROGRAM: its robot [default: found by its name]")
+@click.option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]")
 @click.option(
     "-t", "--trajectory", "trajectories", multiple=True, default=("point",), show_default=True,
-    help="point, circle, sine, hold or FILE.csv; again for more. sine:amplitude=.1:frequency=1.",
+    help="point, circle, sine, hold or FILE.csv; repeatable. sine:amplitude=.1:frequency=1.",
 )  # fmt: skip
 @click.option("--bits", default="4-10", show_default=True, help="Word lengths: 4-12 or 4,8,12.")
 @click.option(
     "--mode", "modes", default="both", show_default=True,
-    help="paper, compact, rounded (ideal logic), several with commas; both, all; exact alone.",
+    help="paper, compact, rounded (ideal logic), several with commas; both, all; exact only.",
+    shell_complete=completes("both all paper compact rounded exact"),
 )  # fmt: skip
 @click.option(
     "--controller", "law", default="computed-torque", show_default=True,
-    help="computed-torque, pd-gravity, MODULE:FUNCTION or FILE.py:FUNCTION (which is run).",
+    help="computed-torque, pd-gravity, MODULE:FUNCTION or FILE.py:FUNCTION (Python code to run).",
 )  # fmt: skip
 @loop_options
 @click.option(
-    "--tolerance", default=1e-3, show_default=True, help="What tracking is to hold, in rad or m."
+    "--tolerance", default=1e-3, show_default=True, help="Largest tracking error, in rad or m."
 )
 @click.option(
-    "--tip-tolerance", "at_tip", default=1e-3, show_default=True, help="The same of the tip, in m."
+    "--tip-tolerance", "at_tip", default=1e-3, show_default=True, help="Largest tip error in m."
 )
-@click.option("--word", multiple=True, help="As of compile: tau=twos:tread, in compact mode.")
-@click.option("--effort", type=float, help="Of what is compiled, as of compile.")
 @click.option(
-    "-o",
-    "--output",
-    type=FilePath(),
-    help="A page (.html), a picture (.svg, .png), or rows (.csv).",
+    "--word", multiple=True, help="Word format as in compile (compact mode): tau=twos:tread."
+)
+@click.option("--effort", type=float, help="Search budget as in compile.")
+@click.option(
+    "-o", "--output", type=FilePath(), help="Page (.html), picture (.svg, .png) or rows (.csv)."
 )
 @json_option
 @click.pass_context
@@ -124,7 +133,7 @@ def command(
     bits: str,
     modes: str,
     law: str,
-    settings: Settings,
+    settings: LoopSettings,
     tolerance: float,
     at_tip: float,
     word: tuple[str, ...],
@@ -132,27 +141,23 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Simulate an arm that follows trajectories, its torques made by exact arithmetic or by logic.
+    """Simulate an arm that follows trajectories with torques by exact arithmetic and by logic.
 
-    Of a ROBOT inverse dynamics (with pd-gravity: gravity) is compiled at all --bits, or read from
-    the store; a PROGRAM (a folder made by compile) is simulated as it is: inverse dynamics,
-    gravity, or a whole control law, whose inputs are named q1, qd1, qr1, qdr1, qddr1, e1, de1.
-    Control rate, torque limits, friction and encoders are those of the robot's file. Exact
-    arithmetic is simulated beside all of them.
+    For a ROBOT, inverse dynamics (with pd-gravity: gravity) is compiled at all --bits, or read from
+    the store. A PROGRAM (a folder made by compile) is simulated unchanged: inverse dynamics,
+    gravity, or a whole control law with inputs named q1, qd1, qr1, qdr1, qddr1, e1, de1. The robot
+    file gives control rate, torque limits, friction and encoders. Exact arithmetic is always
+    simulated for comparison.
     """
-    from boolcomp.measure.control.study import text_table
+    from boolcomp.measure.control import text_table
 
     _check(output, tolerance, at_tip)
     if source and is_folder(Path(source)):
-        for name, option in COMPILED.items():
-            if given(context, name):
-                raise UsageError(
-                    f"{option} means nothing here: {source} is a program, compiled already"
-                )
+        refuse_given(context, COMPILED, f"{source} is a compiled program")
         found = _of_program(source, arm, settings, trajectories)
     else:
         if arm is not None:
-            raise UsageError("--robot says the robot of a PROGRAM: this is a robot already")
+            raise UsageError(f"--robot needs a PROGRAM: {shown(source)} is a robot")
         check_robot(source)
         found = _of_robot(source, settings, trajectories, (modes, bits, law, word, effort))
     if output is not None:
@@ -164,9 +169,9 @@ def command(
 
 
 def _check(output: Path | None, tolerance: float, at_tip: float) -> None:
-    """Refuse values that mean nothing, and places that cannot be written, before any work."""
+    """Check the tolerances, and that the output can be written."""
     if output is not None and output.suffix not in ENDINGS:
-        raise UsageError(f"-o {output}: a file that ends in .html, .svg, .png or .csv")
+        raise UsageError(f"-o {output}: the name must end in .html, .svg, .png or .csv")
     if output is not None:
         check_place(output)
     for option, value in (("--tolerance", tolerance), ("--tip-tolerance", at_tip)):
@@ -176,47 +181,41 @@ def _check(output: Path | None, tolerance: float, at_tip: float) -> None:
 
 def _of_robot(
     source: str,
-    settings: Settings,
+    settings: LoopSettings,
     trajectories: tuple[str, ...],
-    asked: tuple[str, str, str, tuple[str, ...], float | None],
+    choices: tuple[str, str, str, tuple[str, ...], float | None],
 ) -> Study:
-    """Simulate a robot under a law by name, or under a user's function."""
-    from boolcomp.measure.control.blocks import (
-        LAWS,
-        Question,
-        function_variant,
-        is_python,
-        modes_of,
-    )
+    """Simulate a robot with a control law by name, or with a user's function."""
+    from boolcomp.measure.control import LAWS, StudyRequest, function_variant, is_python, modes_of
     from boolcomp.problem.robot.library import load_robot
     from boolcomp.problem.words import LEAST_BITS, MOST_BITS, formats
 
-    modes, bits, law, word, effort = asked
+    modes, bits, law, word, effort = choices
     robot = load_robot(source)
     if is_python(law):
         return _simulated(robot, settings, trajectories, "own", lambda _: [function_variant(law)])
     if law not in LAWS:
         hint = suggestion(law, LAWS)
         raise UsageError(
-            f"--controller {shown(law)}{hint}: {listing(LAWS)}, or MODULE:FUNCTION; a program is "
-            "given in place of ROBOT"
+            f"--controller {shown(law)}{hint}: give {listing(LAWS)} or MODULE:FUNCTION; give a "
+            "program in place of ROBOT"
         )
     words = formats("--word", word)
     lengths = numbers("--bits", bits)
     for length in lengths:
         within("--bits", length, LEAST_BITS, MOST_BITS)
-    question = Question(
+    request = StudyRequest(
         robot, law, modes_of(modes), lengths,
         functools.partial(_compiled, effort), words, share,
     )  # fmt: skip
-    return _simulated(robot, settings, trajectories, law, question.variants)
+    return _simulated(robot, settings, trajectories, law, request.variants)
 
 
 def _of_program(
-    source: str, arm: str | None, settings: Settings, trajectories: tuple[str, ...]
+    source: str, arm: str | None, settings: LoopSettings, trajectories: tuple[str, ...]
 ) -> Study:
-    """Simulate a program as it is."""
-    from boolcomp.measure.control.blocks import law_of_program, program_variants
+    """Simulate a compiled program."""
+    from boolcomp.measure.control import law_of_program, program_variants
     from boolcomp.problem.robot.library import load_robot
     from boolcomp.program.files import load_program
 
@@ -230,12 +229,12 @@ def _of_program(
 
 def _simulated(
     robot: Robot,
-    settings: Settings,
+    settings: LoopSettings,
     texts: tuple[str, ...],
     kind: Any,
     variants: Callable[[Any], list[Any]],
 ) -> Study:
-    from boolcomp.measure.control.study import study
+    from boolcomp.measure.control import study
 
     loop = settings.loop(robot, kind)
     trajectories = settings.trajectories(robot, texts)
@@ -245,8 +244,8 @@ def _simulated(
 
 
 def _compiled(effort: float | None, problem: Problem, bits: int) -> Program:
-    """Return a program of compact mode: from the store, or searched, which is said."""
-    from boolcomp.commands.compile import listener
+    """Return a program of compact mode, from the store or searched with a progress display."""
+    from boolcomp.commands.compile import search_progress
     from boolcomp.compact.demand import usual_demand
     from boolcomp.compact.passes import CompactChoices
     from boolcomp.pipeline import compile_compact
@@ -254,29 +253,29 @@ def _compiled(effort: float | None, problem: Problem, bits: int) -> Program:
     chosen: dict[str, Any] = {} if effort is None else {"effort": effort}
     demand = usual_demand(bits, approximate=None, **chosen)
     with share(f"{problem.name} at {bits} bits: searching") as show:
-        choices = CompactChoices(demand, progress=listener(show))
+        choices = CompactChoices(demand, progress=search_progress(show))
         return compile_compact(problem, choices).program
 
 
 def _write(found: Study, output: Path, tolerances: tuple[float, float]) -> None:
     if output.suffix == ".csv":
-        from boolcomp.measure.control.study import csv_table
+        from boolcomp.measure.control import csv_table
 
         write_output(output, csv_table(found.rows))
         return
     if output.suffix == ".html":
-        from boolcomp.measure.control.study import page
+        from boolcomp.measure.control import page
 
         command_line = " ".join(["boolcomp", *map(shlex.quote, sys.argv[1:])])
         write_output(output, page(found, tolerances, command_line))
         return
-    from boolcomp.measure.control.study import draw
+    from boolcomp.measure.control import draw
 
     write_output(output, draw(found, tolerances[0], output.suffix[1:]))
 
 
 def _document(found: Study, tolerance: float, at_tip: float) -> dict[str, Any]:
-    from boolcomp.measure.control.study import documents, enough
+    from boolcomp.measure.control import documents, enough
 
     drive = found.loop.drive
     return {

@@ -1,4 +1,4 @@
-"""`boolcomp sweep`: many compilations, resumable, wherever they run."""
+"""`boolcomp sweep`: many compilations, resumable, local or on a cluster."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from boolcomp.base.store import Place
-    from boolcomp.scale.sweep import Folder, State
+    from boolcomp.base.store import ResultPlace
+    from boolcomp.scale.sweep import SweepFolder, SweepState
     from boolcomp.scale.sweep_spec import Spec
 
-MOST_SAID = 10  # failures that are printed; files and --json have all
+MOST_PRINTED = 10  # failures that are printed; files and --json have all
 
 
 @click.command("sweep", epilog="Example: boolcomp sweep sweep.toml -o out/sweep --processes 2")
@@ -34,15 +34,15 @@ MOST_SAID = 10  # failures that are printed; files and --json have all
 @click.option(
     "-o", "--output", required=True, type=FilePath(folder=True), help="Folder of results."
 )
-@click.option("--processes", default=1, show_default=True, help="That compile side by side.")
+@click.option("--processes", default=1, show_default=True, help="Number of worker processes.")
 @cluster_option
 @click.option(
     "--store",
     type=StorePlace(),
-    help="Folder, or s3://bucket/folder, that workers share.",
+    help="Cache shared by the workers: a folder or s3://bucket/folder.",
 )
-@click.option("--retry", is_flag=True, help="Try cells again that failed by themselves.")
-@click.option("--dry-run", is_flag=True, help="List the cells and say how long they take.")
+@click.option("--retry", is_flag=True, help="Retry failed cells.")
+@click.option("--dry-run", is_flag=True, help="List the cells and estimate their time.")
 @json_option
 @click.pass_context
 def command(
@@ -52,24 +52,24 @@ def command(
     *,
     processes: int,
     cluster: str | None,
-    store: Place | None,
+    store: ResultPlace | None,
     retry: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Compile every combination of what SPEC, a TOML file, lists (docs/cluster.md).
+    """Compile every combination of the lists in SPEC, a TOML file (docs/cluster.md).
 
-    Each cell is compiled, measured, proved and exported as the file says, and kept in the folder as
-    soon as it is done: a sweep that was interrupted goes on where it was. Results are the same
-    bytes whoever computes them. Exit code 1 where cells failed; the others are there.
+    Each cell is compiled, measured, proved and exported according to SPEC, and saved as soon as it
+    is done: an interrupted sweep resumes. Results do not depend on the number or kind of workers.
+    The exit code is 1 if a cell failed; all other results are saved.
     """
     within("--processes", processes, 1, MOST_PROCESSES)
     from boolcomp.base.store import everywhere
     from boolcomp.base.workers import HERE, way
-    from boolcomp.scale.sweep import Folder, state_of
+    from boolcomp.scale.sweep import SweepFolder, state_of
     from boolcomp.scale.sweep_spec import read_spec
 
-    found, folder = read_spec(spec), Folder(output)
+    found, folder = read_spec(spec), SweepFolder(output)
     state = state_of(found.cells, folder, retry=retry)
     where = cluster or ("here" if processes == 1 else f"processes:{processes}")
     if dry_run:
@@ -84,7 +84,9 @@ def command(
         context.exit(1)
 
 
-def _run(spec: Spec, folder: Folder, state: State, where: str, store: Place | None) -> None:
+def _run(
+    spec: Spec, folder: SweepFolder, state: SweepState, where: str, store: ResultPlace | None
+) -> None:
     from boolcomp.base.workers import executor
     from boolcomp.scale.sweep import run
 
@@ -94,8 +96,8 @@ def _run(spec: Spec, folder: Folder, state: State, where: str, store: Place | No
         )  # fmt: skip
 
 
-def _report(spec: Spec, folder: Folder, state: State, *, as_json: bool) -> None:
-    from boolcomp.scale.sweep_page import failures, write_tables
+def _report(spec: Spec, folder: SweepFolder, state: SweepState, *, as_json: bool) -> None:
+    from boolcomp.scale.sweep import failures, write_tables
 
     written = [str(path) for path in write_tables(spec, state, folder.path)]
     failed = failures(spec, state)
@@ -108,28 +110,28 @@ def _report(spec: Spec, folder: Folder, state: State, *, as_json: bool) -> None:
         return
     click.echo(_chart(spec, state))
     click.echo(f"{len(state.done)} of {len(spec.cells)} cells done; {', '.join(written)}")
-    for place in sorted(state.failed)[:MOST_SAID]:
+    for place in sorted(state.failed)[:MOST_PRINTED]:
         click.echo(f"failed: {spec.cells[place]}: {state.failed[place].why}", err=True)
-    if len(failed) > MOST_SAID:
-        click.echo(f"{len(failed)} failed in all: see {folder.path / 'failed'}", err=True)
+    if len(failed) > MOST_PRINTED:
+        click.echo(f"{len(failed)} cells failed: see {folder.path / 'failed'}", err=True)
 
 
-def _chart(spec: Spec, state: State) -> str:
-    """Return a line a cell; errors are the largest over outputs and loads, in LSB."""
+def _chart(spec: Spec, state: SweepState) -> str:
+    """Return a table with a line per cell; errors in LSB, the largest of outputs and payloads."""
     header = ("cell", "nodes", "depth", "rms", "worst found", "bound")
     rows = []
     for place in sorted(state.done):
         result = state.done[place]
         outputs = result["outputs"]
-        each = [_most(outputs, kind) for kind in ("rms", "worst_found", "bound")]
+        each = [_largest(outputs, kind) for kind in ("rms", "worst_found", "bound")]
         sizes = [str(result["nodes"]), str(result["depth"])]
         rows.append([str(spec.cells[place]), *sizes, *each])
-    note = "errors in LSB, the largest of all outputs and loads; the bound is proved"
+    note = "errors in LSB, the largest of all outputs and payloads; the bound is proved"
     return f"{table(header, rows)}\n{note}"
 
 
-def _most(outputs: Sequence[dict[str, Any]], kind: str) -> str:
-    """Return the largest error of a kind in LSB; a dash where one of them is not known."""
+def _largest(outputs: Sequence[dict[str, Any]], kind: str) -> str:
+    """Return the largest error of a kind in LSB, or a dash if one is unknown."""
     from boolcomp.program.program import NOT_USEFUL
 
     if kind == "bound" and any(one.get("bound_note") == NOT_USEFUL for one in outputs):
@@ -143,14 +145,16 @@ def _most(outputs: Sequence[dict[str, Any]], kind: str) -> str:
     return (short_above if kind == "bound" else short)(max(known), 4)
 
 
-def _dry(spec: Spec, folder: Folder, state: State, workers: int, *, as_json: bool) -> None:
-    """List the cells, and say how long those take that are left, as far as anybody knows.
+def _dry(
+    spec: Spec, folder: SweepFolder, state: SweepState, workers: int, *, as_json: bool
+) -> None:
+    """List the cells, with an estimate of the remaining time.
 
-    Of a cluster that is somewhere else it is not known how many workers it has: they are 0.
+    The number of workers of a remote cluster is unknown: 0.
     """
-    from boolcomp.scale.sweep import Costs, makespan
+    from boolcomp.scale.sweep import CellTimes, makespan
 
-    costs = Costs(folder.costs())
+    costs = CellTimes(folder.costs())
     seconds = {place: costs.of(spec.cells[place]) for place in state.left}
     known = [value for value in seconds.values() if value is not None]
     unknown = len(seconds) - len(known)
@@ -179,14 +183,11 @@ def _dry(spec: Spec, folder: Folder, state: State, workers: int, *, as_json: boo
 
 def _left(left: int, seconds: float, unknown: int, workers: int, here: float | None) -> str:
     if not left:
-        return "nothing is left to do"
+        return "all cells are done"
+    cells = f"{left} cell{'' if left == 1 else 's'} left"
     if unknown == left:
-        return f"{_cells(left)} left; how long that takes is not known: no similar one was measured"
-    shared = "" if here is None else f", about {duration(here)} on {workers} of them"
-    text = f"{_cells(left)} left: about {duration(seconds)} of one core"
+        return f"{cells}; no time estimate: no similar cell was measured"
+    shared = "" if here is None else f", about {duration(here)} on {workers} cores"
+    text = f"{cells}: about {duration(seconds)} on one core"
     text += shared if workers > 1 else ""
-    return text + (f", and {unknown} of which nobody knows" if unknown else "")
-
-
-def _cells(count: int) -> str:
-    return f"{count} cell{'' if count == 1 else 's'}"
+    return text + (f", without {unknown} of unknown time" if unknown else "")

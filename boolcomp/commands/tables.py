@@ -12,6 +12,7 @@ from boolcomp.base.files import outputs
 from boolcomp.commands.options import (
     FilePath,
     chosen,
+    command_text,
     function_options,
     json_option,
     own_bits,
@@ -19,11 +20,10 @@ from boolcomp.commands.options import (
     plan_options,
     print_json,
     source_argument,
-    told,
 )
 
 if TYPE_CHECKING:
-    from boolcomp.paper.plan import Options
+    from boolcomp.paper.plan import PlanOptions
     from boolcomp.paper.tables import TermTable
 
 
@@ -39,15 +39,15 @@ def command(
     context: click.Context,
     robot: str,
     of: str,
-    options: Options,
+    options: PlanOptions,
     output: Path | None,
     *,
     page: Path | None,
     as_json: bool,
 ) -> None:
-    """Write the truth table of every term of ROBOT as a PLA file, one file a term.
+    """Write the truth table of every term of ROBOT as a PLA file, one file per term.
 
-    Terms that are the same function share one table; the list says which.
+    Terms with the same function share one table; the column 'same as' lists them.
     """
     from boolcomp.paper.tables import render_table
     from boolcomp.pipeline import run_passes
@@ -69,7 +69,7 @@ def command(
         if page is not None:
             from boolcomp.measure.stages import tables_page
 
-            command_line = told("tables", robot, of, *chosen(options))
+            command_line = command_text("tables", robot, of, *chosen(options))
             put(page, tables_page(entries, problem, command_line))
     if as_json:
         print_json({"robot": name, "bits": options.bits, "tables": [_item(*row) for row in rows]})

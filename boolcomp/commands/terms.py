@@ -8,12 +8,12 @@ import click
 
 from boolcomp.base.files import write_output
 from boolcomp.commands.options import (
+    command_text,
     function_options,
     json_option,
     page_option,
     print_json,
     source_argument,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 def command(robot: str, of: str, form: str, *, page: Path | None, as_json: bool) -> None:
     """Print the torques of ROBOT, or another function of it, as sums of terms.
 
-    ROBOT may be a function file: what is no sum of waves is printed as the steps that calculate it.
-    Grouped: one term per speed or acceleration factor. Amplitude-phase: one per factor and angle
-    sum. Products: one per factor and monomial in sines and cosines.
+    ROBOT may be a function file; outputs that are not sums of harmonics are printed as calculation
+    steps. Grouped: one term per speed or acceleration factor. Amplitude-phase: one per factor and
+    angle sum. Products: one per factor and monomial in sines and cosines.
     """
     from boolcomp.problem.sources import problem_of
     from boolcomp.terms.extract import split
@@ -43,7 +43,7 @@ def command(robot: str, of: str, form: str, *, page: Path | None, as_json: bool)
     if page is not None:
         from boolcomp.measure.stages import terms_page
 
-        write_output(page, terms_page(terms, told("terms", robot, of, f"--form {form}")))
+        write_output(page, terms_page(terms, command_text("terms", robot, of, f"--form {form}")))
     if not as_json:
         click.echo(str(terms))
         return

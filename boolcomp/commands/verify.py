@@ -1,4 +1,4 @@
-"""`boolcomp verify`: whether a program, its word graph and its exports are one function."""
+"""`boolcomp verify`: equivalence of a program, its word graph and its exports; certificates."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.base.errors import DataError, UsageError, table
-from boolcomp.commands.options import json_option, print_json
+from boolcomp.commands.options import FILES, json_option, print_json
 
 if TYPE_CHECKING:
-    from boolcomp.checker.claim import Asked
+    from boolcomp.checker.claim import ClaimSource
     from boolcomp.measure.verify import Check
     from boolcomp.program.program import Program
 
 
 @click.command("verify", epilog="Example: boolcomp verify out/2r --robot machado-2r")
-@click.argument("program")
-@click.option("--load", type=float, help="Tip load in kg [default: all]")
-@click.option("--chain-only", is_flag=True, help="Check the program's certificate, and no more.")
-@click.option("--robot", help="Robot (name or file) or function file that it must be of.")
+@click.argument("program", shell_complete=FILES)
+@click.option("--load", type=float, help="Payload in kg [default: all]")
+@click.option("--chain-only", is_flag=True, help="Check only the program's certificate.")
+@click.option("--robot", help="Robot (name or file) or function file that the certificate is for.")
 @click.option("--allow-conditions", is_flag=True, help="Accept bounds that hold on conditions.")
-@click.option("--checker", is_flag=True, help="Check the certificate in a process of its own.")
-@click.option("--with-tools", is_flag=True, help="Ask ABC, Yosys, Icarus, GHDL, Verilator, too.")
-@click.option("--deadline", default=60.0, show_default=True, help="Seconds a proof may take.")
+@click.option("--checker", is_flag=True, help="Check the certificate in a separate process.")
+@click.option("--with-tools", is_flag=True, help="Also use ABC, Yosys, Icarus, GHDL and Verilator.")
+@click.option("--deadline", default=60.0, show_default=True, help="Time limit per proof in s.")
 @json_option
 def command(
     program: str,
@@ -41,26 +41,26 @@ def command(
 ) -> None:
     """Check PROGRAM (a folder made by compile): its network against its word graph and an engine.
 
-    Where it has a certificate (compile --certify), a checker that shares no code with the compiler
-    checks that first, step by step. With --robot the certificate must speak of that robot or
-    function: its parameters, ranges and stops; a name, or a format other than TOML, is read by the
-    compiler. Exports are written, read back by readers of their own, and proved equivalent to the
-    program, those of words word by word; with tools they are proved and simulated by others as
-    well. What is not installed is named and skipped. The exit code is 1 where anything does not
-    hold, is not known, or holds on conditions that are not allowed.
+    A certificate (compile --certify) is checked first, step by step, by a checker that shares no
+    code with the compiler. With --robot it must be for that robot or function, with the same
+    parameters, ranges and limits; the compiler reads robots by name and formats other than TOML.
+    Exports are written, read back by independent readers and proved equivalent to the program;
+    exports of words are compared word by word. --with-tools adds proofs and simulations by other
+    tools. Missing tools are listed and skipped. The exit code is 1 if a check fails, is undecided,
+    or holds only on conditions that are not allowed.
     """
     from boolcomp.commands.output import progress
     from boolcomp.measure.verify import chain, chain_alone, chain_tools
     from boolcomp.program.files import load_program
 
     if chain_only and (with_tools or load is not None):
-        raise UsageError("--chain-only checks the certificate: --with-tools and --load add nothing")
-    asked = _asked(robot) if robot is not None else None
+        raise UsageError("--with-tools and --load have no effect with --chain-only")
+    claim = _claim_source(robot) if robot is not None else None
     with progress("verifying", None) as step:
         loaded = None if chain_only else load_program(program)
         needed = chain_only or allow_conditions or checker
         confirmed = (
-            chain_alone(program, asked) if checker else chain(program, step, asked, needed=needed)
+            chain_alone(program, claim) if checker else chain(program, step, claim, needed=needed)
         )
         found = list(confirmed.steps)
         found += chain_tools(program, deadline, step) if with_tools else ()
@@ -71,16 +71,15 @@ def command(
         one.holds or one.skipped or one in allowed for one in found
     )
     if as_json:
-        said = {
+        print_json({
             "holds": holds, "checks": [_document(check) for check in found],
             "not_verified": list(confirmed.not_verified), "described": confirmed.described,
             "robot": robot,
-        }  # fmt: skip
-        print_json(said)
+        })  # fmt: skip
     else:
         rows = [
             [check.name, check.method, f"{check.cases}", f"{check.seconds:.2f}",
-             _said(check), check.note] for check in found
+             _verdict(check), check.note] for check in found
         ]  # fmt: skip
         click.echo(table(["check", "method", "cases", "seconds", "holds", "note"], rows, (0, 1, 5)))
         for name in confirmed.not_verified:
@@ -89,27 +88,27 @@ def command(
             click.echo(confirmed.described)
     if not holds:
         left = [one for one in found if one not in allowed]
-        raise DataError(f"{program}: {_lacking(left) or 'nothing was verified'}")
+        raise DataError(f"{program}: {_failures(left) or 'nothing was verified'}")
 
 
-def _asked(name: str) -> Asked:
-    """Return the text of a robot or function file; another format as it is read by the compiler."""
+def _claim_source(name: str) -> ClaimSource:
+    """Return the text of a robot or function file; other formats are converted by the compiler."""
     from boolcomp.base.files import is_file, read_text
-    from boolcomp.checker.claim import Asked
+    from boolcomp.checker.claim import ClaimSource
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.sources import load_source
 
     path = Path(name)
     loaded = load_source(name)
     if path.suffix == ".toml" and is_file(path):
-        return Asked(read_text(path), name)
-    return Asked("" if isinstance(loaded, Problem) else str(loaded.mechanism), name)
+        return ClaimSource(read_text(path), name)
+    return ClaimSource("" if isinstance(loaded, Problem) else str(loaded.mechanism), name)
 
 
 def _others(
     loaded: Program, load: float | None, deadline: float, *, with_tools: bool
 ) -> list[Check]:
-    """Return what is checked with the compiler's own machinery, and with tools."""
+    """Return the checks that use the compiler's code, and those with tools."""
     from boolcomp.commands.output import progress
     from boolcomp.measure.verify import own_checks, tool_checks
     from boolcomp.measure.verify_words import word_checks
@@ -123,19 +122,19 @@ def _others(
     return found
 
 
-def _lacking(found: list[Check]) -> str:
-    """Say what does not hold, and of what nothing is known."""
+def _failures(found: list[Check]) -> str:
+    """Return a message that lists failed, undecided and conditional checks."""
     wrong = [check.name for check in found if check.holds is False]
     unknown = [one for one in found if one.holds is None and not one.skipped]
     open_ = [check.name for check in unknown if not check.conditional]
     on = [check.name for check in unknown if check.conditional]
-    said = [f"these do not hold: {', '.join(wrong)}"] if wrong else []
-    said += [f"nothing is known of these: {', '.join(open_)}"] if open_ else []
-    said += [f"these hold on conditions: {', '.join(on)} (--allow-conditions)"] if on else []
-    return "; ".join(said)
+    parts = [f"failed: {', '.join(wrong)}"] if wrong else []
+    parts += [f"undecided: {', '.join(open_)}"] if open_ else []
+    parts += [f"hold on conditions: {', '.join(on)} (see --allow-conditions)"] if on else []
+    return "; ".join(parts)
 
 
-def _said(check: Check) -> str:
+def _verdict(check: Check) -> str:
     if check.skipped:
         return "skipped"
     if check.conditional:

@@ -1,26 +1,23 @@
-"""From a finished result to a smaller one that errs as is allowed too: what is kept of it.
+"""Make a finished result smaller within the allowed error: other table entries, other nodes.
 
-What is left holds on a million fresh states, to the last digit of what is allowed: what does not,
-or is no smaller, is no result.
+A smaller result must keep to the allowed error on a million fresh states.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from boolcomp.compact.approximate_kernels import (
-    Asked,
-    Limits,
-    Looked,
-    Mirror,
+    MutableNetwork,
     Net,
-    Nodes,
-    Planes,
-    Rows,
+    ObservedRows,
+    RowWords,
+    SearchBudget,
+    SignalPlanes,
     WordRows,
     costs_of,
     evaluate,
@@ -40,32 +37,34 @@ from boolcomp.compact.errors import (
     network_worst,
     states_of,
 )
-from boolcomp.compact.network import ConedLogic
-from boolcomp.compact.result import Finished, lut6, smaller, synthesiser, table_network
+from boolcomp.compact.result import (
+    Begin,
+    Finished,
+    StoredResult,
+    lut6,
+    smaller,
+    synthesiser,
+    table_network,
+)
 from boolcomp.compact.sketch import quantities
-from boolcomp.compact.store import StoredResult
 from boolcomp.compact.tables import columns_of
-from boolcomp.logic import network as luts
-from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import CONSTANTS, Builder
-from boolcomp.logic.synthesis.optimise import Step
-from boolcomp.logic.synthesis.tables import measure
-from boolcomp.words.graph import Cone, Heap, InputWord, Lookup, Spot, reads
-from boolcomp.words.simulation import canonical, fold, masked, node_word
+from boolcomp.logic.synthesis import SynthesisStep, measure
+from boolcomp.words.graph import InputWord, Lookup, reads
+from boolcomp.words.simulation import canonical, fold, masked, node_word, row_planes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from boolcomp.compact.demand import Listener
     from boolcomp.compact.errors import Errors
     from boolcomp.compact.network import Synthesiser
-    from boolcomp.compact.result import Begin, Compact
-    from boolcomp.compact.store import ResultStore
+    from boolcomp.compact.result import Compact, ResultStore
     from boolcomp.compact.tables import Columns
     from boolcomp.logic.network import Network
-    from boolcomp.words.graph import Signal, WordGraph
+    from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]
     Bits = NDArray[np.uint64]
@@ -74,20 +73,19 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Whether logic that was changed still errs as is allowed: on states that no change has seen.
+# Tests of changed logic on states that no change has used.
 # --------------------------------------------------------------------------------------------------
 
-
-WINDOW, JUDGED = 1 << 15, 1 << 18  # states that price changes, and others that judge them
+WINDOW, JUDGED = 1 << 15, 1 << 18  # states for prices of changes, and for tests of them
 WINDOW_SEED, JUDGED_SEED = 0xA990, 0x70D6E
-JUDGE_SIGMAS = 1.5  # of a mean square: how surely it holds
+JUDGE_SIGMAS = 1.5  # confidence of a mean square, in its standard deviations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judge:
-    """The mean squares that are allowed, in steps², at two sets of states.
+    """The allowed mean squares, in steps², at two sets of states.
 
-    Of `centred` outputs the mean does not count.
+    The mean error of `centred` outputs does not count.
     """
 
     allowed: Floats
@@ -97,7 +95,6 @@ class Judge:
 
     @classmethod
     def of(cls, compact: Compact, centred: Sequence[bool]) -> Judge:
-        """Return the judge of a result."""
         return cls(
             compact.allowed,
             np.asarray(centred, bool),
@@ -106,20 +103,18 @@ class Judge:
         )
 
     def errors(self, graph: WordGraph) -> Floats:
-        """Return a graph's errors at the window, (states, outputs), what does not count apart."""
         return self.counted(deviations(graph, self.window)[0])
 
     def counted(self, errors: Floats) -> Floats:
-        """Return errors without the means that do not count."""
         return errors - np.where(self.centred, errors.mean(axis=0), 0.0)
 
     def left(self, graph: WordGraph) -> Floats | None:
-        """Return what a graph leaves of what is allowed; None where it does not hold."""
+        """Return the unused part of the allowed mean squares; None if a graph exceeds them."""
         errors, wrapped, _ = deviations(graph, self.others)
         return None if wrapped else self.left_by(errors)
 
     def left_by(self, errors: Floats) -> Floats | None:
-        """Return what errors at the other states leave; None where they do not hold for sure."""
+        """Return the unused part for errors at the other states; None if they may exceed it."""
         squares = self.counted(errors) ** 2
         spread = squares.std(axis=0) / math.sqrt(len(squares))
         left = self.allowed - squares.mean(axis=0) - JUDGE_SIGMAS * spread
@@ -137,73 +132,62 @@ def drawn(compact: Compact, count: int, seed: int) -> States:
 
 
 # --------------------------------------------------------------------------------------------------
-# A network as arrays that change, at rows that do not: see `search_kernels`.
+# A network as arrays for the kernels of `approximate_kernels`, with rows of inputs.
 # --------------------------------------------------------------------------------------------------
 
-
 ALL_ONES = ~np.uint64(0)
-BLOCK = 64  # rows that a word of a plane holds
-
-
-@dataclass(frozen=True, slots=True)
-class Breadth:
-    """How many signals are looked at in place of a node: alone, and three at a time."""
-
-    alone: int
-    together: int
+BLOCK = 64  # rows in a word of a plane
 
 
 class Searching:
-    """A network that changes, at rows: the inputs there, what words should be, what errors cost."""
+    """A network under change, with its inputs and words at rows."""
 
     def __init__(self, network: Network, inputs: Bits, words: WordRows, home: Whole) -> None:
         self.inputs, self.words, self.home = inputs, words, home
         self.take(network)
 
     def take(self, network: Network) -> None:
-        """Begin with a network; its words are read."""
+        """Start from a network."""
         self.network, self.nodes = network, arrays_of(network)
         self.now = planes_of(self.nodes, self.inputs)
         evaluate(self.nodes, np.arange(self.nodes.first, len(self.nodes.fan)), self.now)
         self.word = np.zeros_like(self.home)
         none = np.zeros(self.home.shape)
-        read_words(self.nodes, self.words, Rows(self.word, self.home, none, none), self.now)
+        read_words(self.nodes, self.words, RowWords(self.word, self.home, none, none), self.now)
 
     def run(
-        self, off: Floats, weight: Floats, asked: Asked, state: Bits, *,
-        left: Floats | None = None, some: Whole | None = None, mirror: Mirror | None = None,
-    ) -> int:  # fmt: skip
-        """Change the network where that gains nodes; return how many changes were made.
+        self, off: Floats, weight: Floats, budget: SearchBudget, state: Bits, *,
+        left: Floats | None = None, some: Whole | None = None,
+    ) -> None:  # fmt: skip
+        """Change the network where that gains nodes.
 
-        `off` is by how much words are more than they should be, `weight` what the square of that
-        costs. `some` are the blocks of rows that say what is promising, all if none are given.
+        `off` are the errors of words, `weight` the prices of their squares. Changes are selected at
+        blocks `some` of rows (default: all).
         """
-        every = _looked(Rows(self.word, self.home, off, weight), self.now)
+        every = _looked(RowWords(self.word, self.home, off, weight), self.now)
         chosen = np.arange(self.inputs.shape[1]) if some is None else some
         rows = (chosen[:, None] * BLOCK + np.arange(BLOCK)).ravel()
         rows = rows[rows < self.home.shape[1]]
         scale = weight.sum() / max(weight[:, rows].sum(), 1e-300)
         word, home = (np.ascontiguousarray(one[:, rows]) for one in (self.word, self.home))
-        part = Rows(word, home, *(np.ascontiguousarray(one[:, rows]) for one in (off, weight)))
+        part = RowWords(word, home, *(np.ascontiguousarray(one[:, rows]) for one in (off, weight)))
         part.weight[:] *= scale
-        less = _looked(part, np.ascontiguousarray(self.now[:, chosen]))
-        most = np.full(len(self.words.bits), np.inf) if left is None else left
-        limits, net = Limits(most, mirror or no_mirror()), Net(self.nodes, self.words)
-        order, made = search(net, less, every, limits, asked, state)
+        sample = _looked(part, np.ascontiguousarray(self.now[:, chosen]))
+        limits = np.full(len(self.words.bits), np.inf) if left is None else left
+        net = Net(self.nodes, self.words)
+        order, _ = search(net, sample, every, limits, budget, state)
         self.take(network_of(self.nodes, order))
-        return int(made)
 
     def costs(self, off: Floats, weight: Floats) -> Floats:
-        """Return what every word costs."""
-        return np.asarray(costs_of(Rows(self.word, self.home, off, weight)))
+        return np.asarray(costs_of(RowWords(self.word, self.home, off, weight)))
 
 
-def _looked(rows: Rows, now: Bits) -> Looked:
-    return Looked(rows, room(now), np.zeros(rows.word.shape[1]))
+def _looked(rows: RowWords, now: Bits) -> ObservedRows:
+    return ObservedRows(rows, room(now), np.zeros(rows.word.shape[1]))
 
 
-def arrays_of(network: Network) -> Nodes:
-    """Return a network as arrays."""
+def arrays_of(network: Network) -> MutableNetwork:
+    """Convert a network to arrays."""
     first = CONSTANTS + network.inputs
     signals = first + len(network.nodes)
     fan, lut = np.zeros((signals, 3), np.int64), np.zeros(signals, np.int64)
@@ -216,29 +200,27 @@ def arrays_of(network: Network) -> Nodes:
     np.add.at(refs, fan[first:].ravel(), 1)
     np.add.at(refs, outs, 1)
     level, height = np.zeros(signals, np.int64), np.zeros(signals, np.int64)
-    return Nodes(fan, lut, refs, size, level, height, outs, stack_of(signals), first)
+    stack = np.zeros(4 * signals + 8, np.int64)
+    return MutableNetwork(fan, lut, refs, size, level, height, outs, stack, first)
 
 
-def stack_of(signals: int) -> Whole:
-    """Return room for a walk over so many signals."""
-    return np.zeros(4 * signals + 8, np.int64)
-
-
-def planes_of(nodes: Nodes, inputs: Bits) -> Bits:
-    """Return planes of which only constants and inputs are filled in."""
+def planes_of(nodes: MutableNetwork, inputs: Bits) -> Bits:
+    """Return planes with values of constants and inputs only."""
     planes = np.zeros((len(nodes.fan), inputs.shape[1]), np.uint64)
     planes[1], planes[CONSTANTS : nodes.first] = ALL_ONES, inputs
     return planes
 
 
-def room(now: Bits) -> Planes:
-    """Return planes with room for those after a change."""
+def room(now: Bits) -> SignalPlanes:
+    """Return planes with buffers for values after a change."""
     signals = len(now)
-    return Planes(now, np.empty_like(now), np.zeros(signals, np.uint8), np.zeros(signals, np.int64))
+    return SignalPlanes(
+        now, np.empty_like(now), np.zeros(signals, np.uint8), np.zeros(signals, np.int64)
+    )
 
 
-def network_of(nodes: Nodes, order: Whole) -> Network:
-    """Return arrays as a network."""
+def network_of(nodes: MutableNetwork, order: Whole) -> Network:
+    """Convert arrays to a network."""
     builder = Builder(nodes.first - CONSTANTS)
     literals = {s: 2 * s for s in range(nodes.first)}
     for s in order.tolist():
@@ -247,194 +229,36 @@ def network_of(nodes: Nodes, order: Whole) -> Network:
     return builder.build(literals[k] for k in nodes.outs.tolist())
 
 
-def no_mirror() -> Mirror:
-    """Return that nothing has to follow."""
-    empty = np.zeros(0, np.int64)
-    marks = np.zeros(0, np.uint8)
-    nodes = Nodes(np.zeros((0, 3), np.int64), empty, empty, empty, empty, empty, empty, empty, 0)
-    planes = Planes(np.zeros((0, 0), np.uint64), np.zeros((0, 0), np.uint64), marks, empty)
-    return Mirror(nodes, planes, empty, empty, marks, marks, marks, empty, marks, marks)
-
-
-def row_planes(column: Whole) -> Bits:
-    """Return a column of bits, a row each, as words of 64 rows."""
-    packed = np.packbits(column.astype(np.uint8), bitorder="little")
-    padded = np.zeros(-(-len(packed) // 8) * 8, np.uint8)
-    padded[: len(packed)] = packed
-    return padded.view(np.uint64)
-
-
 # --------------------------------------------------------------------------------------------------
-# Free changes that the by-rule network of the graph can follow: each is a cone of `words.cones`.
+# Changes of nodes of a finished network, within the allowed error.
 #
-# The network that is made smaller is not made by rule any more, but nearly all of its nodes are
-# alike to one that is. A change counts if the same change of that one's spot makes the same
-# outputs; in the end both networks are proved equivalent. By how much a cone moves its word is then
-# seen at all values of what it reads, and booked in the bound.
+# The inversion of a node at some thousand states prices all its changes (see
+# `approximate_kernels`). A promising change is tested at all states of a window: it must gain more
+# than it costs, and every output must keep to its error. No word may move by more than a few steps
+# at these states and some extremes, so that a rarely used leading bit is not removed. The price of
+# the unused part of the allowed mean square falls, so that nearly free changes are made first.
+# Changes with a small loss are drawn at random, ever fewer, to leave local minima. The result is
+# tested at other states.
 # --------------------------------------------------------------------------------------------------
-
-
-ONE = np.uint64(1)
-LATE = 1 << 40  # of signals that have no name
-WORDS, SEED = 1 << 12, 0xC0E5  # of 64 random words each
-
-
-class Follower:
-    """The network that a graph says, made by rule, as it follows the changes of another.
-
-    Both are compared at words that the search has not seen: what differs there is undone.
-    """
-
-    def __init__(self, graph: WordGraph, synthesise: Synthesiser) -> None:
-        made = ConedLogic(graph, synthesise)
-        outputs = made.outputs()
-        nodes, first = made.builder.nodes, CONSTANTS + made.builder.inputs
-        signals = first + len(nodes)
-        self.names: dict[int, tuple[Signal, int]] = {}
-        self.spots: dict[int, list[tuple[Spot, int]]] = {}
-        self.when = np.full(signals, LATE, np.int64)
-        self.when[:CONSTANTS] = -1
-        self.written, self.read = np.zeros(signals, np.uint8), np.zeros(signals, np.uint8)
-        self.read[:CONSTANTS] = 1
-        for turn, (signal, literal) in enumerate(made.signals.items()):
-            place = literal >> 1
-            if place >= CONSTANTS and place not in self.names:
-                self.names[place], self.when[place] = (signal, literal & 1), turn
-                self.read[place] = 1
-            if isinstance(signal, Spot) and place >= first:
-                self.spots.setdefault(place, []).append((signal, literal & 1))
-        for place, spots in self.spots.items():
-            heaps = (graph.nodes[spot.word] for spot, _ in spots)
-            self.written[place] = all(isinstance(x, Heap) and not x.wraps for x in heaps)
-        fan, lut = np.zeros((signals, 3), np.int64), np.zeros(signals, np.int64)
-        for s, node in enumerate(nodes, first):
-            fan[s, : len(node.operands)], lut[s] = node.operands, node.lut
-        outs = np.array([literal >> 1 for literal in outputs], np.int64)
-        self.inverted = np.array([literal & 1 for literal in outputs], np.uint8)
-        none = np.zeros(signals, np.int64)
-        self.nodes = Nodes(fan, lut, none, none, none, none, outs, stack_of(signals), first)
-        self.order = np.arange(first, signals)
-        self.changed = np.zeros(signals, np.uint8)
-        rng = np.random.default_rng(SEED)
-        most = np.iinfo(np.uint64).max
-        self.drawn = rng.integers(0, most, (first - CONSTANTS, WORDS), np.uint64, endpoint=True)
-        self._now: Bits | None = None
-        self._kept = self._state()
-
-    def _state(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-        return self.nodes.fan.copy(), self.nodes.lut.copy(), self.changed.copy()
-
-    def agrees(self, network: Network) -> bool:
-        """Tell whether a network is this one at random words; if not, undo what came since."""
-        own, other = (self._outputs(nodes) for nodes in (self.nodes, arrays_of(network)))
-        own[self.inverted > 0] ^= ALL_ONES
-        same = np.array_equal(own, other)
-        if same:
-            self._kept = self._state()
-        else:
-            self.nodes.fan[:], self.nodes.lut[:], self.changed[:] = self._kept
-            self._now = None
-        return same
-
-    def _outputs(self, nodes: Nodes) -> Bits:
-        now = planes_of(nodes, self.drawn)
-        evaluate(nodes, np.arange(nodes.first, len(nodes.fan)), now)
-        return now[nodes.outs]
-
-    def mirror(self, searching: Searching) -> Mirror:
-        """Return this as the mirror of a network that is searched."""
-        if self._now is None:
-            self._now = planes_of(self.nodes, searching.inputs)
-            evaluate(self.nodes, self.order, self._now)
-        places = _places(self._now, self.written)
-        place = np.full(len(searching.now), -1, np.int64)
-        flipped = np.zeros(len(place), np.uint8)
-        for s, plane in enumerate(searching.now):
-            key, inverse = _plane_key(plane)
-            found = places.get(key)
-            if found is not None:
-                place[s], flipped[s] = found[0], found[1] ^ inverse
-        place[:CONSTANTS], flipped[:CONSTANTS] = np.arange(CONSTANTS), 0
-        return Mirror(
-            self.nodes, room(self._now), self.order, place, flipped, self.written, self.read,
-            self.when, self.changed, self.inverted,
-        )  # fmt: skip
-
-    def said(self) -> tuple[Cone, ...]:
-        """Return the cones of all changes so far."""
-        return tuple(sorted(self._cones(), key=lambda cone: cone.spot))
-
-    def _cones(self) -> Iterator[Cone]:
-        for place in np.flatnonzero(self.changed).tolist():
-            table = int(self.nodes.lut[place])
-            operands: list[Signal] = []
-            for k, read in enumerate(self.nodes.fan[place].tolist()):
-                if read < CONSTANTS:
-                    table = luts.cofactors(table, k)[read]
-                    operands.append(Spot(0, 0, 0))  # which the table then ignores
-                    continue
-                signal, inverse = self.names[read]
-                table = luts.inverted(table, k) if inverse else table
-                operands.append(signal)
-            for spot, inverse in self.spots[place]:
-                yield _cone(spot, ~table & luts.ALL if inverse else table, operands)
-
-
-def _cone(spot: Spot, table: int, operands: Sequence[Signal]) -> Cone:
-    """Return a cone of the signals that its table reads, each once."""
-    read = list(dict.fromkeys(operands[k] for k in luts.support(table)))
-    letters = [luts.LETTERS[read.index(x)] if x in read else luts.FIRST for x in operands]
-    table = luts.compose(table, (letters[0], letters[1], letters[2]))
-    return Cone(spot, table, tuple(read))
-
-
-def _places(planes: Bits, written: NDArray[np.uint8]) -> dict[bytes, tuple[int, int]]:
-    """Return the signals by their values, those that may change before others that are alike."""
-    found: dict[bytes, tuple[int, int]] = {}
-    for s, plane in enumerate(planes):
-        key, inverse = _plane_key(plane)
-        known = found.get(key)
-        if known is None or (written[s] and not written[known[0]]):
-            found[key] = s, inverse
-    return found
-
-
-def _plane_key(plane: Bits) -> tuple[bytes, int]:
-    inverse = int(plane[0] & ONE)
-    return (~plane if inverse else plane).tobytes(), inverse
-
-
-# --------------------------------------------------------------------------------------------------
-# Nodes of a finished network changed where outputs then err as is allowed.
-#
-# A node is inverted at some thousand states, which prices all its changes (see `search_kernels`);
-# what is promising is tried at all states of a window: it must gain more than it costs there, and
-# leave every output within what it may err by. No word may move, at any of these states or of some
-# extremes, by more than a few steps from where it was: a node that makes a leading bit now and then
-# is left alone, though no mean would tell. The price of what is left of the allowed mean square
-# falls, so that what is nearly free is taken first; changes that lose a little are drawn now and
-# then, ever fewer, because they lead elsewhere. What is kept holds at other states as well.
-# --------------------------------------------------------------------------------------------------
-
 
 TURNS = 50
-FIRST_PRICE, LAST_PRICE = 10.0, 0.2  # nodes that all that is left to spend must gain
+FIRST_PRICE, LAST_PRICE = 10.0, 0.2  # nodes to be gained for the whole unused mean square
 WARMTH = 0.2  # nodes that a change may lose, in the beginning
 VISITS, VISITS_A_NODE = 3000, 2.0  # of nodes, for a nominal second of effort
-LEAST_LEFT = 0.003  # of what is allowed: what is left of an output counts as no less
-SOME, SOME_EXTREMES = 64, 8  # blocks of rows that say what is promising
-SIGMAS = 2.0  # of a mean square at the window, beside what is allowed
-SIGMAS_OTHERS = 0.7  # at the others
-FURTHEST = 6.0  # steps: how far a word may move at a state
+LEAST_LEFT = 0.003  # least unused part of an output's mean square in prices
+SOME, SOME_EXTREMES = 64, 8  # blocks of rows for the selection of changes
+SIGMAS = 2.0  # confidence of a mean square at the window, in standard deviations
+SIGMAS_OTHERS = 0.7  # and at the other states
+FURTHEST = 6.0  # steps by which a word may move at a state
 EXTREMES, EXTREME_SEED = 8192, 0xE0
-FREE_ALONE, FREE_TOGETHER = 16, 10  # signals looked at in place of a node
+FREE_ALONE, FREE_TOGETHER = 16, 10  # candidates for the replacement of a node
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Start:
-    """A network that holds, its graph, and states at which it must not move far.
+    """A network within its allowed error, and states at which its words must not move far.
 
-    Of `centred` outputs the mean error does not count: decoders take it off.
+    The mean error of `centred` outputs does not count, because decoders subtract it.
     """
 
     compact: Compact
@@ -443,15 +267,8 @@ class Start:
     centred: Sequence[bool]
 
 
-class Smaller(NamedTuple):
-    """A network that was made smaller, and the cones that say how, where one followed."""
-
-    network: Network
-    cones: tuple[Cone, ...]
-
-
 class Window:
-    """States at which words are known, what they should be, and what they may err by."""
+    """States with the exact values of words and the allowed errors."""
 
     def __init__(self, start: Start, count: int, seed: int, *, extremes: bool) -> None:
         compact, graph = start.compact, start.compact.graph
@@ -465,33 +282,30 @@ class Window:
         self.home = np.round(errors.T + self.target).astype(np.int64)
 
     def off(self, word: Whole) -> Floats:
-        """Return by how much words are more than they should be, means that do not count off."""
+        """Return the errors of words, without means that do not count."""
         off = word - self.target
         mean = off[:, : self.counted].mean(axis=1)
         return np.asarray(off - np.where(self.centred, mean, 0.0)[:, None])
 
     def left(self, off: Floats, sigmas: float) -> Floats:
-        """Return what errors leave of the mean squares that are allowed, for sure."""
+        """Return the unused part of the allowed mean squares, with a confidence in sigmas."""
         squares = off[:, : self.counted] ** 2
         spread = squares.std(axis=1) / np.sqrt(self.counted)
         return np.asarray(self.allowed - squares.mean(axis=1) - sigmas * spread)
 
     def holds(self, network: Network) -> bool:
-        """Tell whether a network errs as is allowed."""
+        """Return whether a network keeps to the allowed error."""
         errors = network_errors(network, self.graph, self.states)[0]
         off = self.off(np.round(errors.T + self.target).astype(np.int64))
         return bool((self.left(off, SIGMAS_OTHERS) >= 0).all())
 
 
 def with_free_changes(
-    start: Start,
-    effort: float,
-    report: Callable[[float, Network, Floats], None] = lambda *_: None,
-    follower: Follower | None = None,
-) -> list[Smaller]:
-    """Return smaller networks whose mean squares are as allowed at states drawn, smallest first.
+    start: Start, effort: float, report: Callable[[float, Network, Floats], None] = lambda *_: None
+) -> list[Network]:
+    """Return smaller networks within the allowed mean squares, the smallest first.
 
-    So many nodes are looked at as `effort` allows. A change counts if a `follower` can follow it.
+    `effort` limits the number of visited nodes.
     """
     best, graph = start.network, start.compact.graph
     window = Window(start, WINDOW, WINDOW_SEED, extremes=True)
@@ -502,9 +316,9 @@ def with_free_changes(
     words = output_words(graph)
     searching = Searching(best, input_rows(graph, window.states), words, window.home)
     state, rng = np.array([1], np.uint64), np.random.default_rng(1)
-    kept: list[Smaller] = []
+    kept: list[Network] = []
     for turn in range(TURNS):
-        before, off = searching.network, window.off(searching.word)
+        off = window.off(searching.word)
         left = window.left(off, SIGMAS)
         price = FIRST_PRICE * (LAST_PRICE / FIRST_PRICE) ** (turn / (TURNS - 1))
         worth = price / np.maximum(left, LEAST_LEFT * window.allowed)
@@ -513,24 +327,20 @@ def with_free_changes(
         warmth = WARMTH * (1 - turn / TURNS)
         searching.run(
             off, weight,
-            Asked(visits, start.network.depth, warmth, FREE_ALONE, FREE_TOGETHER), state,
+            SearchBudget(visits, start.network.depth, warmth, FREE_ALONE, FREE_TOGETHER), state,
             left=left * worth, some=_some(rng, window),
-            mirror=follower.mirror(searching) if follower else None,
         )  # fmt: skip
-        if follower and not follower.agrees(searching.network):
-            searching.take(before)
-            continue
-        kept.append(Smaller(searching.network, follower.said() if follower else ()))
+        kept.append(searching.network)
         found = window.left(window.off(searching.word), 0.0)
         rms = np.sqrt(window.allowed - found)
         report((turn + 1) / TURNS, searching.network, rms)
-    kept = [one for one in kept if len(one.network.nodes) < len(best.nodes)]
-    kept.sort(key=lambda one: len(one.network.nodes))
-    return [one for one in kept if others.holds(one.network)]
+    kept = [one for one in kept if len(one.nodes) < len(best.nodes)]
+    kept.sort(key=lambda one: len(one.nodes))
+    return [one for one in kept if others.holds(one)]
 
 
 def _some(rng: np.random.Generator, window: Window) -> Whole:
-    """Return the blocks of rows that are looked at first: other ones every time."""
+    """Draw blocks of rows for the selection of changes."""
     drawn_blocks, all_blocks = window.counted // BLOCK, -(-window.home.shape[1] // BLOCK)
     some = rng.choice(drawn_blocks, min(SOME, drawn_blocks), replace=False)
     extreme = np.arange(drawn_blocks, all_blocks)
@@ -539,7 +349,7 @@ def _some(rng: np.random.Generator, window: Window) -> Whole:
 
 
 def _hard(start: Start) -> States:
-    """Return states that count for nothing but for how far words move: extremes, and given ones."""
+    """Return states that only limit the moves of words: extremes, and given ones."""
     compact, problem = start.compact, start.compact.problem
     demand, own = compact.demand, {node.name: node.bits for node in compact.graph.inputs}
     words = {
@@ -554,9 +364,9 @@ def _hard(start: Start) -> States:
 
 
 def output_words(graph: WordGraph) -> WordRows:
-    """Return which of a network's outputs are the bits of words, and how far these may move."""
-    results, most = graph.results, max(result.bits for result in graph.results)
-    bits, flags, place = np.full((len(results), most), -1, np.int64), [], 0
+    """Return the outputs of a network that are bits of words, and the largest moves of words."""
+    results, width = graph.results, max(result.bits for result in graph.results)
+    bits, flags, place = np.full((len(results), width), -1, np.int64), [], 0
     for k, result in enumerate(results):
         bits[k, : result.bits] = np.arange(place, place + result.bits)
         place += result.bits + 1
@@ -565,7 +375,6 @@ def output_words(graph: WordGraph) -> WordRows:
 
 
 def input_rows(graph: WordGraph, states: States) -> NDArray[np.uint64]:
-    """Return the planes of a network's inputs at states: each word's most significant bit first."""
     return np.stack([
         row_planes(states.words[node.name] >> k & 1)
         for node in graph.inputs
@@ -574,18 +383,18 @@ def input_rows(graph: WordGraph, states: States) -> NDArray[np.uint64]:
 
 
 # --------------------------------------------------------------------------------------------------
-# What changes of tables' entries cost: by how much the outputs' mean squares grow, entry by entry.
+# Prices of changed table entries: the growth of the outputs' mean squares.
 #
-# A table's word is raised by one at all states, what follows is simulated again, and the states
-# tell by entry how outputs move and how that agrees with their errors. Sums are looked at before
-# their low bits are cut off, so that small movements are seen. A change by d steps then costs
-# linear·d + square·d². Tables that share their logic (see `words.folding`) share their prices.
+# A table's word is raised by one at all states, and its dependents are simulated again. The moves
+# of outputs at states that read an entry give the price linear·d + square·d² of a change by d
+# steps. Sums are taken before their low bits are discarded, so that small moves count. Tables with
+# common logic (see `fold`) have common prices.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """A table that is made of a core: the rows of its entries, and which of them are inverted."""
+class CoreUse:
+    """A table with a core: the rows of the core for its entries, and whether they are inverted."""
 
     place: int
     rows: Words
@@ -594,17 +403,17 @@ class Use:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Core:
-    """The logic of tables that are equal but for their order and signs: entries of so many bits."""
+    """The logic of tables that are equal up to order and signs: entries of `bits` bits."""
 
     inputs: int
     bits: int
     entries: tuple[int, ...]
-    uses: tuple[Use, ...]
+    uses: tuple[CoreUse, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prices:
-    """What entries of a core cost, (outputs, rows); `reach` is the most a step moves outputs."""
+class EntryPrices:
+    """Prices of entries of a core, (outputs, rows); `reach`: the largest moves by one step."""
 
     linear: Floats
     square: Floats
@@ -612,8 +421,8 @@ class Prices:
 
 
 def cores_of(graph: WordGraph) -> tuple[Core, ...]:
-    """Return the cores of a graph's tables, but those that are a word's bits themselves."""
-    found: dict[tuple[int, tuple[int, ...]], list[Use]] = {}
+    """Return the cores of a graph's tables, except those that copy a word's bits."""
+    found: dict[tuple[int, tuple[int, ...]], list[CoreUse]] = {}
     shapes = {}
     for place, node in enumerate(graph.nodes):
         if not isinstance(node, Lookup) or node.entries == tuple(range(1 << node.bits)):
@@ -625,7 +434,7 @@ def cores_of(graph: WordGraph) -> tuple[Core, ...]:
         rows = np.zeros_like(index)
         for i, mask in enumerate(folded.inputs):
             rows |= (_parity(index & mask) ^ mirrored) << i
-        use = Use(place, rows, (_parity(index & folded.flip) ^ inverted).astype(bool))
+        use = CoreUse(place, rows, (_parity(index & folded.flip) ^ inverted).astype(bool))
         key = node.bits, folded.core
         shapes[key] = len(folded.inputs)
         found.setdefault(key, []).append(use)
@@ -671,13 +480,13 @@ class Pricing:
         )
 
     def _cut(self, output: int) -> Floats:
-        """Return what was cut off an output's sum, in steps, from the middle of its cell."""
+        """Return the discarded part of an output's sum, in steps from the middle of its cell."""
         result = self.graph.results[output]
         low = self.values[result.node] & ((1 << result.drop) - 1)
         return np.asarray((low + 0.5) / (1 << result.drop) - 0.5)
 
-    def of(self, core: Core) -> Prices:
-        """Return what entries of a core cost."""
+    def of(self, core: Core) -> EntryPrices:
+        """Return the prices of a core's entries."""
         outputs, rows = len(self.graph.results), len(core.entries)
         linear, square = np.zeros((outputs, rows)), np.zeros((outputs, rows))
         reach = np.zeros(outputs)
@@ -693,10 +502,10 @@ class Pricing:
                 linear[k] += np.bincount(where, 2 * sign * self.errors[:, k] * moved[:, k], rows)
                 square[k] += np.bincount(where, moved[:, k] ** 2, rows)
                 reach[k] = max(reach[k], float(np.abs(moved[:, k]).max()))
-        return Prices(linear / self.count, square / self.count, reach)
+        return EntryPrices(linear / self.count, square / self.count, reach)
 
     def _moved(self, place: int) -> Floats:
-        """Return how outputs move, in steps, where a word is one more (the largest: one less)."""
+        """Return the moves of outputs, in steps, if a word is one more (the largest: one less)."""
         graph, values = self.graph, list(self.values)
         step = np.where(values[place] == (1 << graph.nodes[place].bits) - 1, -1, 1)
         values[place] = values[place] + step
@@ -715,29 +524,27 @@ class Pricing:
 
 
 # --------------------------------------------------------------------------------------------------
-# Entries of tables chosen anew: where an entry's change saves logic and errors still hold.
+# Changes of table entries that save logic within the allowed error.
 #
-# The logic of a table is searched at all its rows (`search_kernels`), at what entries cost
-# (`prices`); what is left of it says the entries. They go back into the graph, which is simulated
-# on other states: what does not hold there is undone, all of it, or the half that saves least.
-# Prices begin so high that only what is nearly free is taken, and fall. What saves nothing but errs
-# less is taken, too, so that there is more to spend.
+# The logic of a table is searched at all its rows, with prices of entries; the changed logic
+# determines the entries. The graph with these is simulated on other states. If it exceeds the
+# allowed error, the half of the changes with the smallest gains is undone. Prices begin high, so
+# that nearly free changes are made first, and fall. A change that only reduces errors is also made.
 # --------------------------------------------------------------------------------------------------
 
-
-Known: TypeAlias = "dict[tuple[int, Columns], Network]"
-PRICES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)  # nodes that all that is left to spend must gain
-ENTRY_LEAST_LEFT = 0.002  # steps²: what is left of an output counts as no less
-ENTRY_TURNS, ENTRY_VISITS = 3, 10  # of searches, and how often each looks at a node
-ENTRY_WARMTH = 0.02  # nodes that a change may lose: it leads elsewhere
-ENTRY_ALONE, ENTRY_TOGETHER = 40, 10  # signals looked at in place of a node
-UNSEEN = 0.1  # of an entry's mean price: that of one that no state reads, at least
-ENTRY_FURTHEST = 4.0  # steps of an output: how far an entry may move it
+TableLogic: TypeAlias = "dict[tuple[int, Columns], Network]"  # by number of inputs and columns
+PRICES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)  # nodes to be gained for the whole unused mean square
+ENTRY_LEAST_LEFT = 0.002  # steps²: least unused mean square of an output in prices
+ENTRY_TURNS, ENTRY_VISITS = 3, 10  # searches of a core, and visits of a node in each
+ENTRY_WARMTH = 0.02  # nodes that a change may lose
+ENTRY_ALONE, ENTRY_TOGETHER = 40, 10  # candidates for the replacement of a node
+UNSEEN = 0.1  # least price of an entry, as a part of the mean price
+ENTRY_FURTHEST = 4.0  # steps by which an entry may move an output
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change:
-    """Logic of a core with other entries, and what that gains in nodes, prices included."""
+    """Logic of a core with other entries, and its gain in nodes, prices included."""
 
     core: int
     gain: float
@@ -750,17 +557,15 @@ def with_cheaper_tables(
     synthesise: Synthesiser,
     centred: Sequence[bool],
     report: Callable[[float, int, Floats], None] = lambda *_: None,
-) -> tuple[WordGraph, Known]:
-    """Return a graph with other entries of tables, whose mean squares are as allowed.
+) -> tuple[WordGraph, TableLogic]:
+    """Return a graph with changed table entries, and the logic of its tables.
 
-    With it comes the logic of tables that was found, by number of inputs and columns.
-
-    `centred` outputs may err in the mean: that is taken off when they are decoded. `report` is
-    told, after every price, how far this is, the nodes that tables have saved, and rms errors.
+    The mean error of `centred` outputs does not count. `report` is called after every price with
+    the part that is done, the nodes saved in tables, and rms errors.
     """
     judge = Judge.of(compact, centred)
     graph, left = compact.graph, judge.left(compact.graph)
-    known: Known = {}
+    known: TableLogic = {}
     if left is None:
         return graph, known
     nets = logic_of(cores_of(graph), known, synthesise)
@@ -790,10 +595,10 @@ def with_cheaper_tables(
     return graph, known
 
 
-def logic_of(cores: Sequence[Core], known: Known, synthesise: Synthesiser) -> list[Network]:
-    """Return the logic of cores, and make it known: what is not, is synthesised.
+def logic_of(cores: Sequence[Core], known: TableLogic, synthesise: Synthesiser) -> list[Network]:
+    """Return the logic of cores, and add missing logic to `known` by synthesis.
 
-    With other entries a table may fold once more, or another way round: its core is another then.
+    A table with changed entries may fold differently, and so have another core.
     """
     for one in cores:
         key = _core_key(one, one.entries)
@@ -806,28 +611,30 @@ def _core_key(core: Core, entries: Sequence[int]) -> tuple[int, Columns]:
     return core.inputs, columns_of(tuple(entries), core.bits)
 
 
-def _changed(place: int, core: Core, network: Network, prices: Prices, worth: Floats) -> _Change:
-    """Return a core's logic after sweeps at what its entries cost."""
+def _changed(
+    place: int, core: Core, network: Network, prices: EntryPrices, worth: Floats
+) -> _Change:
+    """Search the logic of a core with prices of its entries."""
     square, linear = worth @ prices.square, worth @ prices.linear
     weight = np.maximum(square, UNSEEN * square.mean() + 1e-12)
     home = np.asarray(core.entries, np.int64)
-    most = max(1.0, ENTRY_FURTHEST / max(float(prices.reach.max()), 1e-9) // 1)
+    furthest = max(1.0, ENTRY_FURTHEST / max(float(prices.reach.max()), 1e-9) // 1)
     bits = np.arange(core.bits)[None, ::-1].copy()
-    words = WordRows(bits, np.zeros(0, np.int64), np.array([most]))
+    words = WordRows(bits, np.zeros(0, np.int64), np.array([furthest]))
     index = np.arange(len(home))
     planes = np.stack([row_planes(index >> k & 1) for k in range(core.inputs)])
-    swept, beside = Searching(network, planes, words, home[None]), linear / (2 * weight)
+    swept, offset = Searching(network, planes, words, home[None]), linear / (2 * weight)
 
     def off() -> Floats:
-        return np.asarray(swept.word - home + beside)
+        return np.asarray(swept.word - home + offset)
 
     before, state = swept.costs(off(), weight[None]).sum(), np.array([1], np.uint64)
     for _ in range(ENTRY_TURNS):
         visits = ENTRY_VISITS * len(swept.network.nodes)
-        asked = Asked(
+        budget = SearchBudget(
             visits, network.depth, ENTRY_WARMTH, ENTRY_ALONE, ENTRY_TOGETHER, complete=True
         )
-        swept.run(off(), weight[None], asked, state)
+        swept.run(off(), weight[None], budget, state)
     after = swept.costs(off(), weight[None]).sum()
     gain = len(network.nodes) - len(swept.network.nodes) + before - after
     return _Change(place, float(gain), swept.network, swept.word[0])
@@ -841,90 +648,74 @@ def _with(graph: WordGraph, cores: Sequence[Core], changes: Sequence[_Change]) -
 
 
 # --------------------------------------------------------------------------------------------------
-# From a finished result to a smaller one that errs as is allowed too: what is kept of it.
+# From a finished result to a smaller one.
 # --------------------------------------------------------------------------------------------------
 
-
-WORTH = 0.01  # of all nodes: what is done where nobody asks for it must gain so much
-FURTHER = 2.0  # steps: by how much more than before the worst may err, before it is fed back
+WORTH = 0.01  # least gain, as a part of all nodes, of approximate tables
+FURTHER = 2.0  # steps: growth of the largest error from which its states are fed back
 FEEDS = 3
-TRIED = 5  # networks that hold on some states, and are tried on fresh ones
-PROOF_SECONDS = 600.0
-
-
-class Made(NamedTuple):
-    """A graph, its network, and the cones that this has in place of some of the graph's bits."""
-
-    compact: Compact
-    finished: Finished
-    cones: tuple[Cone, ...] = ()
+TRIED = 5  # networks that are tested on fresh states
 
 
 class Approximation:
-    """One result that is made smaller, and who is told."""
+    """The approximation of one result."""
 
     def __init__(
         self, exact: Begin, results: ResultStore, fresh: Sampling, progress: Listener
     ) -> None:
         self.exact, self.results, self.fresh, self.progress = exact, results, fresh, progress
         self.objective = results.demand.synthesis
-        self.measured: list[tuple[Made, Errors | None]] = []
+        self.measured: list[tuple[Begin, Errors | None]] = []
 
     def result(self) -> StoredResult | None:
-        """Return a smaller result as is asked; None where there is none."""
-        how = self.results.demand.approximate
+        """Return a smaller result within the allowed error; None if there is none."""
         if not self.exact.finished.network.nodes:
             return None
         made = self._by_tables()
-        if how != "tables":
-            found = self._by_nodes(made, followed=how == "cones")
+        if self.results.demand.approximate != "tables":
+            found = self._by_nodes(made)
             made = min([made, *filter(None, [found])], key=self._cost)
         errors = self._errors(made) if self._is_worth_it(made) else None
         if errors is None:
             return None
         network, steps = made.finished.network, made.finished.steps
         counted = lut6(network, quick=not self.results.demand.effort)
-        return StoredResult(made.compact, network, steps, counted, errors, cones=made.cones)
+        return StoredResult(made.compact, network, steps, counted, errors)
 
-    def _is_worth_it(self, made: Made) -> bool:
-        """Tell whether a result is smaller; where nobody asked for it, by more than a little."""
+    def _is_worth_it(self, made: Begin) -> bool:
+        """Return whether a result is smaller; with changed tables, by `WORTH`."""
         now, before = self._cost(made), measure(self.exact.finished.network, self.objective)
         least = WORTH if self.results.demand.approximate == "tables" else 0.0
         return now < before and now[0] <= (1 - least) * before[0]
 
-    def _cost(self, made: Made) -> tuple[int, int, int]:
-        """Return what is made small."""
+    def _cost(self, made: Begin) -> tuple[int, int, int]:
         return measure(made.finished.network, self.objective)
 
-    def _errors(self, made: Made) -> Errors | None:
-        """Return errors at fresh states, measured once; None where they are not as allowed."""
+    def _errors(self, made: Begin) -> Errors | None:
+        """Return errors at fresh states, measured once; None if they are too large."""
         for known, errors in self.measured:
             if known is made:
                 return errors
-        errors = self._measured(made)
-        self.measured.append((made, errors))
-        return errors
-
-    def _measured(self, made: Made) -> Errors | None:
         network = made.finished.network
         self.progress(Progress("states of changes", len(network.nodes)))
         alone = not self.results.demand.keeps_graph
         errors = measure_many(self.fresh, made.compact.graph, network, alone=alone)
         mean = np.where(centred(self.exact.compact), errors.mean, 0.0)
-        wrong = errors.wrapped or (errors.rms**2 - mean**2 > made.compact.allowed).any()
-        return None if wrong else errors
+        invalid = errors.wrapped or (errors.rms**2 - mean**2 > made.compact.allowed).any()
+        self.measured.append((made, None if invalid else errors))
+        return self.measured[-1][1]
 
-    def _by_tables(self) -> Made:
-        """Return a graph with other entries, and its network, made like any other."""
+    def _by_tables(self) -> Begin:
+        """Return a graph with changed table entries, and its network."""
         exact = self.exact
         compact = replace(exact.compact, demand=self.results.demand)
-        same, before = Made(compact, exact.finished), len(exact.finished.network.nodes)
+        same, before = Begin(compact, exact.finished), len(exact.finished.network.nodes)
 
-        def told(fraction: float, saved: int, rms: Floats) -> None:
+        def report(fraction: float, saved: int, rms: Floats) -> None:
             self.progress(Progress("entries", before - saved, tuple(rms), fraction))
 
         own = synthesiser(self.objective, self.results.tables)
-        graph, known = with_cheaper_tables(compact, own, centred(exact.compact), told)
+        graph, known = with_cheaper_tables(compact, own, centred(exact.compact), report)
         if graph == compact.graph:
             return same
         self.progress(Progress("passes over changes", before))
@@ -932,75 +723,56 @@ class Approximation:
         quick = not self.results.demand.effort
         done = smaller(start, self.objective, quick=quick)
         note = f"entries of tables chosen anew, from {before} nodes"
-        chosen = Step("entries", len(start.network.nodes), start.network.depth, note)
-        made = Made(replace(compact, graph=graph), Finished(done.network, (chosen, *done.steps)))
+        chosen = SynthesisStep("entries", len(start.network.nodes), start.network.depth, note)
+        made = Begin(replace(compact, graph=graph), Finished(done.network, (chosen, *done.steps)))
         smaller_now = self._cost(made) < self._cost(same)
         return made if smaller_now and self._errors(made) is not None else same
 
-    def _by_nodes(self, begin: Made, *, followed: bool) -> Made | None:
-        """Return a network some of whose nodes are others, smaller by exact passes in the end.
+    def _by_nodes(self, begin: Begin) -> Begin | None:
+        """Return a network with changed nodes, after exact passes; None if there is none.
 
-        Where it errs far more, those states are fed back; None where it still does then. One that
-        is `followed` is proved to be its graph's network with other cones.
+        If its largest error has grown by much, the states of that error are fed back.
         """
         compact, demand = begin.compact, self.results.demand
         hard = np.zeros((0, len(compact.problem.inputs)))
-        own = synthesiser(self.objective, self.results.tables)
         for turn in range(FEEDS):
 
-            def told(fraction: float, network: Network, rms: Floats, turn: int = turn) -> None:
+            def report(fraction: float, network: Network, rms: Floats, turn: int = turn) -> None:
                 part = (turn + fraction) / FEEDS
                 self.progress(Progress("nodes", len(network.nodes), tuple(rms), part))
 
             start = Start(compact, begin.finished.network, hard, centred(self.exact.compact))
-            follower = Follower(compact.graph, own) if followed else None
-            found = with_free_changes(start, demand.effort, told, follower)
-            made = next(
-                filter(None, (self._finished(begin, x, followed=followed) for x in found[:TRIED])),
-                None,
-            )
+            found = with_free_changes(start, demand.effort, report)
+            made = next(filter(None, (self._finished(begin, x) for x in found[:TRIED])), None)
             if made is None:
                 break
             network = made.finished.network
             worst = network_worst(compact.problem, demand, compact.graph, network)
             known = self.exact.worst
-            if known is None or (worst.most <= known.most + FURTHER).all():
+            if known is None or (worst.largest <= known.largest + FURTHER).all():
                 return made
             hard = np.concatenate([hard, worst.states.reshape(-1, hard.shape[1])])
         return None
 
-    def _finished(self, begin: Made, found: Smaller, *, followed: bool) -> Made | None:
-        """Return a network after exact passes; None where it does not hold, or is not proved."""
-        graph, objective = begin.compact.graph, self.objective
-        note = "nothing is proved"
-        if followed:
-            own = synthesiser(objective, self.results.tables)
-            by_rule = ConedLogic(graph, own, found.cones).network()
-            verdict = equivalent(found.network, by_rule, deadline=PROOF_SECONDS)
-            if not verdict.holds:
-                return None
-            note = f"{len(found.cones)} cones, {verdict}"
-        network = found.network
-        kind = "cones" if followed else "free"
+    def _finished(self, begin: Begin, network: Network) -> Begin | None:
+        """Return a network after exact passes; None if its errors are too large."""
         before = len(begin.finished.network.nodes)
-        step = Step(kind, len(network.nodes), network.depth, f"changed, from {before}: {note}")
-        steps = (*begin.finished.steps, step)
-        done = smaller(Finished(network, steps), objective, quick=not self.results.demand.effort)
-        made = Made(begin.compact, done, found.cones)
+        note = f"changed, from {before}: nothing is proved"
+        step = SynthesisStep("free", len(network.nodes), network.depth, note)
+        start = Finished(network, (*begin.finished.steps, step))
+        done = smaller(start, self.objective, quick=not self.results.demand.effort)
+        made = Begin(begin.compact, done)
         return None if self._errors(made) is None else made
 
 
 def approximated(
     exact: Begin, results: ResultStore, fresh: Sampling, progress: Listener
 ) -> StoredResult | None:
-    """Return a smaller result as the demand of `results` says; None where there is none.
-
-    It holds at `fresh` states.
-    """
+    """Return a smaller result within the demand of `results` at `fresh` states, or None."""
     return Approximation(exact, results, fresh, progress).result()
 
 
 def centred(compact: Compact) -> list[bool]:
-    """Return of which outputs the decoder takes the mean off (see `errors.centre`)."""
-    outputs, most = compact.problem.outputs, compact.demand.max
-    return [not (one.format.tread or one.format.range or most) for one in outputs]
+    """Return for every output whether its decoder subtracts the mean (see `decoder_shifts`)."""
+    outputs, limits = compact.problem.outputs, compact.demand.max
+    return [not (one.format.tread or one.format.range or limits) for one in outputs]

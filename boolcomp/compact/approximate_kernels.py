@@ -1,8 +1,10 @@
-"""The compiled search: nodes drawn, inverted, and changed to what saves more than it costs.
+"""Compiled loops of the search for changed nodes: values, candidates, costs, and the search.
 
-Some rows say what is promising, all rows whether it holds. A second network, the mirror, may have
-to follow: a change counts if the same change of the mirror's like node makes the same outputs.
+Nodes are drawn, inverted, and replaced if that saves more than it costs. Changes are selected at
+some rows and tested at all.
 """
+
+# mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
@@ -11,32 +13,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from boolcomp.base.loops import njit
-from boolcomp.logic.synthesis.resub_kernels import value_of
+from boolcomp.logic.resub_kernels import value_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled loops over networks as arrays: values, levels, what dies.
+# Networks as arrays.
 #
-# Signals are numbered as in `network`; `fan` holds three operands (unused ones are signal 0),
-# `size` what a node counts (0 where it only passes a signal on), `refs` how many living operands
-# and outputs it serves, `level` the nodes before it and with it, `height` those after it. Planes
-# hold a bit for every row, a row being a word of inputs.
+# Signals are numbered as in `network`. `fan` has three operands (unused ones are signal 0), `size`
+# is 0 for a node that copies a signal and else 1, and `refs` counts readers and outputs. `level` is
+# the depth of a node, `height` the number of nodes after it on the longest path. A plane has a bit
+# for every row; a row is a word of inputs.
 # --------------------------------------------------------------------------------------------------
 
-
-# mypy: disable-error-code="untyped-decorator"
-
-
 ONE = np.uint64(1)
-NEVER = -(1 << 30)  # the height of what no output needs
-SAME, MAY, DIFFERS = 0, 1, 2  # what marks say of a signal after a change
+NEVER = -(1 << 30)  # the height of a signal that no output needs
+SAME, MAY, DIFFERS = 0, 1, 2  # marks of signals after a change
 
 
-class Nodes(NamedTuple):
-    """A network that changes, and room for a stack."""
+class MutableNetwork(NamedTuple):
+    """A network under change, and a buffer for a stack."""
 
     fan: NDArray[np.int64]
     lut: NDArray[np.int64]
@@ -49,10 +47,10 @@ class Nodes(NamedTuple):
     first: int
 
 
-class Planes(NamedTuple):
-    """The values of all signals; those after a change where `marks` say that they differ.
+class SignalPlanes(NamedTuple):
+    """The values of all signals; `then` has those after a change where `marks` are DIFFERS.
 
-    `marked` lists what is marked beside the changed node itself.
+    `marked` lists marked signals other than the changed node.
     """
 
     now: NDArray[np.uint64]
@@ -63,7 +61,7 @@ class Planes(NamedTuple):
 
 @njit(cache=True)
 def evaluate(nodes: Any, order: Any, planes: Any) -> None:
-    """Fill in the planes of nodes, in their order."""
+    """Compute the planes of nodes in their order."""
     for s in order:
         a, b, c = nodes.fan[s]
         table = np.uint64(nodes.lut[s])
@@ -73,10 +71,9 @@ def evaluate(nodes: Any, order: Any, planes: Any) -> None:
 
 @njit(cache=True)
 def follow(nodes: Any, order: Any, begin: Any, planes: Any) -> Any:
-    """Mark what depends on a change, and fill in what it is then; return how much is marked.
+    """Mark the dependents of a change and compute their values; return their number.
 
-    The changed node is marked by who changes it; what depends on it stands in the order from
-    `begin` on.
+    The caller has marked the changed node; its dependents are in the order from `begin` on.
     """
     now, then, marks, marked = planes
     count = 0
@@ -106,7 +103,7 @@ def follow(nodes: Any, order: Any, begin: Any, planes: Any) -> Any:
 
 @njit(cache=True)
 def unmark(planes: Any, node: Any, count: Any) -> None:
-    """Take the marks of a change off."""
+    """Remove the marks of a change."""
     planes.marks[node] = SAME
     for i in range(count):
         planes.marks[planes.marked[i]] = SAME
@@ -114,7 +111,7 @@ def unmark(planes: Any, node: Any, count: Any) -> None:
 
 @njit(cache=True)
 def keep_change(planes: Any, node: Any, count: Any) -> None:
-    """Make the values after a change those of now."""
+    """Make the values after a change the current ones."""
     for i in range(-1, count):
         s = node if i < 0 else planes.marked[i]
         if planes.marks[s] == DIFFERS:
@@ -123,7 +120,7 @@ def keep_change(planes: Any, node: Any, count: Any) -> None:
 
 @njit(cache=True)
 def release(nodes: Any, node: Any) -> Any:
-    """Take a node's operands away from it; return what dies."""
+    """Detach a node's operands; return the total size of nodes without readers."""
     gone, top = 0, 1
     nodes.stack[0] = node
     while top:
@@ -139,7 +136,7 @@ def release(nodes: Any, node: Any) -> Any:
 
 @njit(cache=True)
 def attach(nodes: Any, node: Any) -> Any:
-    """Give a node its operands; return what comes to life."""
+    """Attach a node's operands; return the total size of nodes that gain a first reader."""
     made, top = 0, 1
     nodes.stack[0] = node
     while top:
@@ -155,7 +152,7 @@ def attach(nodes: Any, node: Any) -> Any:
 
 @njit(cache=True)
 def saved_by(nodes: Any, node: Any, new: Any, cost: Any) -> Any:
-    """Return how much a network shrinks if a node of `cost` reads other operands."""
+    """Return the decrease in size if a node of size `cost` reads other operands."""
     gone = release(nodes, node)
     old = nodes.fan[node].copy()
     nodes.fan[node] = new
@@ -168,7 +165,7 @@ def saved_by(nodes: Any, node: Any, new: Any, cost: Any) -> Any:
 
 @njit(cache=True)
 def ordered(nodes: Any) -> Any:
-    """Return the living nodes by level, operands before who reads them; set levels and heights."""
+    """Return the used nodes by level, operands first; set levels and heights."""
     fan, level, height, first = nodes.fan, nodes.level, nodes.height, nodes.first
     found, count = np.empty(len(fan), np.int64), 0
     seen, stack = np.zeros(len(fan), np.uint8), nodes.stack
@@ -206,7 +203,7 @@ def ordered(nodes: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def popcount(x: Any) -> Any:
-    """Return how many ones a word has."""
+    """Return the number of ones of a word."""
     x = x - (x >> np.uint64(1) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + (x >> np.uint64(2) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -215,27 +212,20 @@ def popcount(x: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def bit_at(plane: Any, row: Any) -> Any:
-    """Return a plane's bit of a row."""
     return np.uint8(plane[row >> 6] >> np.uint64(row & 63) & ONE)
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled loops that find what is best in a node's place, at what its inversion costs row by row.
-#
-# One inversion prices all changes of a node: each differs from it at some rows.
+# Replacements of a node. The costs of its inversion, row by row, price all of them.
 # --------------------------------------------------------------------------------------------------
 
-
-# mypy: disable-error-code="untyped-decorator"
-
-
 NOTHING = -1e300
-PASSED_OVER = 0.25  # of near signals, at random: others are looked at each time
-IDENTITY, INVERSE = 0xF0, 0x0F  # tables that pass their first operand on
+PASSED_OVER = 0.25  # part of near signals that is skipped at random
+IDENTITY, INVERSE = 0xF0, 0x0F  # tables that copy or invert their first operand
 
 
 class Active(NamedTuple):
-    """The rows at which a node matters: what its inversion costs there, and its values."""
+    """The rows at which a node matters: the costs of its inversion there, and its values."""
 
     rows: NDArray[np.int64]
     costs: NDArray[np.float64]
@@ -243,10 +233,10 @@ class Active(NamedTuple):
     marks: NDArray[np.uint64]
 
 
-class Choice(NamedTuple):
-    """Signals that may stand in a node's place, and their values at active rows.
+class Substitutes(NamedTuple):
+    """Signals that may replace a node, and their values at active rows.
 
-    The first `own` are the node's operands; functions are made of those before `together`.
+    The first `own` are the node's operands; the first `together` are used in functions.
     """
 
     signals: NDArray[np.int64]
@@ -264,9 +254,9 @@ def uniform(state: Any) -> Any:
 
 @njit(cache=True)
 def patience(state: Any) -> Any:
-    """Return a random number of mean near 1.4 whose chance halves with every unit.
+    """Return a random number of mean near 1.4 with a density that halves with every unit.
 
-    It stands for a logarithm, which differs between machines in its last bit.
+    It replaces a logarithm, which differs between machines in its last bit.
     """
     u, whole = 1.0 - uniform(state), 0
     while u <= 0.5:
@@ -276,7 +266,7 @@ def patience(state: Any) -> Any:
 
 @njit(cache=True)
 def active_rows(by: Any, plane: Any, words: Any) -> Any:
-    """Return the rows at which a node's inversion costs or gains something."""
+    """Return the rows at which a node's inversion changes the cost."""
     rows = np.flatnonzero(by)
     marks, values = np.zeros(words, np.uint64), np.empty(len(rows), np.uint8)
     for j, row in enumerate(rows):
@@ -287,9 +277,9 @@ def active_rows(by: Any, plane: Any, words: Any) -> Any:
 
 @njit(cache=True)
 def choose(nodes: Any, node: Any, planes: Any, active: Any, limits: Any, state: Any) -> Any:
-    """Return the operands of a node, and signals like it: not too late, and not its readers.
+    """Return the operands of a node and similar signals that do not depend on it.
 
-    `limits` are the latest level, how many signals are chosen, how many for functions.
+    `limits` are the largest level, the number of signals, and the number for functions.
     """
     latest, alone, together = limits
     chosen, found = np.empty(3 + alone, np.int64), 0
@@ -308,12 +298,12 @@ def choose(nodes: Any, node: Any, planes: Any, active: Any, limits: Any, state: 
     for i in range(found):
         for j, row in enumerate(active.rows):
             seen[i, j] = bit_at(planes.now[chosen[i]], row)
-    return Choice(chosen[:found], seen, own, min(found, max(own, together)))
+    return Substitutes(chosen[:found], seen, own, min(found, max(own, together)))
 
 
 @njit(cache=True)
 def nearest(nodes: Any, node: Any, planes: Any, active: Any, latest: Any) -> Any:
-    """Return signals by how little they, or their inverses, differ from a node where it matters."""
+    """Return signals by the number of active rows at which they, or their inverses, differ."""
     near, off, count = np.empty(len(nodes.fan), np.int64), np.empty(len(nodes.fan), np.int64), 0
     total = len(active.rows)
     for s in range(2, len(nodes.fan)):
@@ -331,7 +321,7 @@ def nearest(nodes: Any, node: Any, planes: Any, active: Any, latest: Any) -> Any
 
 @njit(cache=True)
 def pooled(choice: Any, active: Any) -> Any:
-    """Return patterns of values that occur, and what inverting the node at them costs.
+    """Return patterns of values that occur, and the costs of inverting the node at them.
 
     Bit 0 of a pattern is the node's value, bit i + 1 that of signal i.
     """
@@ -349,7 +339,7 @@ def pooled(choice: Any, active: Any) -> Any:
 
 @njit(cache=True)
 def bare_move(nodes: Any, node: Any, choice: Any, active: Any) -> Any:
-    """Return what the best constant or signal in a node's place gains, and that move."""
+    """Return the gain of the best constant or signal as a replacement, and that move."""
     best, new, move = NOTHING, np.zeros(3, np.int64), np.zeros(4, np.int64)
     ones = zeros = 0.0
     for j in range(len(active.costs)):
@@ -382,11 +372,11 @@ def bare_move(nodes: Any, node: Any, choice: Any, active: Any) -> Any:
 
 @njit(cache=True)
 def table_move(nodes: Any, node: Any, choice: Any, active: Any, least: Any, state: Any) -> Any:
-    """Return what the best function of three signals gains, and that move.
+    """Return the gain of the best function of three signals, and that move.
 
-    Where none gains anything, one of those that gain at least `least` is drawn.
+    If no gain is positive, a move is drawn from those with a gain of at least `least`.
     """
-    best, beside, count, move = NOTHING, 0, choice.together, np.zeros(4, np.int64)
+    best, drawn, count, move = NOTHING, 0, choice.together, np.zeros(4, np.int64)
     patterns, costs = pooled(choice, active)
     gone = release(nodes, node)
     attach(nodes, node)
@@ -406,7 +396,7 @@ def table_move(nodes: Any, node: Any, choice: Any, active: Any, least: Any, stat
                 for row in range(8):
                     table |= int(one[row] < zero[row]) << row
                     cost += min(one[row], zero[row])
-                bare = k < choice.own  # the node's own operands, with another table
+                bare = k < choice.own  # the node's own operands with another table
                 bound = (0 if bare else gone + nodes.size[node] - 1) - cost
                 if bound < least or (bound <= best and best > 0) or (bare and cost > -1e-12):
                     continue
@@ -415,8 +405,8 @@ def table_move(nodes: Any, node: Any, choice: Any, active: Any, least: Any, stat
                 gain = saved_by(nodes, node, new, 1) - cost
                 if gain < least or (gain <= 0 and best > 0):
                     continue
-                beside += 1
-                if gain > max(best, 0.0) or (best <= 0 and uniform(state) * beside < 1):
+                drawn += 1
+                if gain > max(best, 0.0) or (best <= 0 and uniform(state) * drawn < 1):
                     best = gain
                     move[0], move[1:] = table, new
     return best, move
@@ -424,13 +414,13 @@ def table_move(nodes: Any, node: Any, choice: Any, active: Any, least: Any, stat
 
 @njit(cache=True)
 def completed(node: Any, planes: Any, active: Any, move: Any) -> Any:
-    """Return a move's table, where no active row says what it must be as the node mostly is."""
+    """Return a move's table; entries without active rows agree with the majority of the node."""
     table, x, y, z = move[0], planes[move[1]], planes[move[2]], planes[move[3]]
-    said = np.zeros(8, np.uint8)
+    used = np.zeros(8, np.uint8)
     for row in active.rows:
-        said[bit_at(x, row) << 2 | bit_at(y, row) << 1 | bit_at(z, row)] = 1
+        used[bit_at(x, row) << 2 | bit_at(y, row) << 1 | bit_at(z, row)] = 1
     for row in range(8):
-        if said[row]:
+        if used[row]:
             continue
         ones = zeros = 0
         for k in range(planes.shape[1]):
@@ -444,20 +434,14 @@ def completed(node: Any, planes: Any, active: Any, move: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled loops over rows: what they cost, and by how much more where a network is another.
-#
-# A row is a word of inputs, an output's word there is `word`, by `off` more than it should be.
+# Costs of rows. `word` is an output word at a row, `off` its error.
 # --------------------------------------------------------------------------------------------------
 
-
-# mypy: disable-error-code="untyped-decorator"
-
-
-FORBIDDEN = 1e12  # the cost of what must not be
+FORBIDDEN = 1e12  # the cost of an inadmissible change
 
 
 class WordRows(NamedTuple):
-    """Which outputs are the bits of words, most significant first, padded with -1.
+    """The outputs that are bits of words, most significant first, padded with -1.
 
     `flags` are outputs that must not change; no word may be farther than `most` from its `home`.
     """
@@ -467,8 +451,8 @@ class WordRows(NamedTuple):
     most: NDArray[np.float64]
 
 
-class Rows(NamedTuple):
-    """What words are at rows, where they were at first, and what an error costs: weight·off².
+class RowWords(NamedTuple):
+    """Words at rows, their first values, their errors, and weights: an error costs weight·off².
 
     All are (words, rows).
     """
@@ -481,7 +465,6 @@ class Rows(NamedTuple):
 
 @njit(cache=True)
 def costs_of(rows: Any) -> Any:
-    """Return what every word costs."""
     return (rows.weight * rows.off * rows.off).sum(axis=1)
 
 
@@ -494,9 +477,9 @@ def places_of(nodes: Any, words: Any, word: Any) -> Any:
 
 @njit(cache=True)
 def extra(nodes: Any, words: Any, rows: Any, planes: Any, by: Any, total: Any) -> Any:
-    """Fill in by how much rows cost more after a change, and in `total` what that is by word.
+    """Store the cost increases of a change: `by` row, and the `total` by word.
 
-    Return False where a flag changes, or a word goes too far.
+    Return False if a flag changes or a word moves too far.
     """
     by[:] = 0.0
     total[:] = 0.0
@@ -527,7 +510,7 @@ def extra(nodes: Any, words: Any, rows: Any, planes: Any, by: Any, total: Any) -
 
 @njit(cache=True)
 def take_in(nodes: Any, words: Any, rows: Any, planes: Any) -> None:
-    """Let words be what they are after a change."""
+    """Update words after a change."""
     for o in range(len(words.bits)):
         own = places_of(nodes, words, o)
         for k in range(planes.now.shape[1]):
@@ -557,7 +540,7 @@ def read_words(nodes: Any, words: Any, rows: Any, planes: Any) -> None:
 
 @njit(cache=True, inline="always")
 def differing(planes: Any, own: Any, k: Any) -> Any:
-    """Return the rows, of the k-th 64, at which any of some outputs differs."""
+    """Return the rows of block k at which any of some outputs differs."""
     differs = np.uint64(0)
     for s in own:
         if planes.marks[s] == DIFFERS:
@@ -567,13 +550,12 @@ def differing(planes: Any, own: Any, k: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def lowest(word: Any) -> Any:
-    """Return the place of a word's lowest one."""
     return popcount((word & (~word + ONE)) - ONE)
 
 
 @njit(cache=True, inline="always")
 def moved(planes: Any, own: Any, k: Any, bit: Any) -> Any:
-    """Return by how much a word, whose bits are signals, is more at a row of the k-th 64."""
+    """Return the increase of a word at a row of block k; its bits are signals `own`."""
     step = np.int64(0)
     for s in own:
         step <<= 1
@@ -584,36 +566,32 @@ def moved(planes: Any, own: Any, k: Any, bit: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------
-# The compiled search: nodes drawn, inverted, and changed to what saves more than it costs.
+# The search.
 # --------------------------------------------------------------------------------------------------
-
-
-# mypy: disable-error-code="untyped-decorator"
-
 
 LEAST = 1e-7  # nodes that a change must gain, unless it is drawn
 
 
 class Net(NamedTuple):
-    """A network that changes, and which of its outputs are words."""
+    """A network under change, and its output words."""
 
-    nodes: Nodes
+    nodes: MutableNetwork
     words: WordRows
 
 
-class Looked(NamedTuple):
-    """What is looked at: rows, the values of signals there, and room for what rows cost more."""
+class ObservedRows(NamedTuple):
+    """Rows, the values of signals there, and a buffer for cost increases."""
 
-    rows: Rows
-    planes: Planes
+    rows: RowWords
+    planes: SignalPlanes
     by: NDArray[np.float64]
 
 
-class Asked(NamedTuple):
-    """How long is searched: so many `visits`, no deeper than `depth`, at a temperature in nodes.
+class SearchBudget(NamedTuple):
+    """Limits of a search: `visits` of nodes, the largest `depth`, a temperature in nodes.
 
-    Of signals like a node so many are looked at `alone`, so many `together`. Rows may be
-    `complete`: what differs at none of them is the same.
+    `alone` similar signals are tried as replacements of a node, `together` in functions. With
+    `complete` the rows are all inputs.
     """
 
     visits: int
@@ -624,49 +602,25 @@ class Asked(NamedTuple):
     complete: bool = False
 
 
-class Mirror(NamedTuple):
-    """Another network of the same outputs, in topological order, and which signals are alike.
-
-    `place` is a signal's like one or -1, which is inverted where `flipped`; `written` are those
-    that may be changed, `read` those that may then be operands if they come earlier (`when`).
-    `outs` are `inverted` or not. Without a node it is none.
-    """
-
-    nodes: Nodes
-    planes: Planes
-    order: NDArray[np.int64]
-    place: NDArray[np.int64]
-    flipped: NDArray[np.uint8]
-    written: NDArray[np.uint8]
-    read: NDArray[np.uint8]
-    when: NDArray[np.int64]
-    changed: NDArray[np.uint8]
-    inverted: NDArray[np.uint8]
-
-
-class Limits(NamedTuple):
-    """What outputs may cost more, in nodes, and who has to follow."""
-
-    left: NDArray[np.float64]
-    mirror: Mirror
-
-
 @njit(cache=True)
-def search(net: Any, some: Any, every: Any, limits: Any, asked: Any, state: Any) -> Any:
-    """Change a network for so many visits; return its order, and how many changes were made."""
+def search(net: Any, some: Any, every: Any, left: Any, budget: Any, state: Any) -> Any:
+    """Change a network; return its order, and the number of changes.
+
+    The cost of an output must not exceed `left`, in nodes.
+    """
     nodes, made = net.nodes, 0
     order = ordered(nodes)
     where = np.zeros(len(nodes.fan), np.int64)
     where[order] = np.arange(len(order))
     evaluate(nodes, order, some.planes.now)
-    for _ in range(asked.visits):
+    for _ in range(budget.visits):
         node = order[int(uniform(state) * len(order))]
         if nodes.refs[node] <= 0 or nodes.size[node] != 1:
             continue
-        least, place = -asked.temperature * patience(state), (order, where[node])
-        best, move, near = promising(net, some, place, asked, least, state)
-        needs = least, near or asked.complete
-        if best < least or not holds(net, every, place, move, needs, limits):
+        least, place = -budget.temperature * patience(state), (order, where[node])
+        best, move, near = promising(net, some, place, budget, least, state)
+        needs = least, near or budget.complete
+        if best < least or not holds(net, every, place, move, needs, left):
             continue
         made += 1
         release(nodes, node)
@@ -681,10 +635,10 @@ def search(net: Any, some: Any, every: Any, limits: Any, asked: Any, state: Any)
 
 
 @njit(cache=True)
-def promising(net: Any, some: Any, place: Any, asked: Any, least: Any, state: Any) -> Any:
-    """Return what a change of a node gains as some rows say, that move, and whether it is harmless.
+def promising(net: Any, some: Any, place: Any, budget: Any, least: Any, state: Any) -> Any:
+    """Return the best gain of a change of a node at some rows, that move, and whether it is safe.
 
-    So it is where the node's inversion moves no word too far at any of these rows.
+    It is safe if the node's inversion moves no word too far at these rows.
     """
     order, begin = place
     node, nodes, planes = order[begin], net.nodes, some.planes
@@ -694,7 +648,7 @@ def promising(net: Any, some: Any, place: Any, asked: Any, least: Any, state: An
     count = follow(nodes, order, begin + 1, planes)
     near = extra(nodes, net.words, some.rows, planes, some.by, np.zeros(len(net.words.bits)))
     active = active_rows(some.by, planes.now[node], planes.now.shape[1])
-    limits = asked.depth - nodes.height[node] - 1, asked.alone, asked.together
+    limits = budget.depth - nodes.height[node] - 1, budget.alone, budget.together
     choice = choose(nodes, node, planes, active, limits, state)
     unmark(planes, node, count)
     best, move = bare_move(nodes, node, choice, active)
@@ -706,38 +660,33 @@ def promising(net: Any, some: Any, place: Any, asked: Any, least: Any, state: An
 
 
 @njit(cache=True)
-def holds(net: Any, every: Any, place: Any, move: Any, needs: Any, limits: Any) -> Any:
-    """Tell whether a change gains enough at all rows, and is affordable; take it in if it does.
+def holds(net: Any, every: Any, place: Any, move: Any, needs: Any, left: Any) -> Any:
+    """Return whether a change gains enough at all rows within `left`; apply it in this case.
 
-    One that differs at no row may do so at one that nobody has seen: it has to be harmless.
+    A change that differs at no row may differ elsewhere, so it must be safe.
     """
     (order, begin), (least, near) = place, needs
     node, nodes, planes = order[begin], net.nodes, every.planes
     if not replaced(planes, node, move[0], move[1:]):
         return near
-    follows = len(limits.mirror.order) > 0
     gain = saved_by(nodes, node, move[1:], int(not (move[1] == move[2] == move[3])))
     planes.marks[node] = DIFFERS
     count = follow(nodes, order, begin + 1, planes)
     total = np.zeros(len(net.words.bits))
     good = extra(nodes, net.words, every.rows, planes, every.by, total)
     good = good and gain - total.sum() >= min(least, LEAST)
-    good = good and not ((total > 0) & (total > limits.left)).any()
-    if good and follows:
-        good = mirrored(nodes, planes, node, move, limits.mirror)
+    good = good and not ((total > 0) & (total > left)).any()
     if good:
-        limits.left[:] -= total
+        left[:] -= total
         take_in(nodes, net.words, every.rows, planes)
         keep_change(planes, node, count)
-        if follows:
-            forget(planes, node, count, limits.mirror)
     unmark(planes, node, count)
     return good
 
 
 @njit(cache=True)
 def replaced(planes: Any, node: Any, table: Any, read: Any) -> Any:
-    """Fill in what a node is as a table of others; tell whether that differs."""
+    """Compute the values of a node as a table of others; return whether any value differs."""
     differs = np.uint64(0)
     x, y, z = planes.now[read[0]], planes.now[read[1]], planes.now[read[2]]
     for k in range(planes.now.shape[1]):
@@ -745,80 +694,3 @@ def replaced(planes: Any, node: Any, table: Any, read: Any) -> Any:
         planes.then[node, k] = value
         differs |= value ^ planes.now[node, k]
     return differs != 0
-
-
-@njit(cache=True)
-def mirrored(nodes: Any, planes: Any, node: Any, move: Any, mirror: Any) -> Any:
-    """Tell whether the mirror follows a change, and let it."""
-    like, own = mirror.place[node], mirror.planes
-    table, read = translated(node, move, mirror)
-    if table < 0:
-        return False
-    replaced(own, like, table, read)
-    own.marks[like] = DIFFERS
-    marked = follow(mirror.nodes, mirror.order, like + 1 - mirror.nodes.first, own)
-    same = same_outputs(nodes, planes, mirror)
-    if same:
-        mirror.nodes.lut[like], mirror.nodes.fan[like] = table, read
-        mirror.changed[like] = 1
-        keep_change(own, like, marked)
-    unmark(own, like, marked)
-    return same
-
-
-@njit(cache=True)
-def translated(node: Any, move: Any, mirror: Any) -> Any:
-    """Return a move of the mirror: its table, or -1 if it may not be made, and its operands."""
-    like, read, table = mirror.place[node], np.zeros(3, np.int64), move[0]
-    if like < 0 or not mirror.written[like]:
-        return -1, read
-    for k in range(3):
-        s = move[1 + k]
-        read[k] = mirror.place[s]
-        if read[k] < 0 or read[k] >= like or not mirror.read[read[k]]:
-            return -1, read
-        if mirror.when[read[k]] >= mirror.when[like]:
-            return -1, read
-        if mirror.flipped[s]:
-            table = swapped(table, 2 - k)
-    return ~table & 255 if mirror.flipped[node] else table, read
-
-
-@njit(cache=True)
-def same_outputs(nodes: Any, planes: Any, mirror: Any) -> Any:
-    """Tell whether outputs are the mirror's after a change of both."""
-    own = mirror.planes
-    for i in range(len(nodes.outs)):
-        s, t = nodes.outs[i], mirror.nodes.outs[i]
-        here = planes.then[s] if planes.marks[s] == DIFFERS else planes.now[s]
-        there = own.then[t] if own.marks[t] == DIFFERS else own.now[t]
-        inverse = ~np.uint64(0) if mirror.inverted[i] else np.uint64(0)
-        for k in range(len(here)):
-            if here[k] != there[k] ^ inverse:
-                return False
-    return True
-
-
-@njit(cache=True)
-def swapped(table: Any, place: Any) -> Any:
-    """Return a table over three of which the operand of weight 2^place is inverted."""
-    step = 1 << place
-    found = 0
-    for row in range(8):
-        found |= (table >> (row ^ step) & 1) << row
-    return found
-
-
-@njit(cache=True)
-def forget(planes: Any, node: Any, count: Any, mirror: Any) -> None:
-    """Forget of signals that changed which are alike, where they no longer are."""
-    for i in range(-1, count):
-        s = node if i < 0 else planes.marked[i]
-        like = mirror.place[s]
-        if like < 0:
-            continue
-        inverse = ~np.uint64(0) if mirror.flipped[s] else np.uint64(0)
-        for k in range(planes.now.shape[1]):
-            if planes.now[s, k] != mirror.planes.now[like, k] ^ inverse:
-                mirror.place[s] = -1
-                break

@@ -1,4 +1,4 @@
-"""What a word graph errs by against the exact function, and whether its network does as it does."""
+"""Measure and search errors of word graphs and their networks against the exact function."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.base.workers import ALONE, Shared
+from boolcomp.base.workers import ALONE, SharedValue
 from boolcomp.compact.demand import LEAST_SEARCHED
 from boolcomp.compact.network import program_of_graph, word_logic
 from boolcomp.compact.sketch import quantities
-from boolcomp.paper.plan import FEWEST_BITS, Options, make_plan
+from boolcomp.paper.plan import FEWEST_BITS, PlanOptions, make_plan
 from boolcomp.paper.tables import quantised
-from boolcomp.proof.worst import EVALUATIONS, Cells, find_worst, subject_of, worst_of
+from boolcomp.proof.worst import EVALUATIONS, SearchedCells, find_worst, subject_of, worst_of
 from boolcomp.words.graph import narrowed
 from boolcomp.words.simulation import agrees, network_words, simulate
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from boolcomp.base.workers import Workers
     from boolcomp.compact.demand import Demand
-    from boolcomp.compact.network import Ends
+    from boolcomp.compact.network import WordEnds
     from boolcomp.compact.sketch import Quantity
     from boolcomp.engines.choice import EngineName
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Input, Problem
-    from boolcomp.proof.worst import Subject, Worst
+    from boolcomp.proof.worst import SearchedProgram, Worst
     from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
     from boolcomp.words.simulation import Simulated
@@ -42,55 +42,48 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# What the decoder of an output takes off: the mean of the errors, which costs no logic.
+# Shifts of output codes by the mean error, which cost no logic.
 #
-# A heap that discards low bits decodes its word at the middle of a cell. Where the sums that share
-# a cell do not fill it evenly (all products of a sum may be whole steps, so that its lowest bit
-# never changes) their mean lies beside it, by up to a quarter of a step. The code's range is put
-# there.
+# A heap that discards low bits decodes its word at the middle of a cell. If the sums in a cell do
+# not fill it evenly (for example because the lowest bit never changes), their mean is up to a
+# quarter of a step off. The code's range is moved by this.
 # --------------------------------------------------------------------------------------------------
 
+GRAIN = 64  # parts of a step: the accuracy of a million samples, with few digits in a range
 
-GRAIN = 64  # parts of a step: what a million samples know, and few digits in a range
 
+def decoder_shifts(errors: Errors, worst: Worst, maximum: Sequence[float]) -> Floats:
+    """Return the shifts of the outputs' codes, in steps.
 
-def decoder_shifts(errors: Errors, worst: Worst, most: Sequence[float]) -> Floats:
-    """Return by how many steps each output's words are to stand for more than their cells' middles.
-
-    None does where the largest error is, or would be, beyond a demanded one (`most`): what is kept
-    holds as it is stored, too.
+    An output with a largest error beyond `maximum`, before or after its shift, is not shifted.
     """
     shifts = -np.round(errors.mean * GRAIN) / GRAIN
     sampled = np.maximum(errors.max, errors.moved(shifts).max)
-    largest = np.maximum(sampled, np.maximum(worst.most, worst.moved(shifts).most))
-    limits = np.broadcast_to(np.asarray(most or (np.inf,)), largest.shape)
+    largest = np.maximum(sampled, np.maximum(worst.largest, worst.moved(shifts).largest))
+    limits = np.broadcast_to(np.asarray(maximum or (np.inf,)), largest.shape)
     return np.asarray(np.where(largest > limits, 0.0, shifts)) + 0.0
 
 
 # --------------------------------------------------------------------------------------------------
-# All words of a problem that has few enough: of exact words the largest error is known.
+# Enumeration of all words of a small problem, which gives the largest error for exact words.
 #
-# An input that is no exact word has states anywhere in a cell, and errors are largest at its ends
-# where the function is monotonous: widths are chosen with states there. `errors.worst` seeks more.
+# Other inputs have states anywhere in a cell; errors of monotonous functions are largest at its
+# ends, so states there are used to choose widths.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST_BITS = 16  # of all input words together
 EDGE = 1e-6  # of a cell: how near to its end
 
 
 def is_countable(problem: Problem, bits: Mapping[str, int]) -> bool:
-    """Tell whether all words of a problem can be looked at."""
     return sum(word.bits for word in quantities(problem, bits).values()) <= MOST_BITS
 
 
 def is_exact(problem: Problem, bits: Mapping[str, int]) -> bool:
-    """Tell whether all words can be looked at, and stand for nothing but themselves."""
     return is_countable(problem, bits) and all(one.exact for one in problem.inputs)
 
 
 def every_state(problem: Problem, bits: Mapping[str, int]) -> tuple[Floats, ...]:
-    """Return all states that matter, an array for each group; `is_countable` must hold."""
     return _every(problem, tuple(sorted(bits.items())))
 
 
@@ -103,7 +96,7 @@ def _every(problem: Problem, bits: tuple[tuple[str, int], ...]) -> tuple[Floats,
 
 
 def _axis(one: Input, word: Quantity | None) -> Floats:
-    """Return the places of an input that matter, within where it may be."""
+    """Return the values of an input at its cells, or near their ends, within its range."""
     if word is None:  # a single value
         return np.array([one.range.low])
     cells = np.arange(1 << word.bits, dtype=np.float64)
@@ -115,13 +108,13 @@ def _axis(one: Input, word: Quantity | None) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# Seeded states of a problem as words: what a graph reads, and what its sketch reads.
+# Seeded states of a problem, as words for graphs and as values for sketches.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class States:
-    """States by name of input: words, and values in units of words; outputs in their steps."""
+    """Words and values (in units of words) of inputs by name; exact outputs in their steps."""
 
     words: dict[str, Words]
     values: dict[str, Floats]
@@ -135,7 +128,6 @@ def draw(
     count: int,
     seed: int,
 ) -> States:
-    """Return seeded states, uniform over the inputs' ranges."""
     return states_of(problem, quantities, steps, problem.draw(count, seed))
 
 
@@ -146,15 +138,15 @@ def corners(
     count: int,
     seed: int,
 ) -> States:
-    """Return seeded states whose linear inputs lie at the ends of their ranges.
+    """Return seeded states whose linear inputs are at the ends of their ranges.
 
-    Every word but squares is linear in them, so that is where it is largest. Half of the angles
-    are multiples of π/4, where sums of few waves are.
+    Words other than squares are linear in these inputs, and so largest there. Half of the angles
+    are multiples of π/4, where sums of few waves are largest.
     """
     rng = np.random.default_rng(seed)
     arrays = []
     for group in problem.groups:
-        reach = [one.reach for one in problem.members(group)]  # beyond stops the logic holds, too
+        reach = [one.reach for one in problem.members(group)]  # the logic is valid beyond stops
         low, high = np.array([r.low for r in reach]), np.array([r.high for r in reach])
         drawn = rng.uniform(low, high, (count, group.size))
         if any(one.angle for one in problem.members(group)):
@@ -172,18 +164,17 @@ def states_of(
     steps: Sequence[float],
     arrays: Sequence[Floats],
 ) -> States:
-    """Return given states, an array for each group, as words; values keep what words round away."""
+    """Return given states, an array for each group, as words and exact values."""
     words, values = {}, {}
     for name, column in problem.columns(arrays).items():
         word = quantities.get(name)
-        if word is not None:  # else it is a single value
+        if word is not None:  # else the input is constant
             words[name] = word.cells(column)
             values[name] = word_value(word, column)
     return States(words, values, problem.in_steps(problem.reference(*arrays), steps))
 
 
 def joined(first: States, second: States) -> States:
-    """Return both states, one after the other."""
     return States(
         {name: np.concatenate([w, second.words[name]]) for name, w in first.words.items()},
         {name: np.concatenate([v, second.values[name]]) for name, v in first.values.items()},
@@ -199,7 +190,7 @@ def input_squares(
     seed: int,
     reach: Floats | None = None,
 ) -> Floats:
-    """Return the mean squares, in steps, of what outputs change by from states to their cells.
+    """Return the mean squares, in steps, of output changes from states to the middles of cells.
 
     Beyond its `reach` an output saturates.
     """
@@ -229,31 +220,29 @@ def word_value(word: Quantity, column: Floats) -> Floats:
 
 
 def in_cells(problem: Problem, outputs: Floats) -> Floats:
-    """Return outputs in steps from where a cell begins: whole numbers are borders."""
     return outputs + 0.5 * np.asarray([one.format.tread for one in problem.outputs])
 
 
 def output_values(graph: WordGraph, simulated: Simulated) -> Floats:
-    """Return the outputs that words stand for, in their steps."""
+    """Return the values of output words, in their steps."""
     halves = [2.0 ** (result.bits - 1) - (0.0 if result.tread else 0.5) for result in graph.results]
     return np.asarray(simulated.words - np.asarray(halves))
 
 
 # --------------------------------------------------------------------------------------------------
-# What a word graph errs by against the exact function, and whether its network does as it does.
+# Measurement of errors on random states.
 # --------------------------------------------------------------------------------------------------
-
 
 PAPER_SAMPLES = 20_000
 BLOCK = 1 << 15  # samples at a time
-BLOCKS = 8  # of them, that are measured by one call
+BLOCKS = 8  # blocks a call
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
     """Errors of a graph in steps, one for every output; heaps that wrapped (there must be none).
 
-    `ends` are the largest and the least error of every output, where they are known by sign.
+    `ends` are the largest and the least signed error of every output, if known.
     """
 
     rms: Floats
@@ -265,7 +254,7 @@ class Errors:
     ends: Floats | None = None
 
     def moved(self, by: Floats) -> Errors:
-        """Return the errors of words that stand for so much more, in steps."""
+        """Return the errors after shifts of the output codes, in steps."""
         if self.ends is None:
             raise ValueError("errors without their signs cannot be moved")
         ends = self.ends + by[:, None]
@@ -293,31 +282,31 @@ def sampled_outputs(problem: Problem, bits: int, seed: int = 0) -> Floats:
 def paper_rms(terms: Terms, bits: int, seed: int = 0, saturating: Sequence[bool] = ()) -> Floats:
     """Return the rms error, in steps, of the paper's tables at these bits (arithmetic only).
 
-    States beyond an output's range are left out. Of an output that is `saturating` they count, and
-    the exact output is then the nearest value of the range.
+    States beyond an output's range are left out. For a `saturating` output they count, and the
+    nearest value of the range replaces the exact one.
     """
     problem = terms.problem
     arrays = problem.draw(PAPER_SAMPLES, seed)
     exact = problem.reference(*arrays)
     low, high = np.array([(one.range.low, one.range.high) for one in problem.outputs]).T
     saturates = np.asarray(saturating or [False] * len(problem.outputs))
-    meant = np.where(saturates, np.clip(exact, low, high), exact)
+    target = np.where(saturates, np.clip(exact, low, high), exact)
     error = np.zeros_like(exact)
     widths = np.asarray(problem.output_bits(bits))
     for width in sorted(set(widths.tolist())):
-        options = Options(bits=max(FEWEST_BITS, width))
+        options = PlanOptions(bits=max(FEWEST_BITS, width))
         found = quantised(make_plan(terms, options), arrays).values
         steps = np.asarray([one.range.width / (1 << options.bits) for one in problem.outputs])
-        error[:, widths == width] = ((found - meant) / steps)[:, widths == width]
-    inside = saturates | (np.abs(exact) <= high)  # what saturates is no measure of accuracy
+        error[:, widths == width] = ((found - target) / steps)[:, widths == width]
+    inside = saturates | (np.abs(exact) <= high)  # saturated outputs do not measure accuracy
     mean = (error**2 * inside).sum(axis=0) / np.maximum(1, inside.sum(axis=0))
     return np.asarray(np.sqrt(mean))
 
 
 def deviations(graph: WordGraph, states: States) -> tuple[Floats, tuple[int, ...], int]:
-    """Return errors in steps, (samples, outputs); the heaps that wrapped; how often one saturated.
+    """Return errors in steps, (samples, outputs); heaps that wrapped; the number of saturations.
 
-    An output that a word cannot hold counts as the nearest that it can.
+    An exact output outside the range of its word is replaced by the nearest value of the range.
     """
     return compared(graph, states, simulate(graph, states.words))
 
@@ -325,13 +314,13 @@ def deviations(graph: WordGraph, states: States) -> tuple[Floats, tuple[int, ...
 def compared(
     graph: WordGraph, states: States, simulated: Simulated
 ) -> tuple[Floats, tuple[int, ...], int]:
-    """Return what `deviations` does, for words that are known."""
+    """Return the deviations of given words."""
     error = output_values(graph, simulated) - clipped(graph, states.outputs)
     return error, simulated.wrapped, simulated.saturated
 
 
 def clipped(graph: WordGraph, outputs: Floats) -> Floats:
-    """Return exact outputs, in steps, or the nearest that a graph's words can hold."""
+    """Clip exact outputs, in steps, to the ranges of a graph's words."""
     reach = np.asarray([2.0 ** (result.bits - 1) for result in graph.results])
     low = -reach - 0.5 * np.asarray([result.tread for result in graph.results])
     return np.clip(outputs, low, low + 2 * reach)
@@ -340,19 +329,17 @@ def clipped(graph: WordGraph, outputs: Floats) -> Floats:
 def network_errors(
     network: Network, graph: WordGraph, states: States
 ) -> tuple[Floats, tuple[int, ...], int]:
-    """Return what `deviations` does of a network that may not be its graph's."""
     return compared(graph, states, network_words(network, graph, states.words))
 
 
 def measure(graph: WordGraph, states: States) -> Errors:
-    """Simulate a graph and compare it with the exact function on the unquantised states."""
     return errors_of(*deviations(graph, states))
 
 
 def errors_of(
     error: Floats, wrapped: tuple[int, ...], saturated: int, counted: int | None = None
 ) -> Errors:
-    """Return the statistics of errors; only the first `counted` states count for the means."""
+    """Return the statistics of errors; only the first `counted` states enter the means."""
     drawn = error[:counted]
     return Errors(
         np.sqrt((drawn**2).mean(axis=0)),
@@ -366,9 +353,9 @@ def errors_of(
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Seeded states of a problem: the widths of words, the bits of outputs, how many, the seed.
+    """Seeded states of a problem, with widths of inputs and bits of outputs.
 
-    Without widths words are as wide as those of the graph.
+    The default widths are those of the graph.
     """
 
     problem: Problem
@@ -379,14 +366,13 @@ class Sampling:
 
     @property
     def count(self) -> int:
-        """How many blocks there are."""
         return max(1, -(-self.samples // BLOCK))
 
     def blocks(
         self, graph: WordGraph, first: int = 0, end: int | None = None
     ) -> Iterator[tuple[list[Floats], States]]:
-        """Yield states, and as words of a graph's widths, a block at a time, some or all."""
-        own = {node.name: node.bits for node in graph.inputs}  # leading bits of words asked for
+        """Yield blocks of states, as arrays and as words of a graph's widths."""
+        own = {node.name: node.bits for node in graph.inputs}  # leading bits of specified words
         words, steps = quantities(self.problem, self.widths or own), self.problem.steps(self.bits)
         words = {name: replace(x, bits=own.get(name, x.bits)) for name, x in words.items()}
         seeds = np.random.SeedSequence(self.seed).generate_state(self.count, np.uint64)
@@ -403,9 +389,9 @@ def measure_many(
     alone: bool = False,
     workers: Workers = ALONE,
 ) -> Errors:
-    """Return what `measure` does for many states; a network must give the same words throughout.
+    """Measure errors at many states; a network must compute the same words as its graph.
 
-    Of a network `alone` the errors are its own: it need not be its graph's.
+    With `alone` the errors are the network's, which may differ from the graph.
     """
     return _measured((sampling, graph, network, alone), 0, workers).errors()
 
@@ -413,13 +399,13 @@ def measure_many(
 def measure_worst(
     sampling: Sampling, graph: WordGraph, kept: int, workers: Workers = ALONE
 ) -> tuple[Errors, list[Floats]]:
-    """Return errors, and about `kept` states an output at which they are largest."""
+    """Return errors, and about `kept` states of the largest errors for each output."""
     block = -(-kept * BLOCK // max(BLOCK, sampling.samples))
     found = _measured((sampling, graph, None, False), block, workers)
     return found.errors(), found.worst_states()
 
 
-class Block(NamedTuple):
+class ErrorSums(NamedTuple):
     """Sums over the errors of a block, their ends, and the worst states, by group and output."""
 
     square: Floats
@@ -432,8 +418,8 @@ class Block(NamedTuple):
 
 
 def _measured(measured: Measured, kept: int, workers: Workers) -> _Accumulator:
-    """Return the statistics of all blocks, taken in in their order, whoever measures them."""
-    sampling, given = measured[0], Shared(measured)
+    """Return the statistics of all blocks, added in their order."""
+    sampling, given = measured[0], SharedValue(measured)
     calls = [(given, kept, first) for first in range(0, sampling.count, BLOCKS)]
     found = _Accumulator(len(sampling.problem.outputs))
     for blocks in workers.in_order(_blocks, calls):
@@ -442,8 +428,8 @@ def _measured(measured: Measured, kept: int, workers: Workers) -> _Accumulator:
     return found
 
 
-def _blocks(given: Measured, kept: int, first: int) -> list[Block]:
-    """Measure some blocks (what a worker does)."""
+def _blocks(given: Measured, kept: int, first: int) -> list[ErrorSums]:
+    """Measure some blocks, in a worker."""
     sampling, graph, network, alone = given
     made = []
     for arrays, states in sampling.blocks(graph, first, first + BLOCKS):
@@ -452,25 +438,25 @@ def _blocks(given: Measured, kept: int, first: int) -> list[Block]:
         else:
             error, wrapped, saturated = deviations(graph, states)
         made.append(
-            Block(
+            ErrorSums(
                 (error**2).sum(axis=0), error.sum(axis=0),
                 np.stack([error.max(axis=0), error.min(axis=0)], axis=1),
                 wrapped, saturated, len(error), _worst(arrays, error, kept) if kept else [],
             )
         )  # fmt: skip
         if network is not None and not alone and not agrees(network, graph, states.words):
-            raise AssertionError("a network differs from its word graph")  # our own mistake
+            raise AssertionError("a network differs from its word graph")  # a bug
     return made
 
 
 def _worst(arrays: list[Floats], error: Floats, kept: int) -> list[list[Floats]]:
-    """Return the states at which errors are largest, by group and output."""
+    """Return the states with the largest errors, by group and output."""
     places = [largest(column, kept) for column in np.abs(error).T]
     return [[array[rows] for rows in places] for array in arrays]
 
 
 def largest(sizes: Floats, count: int) -> NDArray[np.intp]:
-    """Return where the largest of some sizes are, the first of equal ones first."""
+    """Return the places of the largest sizes in falling order; equal ones keep their order."""
     if count >= len(sizes):
         return np.argsort(-sizes, kind="stable")
     least = np.partition(sizes, len(sizes) - count)[len(sizes) - count]
@@ -479,7 +465,7 @@ def largest(sizes: Floats, count: int) -> NDArray[np.intp]:
 
 
 class _Accumulator:
-    """Statistics of errors, block by block."""
+    """Sums of errors over blocks."""
 
     def __init__(self, outputs: int) -> None:
         self.square, self.mean = np.zeros(outputs), np.zeros(outputs)
@@ -488,8 +474,7 @@ class _Accumulator:
         self.saturated, self.samples = 0, 0
         self.worst: list[list[list[Floats]]] = []
 
-    def add(self, block: Block) -> None:
-        """Take a block in."""
+    def add(self, block: ErrorSums) -> None:
         self.square += block.square
         self.mean += block.mean
         self.ends[:, 0] = np.maximum(self.ends[:, 0], block.ends[:, 0])
@@ -501,29 +486,27 @@ class _Accumulator:
 
     def worst_states(self) -> list[Floats]:
         """Return the groups' arrays of the worst states, those of the first output first."""
-        arrays = range(len(self.worst[0]))
         outputs = range(len(self.worst[0][0]))
         return [
             np.concatenate([block[k][place] for place in outputs for block in self.worst])
-            for k in arrays
+            for k in range(len(self.worst[0]))
         ]
 
     def errors(self) -> Errors:
         """Return the statistics so far."""
         rms, mean = np.sqrt(self.square / self.samples), self.mean / self.samples
         wrapped = tuple(sorted(self.wrapped))
-        most = np.asarray(np.abs(self.ends).max(axis=1))
-        return Errors(rms, most, mean, wrapped, self.saturated, self.samples, self.ends)
+        largest = np.asarray(np.abs(self.ends).max(axis=1))
+        return Errors(rms, largest, mean, wrapped, self.saturated, self.samples, self.ends)
 
 
 # --------------------------------------------------------------------------------------------------
-# The worst error of a word graph or its network, sought by climbing (see `proof.worst`).
+# The search for the largest error of a word graph or its network (see `proof.worst`).
 # --------------------------------------------------------------------------------------------------
 
-
-CHECKED, CHECK_SEED = 60_000, 0x3015E  # evaluations that check what was found before
-MOST_COUNTED = 4  # inputs all of whose cells' corners are looked at
-SAME = 1e-6  # steps: machines' sines differ in their last bits
+CHECKED, CHECK_SEED = 60_000, 0x3015E  # evaluations that check a stored error
+MOST_COUNTED = 4  # inputs with which all corners of all cells are evaluated
+SAME = 1e-6  # steps: sines of machines differ in their last bits
 
 
 def graph_worst(
@@ -534,12 +517,12 @@ def graph_worst(
     start: Floats | None = None,
     watched: int = 0,
 ) -> Worst:
-    """Return the worst of a graph that may not be the last one: no engine is kept of it."""
+    """Search the largest errors of an intermediate graph, without compiling an engine."""
     small = narrowed(graph)
     subject = _subject(problem, demand, small, word_logic(small), "numpy")
     return find_worst(
         subject, evaluations, seed=demand.seed, start=start, watched=watched,
-        one_after_another=True,  # or else `SEARCH_VERSION` is another: it steers searches
+        sequential=True,  # a change needs a new SEARCH_VERSION
     )  # fmt: skip
 
 
@@ -548,34 +531,34 @@ def network_worst(
     demand: Demand,
     graph: WordGraph,
     network: Network,
-    ends: Ends | None = None,
+    ends: WordEnds | None = None,
     workers: Workers = ALONE,
     *,
-    told: Callable[[float], None] = lambda _: None,
+    callback: Callable[[float], None] = lambda _: None,
 ) -> Worst:
-    """Return the worst of a graph's final network: known of few exact words, else sought.
+    """Return the largest errors of a graph's final network, known for few exact words, else found.
 
-    Of other words that are few, a search begins with all corners of all cells. `told` is which part
-    of the search is done.
+    With few words of other kinds a search begins at all corners of all cells. `callback` is called
+    with the part of the search that is done.
     """
     subject = _subject(problem, demand, graph, network, "auto", ends)
     if is_exact(problem, demand.input_bits):
         return worst_of(subject, np.concatenate(every_state(problem, demand.input_bits), axis=1))
-    start = Cells(subject.axes).corners() if has_few_corners(problem, demand) else None
+    start = SearchedCells(subject.axes).corners() if has_few_corners(problem, demand) else None
     return find_worst(
         subject, searched(problem, demand), seed=demand.seed, start=start, workers=workers,
-        told=told,
+        progress=callback,
     )  # fmt: skip
 
 
 def searched(problem: Problem, demand: Demand) -> int:
-    """Return how many evaluations seek the worst of a final network."""
+    """Return the number of evaluations of the error search for a final network."""
     evaluations = demand.evaluations(EVALUATIONS)
     return min(evaluations, LEAST_SEARCHED) if has_few_corners(problem, demand) else evaluations
 
 
 def has_few_corners(problem: Problem, demand: Demand) -> bool:
-    """Tell whether all corners of all cells can be looked at."""
+    """Return whether all corners of all cells can be evaluated."""
     few = len(problem.inputs) <= MOST_COUNTED
     return few and is_countable(problem, demand.input_bits)
 
@@ -586,14 +569,14 @@ def is_worst(
     graph: WordGraph,
     network: Network,
     worst: Worst,
-    ends: Ends | None = None,
+    ends: WordEnds | None = None,
     *,
-    most: Floats | None = None,
+    maximum: Floats | None = None,
 ) -> bool:
-    """Tell whether errors are what was found; of a demanded maximum, whether it seems to hold.
+    """Return whether `worst` has the true errors of its states, and a maximum seems to hold.
 
-    That is searched for again, from what was found and from other states; so is what else is said
-    to be the `most`.
+    A search from these and other states must find no error above the demanded maximum, or above
+    `maximum` if given.
     """
     subject = _subject(problem, demand, graph, network, "numpy", ends)
     outputs, signs, inputs = worst.states.shape
@@ -602,7 +585,7 @@ def is_worst(
     known = found[np.arange(outputs), :, np.arange(outputs)]
     if not np.allclose(known, worst.errors, rtol=0, atol=SAME):
         return False
-    allowed = np.asarray(demand.max) if most is None else most
+    allowed = np.asarray(demand.max) if maximum is None else maximum
     if not allowed.size:
         return True
     if is_exact(problem, demand.input_bits):
@@ -610,9 +593,9 @@ def is_worst(
         again = worst_of(subject, every)
     else:
         if has_few_corners(problem, demand):
-            states = np.concatenate([states, Cells(subject.axes).corners()])
+            states = np.concatenate([states, SearchedCells(subject.axes).corners()])
         again = find_worst(subject, CHECKED, seed=CHECK_SEED, start=states)
-    return bool((again.most <= allowed + SAME).all())
+    return bool((again.largest <= allowed + SAME).all())
 
 
 def _subject(
@@ -621,7 +604,7 @@ def _subject(
     graph: WordGraph,
     network: Network,
     engine: EngineName,
-    ends: Ends | None = None,
-) -> Subject:
+    ends: WordEnds | None = None,
+) -> SearchedProgram:
     program = program_of_graph(problem, demand, graph, network, ends)
     return subject_of(program, problem, engine=engine)

@@ -1,4 +1,4 @@
-"""Which values width variables may have, and the widths that a search begins with."""
+"""Limits and first values of widths, floors of errors, extremes of words, forms, and splits."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from boolcomp.compact.sketch import (
     Product,
     Role,
     Sketch,
-    Source,
+    SourceWord,
     Table,
     WidthVariable,
     WordSum,
     reads,
 )
-from boolcomp.compact.sketch_terms import Form
+from boolcomp.compact.sketch_terms import Formulation
 from boolcomp.compact.tables import DIGITS, constant_digits
 
 if TYPE_CHECKING:
@@ -40,14 +40,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# --------------------------------------------------------------------------------------------------
-# Which values width variables may have, and the widths that a search begins with.
-# --------------------------------------------------------------------------------------------------
-
-
 LOWEST_CUT, HIGHEST = -12, 60
 MOST_ANGLE = 16  # bits of an angle sum
-WIDE = 10  # bits read by a curve from which on slopes are tried first
+WIDE = 10  # bits read by a curve from which slopes are tried first
 MOST_CURVE = 16  # bits that the table of a curve may read: bipartite ones stay small
 _LIMITS = {
     Role.ANGLE_BITS: (3, MOST_ANGLE),
@@ -59,7 +54,7 @@ _LIMITS = {
     Role.DROP_A: (0, 30),
     Role.DROP_B: (0, 30),
 }
-# Entries of curves are within ±2 (see `sketch/direct.py`): a lowest bit of 4 says nothing of them.
+# Entries of curves are within ±2 (see `sketch_steps`), so that a lowest bit of 4 is useless.
 _CURVE_LIMITS = {
     Role.EXPONENT: (-HIGHEST, 1),
     Role.READ: (1, MOST_CURVE),
@@ -74,15 +69,15 @@ _CURVE_LIMITS = {
 
 
 def in_range(sketch: Sketch, variable: WidthVariable, value: int) -> bool:
-    """Tell whether a width may have a value."""
+    """Return whether a width may have a value."""
     low, high = _limits(sketch, variable)
     return low <= value <= high
 
 
 def effective(model: Model, widths: Widths, variable: WidthVariable) -> int:
-    """Return the value that a width has in effect: no word tells more than what it is made of.
+    """Return the effective value of a width, which the operand's precision limits.
 
-    All values above it are the same choice; a step down begins there.
+    All values above it are equivalent; a step down begins there.
     """
     value, place = widths[variable], variable.node
     if variable.role is Role.ANGLE_BITS:
@@ -112,19 +107,18 @@ def _limits(sketch: Sketch, variable: WidthVariable) -> tuple[int, int]:
 
 
 def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
-    """Return widths that give every rounding an equal part of the allowed variances."""
+    """Return widths that give every rounding an equal share of the allowed variances."""
     sketch = model.sketch
-    sources = sum(not isinstance(node, (Source, AngleSum)) for node in sketch.nodes)
+    sources = sum(not isinstance(node, (SourceWord, AngleSum)) for node in sketch.nodes)
     share = allowed / max(4, sources)
     widths: dict[WidthVariable, int] = {}
     for place, node in enumerate(sketch.nodes):
-        felt = model.sensitivities[place].value
-        step = _exponent(share * 12, felt)
+        step = _exponent(share * 12, model.sensitivities[place].value)
         if isinstance(node, AngleSum):
             widths[Role.ANGLE_BITS.of(place)] = MOST_ANGLE
         elif isinstance(node, Table):
-            most = _CURVE_LIMITS[Role.EXPONENT][1] if isinstance(node, Curve) else HIGHEST
-            widths[Role.EXPONENT.of(place)] = min(step, most)
+            highest = _CURVE_LIMITS[Role.EXPONENT][1] if isinstance(node, Curve) else HIGHEST
+            widths[Role.EXPONENT.of(place)] = min(step, highest)
             read = _first_read(model, place, node, share)
             widths[Role.READ.of(place)] = read
             if place not in model.operands:
@@ -144,9 +138,9 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
 
 
 def _first_split(place: int, node: Table, read: int, *, whole: bool) -> dict[WidthVariable, int]:
-    """Return how a table is split at first: curves of wide words by slopes, others in two.
+    """Return the first split of a table: slopes for curves of wide words, else two tables.
 
-    Where whole tables are cheap none but wide curves are.
+    If whole tables are cheap, only wide curves are split.
     """
     low = 0 if whole and not isinstance(node, Curve) else max(0, read - 6)
     first = {Role.SPLIT: low, Role.LEAD: min(read, 5)}
@@ -159,11 +153,11 @@ def _first_split(place: int, node: Table, read: int, *, whole: bool) -> dict[Wid
 
 
 def _first_read(model: Model, place: int, node: Table, share: Floats) -> int:
-    """Return how many bits a table has to read, so that its cells are no wider than allowed."""
+    """Return the number of bits that a table must read for cells of the allowed width."""
     step = 2.0 ** _exponent(share * 12, model.sensitivities[place].slope)
     whole = 2 * math.pi if node.angle else 2 * model.statistics.largest[node.source]
-    most = MOST_CURVE if isinstance(node, Curve) else MOST_READ
-    return max(2, min(most, math.ceil(math.log2(max(whole / step, 1.0)))))
+    maximum = MOST_CURVE if isinstance(node, Curve) else MOST_READ
+    return max(2, min(maximum, math.ceil(math.log2(max(whole / step, 1.0)))))
 
 
 def _bounded_cut(sketch: Sketch, place: int, node: WordSum, cut: int) -> int:
@@ -172,31 +166,30 @@ def _bounded_cut(sketch: Sketch, place: int, node: WordSum, cut: int) -> int:
     return min(max(cut, 0), 12) if node.angle else cut
 
 
-def _exponent(variance: Floats, felt: Floats) -> int:
-    ratios = [v / f for v, f in zip(variance, felt, strict=True) if f > 0]
+def _exponent(variance: Floats, sensitivity: Floats) -> int:
+    ratios = [v / s for v, s in zip(variance, sensitivity, strict=True) if s > 0]
     return math.floor(math.log2(min(ratios)) / 2) if ratios else 0
 
 
 # --------------------------------------------------------------------------------------------------
-# What coarse inputs and rounding make of errors whatever the logic does, and what would help.
+# The floor of errors: coarse inputs and rounding.
 #
-# An input word of step s tells an output no more than the middle of a cell: that alone leaves a
-# mean square of s²/12 times the mean square of the output's sensitivity to the word, and rounding
-# 1/12 of a step. Known before any width is chosen, so a demand below it is refused at once.
+# An input word of step s causes a mean square of s²/12 times the mean square of the output's
+# sensitivity to the word; rounding causes 1/12 of a step. A demand below the sum is refused before
+# any width is chosen.
 # --------------------------------------------------------------------------------------------------
 
-
-SMALL = 1.05  # times what rounding usually makes: an output that makes more hardly leaves zero
-CERTAIN = 0.85  # of what inputs make: it is linear and sampled, so what is nearly enough is tried
-COMFORTABLE = 0.75  # of what is allowed beside rounding is what inputs may make, in advice
-MOST_NAMED = 4  # words in a sentence
+SMALL = 1.05  # ratio to the usual rms error of rounding, from which an output hardly leaves zero
+CERTAIN = 0.85  # part of the error of inputs that is certain: it is linear and sampled
+COMFORTABLE = 0.75  # part of the error left besides rounding that advice gives to inputs
+MOST_NAMED = 4  # words in an error message
 
 
 def rounding_squares(outputs: Floats, reach: Floats | None = None) -> Floats:
-    """Return what rounding alone makes of outputs in steps, (samples, outputs): usually 1/12.
+    """Return the mean squares of rounding outputs in steps, (samples, outputs): usually 1/12.
 
-    Cells lie beside zero, so an output that hardly leaves zero errs by half a step. So does one
-    that saturates, beyond its `reach`: it is compared with the end of its range.
+    Zero is an end of cells, so an output that hardly leaves zero has an error of half a step. An
+    output that saturates beyond its `reach` is compared with the end of its range.
     """
     if reach is not None:
         outputs = np.clip(outputs, -reach, reach)
@@ -206,7 +199,7 @@ def rounding_squares(outputs: Floats, reach: Floats | None = None) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Floor:
-    """Mean squares in steps, one for every output, that each input word makes; the words' bits."""
+    """Mean squares of errors in steps, for every input word by output; the words' bits."""
 
     parts: Mapping[str, Floats]
     bits: Mapping[str, int]
@@ -216,20 +209,17 @@ class Floor:
 
     @property
     def total(self) -> Floats:
-        """What all words, jumps that they misjudge, and rounding make together."""
         return np.asarray(self.rounding + self.jumps + self.inputs)
 
     @property
     def inputs(self) -> Floats:
-        """What all words make together."""
         return np.asarray(sum(self.parts.values()), dtype=np.float64)
 
     def forbids(self, allowed: Floats) -> bool:
-        """Tell whether no logic can reach the mean squares allowed."""
         return bool((allowed - self.rounding < CERTAIN * (self.inputs + self.jumps)).any())
 
     def advice(self, allowed: Floats) -> str:
-        """Return what would help: input words to widen, if it is they that err."""
+        """Return advice for an error message, such as input words to widen."""
         small = np.flatnonzero(allowed < np.broadcast_to(self.rounding, allowed.shape))
         if len(small):
             known = self.names or tuple(f"T{k + 1}" for k in range(small.max() + 1))
@@ -237,43 +227,49 @@ class Floor:
             leave = "leaves" if len(small) == 1 else "leave"
             return (
                 f"{names} hardly {leave} zero, and a word has no zero: give a smaller range, or "
-                "allow more"
+                "allow a larger error"
             )
         if (self.jumps > np.maximum(self.inputs, allowed - self.rounding)).any():
-            return "most of it is made by jumps on whose side the inputs leave a doubt: allow more"
+            return "mostly from jumps at points between input values: allow a larger error"
         room = COMFORTABLE * np.maximum(allowed - self.rounding, 1e-9)
         if (self.inputs <= room).all():
-            return "allow more"
+            return "allow a larger error"
         named = self._worst(int(np.argmax(self.inputs / room)))
         wider = self._wider(room)
         if not wider:
-            return f"most of it {listing(named)}, but wider words would not do: allow more"
+            return (
+                f"mostly from {listing(named)}, but wider words do not suffice: allow a larger "
+                "error"
+            )
         if len(wider) > MOST_NAMED:
             choices = str(max(wider.values()))
         else:
             choices = ",".join(f"{name}={bits}" for name, bits in sorted(wider.items()))
         them = "them" if len(named) > 1 else "it"
-        return f"most of it {listing(named)}: widen {them} (--input-bits {choices}), or allow more"
+        return (
+            f"mostly from {listing(named)}: widen {them} (--input-bits {choices}), or allow a "
+            "larger error"
+        )
 
     def _worst(self, place: int) -> list[str]:
-        """Name the words that make most of an output's error."""
+        """Name the words that cause most of an output's error."""
         ranked = sorted(self.parts, key=lambda name: (-self.parts[name][place], name))
-        most = 0.8 * self.inputs[place]
+        threshold = 0.8 * self.inputs[place]
         named, reached = [], 0.0
         for name in ranked[:MOST_NAMED]:
-            if reached < most:
+            if reached < threshold:
                 named.append(f"{name} ({self.bits[name]} bits)")
                 reached += float(self.parts[name][place])
         return named
 
     def _wider(self, room: Floats) -> dict[str, int]:
-        """Return the widths of the words to widen so that inputs make no more, if any do."""
+        """Return the wider words with which inputs cause at most the error `room`, if any."""
         parts, bits = dict(self.parts), dict(self.bits)
         while True:
             ratio = sum(parts.values()) / room
             place = int(np.argmax(ratio))
             if ratio[place] <= 1:
-                return {name: wide for name, wide in bits.items() if wide != self.bits[name]}
+                return {name: width for name, width in bits.items() if width != self.bits[name]}
             able = [name for name in parts if bits[name] < MOST_INPUT]
             if not able:
                 return {}
@@ -282,16 +278,15 @@ class Floor:
 
 
 # --------------------------------------------------------------------------------------------------
-# How large words become: climbed to, one input after another, from the largest of samples.
+# Extremes of words, by coordinate search from the largest samples.
 #
-# A word of a recursion is a product of products; where it is largest, samples hardly ever are. Of
-# linear inputs the ends are tried, of angles some points of their reach and then steps nearby.
+# Random samples seldom come near the extremes of a product of products. The search tries the ends
+# of linear inputs, and points of the reach of angles, then smaller steps.
 # --------------------------------------------------------------------------------------------------
 
-
-STARTS = 4  # states from which the size of a word is climbed
+STARTS = 4  # states from which a search for the extreme of a word begins
 POINTS = 9  # of an angle's reach
-STEPS = (None, 1 / 16, 1 / 64)  # of that reach, a sweep each; None: the points
+STEPS = (None, 1 / 16, 1 / 64)  # of that reach, one for each sweep; None: the points
 
 
 def climbed(
@@ -299,7 +294,7 @@ def climbed(
 ) -> dict[str, Floats]:
     """Return states at which the sums of a sketch are about as large as they become.
 
-    `samples` and what is returned are values by the names of inputs, in units of words.
+    States are values by the names of inputs, in units of words.
     """
     sums = [place for place, node in enumerate(sketch.nodes) if isinstance(node, WordSum)]
     values = sketch.evaluate(samples)
@@ -316,7 +311,7 @@ def climbed(
 
 
 def _moves(word: Quantity, column: Floats, step: float | None) -> Iterator[Floats]:
-    """Yield other values of an input: ends of its reach, and where an angle moves."""
+    """Yield other values of an input: ends of its reach, or moves of an angle."""
     low, high = word_value(word, np.array([word.reach.low, word.reach.high])).tolist()
     if not word.turns:
         yield from (np.full_like(column, end) for end in (low, high))
@@ -338,39 +333,37 @@ def _sizes(sketch: Sketch, states: Mapping[str, Floats], own: NDArray[np.intp]) 
 
 
 # --------------------------------------------------------------------------------------------------
-# The forms in which outputs are written and tried out, by place.
+# The forms of outputs that are tried, by place.
 # --------------------------------------------------------------------------------------------------
 
-
 FORMS = tuple(
-    Form(speeds, accelerations, chained, exact=exact)
+    Formulation(speeds, accelerations, chained, exact=exact)
     for exact in (False, True)
     for speeds in (False, True)
     for accelerations in (False, True)
     for chained in (False, True)
 )
 PLAIN = range(len(FORMS) // 2)
-EXACT = range(len(FORMS) // 2, len(FORMS))  # sums of angles lose no bit, which takes more logic
-DIRECT, DIRECT_EXACT = len(FORMS), len(FORMS) + 1  # not of terms
-FORMS = (*FORMS, Form(direct=True), Form(direct=True, exact=True))
+EXACT = range(len(FORMS) // 2, len(FORMS))  # sums of angles lose no bit, at the cost of logic
+DIRECT, DIRECT_EXACT = len(FORMS), len(FORMS) + 1  # without terms
+FORMS = (*FORMS, Formulation(direct=True), Formulation(direct=True, exact=True))
 TABLED = range(len(FORMS), len(FORMS) + len(PLAIN))  # for code, where tables and products are cheap
 FORMS = (*FORMS, *(replace(FORMS[k], shared=False, tabled=True) for k in PLAIN))
 
 
 # --------------------------------------------------------------------------------------------------
-# Other ways to split a curve than one width at a time leads to.
+# Splits of curves that changes of single widths do not reach.
 #
-# One bit more that is split off is seldom a gain unless the slope multiplies it, too; a split into
-# two tables has nothing in common with slopes. So whole splits are tried, and pairs of steps.
+# Splitting off one more bit seldom pays unless the slope multiplies it, too. A split into two
+# tables differs from slopes in all widths. So whole splits are tried, and pairs of steps.
 # --------------------------------------------------------------------------------------------------
-
 
 PAIRED = (Role.EXPONENT, Role.SPLIT, Role.LEAD, *INTERPOLATION)
 FEWEST, MOST = 2, 9  # leading bits of a coarse table
 
 
-def _wide(sketch: Sketch, widths: Widths, node: int) -> int:
-    """Return how many bits a curve reads that is worth the trouble, else 0."""
+def _wide_read(sketch: Sketch, widths: Widths, node: int) -> int:
+    """Return the number of bits that a wide split curve reads; 0 for other nodes."""
     if not isinstance(sketch.nodes[node], Curve) or Role.SPLIT.of(node) not in widths:
         return 0
     read = widths[Role.READ.of(node)]
@@ -379,26 +372,26 @@ def _wide(sketch: Sketch, widths: Widths, node: int) -> int:
 
 def curve_splits(sketch: Sketch, widths: Widths, node: int) -> Iterator[dict[WidthVariable, int]]:
     """Yield whole splits of a curve: two tables, slopes, slopes and bends."""
-    read = _wide(sketch, widths, node)
-    for most in range(FEWEST, min(MOST, read) + 1):
-        low = read - most
-        ways = [
-            (low, max(1, most - 2), 0, 1, 0, 0, 0),
-            (low, 1, low, most, -1, 0, 0),
-            (low, 3, max(1, low - 3), most, -1, 0, 0),
-            (low, 3, max(1, low - 2), most, -1, min(3, low), 2),
-            (low, 3, low, most, -1, min(4, low), 3),
+    read = _wide_read(sketch, widths, node)
+    roles = (Role.SPLIT, Role.LEAD, *INTERPOLATION)
+    for high in range(FEWEST, min(MOST, read) + 1):
+        low = read - high
+        splits = [
+            (low, max(1, high - 2), 0, 1, 0, 0, 0),
+            (low, 1, low, high, -1, 0, 0),
+            (low, 3, max(1, low - 3), high, -1, 0, 0),
+            (low, 3, max(1, low - 2), high, -1, min(3, low), 2),
+            (low, 3, low, high, -1, min(4, low), 3),
         ]
-        for way in ways if read else ():
-            roles = (Role.SPLIT, Role.LEAD, *INTERPOLATION)
-            values = {role.of(node): value for role, value in zip(roles, way, strict=True)}
+        for split in splits:
+            values = {role.of(node): value for role, value in zip(roles, split, strict=True)}
             if all(in_range(sketch, variable, value) for variable, value in values.items()):
                 yield values
 
 
 def curve_pairs(sketch: Sketch, widths: Widths, node: int) -> Iterator[dict[WidthVariable, int]]:
-    """Yield every two widths of a curve one up or down, from where they then are."""
-    if not _wide(sketch, widths, node):
+    """Yield steps by one, up or down, of every pair of widths of a curve."""
+    if not _wide_read(sketch, widths, node):
         return
     for one, other in itertools.combinations(PAIRED, 2):
         for steps in ((1, 1), (1, -1), (-1, 1), (-1, -1)):

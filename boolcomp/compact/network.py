@@ -1,4 +1,4 @@
-"""From a word graph to a network of nodes with three inputs."""
+"""Build the network of nodes with three inputs, and the program, of a word graph."""
 
 from __future__ import annotations
 
@@ -27,26 +27,22 @@ from boolcomp.words.graph import (
     Lookup,
     OutputWord,
     PartialProducts,
-    Spot,
-    WordBit,
     WordGraph,
 )
 from boolcomp.words.simulation import canonical, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.tables import Tabulated
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
-    from boolcomp.words.graph import Cone, Signal
 
 
 # --------------------------------------------------------------------------------------------------
-# Bit heaps: adding many bits by full adders, the earliest bits first.
+# Bit heaps: sums of many bits by full adders, the earliest bits first.
 # --------------------------------------------------------------------------------------------------
-
 
 Timed = tuple[int, int]  # depth, literal
 EVEN = (1 << 128) // 3  # ones in every second column
@@ -54,17 +50,17 @@ EVEN = (1 << 128) // 3  # ones in every second column
 
 @dataclass(slots=True)
 class Addition:
-    """How columns of literals were added up: of every column what was taken, sum and carry."""
+    """A record of a reduction: for every column, the operands, sums and carries of its adders."""
 
     columns: dict[int, list[int]]
     bits: int
     steps: dict[int, list[tuple[list[int], int, int]]] = field(default_factory=dict)
 
     def groups(self) -> list[list[list[int]]]:
-        """Return of every column which places of it were added, in their order.
+        """Return for every column the places that its adders read, in their order.
 
-        Places count the literals of a column as they come: addends, carries, then sums. What was
-        left out as it is always 0 is added in the end.
+        Places count the literals of a column: addends, carries, then sums. Literals that were left
+        out because they are always 0 are added at the end.
         """
         columns = [list(self.columns.get(c, ())) for c in range(self.bits)] + [[]]
         found = []
@@ -93,12 +89,12 @@ def reduce_columns(
     builder: TimedBuilder,
     columns: Mapping[int, Sequence[int]],
     bits: int,
-    said: Addition | None = None,
+    record: Addition | None = None,
 ) -> list[int]:
     """Return the literals of the sum modulo 2^bits, least significant first.
 
-    Each full adder is an XOR and a majority and takes two bits out of the heap whichever it
-    takes; so the earliest are taken, for depth. What is done is `said`, if anybody listens.
+    Each full adder is an XOR and a majority, and removes two bits from the heap; it takes the
+    earliest bits, for depth. The steps are added to `record`.
     """
     waiting: list[list[Timed]] = [[] for _ in range(bits)]
     for column, literals in columns.items():
@@ -116,8 +112,8 @@ def reduce_columns(
                 if carry != 2 * FALSE:
                     waiting[column + 1].append((builder.depth(carry), carry))
             left = builder.node(luts.XOR3, *three)
-            if said is not None:
-                said.steps.setdefault(column, []).append((taken, left, carry))
+            if record is not None:
+                record.steps.setdefault(column, []).append((taken, left, carry))
             if left != 2 * FALSE or not queue:
                 heapq.heappush(queue, (builder.depth(left), left))
         total.append(queue[0][1] if queue else 2 * FALSE)
@@ -132,10 +128,10 @@ def add_constant(columns: dict[int, list[int]], constant: int, bits: int) -> Non
 
 
 def adder_nodes(counts: Sequence[int], dropped: int = 0, constant: int = 0) -> int:
-    """Return how many nodes the reduction of columns with these counts of bits takes.
+    """Return the number of nodes that reduce columns with these counts of bits.
 
-    The ones of a constant are bits too. Of the lowest `dropped` columns only the carry is wanted. A
-    single column at the top needs no majorities; carries that would go beyond it are not made.
+    The ones of a constant are bits too. Only the carry of the lowest `dropped` columns is used, and
+    there is no carry out of the last column.
     """
     nodes, carries = 0, 0
     for column, count in enumerate(counts):
@@ -148,19 +144,17 @@ def adder_nodes(counts: Sequence[int], dropped: int = 0, constant: int = 0) -> i
 
 
 def mean_adder_nodes(counts: Sequence[int], dropped: int = 0) -> float:
-    """Return the nodes of a heap with a constant that is not known: the mean of two."""
     return (adder_nodes(counts, dropped, EVEN) + adder_nodes(counts, dropped, EVEN << 1)) / 2
 
 
 class TimedBuilder(Builder):
-    """A builder that knows how many nodes lie before every literal."""
+    """A builder that keeps the depth of every literal."""
 
     def __init__(self, inputs: int) -> None:
         super().__init__(inputs)
         self._depths = [0] * (CONSTANTS + inputs)
 
     def depth(self, literal: int) -> int:
-        """Return the number of nodes on the longest way to a literal."""
         return self._depths[literal >> 1]
 
     def _add(self, node: Node) -> int:
@@ -171,23 +165,21 @@ class TimedBuilder(Builder):
 
 
 # --------------------------------------------------------------------------------------------------
-# From a word graph to a network of nodes with three inputs.
+# The network of a word graph.
 # --------------------------------------------------------------------------------------------------
 
-
 Synthesiser: TypeAlias = Callable[[int, Columns], Network]
-"""Makes the network of a table from its number of inputs and its columns (see `tables`)."""
+"""Returns the network of a table, given its number of inputs and its columns (see `tables`)."""
 
 
 def truth_table(inputs: int, columns: Columns) -> TruthTable:
-    """Return columns as a truth table, whose first input is most significant."""
     return TruthTable(inputs, tuple(_plane(inputs, column) for column in columns))
 
 
 def from_truth_tables(synthesise: Callable[[TruthTable], Network], widest: int = 64) -> Synthesiser:
-    """Return what calls a synthesis of truth tables, whose first input is most significant.
+    """Adapt a synthesis of truth tables, whose first input is most significant.
 
-    Tables of more inputs than the `widest` are made by decision diagrams.
+    Tables with more inputs than `widest` become decision diagrams.
     """
 
     def made(inputs: int, columns: Columns) -> Network:
@@ -209,14 +201,14 @@ def _plane(inputs: int, column: int) -> frozenbitarray:
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """The bits of a word, least significant first; all are inverted where `sign` is 1."""
+    """The bits of a word, least significant first; `sign` is a literal that inverts all of them."""
 
     core: tuple[int, ...]
     sign: int = 2 * FALSE
 
 
 def tables_in(graph: WordGraph) -> Iterator[tuple[int, Columns]]:
-    """Yield every table of a graph that is synthesised: its number of inputs, and its columns."""
+    """Yield the number of inputs and the columns of every table that is synthesised."""
     for node in graph.nodes:
         if isinstance(node, Lookup) and not _copies(node):
             folded, _, _ = canonical(fold(node.entries, node.bits), node.bits)
@@ -224,70 +216,58 @@ def tables_in(graph: WordGraph) -> Iterator[tuple[int, Columns]]:
 
 
 def _copies(node: Lookup) -> bool:
-    """Tell whether a table gives the word that it reads."""
     return node.bits == len(node.picked) and node.entries == tuple(range(len(node.entries)))
 
 
 def word_logic(
     graph: WordGraph,
     synthesise: Synthesiser = mux_network,
-    said: list[Addition] | None = None,
+    additions: list[Addition] | None = None,
     counted: list[int] | None = None,
 ) -> Network:
     """Return the network of a word graph.
 
     Its inputs are the bits of the input words, each most significant first. Its outputs are, for
-    every output, the bits of its word, most significant first, and whether it saturated. How its
-    sums were added up, in the order of words, is `said`, if anybody listens; so is how many nodes
-    every word takes beside those that words before it made.
+    every output, the bits of its word, most significant first, and whether it saturated.
+    Records of sums, in the order of words, are appended to `additions`, and the number of nodes
+    that each word adds to `counted`.
     """
-    maker = _made(graph, synthesise, said, counted)
+    maker = LogicMaker(graph, synthesise, additions, counted)
     return maker.builder.build(maker.outputs())
 
 
 def word_nodes(graph: WordGraph) -> int:
-    """Return how many nodes `word_logic` has, tables made by cofactors, without making it."""
-    maker = _made(graph, mux_network)
+    """Return the number of nodes of `word_logic`, with tables made by cofactors."""
+    maker = LogicMaker(graph, mux_network)
     return maker.builder.size(maker.outputs())
 
 
 def word_depth(graph: WordGraph) -> int:
-    """Return how deep `word_logic` is, tables made by cofactors, without making it."""
-    maker = _made(graph, mux_network)
+    """Return the depth of `word_logic`, with tables made by cofactors."""
+    maker = LogicMaker(graph, mux_network)
     return max(map(maker.builder.depth, maker.outputs()), default=0)
 
 
-def _made(
-    graph: WordGraph,
-    synthesise: Synthesiser,
-    said: list[Addition] | None = None,
-    counted: list[int] | None = None,
-) -> LogicMaker:
-    """Return what has made all words of a graph."""
-    maker = LogicMaker(graph, synthesise, said)
-    for _ in graph.nodes:
-        before = maker.builder.made
-        maker.make_next()
-        if counted is not None:
-            counted.append(maker.builder.made - before)
-    return maker
-
-
 class LogicMaker:
-    """Makes the bits of one node after the other."""
+    """The bits of all words of a graph, made in their order."""
 
     def __init__(
         self,
         graph: WordGraph,
         synthesise: Synthesiser,
-        said: list[Addition] | None = None,
+        additions: list[Addition] | None = None,
+        counted: list[int] | None = None,
     ) -> None:
-        self.graph, self.synthesise, self.said = graph, synthesise, said
+        self.graph, self.synthesise, self.additions = graph, synthesise, additions
         self.builder = TimedBuilder(sum(word.bits for word in graph.inputs))
         self.words: list[Literals] = []
+        for _ in graph.nodes:
+            before = self.builder.made
+            self._make_next()
+            if counted is not None:
+                counted.append(self.builder.made - before)
 
-    def make_next(self) -> None:
-        """Make the bits of the first word that has none yet."""
+    def _make_next(self) -> None:
         node = self.graph.nodes[len(self.words)]
         if isinstance(node, InputWord):
             first = sum(word.bits for word in self.graph.inputs[: len(self.words)])
@@ -302,16 +282,15 @@ class LogicMaker:
         self.words.append(made)
 
     def outputs(self) -> list[int]:
-        """Return the literals of all outputs."""
         return [literal for result in self.graph.results for literal in self.result(result)]
 
     def bits(self, place: int) -> list[int]:
-        """Return the bits of a word, inverted where they have to be."""
+        """Return the bits of a word after inversion by its sign."""
         word = self.words[place]
         return [self.builder.node(luts.XOR2, bit, word.sign) for bit in word.core]
 
     def angles(self, node: Angles) -> Literals:
-        """Add turns."""
+        """Add the turns of an angle sum."""
         columns: dict[int, list[int]] = {}
         for turn in node.turns:
             word = self.bits(turn.node)
@@ -321,7 +300,7 @@ class LogicMaker:
         return self.added(columns, node.bits)
 
     def lookup(self, node: Lookup) -> Literals:
-        """Fold a table, and synthesise what is left of it."""
+        """Fold a table, and synthesise its core."""
         word = self.bits(node.source)
         leading = word[len(word) - node.read :]
         word = [leading[k] for k in node.picked]
@@ -341,7 +320,7 @@ class LogicMaker:
         return literals[0] if literals else 2 * FALSE
 
     def heap(self, node: Heap) -> Literals:
-        """Put parts and constant into columns and add them up."""
+        """Add up parts and constant of a heap."""
         columns: dict[int, list[int]] = {}
         for part in node.parts:
             if isinstance(part, Bits):
@@ -355,15 +334,15 @@ class LogicMaker:
         return self.added(columns, node.bits)
 
     def added(self, columns: dict[int, list[int]], bits: int) -> Literals:
-        """Add up what stands in columns."""
-        if self.said is None:
-            return Literals(tuple(reduce_columns(self.builder, columns, bits)))
-        said = Addition({column: list(literals) for column, literals in columns.items()}, bits)
-        self.said.append(said)
-        return Literals(tuple(reduce_columns(self.builder, columns, bits, said)))
+        """Add up columns."""
+        record = None
+        if self.additions is not None:
+            record = Addition({c: list(literals) for c, literals in columns.items()}, bits)
+            self.additions.append(record)
+        return Literals(tuple(reduce_columns(self.builder, columns, bits, record)))
 
     def _partial(self, columns: dict[int, list[int]], part: PartialProducts) -> None:
-        """Add partial products: two digits agree or not, and the words' signs go into the same."""
+        """Put partial products into columns: the XNOR of two digits and the words' signs."""
         a, b = self.words[part.a], self.words[part.b]
         sign = self.builder.node(luts.XOR2, a.sign, b.sign) ^ (not part.negative)
         for i, row in part.layout(self.graph.nodes).rows():
@@ -372,13 +351,13 @@ class LogicMaker:
                 columns.setdefault(row.column + k, []).append(bit)
 
     def result(self, result: OutputWord) -> list[int]:
-        """Round and saturate an output: what lies beyond shows in its leading bits."""
+        """Round and saturate an output; its leading bits show whether it is out of range."""
         word = self.bits(result.node)[result.drop :]
         head, cell = word[result.bits :], word[: result.bits]
         if not head:
             return [*reversed(cell), 2 * FALSE]
         positive = head[-1]
-        # In two's complement the leading bit is inverted: all that are beyond must equal it.
+        # In two's complement the leading bit is inverted: all bits above the word must equal it.
         alike = [self.builder.node(luts.XOR2, bit, positive) for bit in (*head[:-1], cell[-1])]
         within = self.builder.all_of(alike)
         cell = [*cell[:-1], cell[-1] ^ 1]
@@ -387,83 +366,20 @@ class LogicMaker:
 
 
 # --------------------------------------------------------------------------------------------------
-# The network of a word graph some of whose heaps' bits are other logic (see `words.cones`).
+# Estimates of the number of tables of six inputs, for FPGAs.
 #
-# Sums are added up as those of the graph itself are, whatever stands in their spots: so a bit that
-# stands for another moves its heap by what its column counts, and by nothing else.
+# Any function of six inputs is one table. Larger ones are split on two leading inputs at a time,
+# because a multiplexer of four takes one table. A part and its inverse are counted once. Partial
+# products are free within the adders that read them.
 # --------------------------------------------------------------------------------------------------
-
-
-class ConedLogic(LogicMaker):
-    """Makes all words; remembers which literal stands in every spot, and which one would have."""
-
-    def __init__(
-        self, graph: WordGraph, synthesise: Synthesiser, cones: Iterable[Cone] = ()
-    ) -> None:
-        super().__init__(graph, synthesise)
-        said: list[Addition] = []
-        word_logic(graph, synthesise, said)
-        self.cones = {cone.spot: cone for cone in cones}
-        self.signals: dict[Signal, int] = {}  # in the order in which they are made
-        self.replaced: dict[Spot, int] = {}
-        self._plans = iter([one.groups() for one in said])
-        for place in range(len(graph.nodes)):
-            self.make_next()
-            word = self.words[place]
-            if word.sign >> 1 == FALSE:  # else its bits are nodes more
-                for k, bit in enumerate(self.bits(place)):
-                    self.signals[WordBit(place, k)] = bit
-
-    def network(self) -> Network:
-        """Return the network of the outputs."""
-        return self.builder.build(self.outputs())
-
-    def added(self, columns: dict[int, list[int]], bits: int) -> Literals:
-        """Add up what stands in columns, as it is planned."""
-        coming = [list(columns.get(c, ())) for c in range(bits)] + [[]]
-        total, word = [], len(self.words)
-        for c, groups in enumerate(next(self._plans)):
-            column: list[int] = []
-            for literal in coming[c]:
-                column.append(self._stands(Spot(word, c, len(column)), literal))
-            free = set(range(len(column)))
-            for group in groups:
-                three = [*(column[k] for k in group), 2 * FALSE][:3]
-                free = (free - set(group)) | {len(column)}
-                if c + 1 < bits:
-                    coming[c + 1].append(self.builder.node(luts.MAJ3, *three))
-                left = self.builder.node(luts.XOR3, *three)
-                column.append(self._stands(Spot(word, c, len(column)), left))
-            total.append(column[free.pop()] if free else 2 * FALSE)
-        return Literals(tuple(total))
-
-    def _stands(self, spot: Spot, literal: int) -> int:
-        """Return what stands in a spot where a literal would."""
-        cone = self.cones.get(spot)
-        if cone is not None:
-            self.replaced[spot] = literal
-            operands = [self.signals[one] for one in cone.operands]
-            literal = self.builder.node(cone.table, *operands)
-        self.signals[spot] = literal
-        return literal
-
-
-# --------------------------------------------------------------------------------------------------
-# How many tables of six inputs the parts of a graph take: an estimate, for FPGAs.
-#
-# A function of six inputs is one table, whatever it is; larger ones are split on their leading
-# inputs, two at a time, for a multiplexer of four takes one table, too. Parts that are equal but
-# for an inverse are counted once. What partial products take vanishes in the adders that read them.
-# --------------------------------------------------------------------------------------------------
-
 
 INPUTS = 6
-ADDING = 0.96  # tables of six inputs take the place of so much of a node of an adder
+ADDING = 0.96  # tables of six inputs for a node of an adder
 
 
 @lru_cache(maxsize=1 << 14)
 def column_luts(inputs: int, columns: Columns) -> int:
-    """Return how many tables hold columns of so many inputs."""
+    """Return the number of tables for columns of a table."""
     known: set[tuple[int, int]] = set()
     waiting = [_reduced(inputs, column) for column in columns]
     while waiting:
@@ -480,7 +396,7 @@ def column_luts(inputs: int, columns: Columns) -> int:
 
 
 def _reduced(level: int, table: int) -> tuple[int, int]:
-    """Return a table or its inverse, whichever begins with 0, without leading inputs to spare."""
+    """Return a table or its inverse, whichever begins with 0, without unused leading inputs."""
     if table & 1:
         table ^= (1 << (1 << level)) - 1
     while level:
@@ -493,13 +409,12 @@ def _reduced(level: int, table: int) -> tuple[int, int]:
 
 
 def _is_wire(level: int, table: int) -> bool:
-    """Tell whether a reduced table is a constant or one of its inputs."""
+    """Return whether a reduced table is a constant or one of its inputs."""
     half = 1 << (level - 1) if level else 0
     return table == ((1 << half) - 1) << half
 
 
 def table_luts(table: Tabulated, *, operand: bool) -> float:
-    """Return what a table takes; where a product reads it, its sign is inverted for nothing."""
     return _luts(table.entries, table.bits, operand=operand)
 
 
@@ -516,7 +431,7 @@ def _luts(entries: tuple[int, ...], bits: int, *, operand: bool) -> float:
 
 
 def graph_luts(graph: WordGraph) -> int:
-    """Return what a graph takes: its tables, and the adders of its sums; not what saturates."""
+    """Return the cost of a graph's tables and adders, without saturation."""
     heaps = [node for node in graph.nodes if isinstance(node, Heap)]
     products = [part for heap in heaps for part in heap.parts if isinstance(part, PartialProducts)]
     factors = {place for part in products for place in (part.a, part.b)}
@@ -532,7 +447,7 @@ def graph_luts(graph: WordGraph) -> int:
 
 
 def _counts(graph: WordGraph, heap: Heap) -> list[int]:
-    """Return how many bits stand in every column of a heap."""
+    """Return the number of bits in every column of a heap."""
     counts = [0] * heap.bits
     for part in heap.parts:
         layout = part.layout(graph.nodes)
@@ -544,16 +459,15 @@ def _counts(graph: WordGraph, heap: Heap) -> list[int]:
 
 
 # --------------------------------------------------------------------------------------------------
-# From a word graph and its network to a program: what codes its inputs and outputs have.
+# The program of a word graph and its network: the codes of inputs and outputs.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
-    """What is done where words come and go.
+class WordEnds:
+    """Shifts of the outputs' codes, in steps, and the inputs at whose zeros outputs rest.
 
-    `shifts` are of outputs' codes, in steps; `rest` names, for every output that is exactly zero
-    where some inputs are, which.
+    `rest` has, for every output, the inputs at whose zeros it is exactly zero, or None.
     """
 
     shifts: tuple[float, ...] = ()
@@ -563,7 +477,7 @@ class Ends:
 def input_codes(problem: Problem, demand: Demand, graph: WordGraph) -> dict[str, Code]:
     """Return the codes of a graph's own words by name, in the order of its network's inputs.
 
-    They are natural and mid-rise; of a word with a cell at zero the range is half a step lower.
+    They are natural and mid-rise; the range of a word with a cell at zero is half a step lower.
     """
     words = quantities(problem, demand.input_bits)
     return {
@@ -572,30 +486,28 @@ def input_codes(problem: Problem, demand: Demand, graph: WordGraph) -> dict[str,
     }
 
 
-def asked_codes(problem: Problem, demand: Demand, graph: WordGraph, ends: Ends) -> dict[str, Code]:
-    """Return the codes of words as they are given, by name: whole where anything is asked of them.
+def given_codes(
+    problem: Problem, demand: Demand, graph: WordGraph, ends: WordEnds
+) -> dict[str, Code]:
+    """Return the codes of a program's input words by name.
 
-    So are those at whose zeros an output rests; of all others low bits that nothing reads are not
-    there.
+    Words with a specified format, and those at whose zeros an output rests, are whole; others lack
+    unused low bits.
     """
     own = input_codes(problem, demand, graph)
     bits = problem.by_input(demand.input_bits)
     whole = {name for names in ends.rest if names is not None for name in names}
     for one in problem.inputs:
-        asked = one.format
-        if one.name in own and (asked or one.name in whole):
-            kind = asked.code or "natural"
-            own[one.name] = Code(one.word, bits[one.name], kind, one.wraps, asked.tread)
+        if one.name in own and (one.format or one.name in whole):
+            kind = one.format.code or "natural"
+            own[one.name] = Code(one.word, bits[one.name], kind, one.wraps, one.format.tread)
     return own
 
 
 def output_codes(
     problem: Problem, demand: Demand, graph: WordGraph, shifts: Sequence[float] = ()
 ) -> tuple[Code, ...]:
-    """Return the codes of outputs: about the middles of ranges, wider where those are short.
-
-    Their cells lie `shifts` of a step higher.
-    """
+    """Return the codes of outputs about the middles of ranges, moved by `shifts` steps."""
     codes = []
     steps, moved = problem.steps(demand.bits), shifts or [0.0] * len(problem.outputs)
     outputs = zip(problem.outputs, steps, moved, graph.results, strict=True)
@@ -607,14 +519,18 @@ def output_codes(
 
 
 def program_of_graph(
-    problem: Problem, demand: Demand, graph: WordGraph, network: Network, ends: Ends | None = None
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    network: Network,
+    ends: WordEnds | None = None,
 ) -> Program:
-    """Return the program of a graph's network, of one load, with what is done at its `ends`."""
-    chosen = ends or Ends()
+    """Return the program of a graph's network, with one load."""
+    chosen = ends or WordEnds()
     inputs = input_codes(problem, demand, graph)
     codes = output_codes(problem, demand, graph, chosen.shifts)
     made = program_of_network(problem, demand.bits, inputs, codes, network)
-    given = asked_codes(problem, demand, graph, chosen)
+    given = given_codes(problem, demand, graph, chosen)
     (load,) = made.loads
     if chosen.rest:
         read = [None if rest is None else [n for n in rest if n in inputs] for rest in chosen.rest]

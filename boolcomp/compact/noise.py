@@ -1,9 +1,9 @@
-"""What widths cost and what errors they make: predicted, without building anything.
+"""Predict the cost and the error of a sketch's widths, without building a graph.
 
-Every rounding is taken as noise of its own: uniform where low bits of an input are not read,
-±half a bit's weight for every bit that a heap discards. Samples say how sensitive each output
-is to each word (the adjoint of the sketch); the variances add up. A node's cost and noise depend
-on its own widths and on those of the words it reads, so a change of one width is cheap to judge.
+Every rounding is an independent noise: uniform for unread low bits of an input, ± half a bit's
+weight for every bit that a heap discards. The adjoint of the sketch at sampled states gives the
+sensitivity of each output to each word; variances add up. A node's cost and noise depend on its own
+widths and on those of its operands, so a change of one width is cheap to evaluate.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from boolcomp.compact.sketch import (
     Role,
     Sketch,
     SketchNode,
-    Source,
+    SourceWord,
     Table,
     WidthVariable,
     WordSum,
@@ -44,7 +44,7 @@ from boolcomp.compact.sketch import (
 from boolcomp.compact.tables import (
     Format,
     Pair,
-    Statistics,
+    SampleStatistics,
     bipartite_error,
     factor_grids,
     heap_bits,
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.costs import CostModel, WordKind
     from boolcomp.compact.sketch import Widths
-    from boolcomp.compact.tables import Domain, Pieces, Split, Tabulated
+    from boolcomp.compact.tables import Domain, Split, TablePieces, Tabulated
     from boolcomp.words.graph import Grid, HeapRow
 
     Floats = NDArray[np.float64]
@@ -72,108 +72,78 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# How the errors of words add up to those of outputs: in mean square, or at their worst.
-#
-# In mean square every rounding is noise of its own, and variances add. At worst roundings are as
-# large as they can be, all at once where outputs are most sensitive: what a bound is made of.
+# Norms of errors. In mean square, variances of independent roundings add. In the worst case, all
+# roundings are as large as possible where outputs are most sensitive.
 # --------------------------------------------------------------------------------------------------
-
-
-class Norm(Protocol):
-    """What is made of a rounding, and of derivatives at several states."""
-
-    def size(self, derivatives: Floats) -> Floats:
-        """Return what derivatives, (outputs, states), come to for every output."""
-
-    def scaled(self, factor: float) -> float:
-        """Return how many times as large an error is that goes through a factor."""
-
-    def rounding(self, width: float, count: float = 1) -> float:
-        """Return the error of so many words each of which may lie anywhere in a width."""
-
-    def unread(self, width: float, known: float) -> float:
-        """Return by how much more a word of a coarse width errs than one of a finer one."""
-
-    def missed(self, variance: float) -> float:
-        """Return the error that has a mean square."""
-
-    def lost(self, part: HeapRow | Grid) -> float:
-        """Return the error of the bits that a heap discards, in its steps."""
 
 
 class MeanSquare:
     """Variances, of roundings that are independent."""
 
     def size(self, derivatives: Floats) -> Floats:
-        """Return mean squares."""
+        """Return the norm of derivatives, (outputs, states), for every output."""
         return np.asarray((derivatives * derivatives).mean(axis=1))
 
     def scaled(self, factor: float) -> float:
-        """Return the square."""
+        """Return the norm of a factor, which multiplies that of an error."""
         return factor * factor
 
     def rounding(self, width: float, count: float = 1) -> float:
-        """Return the variance of what is uniform."""
+        """Return the error of `count` words that may lie anywhere in a width."""
         return count * width**2 / 12
 
     def unread(self, width: float, known: float) -> float:
-        """Return the difference of variances."""
+        """Return the error that a coarse width adds to that of a finer one."""
         return (width**2 - known**2) / 12
 
     def missed(self, variance: float) -> float:
-        """Return it as it is."""
+        """Return the error for a mean square."""
         return variance
 
     def lost(self, part: HeapRow | Grid) -> float:
-        """Return the variance."""
+        """Return the error of the bits that a heap discards, in its steps."""
         return part.lost
 
 
 class WorstNorm:
-    """The largest errors there can be, added up."""
+    """The largest possible errors, added up."""
 
     def size(self, derivatives: Floats) -> Floats:
-        """Return the largest sizes."""
         return np.asarray(np.abs(derivatives).max(axis=1))
 
     def scaled(self, factor: float) -> float:
-        """Return the size."""
         return abs(factor)
 
     def rounding(self, width: float, count: float = 1) -> float:
-        """Return halves of the width."""
         return count * abs(width) / 2
 
     def unread(self, width: float, known: float) -> float:
-        """Return half of what the coarse one is wider by."""
         return (width - known) / 2
 
     def missed(self, variance: float) -> float:
-        """Return about the largest of errors with this mean square, spread evenly."""
         return math.sqrt(3 * variance)
 
     def lost(self, part: HeapRow | Grid) -> float:
-        """Return what all bits together can be."""
         return part.most_lost
 
 
+Norm: TypeAlias = MeanSquare | WorstNorm
 MEAN_SQUARE, WORST = MeanSquare(), WorstNorm()
 
 
 # --------------------------------------------------------------------------------------------------
-# Widths as arrays, and the parts of a heap as they were at a look before: only changes are new.
+# Widths as arrays, and incremental updates of heaps.
 #
-# A sum may have a hundred addends, and a search asks for it again after every change of one width.
+# A sum may have a hundred addends, and a search needs it again after every change of one width.
 # --------------------------------------------------------------------------------------------------
-
 
 _T = TypeVar("_T")
 MOST_RESULTS = 100_000
-ABSENT = -1000  # stands for a width that is not there
+ABSENT = -1000  # the value of a missing width
 
 
-class Settings(dict[WidthVariable, int]):
-    """Widths that are also an array, in an order given: many of them make a key at once."""
+class WidthSettings(dict[WidthVariable, int]):
+    """Widths that are also an array in a given order, for fast keys of caches."""
 
     __slots__ = ("array", "order")
 
@@ -193,20 +163,19 @@ class Settings(dict[WidthVariable, int]):
             self.array[self.order[variable]] = value
 
     def update(self, widths: Mapping[WidthVariable, int]) -> None:  # type: ignore[override]
-        """Set some widths."""
         for variable, value in widths.items():
             self[variable] = value
 
-    def copy(self) -> Settings:
-        """Return widths that change apart from these."""
-        made = Settings.__new__(Settings)
+    def copy(self) -> WidthSettings:
+        """Return an independent copy."""
+        made = WidthSettings.__new__(WidthSettings)
         dict.update(made, self)
         made.order, made.array = self.order, self.array.copy()
         return made
 
 
-class Bounded(dict[tuple[int | None, ...], _T]):
-    """Results by the widths that they depend on; all are forgotten when there are too many."""
+class BoundedCache(dict[tuple[int | None, ...], _T]):
+    """Results by the widths that they depend on; it is cleared when it is full."""
 
     __slots__ = ()
 
@@ -218,7 +187,7 @@ class Bounded(dict[tuple[int | None, ...], _T]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contribution:
-    """An addend in a heap: nodes, discarded variance in steps², noise, bits by column."""
+    """An addend in a heap: cost, discarded variance in steps², noise, bits by column."""
 
     cost: float
     lost: float
@@ -228,7 +197,7 @@ class Contribution:
 
 
 class Remembered:
-    """The parts of one sum: those of the last look, and what they add up to."""
+    """The parts of one sum for the latest widths, with their totals."""
 
     def __init__(
         self,
@@ -236,7 +205,7 @@ class Remembered:
         addends: Sequence[Sequence[WidthVariable]],
         rows: int,
     ) -> None:
-        """Take the widths that a sum depends on, in order, and those of every addend."""
+        """`variables` are the widths of a sum in order, `addends` those of every addend."""
         places: dict[WidthVariable, list[int]] = {variable: [] for variable in variables}
         for k, own in enumerate(addends):
             for variable in own:
@@ -248,7 +217,7 @@ class Remembered:
         self._counts: list[int] = []
 
     def update(self, key: Key, size: int, make: Callable[[int], Contribution]) -> None:
-        """Bring the parts to new widths; `make` makes the part of an addend."""
+        """Update the parts for new widths; `make` returns the part of an addend."""
         if size != len(self._counts):
             self._counts = [0] * size
             self._parts = [make(k) for k in range(len(self._noise) - 1)]
@@ -272,17 +241,17 @@ class Remembered:
             counts[column] += sign * number
 
     def total(self) -> tuple[float, float, Floats, list[int]]:
-        """Return nodes, discarded variance, noise and bits by column, added up in their order."""
+        """Return cost, discarded variance, noise and bits by column, added up in their order."""
         cost, lost = 0.0, 0.0
         for part in self._parts:
             cost, lost = cost + part.cost, lost + part.lost
-        # As a loop adds, one after the other: pairwise sums would differ in the last place.
+        # Sequential sums: pairwise ones would differ in the last place.
         noise = np.add.accumulate(self._noise, axis=0)[-1]
         return cost, lost, noise, list(self._counts)
 
 
 # --------------------------------------------------------------------------------------------------
-# How sensitive outputs are to errors of words: the adjoint of a sketch over sampled states.
+# Sensitivities of outputs to errors of words: the adjoint of a sketch at sampled states.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -298,11 +267,11 @@ class Sensitivity:
     read_a: tuple[Floats, ...]  # of the words that products read
     read_b: tuple[Floats, ...]
     size: tuple[Floats, ...]  # of an addend, relative to itself
-    spread: tuple[Floats, ...]  # of putting an addend's mean in its place
+    spread: tuple[Floats, ...]  # of replacing an addend by its mean
 
 
 def stacked(one: Sensitivity, other: Sensitivity) -> Sensitivity:
-    """Return the rows of both."""
+    """Concatenate the rows of two sensitivities."""
 
     def both(x: tuple[Floats, ...], y: tuple[Floats, ...]) -> tuple[Floats, ...]:
         return tuple(np.concatenate(pair) for pair in zip(x, y, strict=True))
@@ -325,16 +294,17 @@ def sensitivities(
     apart: bool = False,
     reach: Floats | None = None,
 ) -> list[Sensitivity]:
-    """Walk back from the outputs: how they change with every node's value.
+    """Return the sensitivities of outputs to the nodes' values, by walking back from the outputs.
 
-    Where the states of the outputs are `apart`, each output is only asked at its own. An output
-    that saturates beyond its `reach` does not change there.
+    With `apart` every output has states of its own. An output that saturates beyond its `reach`
+    does not change there.
     """
     shape = (len(sketch.outputs), len(values[sketch.outputs[0]]))
     adjoint = [np.zeros(shape) for _ in sketch.nodes]
     for output, place in enumerate(sketch.outputs):
         if apart:
-            adjoint[place][output, _own_states(output, *shape)] += math.sqrt(shape[0])
+            first, end = (k * shape[1] // shape[0] for k in (output, output + 1))
+            adjoint[place][output, first:end] += math.sqrt(shape[0])
         elif reach is not None:
             adjoint[place][output] += within(values[place], reach[output])
         else:
@@ -360,31 +330,25 @@ def sensitivities(
 
 
 def within(values: Floats, reach: float) -> NDArray[np.bool_]:
-    """Return at which states an output does not saturate; all, where it would at every state."""
+    """Return the states at which an output does not saturate; all if it always does."""
     inside = np.asarray(np.abs(values) <= reach)
     return inside if inside.any() else np.ones_like(inside)
 
 
 def _steepness(sketch: Sketch, table: Table, argument: Floats) -> Floats:
-    """Return by how much a table's value changes with its argument."""
+    """Return the derivative of a table's value by its argument."""
     if not isinstance(table, Curve):
         return table.slope(argument)
-    return table.steepness(argument, exact=isinstance(sketch.nodes[table.source], Source))
+    return table.steepness(argument, exact=isinstance(sketch.nodes[table.source], SourceWord))
 
 
 def _radians(node: SketchNode) -> float:
-    """Return what a unit of an angle is: a sum counts small parts of a turn, all else radians."""
     return 2 * math.pi / (1 << TURN) if isinstance(node, WordSum) else 1.0
-
-
-def _own_states(output: int, outputs: int, count: int) -> slice:
-    """Return the states of an output, of states that stand output after output."""
-    return slice(output * count // outputs, (output + 1) * count // outputs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Addends:
-    """The lists of a sensitivity while they are made."""
+    """The lists of a sensitivity under construction."""
 
     norm: Norm
     read_a: list[Floats]
@@ -395,7 +359,7 @@ class _Addends:
     def walk_back(
         self, addend: Addend, own: Floats, values: Sequence[Floats], adjoint: list[Floats]
     ) -> None:
-        """Note an addend of a sum whose adjoint is known, and hand that on to what it reads."""
+        """Add an addend of a sum with a known adjoint; update the adjoints of its operands."""
         value = addend_value(addend, values)
         self.size.append(self.norm.size(own * value))
         self.spread.append(self.norm.size(own * (value - value.mean())))
@@ -412,20 +376,19 @@ class _Addends:
         self.read_b.append(self.norm.size(by_b))
 
     def frozen(self) -> tuple[tuple[Floats, ...], ...]:
-        """Return all lists as they stand in a sensitivity."""
         return tuple(self.read_a), tuple(self.read_b), tuple(self.size), tuple(self.spread)
 
 
 # --------------------------------------------------------------------------------------------------
-# What a table costs, and what it errs by beside the rounding of its entries.
+# Tables: their costs, and their errors besides the rounding of entries.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class TableModel:
-    """A table's nodes, the bits of its words, those it reads, and the error of splitting it.
+    """A table's cost, the bits of its words, the bits it reads, and the variance of splitting it.
 
-    `factors` are two words whose product adds to the others.
+    `factors` are two words whose product is added to the other words.
     """
 
     cost: float
@@ -439,12 +402,12 @@ def table_model(
     node: Table,
     domain: Domain,
     split: Split,
-    made: Pieces,
+    made: TablePieces,
     costs: Callable[[Tabulated, bool], float],
     *,
     operand: bool,
 ) -> TableModel:
-    """Return the model of a table in pieces; costs take a table, and whether products read it."""
+    """Return the model of a table in pieces; `costs` takes a table and whether it is an operand."""
     missed = made.variance
     if isinstance(split, Pair):
         missed = bipartite_error(node, domain, split.low, split.lead)
@@ -459,17 +422,16 @@ def table_model(
 
 
 # --------------------------------------------------------------------------------------------------
-# What widths cost and what errors they make: predicted, without building anything.
+# The model of a whole sketch.
 # --------------------------------------------------------------------------------------------------
 
-
-MOST_KNOWN = 1000  # results remembered of a node
+MOST_KNOWN = 1000  # cached results of a node
 MOST_READ = 14  # bits that a table may read
 MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
 
 
 def kind_of(node: SketchNode) -> WordKind:
-    """Return what a cost model has to know of a word."""
+    """Return the kind of a word for cost models."""
     if isinstance(node, Table):
         return "table"
     return "sum" if isinstance(node, WordSum) else "input"
@@ -490,20 +452,19 @@ class Model:
         peaks: Mapping[str, Floats] | None = None,
         reach: Floats | None = None,
     ) -> None:
-        """Take sensitivities from `inputs`, and the largest values from `extremes` too.
+        """Compute sensitivities at states `inputs`, and the largest values also at `extremes`.
 
-        With `peaks`, states where outputs are most sensitive, noise is the worst there can be.
-        `worst` are states at which errors were large: as many for every output, the first output's
-        first. There are then twice as many rows of noise: those of the outputs, and those of each
-        at its worst states. `sure` says that `inputs` are all there are. Beyond its `reach` an
-        output saturates, and makes no noise.
+        With `peaks`, states where outputs are most sensitive, noise is that of the worst case.
+        `worst` are states with large errors, equally many for every output in order; the rows of
+        noise are then doubled by those of every output at its worst states. `sure` means that
+        `inputs` are all states. Beyond its `reach` an output saturates, and has no noise.
         """
         self.sketch, self.costs = sketch, costs
         self.most_synthesised = MOST_SYNTHESISED
         self.rows = len(sketch.outputs) * (1 if worst is None else 2)
         values = sketch.evaluate(inputs)
         ends = sketch.evaluate(extremes)
-        self.statistics = Statistics(
+        self.statistics = SampleStatistics(
             tuple(
                 float(max(np.abs(v).max(), np.abs(w).max()))
                 for v, w in zip(values, ends, strict=True)
@@ -512,28 +473,28 @@ class Model:
             sure,
         )
         self.norm: Norm = WORST if peaks else MEAN_SQUARE
-        felt = sketch.evaluate(peaks) if peaks else values
-        self.sensitivities = sensitivities(sketch, felt, self.norm, reach=reach)
+        states = sketch.evaluate(peaks) if peaks else values
+        self.sensitivities = sensitivities(sketch, states, self.norm, reach=reach)
         if worst is not None:
             again = sensitivities(sketch, sketch.evaluate(worst), apart=True)
             pairs = zip(self.sensitivities, again, strict=True)
             self.sensitivities = [stacked(one, other) for one, other in pairs]
         self.operands = operands(sketch)
         self._tables: dict[tuple[object, ...], TableModel] = {}
-        self._looked_up: Bounded[TableModel] = Bounded()
+        self._looked_up: BoundedCache[TableModel] = BoundedCache()
         self._shapes = shape_variables(sketch)
         self._variables = [self._local_variables(place) for place in range(len(sketch.nodes))]
         self._addends = [self._addend_variables(place) for place in range(len(sketch.nodes))]
         self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._variables)))}
         self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._variables]
         self._known: list[dict[bytes, tuple[float, Floats]]] = [{} for _ in sketch.nodes]
-        self._parts: Bounded[Contribution] = Bounded()
+        self._parts: BoundedCache[Contribution] = BoundedCache()
         self._heaps: dict[int, Remembered] = {}
-        self._turns: Bounded[SumShape] = Bounded()
-        self._spreads: Bounded[float] = Bounded()
+        self._turns: BoundedCache[SumShape] = BoundedCache()
+        self._spreads: BoundedCache[float] = BoundedCache()
 
     def _local_variables(self, place: int) -> tuple[WidthVariable, ...]:
-        """Return the widths that a node's cost and noise depend on."""
+        """Return the widths on which a node's cost and noise depend."""
         node = self.sketch.nodes[place]
         found = dict.fromkeys(own_variables(place, node))
         for k in reads(node):
@@ -541,7 +502,7 @@ class Model:
         return tuple(found)
 
     def _addend_variables(self, place: int) -> tuple[tuple[WidthVariable, ...], ...]:
-        """Return, for every addend of a sum, the widths that its part of the heap depends on."""
+        """Return, for every addend of a sum, the widths on which its part of the heap depends."""
         node = self.sketch.nodes[place]
         if not isinstance(node, WordSum):
             return ()
@@ -552,25 +513,20 @@ class Model:
             found.append(tuple(dict.fromkeys([*own, *shapes])))
         return tuple(found)
 
-    def settings(self, widths: Widths) -> Settings:
-        """Return widths in the form that is judged fastest."""
-        return Settings(widths, self._order)
+    def settings(self, widths: Widths) -> WidthSettings:
+        return WidthSettings(widths, self._order)
 
     def lsb(self, widths: Widths, place: int) -> int:
-        """Return the exponent of the lowest bit of a word that is no angle."""
+        """Return the exponent of the lowest bit of a word that is not an angle."""
         node = self.sketch.nodes[place]
-        if isinstance(node, Source):
+        if isinstance(node, SourceWord):
             return 0
-        return (
-            widths[Role.CUT.of(place)]
-            if isinstance(node, WordSum)
-            else widths[Role.EXPONENT.of(place)]
-        )
+        return widths[(Role.CUT if isinstance(node, WordSum) else Role.EXPONENT).of(place)]
 
     def bits(self, widths: Widths, place: int) -> int:
-        """Return how many bits a word has."""
+        """Return the number of bits of a word."""
         node = self.sketch.nodes[place]
-        if isinstance(node, Source):
+        if isinstance(node, SourceWord):
             return node.bits
         if isinstance(node, AngleSum):
             return self.turn(widths, place).word.bits
@@ -584,7 +540,7 @@ class Model:
         return self.words(widths, place)[0]
 
     def words(self, widths: Widths, place: int) -> tuple[int, ...]:
-        """Return the bits of a word, and of a second one that adds to it."""
+        """Return the bits of a word, and those of other words that are added to it."""
         node = self.sketch.nodes[place]
         if isinstance(node, Table):
             return self._table_model(widths, place, node).bits
@@ -592,7 +548,7 @@ class Model:
 
     def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
         """Return a node's cost, and the variance that it adds to every output."""
-        if not isinstance(widths, Settings):
+        if not isinstance(widths, WidthSettings):
             widths = self.settings(widths)
         key = widths.array[self._indices[place]].tobytes()
         known = self._known[place]
@@ -604,7 +560,7 @@ class Model:
 
     def _local(self, widths: Widths, place: int, key: bytes) -> tuple[float, Floats]:
         node = self.sketch.nodes[place]
-        if isinstance(node, Source):
+        if isinstance(node, SourceWord):
             return 0.0, np.zeros(self.rows)
         if isinstance(node, AngleSum):
             bits = self.turn(widths, place).word.known
@@ -621,7 +577,7 @@ class Model:
         noise = rounding * sensitivity.value
         if node.angle:
             source = self.sketch.nodes[node.source]
-            part = source.part if isinstance(source, Source) else 0
+            part = source.part if isinstance(source, SourceWord) else 0
             spread = self._angle_spread(widths, node.source, model.read + part)
             return model.cost, noise + spread * self.norm.scaled(2 * math.pi) * sensitivity.slope
         lsb, bits = self.lsb(widths, node.source), self.bits(widths, node.source)
@@ -650,7 +606,7 @@ class Model:
 
     def _spread(self, widths: Widths, place: int, read: int) -> float:
         node = self.sketch.nodes[place]
-        if isinstance(node, Source):
+        if isinstance(node, SourceWord):
             known = 2.0 ** -(node.bits + node.part) * (1 - node.hidden)
             return self.norm.unread(2.0**-read, known)
         bits = self.bits(widths, place)
@@ -659,7 +615,7 @@ class Model:
         if not isinstance(node, AngleSum):
             raise TypeError(f"node {place} is no angle")
         shape = self.turn(widths, place)
-        known = shape.word.known  # a guard bit tells nothing
+        known = shape.word.known  # without guard bits
         spread = self.norm.unread(2.0 ** -min(read, known), 2.0**-known)
         for (item, multiple), part_read in zip(node.items, shape.reads, strict=True):
             factor = self.norm.scaled(2.0 ** shift_of(multiple))
@@ -675,10 +631,7 @@ class Model:
     def _made_table(self, widths: Widths, place: int, node: Table) -> TableModel:
         bits = self.bits(widths, node.source)
         lsb = 0 if node.angle else self.lsb(widths, node.source)
-        read, e = (
-            min(widths[Role.READ.of(place)], bits),
-            widths[Role.EXPONENT.of(place)],
-        )
+        read, e = min(widths[Role.READ.of(place)], bits), widths[Role.EXPONENT.of(place)]
         shape = self._shape(widths, node.source) if node.angle else None
         domain = table_domain(node, lsb, bits, read, 0.0, shape)
         operand = place in self.operands
@@ -710,11 +663,13 @@ class Model:
         cost += self.costs.heap(counts, -cut if output else 0)
         noise = noise + self.norm.scaled(2.0**cut) * lost * sensitivity.value
         if output:
-            noise = noise + self.norm.unread(1.0, 2.0**cut) * self._is_output(place)
+            rows = np.arange(self.rows) % len(self.sketch.outputs)
+            own = (rows == self.sketch.outputs.index(place)).astype(np.float64)
+            noise = noise + self.norm.unread(1.0, 2.0**cut) * own
         return cost, noise + self.norm.rounding(2.0**cut) * sensitivity.value
 
     def _part(self, widths: Widths, place: int, k: int, size: int) -> Contribution:
-        """Return what an addend puts into a heap of so many columns."""
+        """Return the part of an addend in a heap of `size` columns."""
         key = (place, k, size, *map(widths.get, self._addends[place][k]))
         if key not in self._parts:
             node = self.sketch.nodes[place]
@@ -736,15 +691,9 @@ class Model:
         return self._parts[key]
 
     def _shortened(self, node: WordSum, counts: Sequence[int], cut: int) -> bool:
-        """Tell whether a word gives up its lowest bit, as far as can be said without constants."""
+        """Return whether a word loses its lowest bit, if its constants are ignored."""
         half = counts[0] > 0 and is_half(heap_constant(counts[0], 0.0, cut, len(counts)))
         return half and any(isinstance(a, Linear) for a in node.addends)
-
-    def _is_output(self, place: int) -> Floats:
-        """Return ones in the rows of an output, or of none."""
-        count = len(self.sketch.outputs)
-        rows = np.arange(self.rows) % count == self.sketch.outputs.index(place)
-        return np.asarray(rows, dtype=np.float64)
 
     def _linear(
         self, widths: Widths, place: int, k: int, addend: Linear, counts: list[int]
@@ -760,7 +709,7 @@ class Model:
         cost += self.costs.rows(rows, counts, kind_of(source))
         error = 1 - factor / addend.factor
         noise = self.norm.scaled(error) * own.size[k]
-        if isinstance(source, Source):
+        if isinstance(source, SourceWord):
             noise = noise + self.norm.rounding(addend.factor, source.hidden) * own.value
         for a, b in self._factors(widths, addend.node):
             for _, grid in factor_grids(widths, place, k, addend, a, b):
@@ -769,7 +718,7 @@ class Model:
         return cost, lost, noise
 
     def _factors(self, widths: Widths, place: int) -> Iterator[tuple[Format, ...]]:
-        """Yield the two words, if any, whose product is part of a node's value."""
+        """Yield the two words, if any, with a product that is part of a node's value."""
         node = self.sketch.nodes[place]
         if isinstance(node, Curve):
             model = self._table_model(widths, place, node)
@@ -790,7 +739,7 @@ class Model:
         return cost, self.norm.lost(grid), noise
 
     def _unread(self, place: int, lsb: int, drop: int) -> float:
-        """Return the error of what a reader of a word without its lowest bits does not see."""
+        """Return the error of reading a word without its lowest bits."""
         source = self.sketch.nodes[place]
-        known = 2.0**lsb * (1 - source.hidden if isinstance(source, Source) else 1)
+        known = 2.0**lsb * (1 - source.hidden if isinstance(source, SourceWord) else 1)
         return self.norm.unread(2.0 ** (lsb + drop), known)

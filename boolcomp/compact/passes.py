@@ -1,7 +1,7 @@
-"""The passes of compact mode after terms, in the order in which they run (see `pipeline`).
+"""The passes of compact mode after terms, their expected work, and verification of results.
 
-A finished result is kept as a file and found again by its content (see `keep`): what is found
-there goes through the passes that follow as it is. What was interrupted goes on where it was.
+A finished result is stored as a file by its content; later passes hand it on unchanged. An
+interrupted search continues from its checkpoint.
 """
 
 from __future__ import annotations
@@ -27,24 +27,23 @@ from boolcomp.compact.errors import (
     searched,
 )
 from boolcomp.compact.limits import FORMS
-from boolcomp.compact.network import Ends
+from boolcomp.compact.network import WordEnds
 from boolcomp.compact.result import (
     Begin,
     Built,
     Compact,
     Finished,
-    booked,
+    StoredResult,
     explained,
     lut6,
     lut6_of,
     plain_network,
     proved,
+    result_store,
     smaller,
-    synthesiser,
     table_network,
 )
-from boolcomp.compact.search import Candidate, Search
-from boolcomp.compact.store import StoredResult, result_store
+from boolcomp.compact.search import Candidate, FormSearch
 from boolcomp.compact.widths import Ledger, Refined
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.proof.bound.meaning import EFFORT, grade_of
@@ -59,11 +58,10 @@ if TYPE_CHECKING:
 
     from boolcomp.base.store import Where
     from boolcomp.compact.promise import Steering
-    from boolcomp.compact.result import Booked
-    from boolcomp.compact.store import ResultStore
+    from boolcomp.compact.result import ResultStore
     from boolcomp.compact.widths import Screened, Sketched
     from boolcomp.logic.network import Network
-    from boolcomp.logic.synthesis.optimise import Step
+    from boolcomp.logic.synthesis import SynthesisStep
     from boolcomp.problem.words import WordFormat
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.meaning import Grade
@@ -75,32 +73,26 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# How much work the stages of a compilation take, in nominal seconds, as far as it can be counted.
+# The expected work of the stages of a compilation, in nominal seconds, for progress only.
 #
-# Until there is a graph all is guessed but annealing, whose effort is given. Then passes follow
-# from the graph's nodes, the search for the worst error from its evaluations, and bounds from the
-# cells or boxes that they look at. Only progress depends on it.
+# Without a graph it is a guess, except for annealing. With one, passes depend on nodes, the error
+# search on evaluations, and bounds on cells or boxes.
 # --------------------------------------------------------------------------------------------------
 
-
-SCREEN, REFINE, ANNEALED = 1.5, 1.5, 2.5  # the last is what annealing takes beside its effort
-TABLE_WORK, PASS_WORK, QUICK_WORK = (
-    (0.6, 0.0003),
-    (0.4, 0.013),
-    (0.3, 0.0011),
-)  # at least, and for each node
+SCREEN, REFINE, ANNEALED = 1.5, 1.5, 2.5  # the last is the work of annealing besides its effort
+TABLE_WORK, PASS_WORK, QUICK_WORK = (0.6, 0.0003), (0.4, 0.013), (0.3, 0.0011)  # least; a node
 STATES, ENTRIES, PLAIN = (0.5, 0.002), (0.5, 0.0015), (0.1, 0.0015)  # likewise
-EVALUATED, OF_INPUT, OF_NODE = 0.5e-6, 0.13e-6, 0.2e-9  # an evaluation: at least, and for each
+EVALUATED, OF_INPUT, OF_NODE = 0.5e-6, 0.13e-6, 0.2e-9  # an evaluation: least; an input; a node
 CELL, BOX = 2.5e-6, 2e-8  # of bounds
 CHANGING = 2.0  # for each unit of effort, and once more
-GAIN = 0.5  # how often changes gain so much that they are measured and proved
+GAIN = 0.5  # probability of a gain with which changes are measured and proved
 LAST = 0.01
 AFTER = ("fresh states", "worst error", "bounds")
 OF_CHANGES = {name: f"{name.removeprefix('fresh ')} of changes" for name in AFTER}
 
 
 def expected(demand: Demand, counts: Counts | None = None) -> dict[str, float]:
-    """Return what work is expected of every stage of a compilation, in the order of stages.
+    """Return the expected work of the stages of a compilation in their order.
 
     Without counts it is that of a small arm.
     """
@@ -110,7 +102,7 @@ def expected(demand: Demand, counts: Counts | None = None) -> dict[str, float]:
     bounds = _of(PLAIN, nodes) + CELL * known.cells + BOX * known.boxes
     after = {
         "fresh states": _of(STATES, nodes), "worst error": each * known.evaluations,
-        "bounds": bounds if demand.is_proved else 0.0,
+        "bounds": bounds if demand.keeps_graph else 0.0,
     }  # fmt: skip
     work = {
         "screen": SCREEN, "refine": REFINE,
@@ -129,38 +121,37 @@ def expected(demand: Demand, counts: Counts | None = None) -> dict[str, float]:
 
 
 def measures_late(demand: Demand) -> bool:
-    """Tell whether only what is approximated is measured, because there is no effort."""
     return demand.approximate == "tables" and not (demand.effort or demand.max)
 
 
 def counted(
     compact: Compact, terms: Terms, demand: Demand, grade: Grade | None, effort: int | None
 ) -> Counts:
-    """Return the counts of the work that a graph leads to, with bounds as they are asked for."""
-    cells, boxes = _bounds(compact, terms, grade, effort) if demand.is_proved else (0, 0)
+    """Return the sizes that determine the work after a graph."""
+    cells, boxes = _bounds(compact, terms, grade, effort) if demand.keeps_graph else (0, 0)
     evaluations = searched(compact.problem, compact.demand)
     return Counts(compact.nodes, len(compact.problem.inputs), evaluations, cells, boxes)
 
 
 def on_course(listener: Listener, demand: Demand) -> Listener:
-    """Return what hears of the stages of one compilation, and tells how far all of it is."""
+    """Return a listener for the stages of a compilation that reports the progress of all of it."""
     course = Course(expected(demand), {"improve", "nodes"})
     late = measures_late(demand)
     counts: Counts | None = None
 
-    def told(step: Progress) -> None:
+    def report(step: Progress) -> None:
         nonlocal counts
         if step.counts is not None:
             counts = step.counts
             course.expect(expected(demand, counts))
         elif step.stage == "entries" and counts is not None and step.best_nodes is not None:
             course.expect(expected(demand, counts._replace(nodes=step.best_nodes)))
-        # What gains nothing is measured where its changes would be.
+        # Measurements without a gain are in the stages of changes.
         stage = OF_CHANGES.get(step.stage, step.stage) if late else step.stage
         fraction = course.at(stage, step.fraction)
         listener(replace(step, fraction=fraction, left=course.left))
 
-    return told
+    return report
 
 
 def _of(work: tuple[float, float], nodes: float) -> float:
@@ -171,56 +162,53 @@ def _of(work: tuple[float, float], nodes: float) -> float:
 def _bounds(
     compact: Compact, terms: Terms, grade: Grade | None, effort: int | None
 ) -> tuple[int, int]:
-    """Return how many cells, and steps of boxes, bounds look at."""
+    """Return the numbers of cells and of steps of boxes for bounds."""
     if grade == "plain" or not is_there("python-flint"):
         return 0, 0
     from boolcomp.proof.bound.graded import USUAL, counted_work, usual_grade  # noqa: PLC0415 (balls take their time)
 
     try:
-        said = explained(compact, Ends(rest=resting(terms)))
+        graph = explained(compact, WordEnds(rest=resting(terms)))
         if grade is None and effort is None:
-            grade, effort = usual_grade(said), USUAL
-        return (0, 0) if grade == "plain" else counted_work(said, effort or EFFORT)
+            grade, effort = usual_grade(graph), USUAL
+        return (0, 0) if grade == "plain" else counted_work(graph, effort or EFFORT)
     except DataError:
         return 0, 0
 
 
 # --------------------------------------------------------------------------------------------------
-# Whether a finished result from a place that others write to is what this compiler would make.
+# Verification of finished results from shared places.
 #
-# Nothing that its file says is believed. The graph is realised once more from its widths and
-# biases, and has to be the same; the network is proved equivalent to the graph's own logic; errors
-# are measured once more, at the same states; the worst is looked up at its states, and sought again
-# for a while. What is allowed, and what was predicted, is calculated from the demand. Bounds are
-# never stored: whoever reads a result proves them. How it was found is a history that nothing
-# depends on.
+# The graph is realised again from its widths and biases, and must be equal. The network is proved
+# equivalent to the graph's logic. Errors are measured again at the same states. The largest error
+# is evaluated at its states, and a short search must not find a larger one. Allowed and predicted
+# errors are calculated from the demand. Bounds are never stored, but proved by every reader.
 # --------------------------------------------------------------------------------------------------
 
-
 FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
-MOST_WIDENED = 12  # times that words were made larger, in a search that found something
-SAME = 1e-6  # relative: machines' sines differ in their last bits
-DEADLINE = 600.0  # seconds for the proof: what is not proved then is made anew
-HARDER = 1.1  # times the worst error that is said: a short search that starts there finds no more
+MOST_WIDENED = 12  # enlargements of words in a search
+SAME = 1e-6  # relative: sines of machines differ in their last bits
+DEADLINE = 600.0  # seconds for the equivalence proof
+HARDER = 1.1  # largest ratio of the error of a short search to the stored one
 LONGEST = 200  # characters of a step of the history
 
 
 def require_true(kept: StoredResult, results: ResultStore) -> StoredResult:
-    """Return a result that is proved to be what it says; a `DataError` where it is not.
+    """Verify a result; a `DataError` if it is wrong.
 
-    How many tables of six inputs it takes is what is found here: that depends on tools.
+    The number of LUT6 is counted here, because it depends on installed tools.
     """
     compact = kept.compact
     if not compact.demand.keeps_graph:
-        raise DataError("logic that is not its graph's is believed where nobody else can write")
+        raise DataError("logic that differs from its graph cannot be verified in a shared place")
     _require_history(kept)
     ledger = Ledger(results.demand.effort, ignore_progress, None, ALONE)
     begin = promise.sketch if results.demand.error else widths.sketch
     try:
         goal = begin(results.terms, results.demand.exact, ledger)
     except BoolcompError as error:
-        raise DataError(f"what cannot be asked has no result: {error}") from error
-    _require_same("what is demanded", compact.allowed, goal.squares)
+        raise DataError(f"its demand is invalid: {error}") from error
+    _require_same("the demanded error", compact.allowed, goal.squares)
     _require_realised(goal, compact)
     _require_logic(compact.graph, kept.network, results)
     _require_errors(kept, results)
@@ -229,39 +217,39 @@ def require_true(kept: StoredResult, results: ResultStore) -> StoredResult:
 
 
 def fresh_states(compact: Compact) -> Sampling:
-    """Return states that no part of the search has seen."""
+    """Return states that the search has not used."""
     demand = compact.demand
     seed = FRESH_SEED + demand.seed
     return Sampling(compact.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, seed)
 
 
 def _require_history(kept: StoredResult) -> None:
-    """Refuse steps that do not end at the network, or say what no step says."""
+    """Check that the steps end at the network, and that their texts are valid."""
     if not kept.steps:
-        raise DataError("nothing led to it")
+        raise DataError("it has no steps")
     last, network = kept.steps[-1], kept.network
     if (last.nodes, last.depth) != (len(network.nodes), network.depth):
-        raise DataError("its steps lead to another network")
+        raise DataError("its steps end at another network")
     for step in kept.steps:
         for text in (step.name, step.note):
             if not isinstance(text, str) or not text.isprintable() or len(text) > LONGEST:
-                raise DataError("a step has a name or a note that is none")
+                raise DataError("a step has an invalid name or note")
 
 
-def _require_same(what: str, said: Floats, found: Floats) -> None:
+def _require_same(what: str, stored: Floats, found: Floats) -> None:
     known = np.asarray(found, np.float64)
-    if said.shape != known.shape or not np.allclose(said, known, rtol=SAME, atol=SAME):
-        raise DataError(f"{what} is another: {said} and not {known}")
+    if stored.shape != known.shape or not np.allclose(stored, known, rtol=SAME, atol=SAME):
+        raise DataError(f"{what} is {stored}, not {known}")
 
 
 def _require_realised(goal: Sketched, compact: Compact) -> None:
-    """Refuse a graph that its widths and biases do not make, and costs that are not its own."""
+    """Check that the graph is that of its widths and biases, and its costs."""
     if compact.form not in FORMS:
-        raise DataError("a form that nobody tries")
+        raise DataError("its form is unknown")
     form = FORMS.index(compact.form)
-    search = Search(goal.task(), form)
+    search = FormSearch(goal.task(), form)
     if search.sketch != compact.sketch:
-        raise DataError("a sketch of other terms")
+        raise DataError("its sketch is that of other terms")
     none = np.zeros(len(goal.squares))
     for widened in range(MOST_WIDENED):
         choice = Candidate(form, dict(compact.widths), none, compact.biases, widened, 0.0)
@@ -269,69 +257,68 @@ def _require_realised(goal: Sketched, compact: Compact) -> None:
         if _same(narrowed(made), compact):
             break
     else:
-        raise DataError("its graph is not what its widths make")
+        raise DataError("its graph is not that of its widths")
     cost, noise = search.noise(choice)
-    _require_same("what was predicted", compact.predicted_rms, np.sqrt(noise[: len(none)]))
+    _require_same("the predicted error", compact.predicted_rms, np.sqrt(noise[: len(none)]))
     costs = np.array([compact.predicted_cost, float(compact.nodes)])
     nodes = int(search.costs.graph(made)) - search.costs.levels(made)
     _require_same("its cost", costs, np.array([cost, nodes]))
 
 
 def _same(made: WordGraph, compact: Compact) -> bool:
-    """Tell whether a graph is a result's; tables may have other entries if that was asked."""
+    """Return whether a graph is that of a result, except for approximate entries of tables."""
     graph = compact.graph
     if compact.demand.approximate == "off" or len(made.nodes) != len(graph.nodes):
         return made == graph
     nodes = tuple(
-        replace(one, entries=there.entries)
-        if isinstance(one, Lookup) and isinstance(there, Lookup)
+        replace(one, entries=other.entries)
+        if isinstance(one, Lookup) and isinstance(other, Lookup)
         else one
-        for one, there in zip(made.nodes, graph.nodes, strict=True)
+        for one, other in zip(made.nodes, graph.nodes, strict=True)
     )
     return replace(made, nodes=nodes) == graph
 
 
 def _require_logic(graph: WordGraph, network: Network, results: ResultStore) -> None:
-    """Refuse a network that is not proved to compute, at all words, what its graph says."""
+    """Prove that a network is equivalent to the logic of its graph."""
     if network == plain_network(graph).network:
         return
     nets = replace(results, places=(own_place("compact"),)).tables
     own = table_network(graph, results.demand.synthesis, nets).network
     verdict = equivalent(network, own, deadline=DEADLINE)
     if not verdict.holds:
-        raise DataError(f"its network is not proved to be its graph: {verdict}")
+        raise DataError(f"its network is not proved equivalent to its graph: {verdict}")
 
 
 def _require_errors(kept: StoredResult, results: ResultStore) -> None:
-    """Refuse errors that are others, and a worst one that is not where it says, or is exceeded."""
-    compact, demand, said = kept.compact, results.demand, kept.errors
+    """Check the stored errors, and that the largest error is at its states and not exceeded."""
+    compact, demand, stored = kept.compact, results.demand, kept.errors
     try:
         found = measure_many(fresh_states(compact), compact.graph, kept.network)
     except AssertionError as error:
-        raise DataError("its network is not its graph's") from error
+        raise DataError("its network differs from its graph") from error
     for what in ("rms", "max", "mean"):
-        _require_same(f"the {what} error", getattr(said, what), getattr(found, what))
-    if said.ends is not None and found.ends is not None:
-        _require_same("the largest error by sign", said.ends, found.ends)
+        _require_same(f"the {what} error", getattr(stored, what), getattr(found, what))
+    if stored.ends is not None and found.ends is not None:
+        _require_same("the largest signed error", stored.ends, found.ends)
     counted = (found.wrapped, found.saturated, found.samples)
-    if (said.wrapped, said.saturated, said.samples) != counted:
+    if (stored.wrapped, stored.saturated, stored.samples) != counted:
         raise DataError("it saturates at other states")
-    if kept.worst is None:  # it is sought anew by whoever reads it
+    if kept.worst is None:  # the reader will search it
         return
     if not np.isfinite(kept.worst.states).all():
-        raise DataError("a worst state that is none")
-    most = np.asarray(demand.max) if demand.max else HARDER * kept.worst.most
+        raise DataError("a state of its largest errors is not finite")
+    limits = np.asarray(demand.max) if demand.max else HARDER * kept.worst.largest
     given = (compact.problem, demand, compact.graph, kept.network)
-    if not is_worst(*given, kept.worst, Ends(rest=resting(results.terms)), most=most):
-        raise DataError("a larger error was found than it says")
+    if not is_worst(*given, kept.worst, WordEnds(rest=resting(results.terms)), maximum=limits):
+        raise DataError("its largest error is exceeded")
 
 
 # --------------------------------------------------------------------------------------------------
-# The passes of compact mode after terms, in the order in which they run (see `pipeline`).
+# The passes in the order in which they run (see `pipeline`).
 # --------------------------------------------------------------------------------------------------
 
-
-DIFFERENT = 1e-6  # steps: by how much an error that is found, in doubles, contradicts a bound
+DIFFERENT = 1e-6  # steps: excess of an error in doubles that contradicts a bound
 
 Value = TypeVar("Value")
 Made = TypeVar("Made")
@@ -339,16 +326,14 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class CompactChoices:
-    """What a user chooses of a compilation in compact mode.
+    """The options of a compilation in compact mode.
 
-    `store` is where finished results are (a folder, or an address such as s3://bucket/folder; what
-    lies there is proved before it is believed), the user's cache if it is None; what ships with
-    boolcomp is found too, if `also_shipped`. `workers` are where the work is done, `progress` is
-    told how the search is going. `words` are formats of words by the names of inputs, outputs or
-    groups: `pipeline` makes the problem so. `proof` is how tight bounds are to be, and
-    `proof_effort` counts states looked at, in millions; without both bounds are tight where that
-    takes little counted work.
-    With `certify` the program has a certificate.
+    `store` is the place of results: a folder, or an address such as s3://bucket/folder, from where
+    results are verified before use (default: the user's cache). With `also_shipped` the results
+    shipped with boolcomp are used too. `words` are formats of words by the names of inputs,
+    outputs or groups, which `pipeline` applies to the problem. `proof` is the grade of bounds, and
+    `proof_effort` the number of states for them, in millions; by default bounds are tight if that
+    takes little counted work. With `certify` the program has a certificate.
     """
 
     demand: Demand = field(default_factory=Demand)
@@ -367,33 +352,31 @@ class CompactChoices:
             require("python-flint")
         if self.proof_effort is not None and self.proof_effort < 1:
             raise UsageError(f"proof effort {self.proof_effort}: a whole number, 1 or more")
-        for name, asked in self.words.items():
+        for name, word in self.words.items():
             known = self.demand.input_bits.get(name)
-            if known and asked.bits and known != asked.bits:
+            if known and word.bits and known != word.bits:
                 raise UsageError(
-                    f"the word of {name} is to have {asked.bits} bits, and its input bits are "
+                    f"the word format of {name} has {word.bits} bits, and its input bits are "
                     f"{known}: give one of them"
                 )
-
-        if self.certify and not self.demand.is_proved:
+        if self.certify and not self.demand.keeps_graph:
             raise UsageError(
-                f"of what is approximated as {self.demand.approximate!r} nothing is proved, "
-                "and it has no certificate: ask for cones, for tables, or for none"
+                f"approximation {self.demand.approximate!r} has no proof, and so no certificate: "
+                "use 'tables' or 'off'"
             )
 
     def result_store(self, terms: Terms) -> ResultStore:
-        """Return where results of these terms are kept."""
         return result_store(terms, self.demand, self.store, also_shipped=self.also_shipped)
 
     def exact_store(self, terms: Terms) -> ResultStore:
-        """Return where results of before any approximation are kept: what is searched for."""
+        """Return the store of results without approximation."""
         demand = self.demand.exact
         return result_store(terms, demand, self.store, also_shipped=self.also_shipped)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Networked:
-    """A compiled graph, and its network as far as it has come."""
+    """A compiled graph, and its network before or after optimisation."""
 
     goal: Sketched
     compact: Compact
@@ -401,11 +384,10 @@ class Networked:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Exact:
-    """A compilation that is to be approximated, and its terms.
+class ExactCompilation:
+    """A compilation before its approximation, and its terms.
 
-    It is finished, or with no effort only its network is made: what it errs by is not measured
-    unless approximation gains nothing.
+    With effort 0 it has only its network; its errors are measured if approximation gains nothing.
     """
 
     terms: Terms
@@ -413,40 +395,42 @@ class Exact:
 
     @property
     def start(self) -> Begin:
-        """What approximation begins with."""
-        if isinstance(self.made, Built):
-            built = self.made
-            return Begin(built.compact, Finished(built.network, built.steps), built.worst)
-        return Begin(self.made.compact, self.made.made)
+        """The graph and the network with which approximation begins."""
+        made = self.made
+        if isinstance(made, Built):
+            return Begin(made.compact, Finished(made.network, made.steps), made.worst)
+        return Begin(made.compact, made.made)
 
 
 def unless_found(
     step: Callable[[Value, CompactChoices], Made],
-) -> Callable[..., Made | Built | Exact]:
-    """Return a pass that hands on what was found finished."""
+) -> Callable[..., Made | Built | ExactCompilation]:
+    """Return a pass that hands on finished results."""
 
     @wraps(step)
-    def run(value: Value | Built | Exact, choices: CompactChoices) -> Made | Built | Exact:
-        return value if isinstance(value, Built | Exact) else step(value, choices)
+    def run(
+        value: Value | Built | ExactCompilation, choices: CompactChoices
+    ) -> Made | Built | ExactCompilation:
+        return value if isinstance(value, Built | ExactCompilation) else step(value, choices)
 
     return run
 
 
-def store(terms: Terms, choices: CompactChoices) -> Terms | Built | Exact:
-    """Look for a finished result, or for what it begins with; the worst is sought where need be."""
+def store(terms: Terms, choices: CompactChoices) -> Terms | Built | ExactCompilation:
+    """Look for a finished result, or for the exact result before its approximation."""
     since = time.perf_counter()
-    asked, exact = choices.result_store(terms), choices.exact_store(terms)
-    for results in [asked] if asked == exact else [asked, exact]:
+    own, exact = choices.result_store(terms), choices.exact_store(terms)
+    for results in [own] if own == exact else [own, exact]:
         kept = results.find(require_true)
         if kept is not None:
             spent = time.perf_counter() - since
-            return _finished(_told(kept, results, choices, spent, stored=True), terms, choices)
+            return _finished(_completed(kept, results, choices, spent, stored=True), terms, choices)
     return terms
 
 
 @unless_found
 def sketch(terms: Terms, choices: CompactChoices) -> Sketched:
-    """Write outputs down as words without widths: a search begins, with all that it needs."""
+    """Begin a search: write outputs as words without widths."""
     require("numba", "python-sat")
     results = choices.exact_store(terms)
     ledger = Ledger(choices.demand.effort, choices.progress, results, choices.workers)
@@ -456,27 +440,24 @@ def sketch(terms: Terms, choices: CompactChoices) -> Sketched:
 
 @unless_found
 def screen(goal: Sketched, _: CompactChoices) -> Screened:
-    """Choose the most promising forms by the noise model."""
     return promise.screen(goal) if goal.demand.error else widths.screen(goal)
 
 
 @unless_found
 def refine(screened: Screened, _: CompactChoices) -> Refined | Steering:
-    """Build, simulate and correct, until errors hold on many states, or bounds are proved."""
     return promise.refine(screened) if screened.goal.demand.error else widths.refine(screened)
 
 
 @unless_found
 def improve(refined: Refined | Steering, _: CompactChoices) -> Refined:
-    """Anneal widths while effort lasts."""
     return widths.improve(refined) if isinstance(refined, Refined) else promise.improve(refined)
 
 
 @unless_found
 def graph(refined: Refined, _: CompactChoices) -> tuple[Sketched, Compact]:
-    """Realise the best widths as a word graph, none of whose words is wider than it need be."""
+    """Realise the best widths as a word graph without unused input bits."""
     goal, best = refined.goal, refined.best
-    made = Search(refined.task, best.form)
+    made = FormSearch(refined.task, best.form)
     cost, noise = made.noise(best)
     whole = made.graph(best)
     compact = Compact(
@@ -487,18 +468,18 @@ def graph(refined: Refined, _: CompactChoices) -> tuple[Sketched, Compact]:
     octets = made.costs.octets(compact.graph)
     if 0 < goal.demand.flash < octets:
         raise UsageError(
-            f"its tables take about {octets} bytes, and the flash for them is {goal.demand.flash}: "
-            "allow more, larger errors, or fewer bits"
+            f"the tables need about {octets} bytes, and their flash is {goal.demand.flash}: allow "
+            "more flash or larger errors, or use fewer bits"
         )
     return goal, compact
 
 
 @unless_found
 def logic(graphed: tuple[Sketched, Compact], choices: CompactChoices) -> Networked:
-    """Make the network that the graph says: adders by rule, tables synthesised."""
+    """Make the network of the graph, with synthesised tables."""
     (goal, compact), demand = graphed, choices.demand
-    asked = (demand.grade, EFFORT) if demand.error else (choices.proof, choices.proof_effort)
-    known = counted(compact, goal.terms, demand, *asked)
+    proof = (demand.grade, EFFORT) if demand.error else (choices.proof, choices.proof_effort)
+    known = counted(compact, goal.terms, demand, *proof)
     choices.progress(Progress("tables", compact.nodes, _rms(compact), counts=known))
     if choices.demand.of_words:
         return Networked(goal, compact, plain_network(compact.graph))
@@ -511,7 +492,7 @@ def logic(graphed: tuple[Sketched, Compact], choices: CompactChoices) -> Network
 
 @unless_found
 def optimise(networked: Networked, choices: CompactChoices) -> Networked:
-    """Make the network smaller; every step is proved. What is for code is left as it is."""
+    """Make the network smaller by proved steps; that of code is left as it is."""
     if choices.demand.of_words:
         return networked
     made = smaller(
@@ -523,34 +504,34 @@ def optimise(networked: Networked, choices: CompactChoices) -> Networked:
 
 
 @unless_found
-def measure(networked: Networked, choices: CompactChoices) -> Built | Exact:
-    """Measure errors on fresh states, seek the worst, and keep what holds.
+def measure(networked: Networked, choices: CompactChoices) -> Built | ExactCompilation:
+    """Measure errors on fresh states, search the largest, and store the result.
 
-    With no effort that is not done of what tables' other entries will mostly replace.
+    With effort 0 and approximation this is left to `approximate`.
     """
     terms = networked.goal.terms
     if measures_late(choices.demand):
-        return Exact(terms, networked)
+        return ExactCompilation(terms, networked)
     return _finished(_measured(networked, choices), terms, choices)
 
 
-def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
-    """Make what is finished smaller where it may err more, if that was asked, and keep that.
+def approximate(value: Built | ExactCompilation, choices: CompactChoices) -> Built:
+    """Approximate a finished result within its errors, if demanded, and store the outcome.
 
-    What it cannot make smaller is kept as it is, lest it be tried again.
+    A result without a gain is stored too, so that it is not tried again.
     """
     built = value if isinstance(value, Built) else _approximated(value, choices)
     choices.progress(Progress("done", built.nodes, tuple(map(float, built.errors.rms)), 1.0))
     return built
 
 
-def _approximated(value: Exact, choices: CompactChoices) -> Built:
+def _approximated(value: ExactCompilation, choices: CompactChoices) -> Built:
     since, made = time.perf_counter(), value.made
     results, start = choices.result_store(value.terms), value.start
     nodes = len(start.finished.network.nodes)
     choices.progress(Progress("entries", nodes, _rms(start.compact)))
     fresh = fresh_states(start.compact)
-    from boolcomp.compact.approximate import approximated  # noqa: PLC0415 (only who asks needs it)
+    from boolcomp.compact.approximate import approximated  # noqa: PLC0415 (compiled loops)
 
     found = approximated(start, results, fresh, choices.progress)
     if found is not None:
@@ -558,20 +539,20 @@ def _approximated(value: Exact, choices: CompactChoices) -> Built:
             seconds = made.seconds + time.perf_counter() - since
         else:
             seconds = time.perf_counter() - made.goal.ledger.since
-        built = _told(found, results, choices, seconds, stored=False)
+        built = _completed(found, results, choices, seconds, stored=False)
         if built.holds:
             return built
     exact = made if isinstance(made, Built) else _measured(made, choices)
     kept = choices.exact_store(value.terms).find(require_true)
-    if kept is None:  # nothing could be written
+    if kept is None:  # it could not be written
         return exact
     results.put_same()
     same = replace(kept, compact=replace(kept.compact, demand=results.demand))
-    return _told(same, results, choices, exact.seconds, stored=exact.stored)
+    return _completed(same, results, choices, exact.seconds, stored=exact.stored)
 
 
 def _measured(networked: Networked, choices: CompactChoices) -> Built:
-    """Return a network with its errors, measured and sought."""
+    """Return a network with its measured errors and the largest errors found."""
     compact, made, terms = networked.compact, networked.made, networked.goal.terms
     choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact)))
     counted = lut6_of(made.network, choices.workers, quick=not choices.demand.effort)
@@ -580,11 +561,10 @@ def _measured(networked: Networked, choices: CompactChoices) -> Built:
     worst = _worst(compact, made.network, terms, choices)
     kept = StoredResult(compact, made.network, made.steps, counted(), errors, worst)
     seconds = time.perf_counter() - networked.goal.ledger.since
-    return _told(kept, choices.exact_store(terms), choices, seconds, stored=False)
+    return _completed(kept, choices.exact_store(terms), choices, seconds, stored=False)
 
 
 def program(built: Built, _: CompactChoices) -> Program:
-    """Return the program of a finished compilation."""
     return built.program()
 
 
@@ -592,22 +572,22 @@ PASSES = (store, sketch, screen, refine, improve, graph, logic, optimise, measur
 
 
 def build(terms: Terms, choices: CompactChoices | None = None) -> Built:
-    """Return the smallest network found for terms, its errors measured: all passes in a row."""
+    """Run all passes on terms."""
     chosen, value = choices or CompactChoices(), cast("Any", terms)
-    told = on_course(chosen.progress, chosen.demand)
+    listener = on_course(chosen.progress, chosen.demand)
     with chosen.workers.opened() as workers:
         for step in PASSES:
-            value = step(value, replace(chosen, workers=workers, progress=told))
+            value = step(value, replace(chosen, workers=workers, progress=listener))
     return cast("Built", value)
 
 
-def _finished(built: Built, terms: Terms, choices: CompactChoices) -> Built | Exact:
-    """Return a finished compilation, or what it is where approximation begins."""
-    asked = choices.demand.approximate
-    return built if built.compact.demand.approximate == asked else Exact(terms, built)
+def _finished(built: Built, terms: Terms, choices: CompactChoices) -> Built | ExactCompilation:
+    """Return a finished compilation, marked if it is still to be approximated."""
+    done = built.compact.demand.approximate == choices.demand.approximate
+    return built if done else ExactCompilation(terms, built)
 
 
-def _told(
+def _completed(
     kept: StoredResult,
     results: ResultStore,
     choices: CompactChoices,
@@ -615,68 +595,54 @@ def _told(
     *,
     stored: bool,
 ) -> Built:
-    """Return a result with its worst error, sought where that was not done yet, and keep it.
-
-    What its errors are in the mean the decoder takes off.
-    """
+    """Complete a result by its largest errors, shifts and bounds, and store it if it is new."""
     compact, errors, rest = kept.compact, kept.errors, resting(results.terms)
     worst = kept.worst
-    if worst is None:  # its file is an old one
+    if worst is None:  # from an old file
         worst = _worst(compact, kept.network, results.terms, choices)
     if errors.ends is None:
         errors = measure_many(
             fresh_states(compact), compact.graph, kept.network,
             alone=not compact.demand.keeps_graph, workers=choices.workers,
         )  # fmt: skip
-    promised = compact.demand.error is not None  # of words as they are
+    promised = compact.demand.error is not None  # of words without shifts
     free = [
         not (one.format.tread or one.format.range or promised) for one in compact.problem.outputs
     ]
     shifts = np.where(free, decoder_shifts(errors, worst, compact.demand.max), 0.0)
-    ends = Ends(tuple(map(float, shifts)), rest)
+    ends = WordEnds(tuple(map(float, shifts)), rest)
     grade = compact.demand.grade if promised else choices.proof
     effort = max(choices.proof_effort or 0, EFFORT) if promised else choices.proof_effort
-    moved = _booked(kept, results)
     stage = _stage("bounds", compact)
     choices.progress(Progress(stage, len(kept.network.nodes), tuple(kept.errors.rms)))
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
         compact.dropped, seconds, stored, ends,
-        # what was left out of the sketch no bound of it counts
+        # bounds do not include waves that were left out of the sketch
         None if (widths.is_pruned(results.terms) and not compact.form.direct)
-        or not compact.demand.is_proved
-        else proved(compact, ends, moved, grade, effort, choices.workers),
-        kept.cones, moved,
+        or not compact.demand.keeps_graph
+        else proved(compact, ends, grade, effort, choices.workers),
     )  # fmt: skip
     if built.bounds and (built.largest > np.asarray(built.bounds.steps) + DIFFERENT).any():
-        built = replace(built, bounds=None)  # an error was found that it says there is not
+        built = replace(built, bounds=None)  # an error contradicts a bound
     if not (stored and kept.worst is worst and kept.errors is errors) and built.holds:
         results.put(replace(kept, errors=errors, worst=worst))
     return built
 
 
-def _booked(kept: StoredResult, results: ResultStore) -> Booked:
-    """Return by how much cones move words."""
-    if not kept.cones:
-        return {}
-    objective = kept.compact.demand.synthesis
-    return booked(kept.compact.graph, kept.cones, synthesiser(objective, results.tables))
-
-
 def _worst(compact: Compact, network: Network, terms: Terms, choices: CompactChoices) -> Worst:
-    """Seek the worst error."""
+    """Search the largest errors, with progress."""
     stage = _stage("worst error", compact)
 
-    def told(part: float) -> None:
+    def report(part: float) -> None:
         choices.progress(Progress(stage, len(network.nodes), _rms(compact), part))
 
-    told(0.0)
+    report(0.0)
     given = compact.problem, compact.demand, compact.graph, network
-    return network_worst(*given, Ends(rest=resting(terms)), choices.workers, told=told)
+    return network_worst(*given, WordEnds(rest=resting(terms)), choices.workers, callback=report)
 
 
 def _stage(name: str, compact: Compact) -> str:
-    """Return what a stage is called; after approximation it is another."""
     return name if compact.demand.approximate == "off" else OF_CHANGES[name]
 
 
@@ -684,11 +650,13 @@ def _rms(compact: Compact) -> tuple[float, ...]:
     return tuple(compact.errors.rms)
 
 
-def _reporter(compact: Compact, choices: CompactChoices, done: int = 0) -> Callable[[Step], None]:
-    """Return what tells of the steps of synthesis; so many are done."""
+def _reporter(
+    compact: Compact, choices: CompactChoices, done: int = 0
+) -> Callable[[SynthesisStep], None]:
+    """Return a callback for the steps of synthesis, after `done` earlier ones."""
     count, rms = done, _rms(compact)
 
-    def report(step: Step) -> None:
+    def report(step: SynthesisStep) -> None:
         nonlocal count
         count += 1
         fraction = 1 - 0.92**count

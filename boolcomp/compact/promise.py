@@ -1,8 +1,7 @@
-"""One step of a search that a bound steers: screening a form, refining it, annealing its widths.
+"""The search for widths with a guaranteed error: its steps, its passes, and its word length.
 
-As in `widths/search.py`, but what is added up is the most that every rounding can make of outputs
-(`widths/norms.py`), and what decides is no sample: it is the plain bound of the built graph, which
-the model meets within a few percent. A heap whose overflow that cannot exclude gets more columns.
+As in `search`, but the model adds up worst cases of roundings (`WorstNorm`), and the plain bound of
+the built graph decides instead of samples. A heap that may overflow gets more columns.
 """
 
 from __future__ import annotations
@@ -23,9 +22,8 @@ from boolcomp.compact.costs import costs_of
 from boolcomp.compact.demand import LEAST_BITS, MOST_BITS, MOST_INPUT, ignore_progress
 from boolcomp.compact.errors import is_exact
 from boolcomp.compact.limits import FORMS
-from boolcomp.compact.network import Ends
+from boolcomp.compact.network import WordEnds
 from boolcomp.compact.noise import Model
-from boolcomp.compact.realisation import realise
 from boolcomp.compact.result import Realised, bounds_of, explained_graph
 from boolcomp.compact.search import (
     STEEPNESS,
@@ -33,13 +31,14 @@ from boolcomp.compact.search import (
     WORK,
     Candidate,
     Descent,
-    Search,
+    FormSearch,
     Trial,
-    anneal,
     choose_widths,
     climbed_values,
     model_values,
-    polish,
+    polish_and_anneal,
+    realised,
+    screened,
 )
 from boolcomp.compact.sketch import Role, quantities
 from boolcomp.compact.sketch_terms import build_sketch
@@ -55,7 +54,7 @@ from boolcomp.compact.widths import (
     promising,
 )
 from boolcomp.problem.problem import HALF
-from boolcomp.proof.bound.meaning import EFFORT, Total
+from boolcomp.proof.bound.meaning import EFFORT, AddendSum
 from boolcomp.proof.bound.plain import plain_bounds
 from boolcomp.terms.extract import resting
 from boolcomp.words.graph import narrowed
@@ -77,39 +76,34 @@ if TYPE_CHECKING:
     Widths = dict[WidthVariable, int]
 
 
-# --------------------------------------------------------------------------------------------------
-# One step of a search that a bound steers: screening a form, refining it, annealing its widths.
-# --------------------------------------------------------------------------------------------------
-
-
-PEAKS = 4000  # states at which outputs are looked for where they are most sensitive
+PEAKS = 4000  # states for the largest sensitivities
 ROUNDS = 5  # of corrections
-PERTURBATIONS = 40  # of a round, for a nominal second: in the middle ones
+PERTURBATIONS = 40  # of a middle round, for a nominal second
 MOST_PERTURBATIONS = 400
-MOST_ROOM = 6  # columns that a heap gets beyond what samples ask for
-BESIDE = 1 / 64  # steps that the middle of a bound may lie beside zero
-NEVER = 1e6  # times what a bound may be: there is none
-LEAST = 1e-3  # steps beside rounding: no bound says less
+MOST_ROOM = 6  # columns of a heap in addition to those for samples
+BESIDE = 1 / 64  # steps: largest middle of a bound that is not corrected
+NEVER = 1e6  # ratio of a missing bound to its limit
+LEAST = 1e-3  # steps: least part of a bound besides rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SteeredTask:
-    """What all steps share: `most` is what the plain bounds of outputs may be, in steps."""
+    """The task of all steps; `limits` are those of the plain bounds of outputs, in steps."""
 
     terms: Terms
     demand: Demand
-    most: Floats
+    limits: Floats
 
     def search(self, form: int) -> Steered:
-        """Return the search in a form: the same one as long as it is the last but one."""
-        thread = threading.get_ident()  # in one process each has its own
+        """Return the search in a form, which is cached."""
+        thread = threading.get_ident()  # a search is not shared by threads
         key = f"{thread}\n{self.terms.problem.key}\n{self.demand.key}"
-        return _steered(_Form(key, form, self.terms, self.demand))
+        return _steered(_FormKey(key, form, self.terms, self.demand))
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """A form of terms under a demand, told from others by texts."""
+class _FormKey:
+    """A form of terms under a demand, compared by texts."""
 
     key: str
     form: int
@@ -118,41 +112,34 @@ class _Form:
 
 
 @lru_cache(maxsize=2)
-def _steered(one: _Form) -> Steered:
+def _steered(one: _FormKey) -> Steered:
     return Steered(one.terms, one.demand, one.form)
 
 
 def screen_form(task: SteeredTask, form: int) -> Candidate:
-    """Choose a form's widths by the model alone."""
-    search = task.search(form)
-    widths, prices = choose_widths(search.model, task.most)
-    descent = Descent(search.model, widths, task.most)
-    nodes = descent.cost if descent.feasible else math.inf
-    return Candidate(form, widths, prices, np.zeros(len(task.most)), 0, nodes)
+    return screened(form, task.search(form).model, task.limits, len(task.limits))
 
 
 def refine_steered(task: SteeredTask, start: Candidate) -> Candidate:
-    """Build, bound, and correct what the model is allowed; return the smallest that holds."""
-    return task.search(start.form).refine(start, task.most)
+    return task.search(start.form).refine(start, task.limits)
 
 
 def improve_steered(task: SteeredTask, start: Candidate, turn: int, units: float) -> Candidate:
-    """Refine, and let changes of widths lower the built nodes while plain bounds hold."""
+    """Refine widths, then change them to lower the built nodes within the plain bounds."""
     search = task.search(start.form)
-    again = search.refine(start, task.most)
-    starts = [one for one in (again, start) if search.holds(one, task.most)]
+    again = search.refine(start, task.limits)
+    starts = [one for one in (again, start) if search.holds(one, task.limits)]
     if not starts:
         return again
     best = min(starts, key=lambda one: one.nodes)
-    return search.improve(replace(best, excess=1.0), task.most, turn, units)
+    return search.improve(replace(best, excess=1.0), task.limits, turn, units)
 
 
 def rank(choice: Candidate) -> tuple[float, float]:
-    """Return what is to be small: of those that hold the nodes, of others the bound."""
     return max(1.0, choice.excess), choice.nodes
 
 
-class Made(NamedTuple):
+class BoundedGraph(NamedTuple):
     """A graph with its widths and biases, and its plain bounds."""
 
     graph: WordGraph
@@ -160,13 +147,12 @@ class Made(NamedTuple):
     biases: Floats
     bounds: Bounds
 
-    def holds(self, most: Floats) -> bool:
-        """Tell whether bounds are as small as they are to be, and proved."""
-        return not self.bounds.unproved and bool((np.array(self.bounds.steps) <= most).all())
+    def holds(self, limits: Floats) -> bool:
+        return not self.bounds.unproved and bool((np.array(self.bounds.steps) <= limits).all())
 
 
 class Steered:
-    """The model of one form, of the worst there can be, and the bounds of its graphs."""
+    """The worst-case model of one form, and the bounds of its graphs."""
 
     def __init__(self, terms: Terms, demand: Demand, form: int) -> None:
         problem = terms.problem
@@ -181,35 +167,30 @@ class Steered:
         peaks = {name: column[:PEAKS] for name, column in extremes.items()}
         self.costs = costs_of(demand)
         self.model = Model(self.sketch, values, extremes, costs=self.costs, sure=sure, peaks=peaks)
-        self.ends = Ends(rest=resting(terms))
+        self.ends = WordEnds(rest=resting(terms))
 
     def graph(self, widths: Mapping[WidthVariable, int], biases: Floats) -> WordGraph:
-        """Return the graph of widths."""
-        problem, demand = self.problem, self.demand
-        return narrowed(
-            realise(
-                self.sketch, widths, self.model.statistics, problem.output_bits(demand.bits),
-                biases.tolist(), saturating=demand.saturating(problem),
-                treads=[one.format.tread for one in problem.outputs],
-            )
-        )  # fmt: skip
+        """Return the graph of widths without unused input bits."""
+        statistics = self.model.statistics
+        given = self.problem, self.demand, self.sketch, widths, statistics, biases
+        return narrowed(realised(*given))
 
     def explained(self, graph: WordGraph, widths: Mapping[WidthVariable, int]) -> Explained:
-        """Return a graph with what its words stand for."""
+        """Return a graph with the meanings of its words."""
         made = Realised(self.sketch, widths, graph)
         return explained_graph(self.problem, self.demand, made, self.ends)
 
-    def bounded(self, widths: Mapping[WidthVariable, int], biases: Floats) -> Made:
+    def bounded(self, widths: Mapping[WidthVariable, int], biases: Floats) -> BoundedGraph:
         """Return the graph of widths, and its plain bounds."""
         graph = self.graph(widths, biases)
         try:
             bounds = plain_bounds(self.explained(graph, widths))
         except DataError as error:
-            raise DataError(f"{self.problem.name}: nothing can be promised: {error}") from None
-        return Made(graph, dict(widths), biases, bounds)
+            raise DataError(f"{self.problem.name}: no error can be guaranteed: {error}") from None
+        return BoundedGraph(graph, dict(widths), biases, bounds)
 
-    def made(self, widths: Mapping[WidthVariable, int], biases: Floats) -> Made:
-        """Return the graph of widths with room enough in its heaps, its bounds about zero."""
+    def made(self, widths: Mapping[WidthVariable, int], biases: Floats) -> BoundedGraph:
+        """Return the graph of widths with wide enough heaps, and bounds centred on zero."""
         own = {k: value for k, value in widths.items() if k.role is not Role.ROOM}
         found = self.bounded(own, biases)
         for _ in range(MOST_ROOM):
@@ -218,27 +199,26 @@ class Steered:
                 break
             meanings = self.explained(found.graph, own).meanings
             for place, meaning in enumerate(meanings):
-                if isinstance(meaning, Total) and meaning.word in narrow:
+                if isinstance(meaning, AddendSum) and meaning.word in narrow:
                     own[Role.ROOM.of(place)] = own.get(Role.ROOM.of(place), 0) + 1
             found = self.bounded(own, biases)
-        beside = np.array([float(one.high + one.low) / 2 for one in found.bounds.outputs])
-        if (abs(beside) <= BESIDE).all():
+        middles = np.array([float(one.high + one.low) / 2 for one in found.bounds.outputs])
+        if (abs(middles) <= BESIDE).all():
             return found
-        moved = self.bounded(own, biases - beside)
+        moved = self.bounded(own, biases - middles)
         better = max(moved.bounds.steps) <= max(found.bounds.steps)
         return moved if better and not moved.bounds.unproved else found
 
-    def holds(self, choice: Candidate, most: Floats) -> bool:
-        """Tell whether a choice's plain bounds are as small as they are to be."""
-        return self.bounded(choice.widths, choice.biases).holds(most)
+    def holds(self, choice: Candidate, limits: Floats) -> bool:
+        return self.bounded(choice.widths, choice.biases).holds(limits)
 
-    def refine(self, start: Candidate, most: Floats) -> Candidate:
-        """Return the smallest choice that holds, or the nearest to holding.
+    def refine(self, start: Candidate, limits: Floats) -> Candidate:
+        """Return the smallest choice within the limits, or the nearest to them.
 
-        Its `excess` is what the largest bound is of what it may be.
+        Its `excess` is the largest ratio of a bound to its limit.
         """
         widths: Mapping[WidthVariable, int] = start.widths
-        prices, biases, allowed = start.prices, start.biases, most
+        prices, biases, allowed = start.prices, start.biases, limits
         rng = random.Random(self.demand.seed)  # noqa: S311 (not for secrets)
         best = replace(start, nodes=math.inf, excess=NEVER)
         for turn in range(ROUNDS):
@@ -250,63 +230,60 @@ class Steered:
             made = self.made(descent.widths, biases)
             widths, biases = made.widths, made.biases
             steps = np.array(made.bounds.steps)
-            excess = NEVER if made.bounds.unproved else float((steps / most).max())
+            excess = NEVER if made.bounds.unproved else float((steps / limits).max())
             nodes = float(self.costs.graph(made.graph))
             found = Candidate(self.form, widths, prices, biases, 0, nodes, excess)
             best = min(best, found, key=rank)
-            # What the model misses beside rounding is put right for the next round.
-            said = np.maximum(descent.noise - HALF, LEAST)
-            right = np.maximum(steps - HALF, LEAST) / said
+            # The errors that the model missed correct its allowance for the next round.
+            correction = np.maximum(steps - HALF, LEAST) / np.maximum(descent.noise - HALF, LEAST)
             tighter = 1.0 if best.excess <= 1 else 0.99**turn
-            allowed = HALF + np.maximum(most - HALF, LEAST) / right * tighter
+            allowed = HALF + np.maximum(limits - HALF, LEAST) / correction * tighter
         return best
 
-    def improve(self, start: Candidate, most: Floats, turn: int, units: float) -> Candidate:
-        """Return the smallest choice that annealing from one that holds has found."""
+    def improve(self, start: Candidate, limits: Floats, turn: int, units: float) -> Candidate:
+        """Return the smallest choice that annealing finds within the limits."""
 
         def judge(widths: Widths) -> Trial:
             found = self.bounded(widths, start.biases)
-            holds = found.holds(most)
+            holds = found.holds(limits)
             nodes = self.costs.graph(found.graph) if holds else 0
             return Trial(nodes, np.array(found.bounds.steps), holds)
 
-        descent = Descent(self.model, dict(start.widths), most, STEEPNESS)
+        descent = Descent(self.model, dict(start.widths), limits, STEEPNESS)
         found = judge(descent.widths)
-        # The model may use what it is known to misjudge: the proved state is what it allows.
-        descent.allowed = np.asarray(descent.noise + most - found.squares)
+        if not found.nodes:  # only constants: nothing is smaller
+            return start
+        # The proved state calibrates the model's allowance.
+        descent.allowed = np.asarray(descent.noise + limits - found.squares)
         trials = round(units * WORK / (found.nodes * self.costs.weight))
-        rng = random.Random(1000 * self.demand.seed + turn)  # noqa: S311 (not for secrets)
-        share = trials // 2 if turn % 2 == 0 else 0
-        left = trials
-        if share:
-            found, unused = polish(descent, most, judge, share)
-            left = trials - share + unused
-        found = anneal(descent, found, start.prices, judge, left, rng)
-        return replace(start, widths=dict(descent.widths), nodes=found.nodes)
+        nodes = polish_and_anneal(
+            descent, found, start.prices, judge,
+            allowed=limits, trials=trials, turn=turn, seed=self.demand.seed,
+        )  # fmt: skip
+        return replace(start, widths=dict(descent.widths), nodes=nodes)
 
     def _perturbations(self, turn: int) -> int:
-        """Return how often to perturb: in the middle rounds alone."""
-        often = min(MOST_PERTURBATIONS, round(PERTURBATIONS * self.demand.effort))
-        return often if 0 < turn < ROUNDS - 1 else 0
+        """Return the number of perturbations in a round; the first and last have none."""
+        count = min(MOST_PERTURBATIONS, round(PERTURBATIONS * self.demand.effort))
+        return count if 0 < turn < ROUNDS - 1 else 0
 
 
 # --------------------------------------------------------------------------------------------------
-# What coarse inputs make of the worst error whatever the logic does, and which would do.
+# The floor of the largest error: coarse inputs and rounding.
 #
-# Within a cell an output moves by up to Σ |∂y/∂x|·h/2 about its middle, and no word can tell where;
-# rounding makes half a step beside it. Slopes are those between the ends of cells at many states,
-# so what is said here is less than the truth: what is refused is refused for sure, nearly.
+# Within a cell of inputs an output changes by up to Σ |∂y/∂x|·h/2 from its value in the middle, and
+# rounding adds half a step. Slopes between the ends of cells at many states give a lower bound of
+# this floor.
 # --------------------------------------------------------------------------------------------------
 
-
-STATES = 4000  # drawn, and as many where linear inputs are at their ends
-CERTAIN = 0.9  # of what inputs make: what is nearly enough is tried
-COMFORTABLE = 0.5  # of what is promised beside rounding is what inputs may make, in advice
+STATES = 4000  # random states, and as many with linear inputs at their ends
+CERTAIN = 0.9  # part of the error of inputs that leads to a refusal
+COMFORTABLE = 0.5  # part of the error left besides rounding that advice gives to inputs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InputFloor:
-    """By how much outputs move within half a cell of every input, (inputs, states, outputs)."""
+    """The changes of outputs within half a cell of every input, (inputs, states, outputs)."""
 
     names: tuple[str, ...]
     bits: tuple[int, ...]
@@ -314,11 +291,10 @@ class InputFloor:
 
     @property
     def least(self) -> Floats:
-        """What every output errs by, at least, in steps."""
         return np.asarray(HALF + self.moves.sum(axis=0).max(axis=0))
 
     def wider(self, promised: Floats) -> dict[str, int] | None:
-        """Return the widths of inputs that leave room for logic: the fewest bits, if any do."""
+        """Return the least widths of inputs that leave error for logic; None if there are none."""
         moves, bits = self.moves.copy(), list(self.bits)
         room = COMFORTABLE * (promised - HALF)
         while True:
@@ -336,9 +312,9 @@ class InputFloor:
 
 
 def input_floor(problem: Problem, demand: Demand) -> InputFloor:
-    """Return how outputs move within the cells of inputs as wide as they may be.
+    """Return the changes of outputs within cells of inputs of the largest widths.
 
-    Beyond its range an output that saturates does not move.
+    An output that saturates does not change beyond its range.
     """
     words = quantities(problem, demand.input_bits)
     steps = np.asarray(problem.steps(demand.bits))
@@ -349,7 +325,7 @@ def input_floor(problem: Problem, demand: Demand) -> InputFloor:
     names, moves = [], []
     for place, one in enumerate(problem.inputs):
         word = words.get(one.name)
-        if word is None or word.exact:  # nothing is unknown of it
+        if word is None or word.exact:
             continue
         ends = []
         for sign in (-0.5, 0.5):
@@ -365,7 +341,7 @@ def input_floor(problem: Problem, demand: Demand) -> InputFloor:
 
 
 def refuse_impossible(problem: Problem, demand: Demand, promised: Floats) -> None:
-    """Raise a `DataError` where inputs alone break a promise; it says which would do."""
+    """Raise a `DataError` if the floor is above a guaranteed error, with sufficient widths."""
     floor = input_floor(problem, demand)
     if not floor.names:
         return
@@ -376,22 +352,22 @@ def refuse_impossible(problem: Problem, demand: Demand, promised: Floats) -> Non
     output, step = problem.outputs[worst], problem.steps(demand.bits)[worst]
     wider = floor.wider(promised)
     if wider is None:
-        advice = f"inputs of {MOST_INPUT} bits would not do: promise more"
+        advice = f"inputs of {MOST_INPUT} bits do not suffice: allow a larger error"
     else:
-        advice = f"these would do: --input-bits {_written(problem, demand, wider)}; or promise more"
+        advice = f"use --input-bits {_written(problem, demand, wider)}, or allow a larger error"
     widths = sorted(set(floor.bits))
-    most, makes = (
+    limit, reached = (
         f"{size:.4g} LSB ({size * step:.4g} {output.unit}".rstrip() + ")"
         for size in (promised[worst], floor.least[worst])
     )
     raise DataError(
-        f"{problem.name}: {output.name} cannot be kept within {most}: inputs of {_span(widths)} "
-        f"bits and rounding alone make {makes}: {advice}"
+        f"{problem.name}: cannot guarantee {limit} for {output.name}: the error of inputs of "
+        f"{_span(widths)} bits and rounding alone is {reached}: {advice}"
     )
 
 
 def _written(problem: Problem, demand: Demand, wider: dict[str, int]) -> str:
-    """Write all widths as the option takes them: a group's where its members have the same."""
+    """Write all widths in the syntax of the option; equal ones of a group are written once."""
     own = problem.by_input(demand.input_bits) | wider
     parts = []
     for group in problem.groups:
@@ -408,7 +384,7 @@ def _span(widths: list[int]) -> str:
 
 
 def _states(problem: Problem, seed: int) -> Floats:
-    """Return states, (states, inputs): drawn ones, and those with linear inputs at their ends."""
+    """Return states, (states, inputs): random ones, and ones with linear inputs at their ends."""
     drawn = np.concatenate(problem.draw(STATES, seed), axis=1)
     low, high = problem.bounds()
     ends = np.concatenate(problem.draw(STATES, seed + 1), axis=1)
@@ -418,87 +394,85 @@ def _states(problem: Problem, seed: int) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# The passes of a promise, in place of those that choose widths by samples.
+# The passes with a guaranteed error, which replace those that choose widths by samples.
 #
-# The plain bound steers; it says more than is true, so what it may be is found in turns: a graph is
-# searched for, its tight bound is proved, and the plain bound of the next one may be as much larger
-# as the tight one was smaller. Only what a tight bound has proved is kept.
+# The search uses the plain bound, which is larger than the tight one. Its limits are adjusted in
+# turns: the ratio of both bounds of the last graph gives the limits for the next. Results need a
+# tight bound within the guaranteed error.
 # --------------------------------------------------------------------------------------------------
 
-
-STEERING = 4.0  # steps: what outputs are searched for of which nothing is promised
-SAFE = 1 - 1e-5  # of what is promised: bounds are rounded up
-NEARER = 0.995  # of what the last tight bound leaves room for
-TURNS, QUICK_TURNS = 4, 3  # tight bounds while refining; with no effort
-WORTH = 0.01  # by how much more a plain bound may be, for another turn
+STEERING = 4.0  # steps: limit of the bounds of outputs without a guaranteed error
+SAFE = 1 - 1e-5  # factor on the guaranteed error, because bounds are rounded up
+NEARER = 0.995  # factor on the limits that the last tight bound allows
+TURNS, QUICK_TURNS = 4, 3  # tight bounds while refining; with effort 0
+WORTH = 0.01  # least increase of the limits for another turn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steering:
-    """Where a search is: the smallest choice that keeps the promise, if any is proved to, the last.
+    """The state of a search: the last choice, and the smallest one with a proved error, if any.
 
-    `most` is what the plain bounds of the next one may be. `nearest` is the choice whose tight
-    bounds, `reached`, are nearest to what is promised, until there is a best one.
+    `limits` are those of the next plain bounds. `nearest` is the choice with the tight bounds
+    (`reached`) nearest to the guaranteed errors.
     """
 
     goal: Sketched
     last: Candidate
-    most: Floats
+    limits: Floats
     best: Candidate | None = None
     nearest: Candidate | None = None
     reached: tuple[float, ...] = ()
 
     @property
     def task(self) -> SteeredTask:
-        """What is to be done next."""
-        return SteeredTask(self.goal.terms, self.goal.demand, self.most)
+        return SteeredTask(self.goal.terms, self.goal.demand, self.limits)
 
     @property
     def room(self) -> bool:
-        """Whether the next one may be larger by something, or has to be smaller."""
+        """Whether the next choice may have larger bounds, or must have smaller ones."""
         if self.best is not self.last:
             return True
         search = self.task.search(self.last.form)
         plain = np.array(search.bounded(self.last.widths, self.last.biases).bounds.steps)
-        return bool((self.most > plain * (1 + WORTH)).any())
+        return bool((self.limits > plain * (1 + WORTH)).any())
 
 
 def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
-    """Write outputs down as words without widths; refuse what no logic can keep."""
+    """Write outputs as words without widths; raise `DataError` for errors below the floor."""
     promised = _steered_for(_promised(terms, demand))
     refuse_impossible(terms.problem, demand, _promised(terms, demand))
     goal = Sketched(terms, demand, ledger, promised**2, np.full(len(promised), np.inf))
     made: dict[Sketch, int] = {}
-    for form in forms_of(terms, demand):  # equal ones are screened once
-        made.setdefault(Search.sketch_of(goal.task(), form), form)
+    for form in forms_of(terms, demand):  # equal sketches are screened once
+        made.setdefault(FormSearch.sketch_of(goal.task(), form), form)
     return replace(goal, sketches={form: sketch for sketch, form in made.items()})
 
 
 def screen(goal: Sketched) -> Screened:
-    """Choose the most promising forms by the model of the worst."""
+    """Choose the most promising forms by the worst-case model."""
     task = SteeredTask(goal.terms, goal.demand, _steered_for(_promised(goal.terms, goal.demand)))
     jobs = [(task, form) for form in goal.sketches]
     found = goal.ledger.candidates("screen", screen_form, jobs)
     held = [choice for choice in found if choice.nodes < math.inf]
-    if not held:  # by the model; a tight bound may say otherwise
+    if not held:  # by the model; a tight bound may be smaller
         held = found[:1]
     return Screened(goal, promising(goal, held))
 
 
 def predicted(terms: Terms, demand: Demand, ledger: Ledger) -> float:
-    """Return how many nodes the model expects of a promise; infinite where it expects none."""
+    """Return the nodes predicted for a guaranteed error; infinite if it is out of reach."""
     candidates = screen(sketch(terms, demand.completed(terms.problem), ledger)).candidates
     return min(choice.nodes for choice in candidates)
 
 
 def refine(screened: Screened) -> Steering:
-    """Search for graphs whose plain bounds leave their tight ones just within the promise."""
+    """Search for graphs with tight bounds just within the guaranteed errors."""
     goal = screened.goal
     promised = _promised(goal.terms, goal.demand)
     task = SteeredTask(goal.terms, goal.demand, _steered_for(promised))
     jobs = [(task, start) for start in screened.candidates]
     first = min(goal.ledger.candidates("refine 0", refine_steered, jobs), key=rank)
-    state = _proved(Steering(goal, first, task.most), "refine 0")
+    state = _proved(Steering(goal, first, task.limits), "refine 0")
     for turn in range(1, TURNS if goal.demand.effort else QUICK_TURNS):
         if not state.room:
             break
@@ -509,7 +483,7 @@ def refine(screened: Screened) -> Steering:
 
 
 def improve(state: Steering) -> Refined:
-    """Anneal widths while effort lasts; what is smaller counts if it is proved."""
+    """Anneal widths; a smaller result needs a proved error."""
     goal = state.goal
     units = goal.demand.effort / (CHUNKS * ANNEALERS)
     for chunk in range(CHUNKS if goal.demand.effort else 0):
@@ -525,9 +499,9 @@ def improve(state: Steering) -> Refined:
 
 
 def _promised(terms: Terms, demand: Demand) -> Floats:
-    """Return what is promised of outputs, in steps; infinite where nothing is."""
+    """Return the guaranteed errors of outputs, in steps; infinite if there is none."""
     if demand.error is None:
-        raise UsageError("nothing is promised")
+        raise UsageError("no guaranteed error is specified")
     return np.array(demand.error.steps(terms.problem, demand.bits))
 
 
@@ -536,13 +510,13 @@ def _steered_for(promised: Floats) -> Floats:
 
 
 def _proved(state: Steering, name: str) -> Steering:
-    """Prove the tight bound of the last choice, and say what that leaves for the next."""
+    """Prove the tight bound of the last choice, and compute the limits for the next."""
     goal, last = state.goal, state.last
     promised = _promised(goal.terms, goal.demand)
     search = state.task.search(last.form)
     made = search.bounded(last.widths, last.biases)
-    said = search.explained(made.graph, made.widths)
-    proof = np.array(goal.ledger.numbers(f"proof {name}", lambda: _steps(said, goal)))
+    explained = search.explained(made.graph, made.widths)
+    proof = np.array(goal.ledger.numbers(f"proof {name}", lambda: _steps(explained, goal)))
     best = state.best
     if (proof <= promised).all() and (best is None or last.nodes < best.nodes):
         best = last
@@ -551,39 +525,41 @@ def _proved(state: Steering, name: str) -> Steering:
         near, reached = last, tuple(proof.tolist())
     looser = (np.array(made.bounds.steps) - HALF) / np.maximum(proof - HALF, LEAST)
     finite = np.where(np.isfinite(promised), promised, STEERING)
-    most = HALF + NEARER * (finite * SAFE - HALF) * np.maximum(1.0, looser)
-    most = np.where(np.isfinite(promised), most, STEERING)
-    goal.ledger.say("refine", best or last, f"proved {_listed(proof)} LSB")
-    return Steering(goal, last, most, best, near, reached)
+    limits = HALF + NEARER * (finite * SAFE - HALF) * np.maximum(1.0, looser)
+    limits = np.where(np.isfinite(promised), limits, STEERING)
+    goal.ledger.report("refine", best or last, f"proved {_listed(proof)} LSB")
+    return Steering(goal, last, limits, best, near, reached)
 
 
-def _steps(said: Explained, goal: Sketched) -> list[float]:
+def _steps(explained: Explained, goal: Sketched) -> list[float]:
     """Return the bounds of a graph, in steps."""
-    bounds = bounds_of(said, goal.demand.grade, EFFORT, goal.ledger.workers)
+    bounds = bounds_of(explained, goal.demand.grade, EFFORT, goal.ledger.workers)
     if bounds is None or bounds.unproved:
-        return [NEVER] * len(said.results)
+        return [NEVER] * len(explained.results)
     return list(bounds.steps)
 
 
 def _broken(state: Steering) -> DataError:
-    """Say that a promise cannot be kept, and the best that was reached."""
+    """Return the error for guaranteed errors that are not reached, with the nearest bounds."""
     problem, demand = state.goal.terms.problem, state.goal.demand
     promised = _promised(state.goal.terms, demand)
     steps, near = problem.steps(demand.bits), state.nearest or state.last
     missed = [
         f"{one.name} {found:.3f} LSB ({found * step:.4g} {one.unit}".rstrip() + ")"
-        for one, found, most, step in zip(
+        for one, found, limit, step in zip(
             problem.outputs, state.reached, promised, steps, strict=True
         )
-        if found > most and found < NEVER
+        if found > limit and found < NEVER
     ]
     if not missed:
-        return DataError(f"{problem.name}: no bound is proved of what was found: allow no promise")
-    most = listing(f"{x:.4g}" for x in promised)
+        return DataError(
+            f"{problem.name}: no bound of the result can be proved: compile it without --error"
+        )
+    demanded = listing(f"{x:.4g}" for x in promised)
     return DataError(
-        f"{problem.name}: errors of {most} LSB cannot be promised; the best that was reached, with "
-        f"{near.nodes:.0f} nodes before any pass, is {listing(missed)}: widen --input-bits, give "
-        "more --bits, or promise more"
+        f"{problem.name}: cannot guarantee errors of {demanded} LSB; the nearest result, with "
+        f"{near.nodes:.0f} nodes before any pass, has {listing(missed)}: widen --input-bits, give "
+        "more --bits, or allow a larger error"
     )
 
 
@@ -592,22 +568,18 @@ def _listed(steps: Floats) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Which word length of outputs takes the fewest nodes to keep an error in their units.
+# The word length of outputs with the fewest nodes for a guaranteed error in their units.
 #
-# Longer words leave more steps to what is not rounding, and have more columns: the model tells
-# which of them is smaller, in a second or so each.
+# Longer words have smaller steps, and more columns. The model predicts the nodes in about a second.
 # --------------------------------------------------------------------------------------------------
-
 
 BEYOND = 2  # longer words that are tried after the best
 
 
 def bits_for(several: Sequence[Terms], demand: Demand, workers: Workers = ALONE) -> int:
-    """Return the word length for several loads; what no word length keeps is a `DataError`."""
+    """Return the word length for several loads; `DataError` if no word length is sufficient."""
     if demand.error is None or not demand.error.absolute:
-        raise UsageError(
-            "bits are found only for an error that is promised in a unit: --error 0.5Nm"
-        )
+        raise UsageError("choosing the bits needs a guaranteed error in a unit: --error 0.5Nm")
     best, fewest, refused = 0, math.inf, None
     for bits in range(LEAST_BITS, MOST_BITS + 1):
         if best and bits > best + BEYOND:
@@ -620,11 +592,11 @@ def bits_for(several: Sequence[Terms], demand: Demand, workers: Workers = ALONE)
             )
         except WorkerLostError:
             raise
-        except DataError as error:  # rounding alone, or inputs, make more
+        except DataError as error:  # below the floor of errors
             refused = error
             continue
         if nodes < fewest:
             best, fewest = bits, nodes
     if not best:
-        raise refused or DataError("no word length keeps the errors that are promised")
+        raise refused or DataError("no word length reaches the guaranteed errors")
     return best

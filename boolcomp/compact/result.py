@@ -1,23 +1,58 @@
-"""A finished compilation: the smallest graph, its final network, and what both err by."""
+"""Results of compact mode: networks, bounds, meanings of words, and stores with verification.
+
+A store file `puma560-8.<digest>.compact.json` holds a result without its times; the digest covers
+the problem's text, the demand and the version. Files are written as a whole and begin with a
+checksum; damaged ones are made again. During a search `….partial.json` holds finished stages and
+`nets/` the networks of tables. Results of shared places are verified before use, unless this user
+wrote them.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import glob
+import hashlib
+import json
 import math
+import os
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, DataWarning, is_there, needed, short
+from boolcomp.base.errors import (
+    NO_CONES,
+    DataError,
+    DataWarning,
+    is_there,
+    needed,
+    parse_json,
+    short,
+)
 from boolcomp.base.processes import WorkerLostError
+from boolcomp.base.store import (
+    Folder,
+    MissingError,
+    attest,
+    find,
+    keep,
+    own_place,
+    place_of,
+    put,
+    sealed,
+    shipped_place,
+    unsealed,
+    user_cache,
+)
 from boolcomp.base.workers import ALONE
+from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
+from boolcomp.compact.errors import Errors, Sampling, is_worst, measure_many
 from boolcomp.compact.network import (
-    ConedLogic,
     Synthesiser,
+    WordEnds,
     from_truth_tables,
     input_codes,
     output_codes,
@@ -34,78 +69,79 @@ from boolcomp.compact.sketch import (
     Linear,
     Powers,
     Quantity,
-    Source,
+    SourceWord,
     Waves,
     WordSum,
     quantities,
+    widths_of,
+    widths_text,
 )
+from boolcomp.compact.sketch_terms import Formulation, build_sketch
 from boolcomp.compact.tables import mux_network
-from boolcomp.logic.network import CONSTANTS, TRUE
-from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.abc import mapped
-from boolcomp.logic.synthesis.optimise import Step, optimise
-from boolcomp.logic.synthesis.tables import (
+from boolcomp.logic import lutmapping
+from boolcomp.logic.lutmapping import mapped
+from boolcomp.logic.network import parse_network, render_network
+from boolcomp.logic.synthesis import (
     MOST_INPUTS,
     SynthesisRecipe,
+    SynthesisStep,
     measure,
+    optimise,
     synthesise,
     synthesise_all,
 )
-from boolcomp.problem.expressions.tape import Straight
+from boolcomp.problem.tape import Straight
 from boolcomp.program.program import KnownErrors, bound_note, over_found
 from boolcomp.proof.bound.balls import Enclosure, between, pi
 from boolcomp.proof.bound.meaning import (
     EFFORT,
-    Asked,
-    AskedInput,
+    AddendSum,
     CurveTable,
     Explained,
     GivenWord,
     LinearPart,
-    Pieces,
     PowerTable,
     ProductPart,
     ResultMeaning,
-    Total,
+    SpecifiedFunction,
+    SpecifiedInput,
     TurnSum,
     WaveTable,
+    WordPieces,
 )
+from boolcomp.proof.worst import Worst
+from boolcomp.terms.extract import resting
 from boolcomp.words.drawing import word_names
+from boolcomp.words.graph import parse_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from boolcomp.base.store import Entry, Where
+    from boolcomp.base.store import ResultPlace as StorePlace
     from boolcomp.base.workers import Workers
     from boolcomp.codes import Code
-    from boolcomp.compact.demand import Demand
-    from boolcomp.compact.errors import Errors
-    from boolcomp.compact.network import Addition, Ends
-    from boolcomp.compact.realisation import Place
+    from boolcomp.compact.network import Addition
+    from boolcomp.compact.realisation import NodeWords
     from boolcomp.compact.sketch import Sketch, SketchNode, Table, Widths
-    from boolcomp.compact.sketch_terms import Form
     from boolcomp.compact.tables import Columns
-    from boolcomp.logic.network import Network, Node
+    from boolcomp.logic.network import Network
     from boolcomp.logic.simulation import TruthTable
-    from boolcomp.logic.synthesis.tables import Objective
+    from boolcomp.logic.synthesis import Objective
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.words import Interval
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.meaning import Bounds, Grade, Meaning
-    from boolcomp.proof.worst import Worst
-    from boolcomp.words.graph import Cone, WordGraph
+    from boolcomp.terms.extract import Terms
+    from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]
 
 
-# --------------------------------------------------------------------------------------------------
-# A finished compilation: the smallest graph, its final network, and what both err by.
-# --------------------------------------------------------------------------------------------------
-
-
-PASSES_LEAVE = 0.85  # of the nodes that the noise model counts, after all passes
+PASSES_LEAVE = 0.85  # ratio of nodes after all passes to those of the noise model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,67 +149,57 @@ class Built:
     """A finished compilation.
 
     The network's inputs are the words of `compact.input_codes` in their order, each most
-    significant bit first; its outputs are, for every one asked for, the bits of its word, most
-    significant first, then one that tells whether it saturated. Codes are natural. `errors` are
-    those of `errors.samples` states that no part of the search has seen; the network gave the
-    graph's words, bit for bit, at all of them. `worst` was sought by climbing. `dropped` says how
-    many low bits of each input word nothing reads: they are not in the network. Words are decoded
-    beside the middles of cells as `ends` say (see `errors.centre`), and so are all errors. `bounds`
-    are what no error exceeds. The network is its graph's but for `cones`,
-    which move words by what is `booked`.
+    significant bit first. Its outputs are, for every output, the bits of its word, most significant
+    first, then whether it saturated. Codes are natural. `errors` are those of fresh states, at
+    which the network has computed the graph's words, and `worst` is the result of the error search.
+    `dropped` are the numbers of unused low bits of input words, which the network lacks. Errors
+    include the shifts of output codes in `ends`. `bounds` are the proved errors.
     """
 
     compact: Compact
     network: Network
-    steps: tuple[Step, ...]
+    steps: tuple[SynthesisStep, ...]
     lut6: int
     errors: Errors
     worst: Worst
     dropped: Mapping[str, int]
     seconds: float
     stored: bool
-    ends: Ends
+    ends: WordEnds
     bounds: Bounds | None = None
-    cones: tuple[Cone, ...] = ()
-    booked: Booked = field(default_factory=dict)
 
     @property
     def nodes(self) -> int:
-        """How many nodes of at most three inputs the network has."""
         return len(self.network.nodes)
 
     @property
     def depth(self) -> int:
-        """The largest number of nodes from an input to an output."""
         return self.network.depth
 
     @property
     def without_abc(self) -> bool:
-        """Whether ABC was missing when this was made, so that there may be smaller logic."""
-        return any(step.note == abc.MISSING.note for step in self.steps)
+        return any(step.note == lutmapping.MISSING.note for step in self.steps)
 
     @property
     def predicted_nodes(self) -> float:
-        """What the noise model expects, before anything is built."""
         return PASSES_LEAVE * self.compact.predicted_cost
 
     @property
     def predicted_rms(self) -> tuple[float, ...]:
-        """The rms errors, in steps, that the noise model expects."""
         return tuple(float(x) for x in self.compact.predicted_rms)
 
     @property
     def holds(self) -> bool:
-        """Whether errors are as demanded: rms within 1 % (samples differ), the worst found."""
+        """Whether errors are as demanded; the rms of fresh samples may be 1 % larger."""
         demand = self.compact.demand
         rms = np.sqrt(self.compact.allowed) * 1.01
-        most = np.asarray(demand.max or (np.inf,))
-        within = bool((self.errors.rms <= rms).all() and (self.largest <= most).all())
+        limits = np.asarray(demand.max or (np.inf,))
+        within = bool((self.errors.rms <= rms).all() and (self.largest <= limits).all())
         return within and not self.errors.wrapped and self.kept
 
     @property
     def promised(self) -> tuple[float, ...]:
-        """What is promised of every output, in steps: infinite where nothing is."""
+        """The guaranteed errors of outputs, in steps; infinite if there is none."""
         demand, problem = self.compact.demand, self.compact.problem
         if demand.error is None:
             return (math.inf,) * len(problem.outputs)
@@ -181,36 +207,35 @@ class Built:
 
     @property
     def kept(self) -> bool:
-        """Whether what is promised is proved; so it is where nothing is promised."""
+        """Whether all guaranteed errors are proved."""
         if not self.compact.demand.error:
             return True
         if self.bounds is None or self.bounds.unproved:
             return False
         pairs = zip(self.bounds.steps, self.promised, strict=True)
-        return all(found <= most for found, most in pairs)
+        return all(found <= limit for found, limit in pairs)
 
     @property
     def largest(self) -> Floats:
-        """The largest error of every output that is known, in steps."""
-        return np.maximum(self.errors.max, self.worst.most)
+        return np.maximum(self.errors.max, self.worst.largest)
 
     @property
     def proved(self) -> tuple[float, ...]:
-        """What no error of an output exceeds, in its unit: infinite where that is not proved."""
+        """The proved errors of outputs, in their units; infinite without a proof."""
         if self.bounds is None or self.bounds.unproved:
             return (math.inf,) * len(self.compact.problem.outputs)
         return self.bounds.values
 
     @property
     def over_found(self) -> tuple[float | None, ...]:
-        """How many times the worst found those are, as far as either is known."""
+        """The ratios of proved errors to the largest errors found; None if unknown."""
         steps = [code.step for code in self.compact.output_codes]
         known = zip(self.proved, self.largest, steps, strict=True)
         return tuple(over_found(bound, float(found) * step) for bound, found, step in known)
 
     @property
     def useful(self) -> tuple[bool, ...]:
-        """Whether a bound is no wider than the word of its output, be it conditional or not."""
+        """Whether bounds of outputs are at most as wide as their words, also without a proof."""
         if self.bounds is None:
             return (False,) * len(self.compact.problem.outputs)
         pairs = zip(self.bounds.values, self.compact.output_codes, strict=True)
@@ -218,47 +243,43 @@ class Built:
 
     @property
     def grades(self) -> tuple[str, ...]:
-        """How tight those are: empty where nothing is proved."""
+        """The grades of proved errors; empty without a proof."""
         if self.bounds is None or self.bounds.unproved:
             return ("",) * len(self.compact.problem.outputs)
         return tuple(bound.grade for bound in self.bounds.outputs)
 
     def program(self) -> Program:
-        """Return the program, with its graph, what its words mean, and its errors."""
+        """Return the program with its graph, the meanings of its words, and its errors."""
         one = self.compact
         made = program_of_graph(one.problem, one.demand, one.graph, self.network, self.ends)
         (load,) = made.loads
         sizes = zip(self.errors.rms, self.errors.max, self.largest, strict=True)
+        given = zip(load.outputs, sizes, self.proved, self.grades, strict=True)
         outputs = tuple(
             replace(
-                output,
-                bound=bound,
-                grade=grade,
+                output, bound=bound, grade=grade,
                 errors=KnownErrors(*(float(x) * output.code.step for x in found)),
             )
-            for output, found, bound, grade in zip(
-                load.outputs, sizes, self.proved, self.grades, strict=True
-            )
-        )
-        ranges = {name: code.range for name, code in one.input_codes.items()}
-        meanings = word_names(one.graph, ranges)
+            for output, found, bound, grade in given
+        )  # fmt: skip
         load = replace(load, outputs=outputs)
         if one.demand.keeps_graph:
-            load = replace(load, graph=one.graph, meanings=meanings)
+            ranges = {name: code.range for name, code in one.input_codes.items()}
+            load = replace(load, graph=one.graph, meanings=word_names(one.graph, ranges))
         return replace(made, loads=(load,), demand=str(one.demand))
 
     def __str__(self) -> str:
         compact = self.compact
         lines = [
             f"{compact.problem.name} at {compact.demand.bits} bits, {compact.form}",
-            f"built: {self.nodes} nodes, depth {self.depth}, {self.lut6} if they had six inputs",
+            f"built: {self.nodes} LUT3 nodes, depth {self.depth}, {self.lut6} as LUT6",
             f"demand: {compact.demand}",
             f"predicted: {self.predicted_nodes:.0f} nodes, rms {_list(self.predicted_rms)}",
             f"measured at {self.errors.samples} fresh states, in steps: {self.errors}",
-            f"worst found with {self.worst.evaluations} evaluations: {_list(self.largest)}",
+            f"largest error found, {self.worst.evaluations} evaluations: {_list(self.largest)}",
         ]
         gone = [f"{name} {bits}" for name, bits in self.dropped.items() if bits]
-        lines.append(f"low input bits that nothing reads: {', '.join(gone) or 'none'}")
+        lines.append(f"unused low input bits: {', '.join(gone) or 'none'}")
         return "\n".join(lines) + "\n"
 
 
@@ -266,22 +287,17 @@ def _list(values: Iterable[float]) -> str:
     return " ".join(short(value, 3) for value in values)
 
 
-# --------------------------------------------------------------------------------------------------
-# A compiled word graph with all that is known of it.
-# --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Compact:
-    """A compiled graph: what was chosen, what was predicted, what was built and measured.
+    """A compiled graph, with its form and widths, and predicted, built and measured values.
 
-    `allowed` are the mean square errors asked for, in steps²; `nodes` those of the network whose
-    tables are made by cofactors; `errors` those of states that the search looked at.
+    `allowed` are the allowed mean square errors, in steps²; `nodes` those of the network with
+    tables by cofactors; `errors` those at the states of the search.
     """
 
     problem: Problem
     demand: Demand
-    form: Form
+    form: Formulation
     sketch: Sketch
     widths: Widths
     graph: WordGraph
@@ -293,60 +309,50 @@ class Compact:
     errors: Errors
 
     @property
-    def asked_words(self) -> dict[str, Quantity]:
-        """The input words as they were asked for; the graph may read less of them."""
+    def specified_words(self) -> dict[str, Quantity]:
         return quantities(self.problem, self.demand.input_bits)
 
     @property
     def input_codes(self) -> dict[str, Code]:
-        """The codes of the input words by name, in the order of the network's inputs."""
         return input_codes(self.problem, self.demand, self.graph)
 
     @property
     def output_codes(self) -> tuple[Code, ...]:
-        """The codes of the outputs' words: about zero, wider than the range where that is short."""
         return output_codes(self.problem, self.demand, self.graph)
 
     @property
     def dropped(self) -> dict[str, int]:
-        """How many low bits of every input word the graph does not have."""
+        """The numbers of low bits of input words that the graph does not have."""
         left = {node.name: node.bits for node in self.graph.inputs}
-        return {name: word.bits - left.get(name, 0) for name, word in self.asked_words.items()}
+        return {name: word.bits - left.get(name, 0) for name, word in self.specified_words.items()}
 
     def network(self, synthesise: Synthesiser = mux_network) -> Network:
-        """Return the network of the graph (see `word_logic`)."""
         return word_logic(self.graph, synthesise)
 
 
 # --------------------------------------------------------------------------------------------------
-# What the words of a graph stand for, said for whoever proves bounds (see `proof.bound.meaning`).
-#
-# The sketch says what is calculated, widths say how it was realised; which part of a heap belongs
-# to which addend is found again from both.
+# The meanings of a graph's words, for proofs of bounds (see `proof.bound.meaning`).
 # --------------------------------------------------------------------------------------------------
 
+MOST_BITS = 40  # of all input words, for proofs by cells
 
-MOST_BITS = 40  # of all inputs' words: nobody looks at more cells than that
 
-
-def explained(compact: Compact, ends: Ends, booked: Booked | None = None) -> Explained:
-    """Return a compiled graph with what its words stand for, and by how much cones move them."""
+def explained(compact: Compact, ends: WordEnds) -> Explained:
+    """Return a compiled graph with the meanings of its words."""
     made = Realised(compact.sketch, compact.widths, compact.graph)
-    found = explained_graph(compact.problem, compact.demand, made, ends)
-    moved = tuple((word, *by) for word, by in sorted((booked or {}).items()))
-    return replace(found, booked=moved)
+    return explained_graph(compact.problem, compact.demand, made, ends)
 
 
 class Realised(NamedTuple):
-    """A sketch, its widths, and the graph that they make."""
+    """A sketch, its widths, and their graph."""
 
     sketch: Sketch
     widths: Widths
     graph: WordGraph
 
 
-def explained_graph(problem: Problem, demand: Demand, made: Realised, ends: Ends) -> Explained:
-    """Return a graph with what its words stand for, of a search that may not be over."""
+def explained_graph(problem: Problem, demand: Demand, made: Realised, ends: WordEnds) -> Explained:
+    """Return a graph with the meanings of its words, also during a search."""
     words = quantities(problem, demand.input_bits)
     ranges = {one.name: one.range for one in problem.inputs}
     places = realised_places(made.sketch, made.widths, made.graph)
@@ -363,22 +369,22 @@ def explained_graph(problem: Problem, demand: Demand, made: Realised, ends: Ends
             outputs, made.sketch.outputs, steps, shifts, rests, strict=True
         )
     )
-    return Explained(made.graph, meanings, results, asked=_asked(problem, demand, made.graph))
+    return Explained(
+        made.graph, meanings, results, specified=_specified(problem, demand, made.graph)
+    )
 
 
-@lru_cache(maxsize=4)  # of a problem many graphs are made
+@lru_cache(maxsize=4)  # for many graphs of a problem
 def _steps(problem: Problem) -> Straight | None:
-    """Return a problem's function as steps, if it is no sum of terms."""
+    """Return a problem's function as steps, unless it is a sum of terms."""
     steps = problem.form()
     return steps if isinstance(steps, Straight) else None
 
 
-def _asked(problem: Problem, demand: Demand, graph: WordGraph) -> Asked | None:
-    """Return a problem as steps, if that is how it was given and it has few cells."""
-    if sum(node.bits for node in graph.inputs) > MOST_BITS:
-        return None
+def _specified(problem: Problem, demand: Demand, graph: WordGraph) -> SpecifiedFunction | None:
+    """Return a problem as steps, if it was specified so and has few cells."""
     steps = _steps(problem)
-    if steps is None:
+    if sum(node.bits for node in graph.inputs) > MOST_BITS or steps is None:
         return None
     inputs, words = [], quantities(problem, demand.input_bits)
     for one in problem.inputs:
@@ -388,15 +394,17 @@ def _asked(problem: Problem, demand: Demand, graph: WordGraph) -> Asked | None:
             base, unit = word.range.low + math.pi, 2 * math.pi
         elif word is not None:
             base, unit = word.range.centre, word.step
-        inputs.append(AskedInput(one.name, base, unit, one.range.low, one.range.high))
+        inputs.append(SpecifiedInput(one.name, base, unit, one.range.low, one.range.high))
     centres = [one.range.centre for one in problem.outputs]
-    return Asked(steps, tuple(inputs), tuple(zip(centres, problem.steps(demand.bits), strict=True)))
+    return SpecifiedFunction(
+        steps, tuple(inputs), tuple(zip(centres, problem.steps(demand.bits), strict=True))
+    )
 
 
 def _rest(
     names: tuple[str, ...] | None, words: Mapping[str, Quantity]
 ) -> tuple[tuple[str, Enclosure], ...] | None:
-    """Return where inputs are that say zero: no farther from it than a cell is wide."""
+    """Return the ranges of inputs whose words are zero: within one cell of zero."""
     if names is None:
         return None
     found = []
@@ -409,45 +417,50 @@ def _rest(
 
 
 def _meaning(
-    node: SketchNode, place: Place, words: Mapping[str, Quantity], ranges: Mapping[str, Interval]
+    node: SketchNode,
+    place: NodeWords,
+    words: Mapping[str, Quantity],
+    ranges: Mapping[str, Interval],
 ) -> Meaning:
-    if isinstance(node, Source):
+    if isinstance(node, SourceWord):
         return _given(node, place, words[node.name], ranges[node.name])
     word = place.words[0] if place.words else None
     if isinstance(node, AngleSum):
         return TurnSum(node.items, word)
     if not isinstance(node, WordSum):
-        return _table(node, Pieces(place.words, place.product))
+        return _table(node, WordPieces(place.words, place.product))
     addends = tuple(
         LinearPart(one.node, one.factor)
         if isinstance(one, Linear)
         else ProductPart(one.a, one.b, one.factor)
         for one in node.addends
     )
-    return Total(addends, node.constant, word, place.owners, TURN if node.angle else 0)
+    return AddendSum(addends, node.constant, word, place.owners, TURN if node.angle else 0)
 
 
-def _table(node: Table, pieces: Pieces) -> Meaning:
+def _table(node: Table, pieces: WordPieces) -> Meaning:
     if isinstance(node, Waves):
         return WaveTable(node.source, node.parts, pieces)
     if isinstance(node, Powers):
         return PowerTable(node.source, node.coefficients, pieces)
     if not isinstance(node, Curve):
-        raise TypeError(f"no table: {node}")
+        raise TypeError(f"not a table: {node}")
     return CurveTable(
         node.source, node.function, node.unit, node.middle, node.factor, node.low, node.high,
         node.angle, pieces,
     )  # fmt: skip
 
 
-def _given(node: Source, place: Place, word: Quantity, allowed: Interval) -> GivenWord:
-    """Return an input; an angle counts turns from half a turn above its word's lowest border."""
+def _given(node: SourceWord, place: NodeWords, word: Quantity, allowed: Interval) -> GivenWord:
+    """Return an input; angles count turns from half a turn above the word's lowest border."""
     low, high = Fraction(allowed.low), Fraction(allowed.high)
     if node.angle:
-        start = Fraction(word.range.low)
-        turn = Fraction(pi().low, 1 << 79), Fraction(pi().high, 1 << 79)
-        half = Fraction(1, 2)
-        where = between(_least(low - start, turn) - half, _most(high - start, turn) - half)
+        start, half = Fraction(word.range.low), Fraction(1, 2)
+        turns = Fraction(pi().low, 1 << 79), Fraction(pi().high, 1 << 79)
+        where = between(
+            min((low - start) / turn for turn in turns) - half,
+            max((high - start) / turn for turn in turns) - half,
+        )
     else:
         centre, step = Fraction(word.range.centre), Fraction(word.step)
         where = between((low - centre) / step, (high - centre) / step)
@@ -457,155 +470,49 @@ def _given(node: Source, place: Place, word: Quantity, allowed: Interval) -> Giv
     )  # fmt: skip
 
 
-def _least(x: Fraction, by: tuple[Fraction, Fraction]) -> Fraction:
-    return min(x / one for one in by)
-
-
-def _most(x: Fraction, by: tuple[Fraction, Fraction]) -> Fraction:
-    return max(x / one for one in by)
-
-
 # --------------------------------------------------------------------------------------------------
-# By how much cones move their words: seen at all values of what they read, as far as that is few.
-#
-# A cone moves its heap by what its column counts, or not at all. Cones of a heap that read the same
-# signals are looked at together; of signals that are too many, those are taken that they are made
-# of.
-# --------------------------------------------------------------------------------------------------
-
-
-Booked: TypeAlias = "Mapping[int, tuple[int, int]]"
-"""Of words by place: the least and the most that cones add, in steps of the heap."""
-
-MOST_READ = 18  # signals of which all values are looked at
-
-
-def booked(graph: WordGraph, cones: Sequence[Cone], synthesise: Synthesiser) -> Booked:
-    """Return by how much cones move every word that has some."""
-    if not cones:
-        return {}
-    made = ConedLogic(graph, synthesise, cones)
-    nodes, first = made.builder.nodes, CONSTANTS + made.builder.inputs
-    found = {}
-    for word, own in groupby(sorted(cones, key=lambda cone: cone.spot), lambda x: x.spot.word):
-        pairs = [
-            (1 << cone.spot.column, made.signals[cone.spot], made.replaced[cone.spot])
-            for cone in own
-        ]
-        ends = [_ends(nodes, first, group) for group in _together(nodes, first, pairs)]
-        found[word] = sum(low for low, _ in ends), sum(high for _, high in ends)
-    return found
-
-
-Pair: TypeAlias = tuple[int, int, int]  # what a column counts, the literals there and before
-
-
-def _together(nodes: Sequence[Node], first: int, pairs: Iterable[Pair]) -> list[list[Pair]]:
-    """Return cones in groups that read few signals."""
-    groups: list[list[Pair]] = []
-    for pair in pairs:
-        for group in groups:
-            if len(_read(nodes, first, [*group, pair])) <= MOST_READ:
-                group.append(pair)
-                break
-        else:
-            groups.append([pair])
-    return groups
-
-
-def _read(nodes: Sequence[Node], first: int, pairs: Iterable[Pair]) -> list[int]:
-    """Return signals of which literals are functions: as few as they are found to be, or fewest."""
-    leaves = {x >> 1 for pair in pairs for x in pair[1:] if x >> 1 >= CONSTANTS}
-    while True:
-        best = None
-        for leaf in leaves:
-            if leaf >= first:
-                after = (leaves - {leaf}) | set(nodes[leaf - first].operands)
-                best = min((len(after), -leaf, after), best or (MOST_READ + 1, 0, leaves))
-        if best is None or best[0] > MOST_READ:
-            return sorted(leaves)
-        leaves = best[2]
-
-
-def _ends(nodes: Sequence[Node], first: int, pairs: Sequence[Pair]) -> tuple[int, int]:
-    """Return the least and the most that cones add together."""
-    leaves = _read(nodes, first, pairs)
-    index = np.arange(1 << len(leaves))
-    known = {leaf: (index >> k & 1).astype(bool) for k, leaf in enumerate(leaves)}
-    known |= {k: np.full(len(index), k == TRUE) for k in range(CONSTANTS)}
-
-    def value(literal: int) -> NDArray[np.bool_]:
-        waiting = [literal >> 1]
-        while waiting:
-            signal = waiting[-1]
-            if signal in known:
-                waiting.pop()
-                continue
-            lut, operands = nodes[signal - first]
-            if missing := [k for k in operands if k not in known]:
-                waiting += missing
-                continue
-            row = np.zeros(len(index), np.int64)
-            for place, k in enumerate(operands):
-                row |= known[k].astype(np.int64) << (2 - place)
-            known[signal] = (lut >> row & 1).astype(bool)
-        return known[literal >> 1] ^ bool(literal & 1)
-
-    total = np.zeros(len(index), np.int64)
-    for counts, there, before in pairs:
-        total += counts * (value(there).astype(np.int64) - value(before))
-    return int(total.min()), int(total.max())
-
-
-# --------------------------------------------------------------------------------------------------
-# The bound of a compiled graph, if there is one.
+# The bounds of a compiled graph.
 # --------------------------------------------------------------------------------------------------
 
 
 def proved(
     compact: Compact,
-    ends: Ends,
-    booked: Booked,
+    ends: WordEnds,
     grade: Grade | None,
     effort: int | None,
     workers: Workers = ALONE,
 ) -> Bounds | None:
-    """Return what no error exceeds; None where a function has no bound near some words, or beyond.
+    """Return the proved errors of outputs; None if the function is unbounded near some words.
 
-    It is None, with a warning, where python-flint is not installed, which proofs need.
-
-    Every output has the tighter of this bound and the checker's plain one (`proof.bound.checked`).
-    Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones,
-    and without a grade asks for them. Without both, bounds are tight where that takes little
-    counted work (see `proof.bound.usual`). Where words are moved by cones (`booked`) bounds are
-    plain.
+    The result is None, with a warning, if python-flint is not installed. Every output has the
+    tighter of this bound and the checker's plain one. If bounds of a `grade` fail, those of the
+    grade below are used; `effort` is for tight ones, and implies them without a grade. By default
+    bounds are tight if that takes little counted work (see `usual_grade`).
     """
     if not is_there("python-flint"):
         warnings.warn(
-            f"no bounds are proved here: {needed('python-flint')}", DataWarning, stacklevel=2
+            f"bounds cannot be proved: {needed('python-flint')}", DataWarning, stacklevel=2
         )
         return None
-    from boolcomp.proof.bound.checked import met_with_checker  # noqa: PLC0415 (as below)
+    from boolcomp.proof.bound.graded import met_with_checker  # noqa: PLC0415 (as below)
 
-    said = explained(compact, ends, booked)
-    if booked:
-        grade = "plain"
+    graph = explained(compact, ends)
     if grade is None and effort is None:
         from boolcomp.proof.bound.graded import USUAL, usual_grade  # noqa: PLC0415 (as below)
 
-        grade, effort = usual_grade(said), USUAL
-    found = bounds_of(said, grade or "tight", effort or EFFORT, workers)
+        grade, effort = usual_grade(graph), USUAL
+    found = bounds_of(graph, grade or "tight", effort or EFFORT, workers)
     try:
-        return None if found is None else met_with_checker(said, found)
+        return None if found is None else met_with_checker(graph, found)
     except DataError:
         return None
 
 
-@lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over
+@lru_cache(maxsize=4)  # the last bounds of a search are needed again for its result
 def bounds_of(
-    said: Explained, grade: Grade, effort: int, workers: Workers = ALONE
+    graph: Explained, grade: Grade, effort: int, workers: Workers = ALONE
 ) -> Bounds | None:
-    """Return what no error of a graph exceeds, as above."""
+    """Return the proved errors of a graph without the checker's bounds."""
     from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)
         HEAPS,
         USUAL,
@@ -618,22 +525,21 @@ def bounds_of(
 
     try:
         if grade == "plain":
-            return without_overflow(said, beyond_ends(said, plain_bounds(said)))
+            return without_overflow(graph, beyond_ends(graph, plain_bounds(graph)))
         from boolcomp.proof.bound.graded import graded_bounds  # noqa: PLC0415 (compiled loops)
 
-        found = graded_bounds(said, grade, effort, workers)
+        found = graded_bounds(graph, grade, effort, workers)
         heaps = max(USUAL, -(-effort // HEAPS))
-        return without_overflow(said, beyond_ends(said, found), heaps)
-    except WorkerLostError:  # that says nothing of the graph
+        return without_overflow(graph, beyond_ends(graph, found), heaps)
+    except WorkerLostError:
         raise
     except DataError:
         return None
 
 
 # --------------------------------------------------------------------------------------------------
-# From a word graph to its final network: tables synthesised, then passes that are each proved.
+# The final network of a word graph: synthesis of tables, then passes with equivalence proofs.
 # --------------------------------------------------------------------------------------------------
-
 
 MAP_SECONDS = 60.0
 
@@ -643,12 +549,12 @@ class Finished:
     """A network and the steps that led to it."""
 
     network: Network
-    steps: tuple[Step, ...]
+    steps: tuple[SynthesisStep, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Begin:
-    """What approximation begins with: a graph's network, and its worst error where it is known."""
+    """A graph and its network, before or after approximation; the largest errors if known."""
 
     compact: Compact
     finished: Finished
@@ -659,14 +565,14 @@ def table_network(
     graph: WordGraph,
     objective: Objective = "nodes",
     folder: Path | None = None,
-    report: Callable[[Step], None] = lambda _: None,
+    report: Callable[[SynthesisStep], None] = lambda _: None,
     workers: Workers = ALONE,
     known: Mapping[tuple[int, Columns], Network] | None = None,
 ) -> Finished:
-    """Return the network that a graph says, by rule; its tables are synthesised, each compared.
+    """Return the network of a graph with synthesised tables.
 
-    Those of too many inputs are made by cofactors. Tables are kept in a folder, if one is given.
-    Of tables that are `known` the smaller network counts.
+    Tables with too many inputs are made by cofactors. Results are cached in a folder, if given. A
+    `known` network of a table is used if it is smaller.
     """
     own = synthesiser(objective, folder, tables_in(graph), workers)
 
@@ -675,7 +581,7 @@ def table_network(
         return min(both, key=lambda network: measure(network, objective))
 
     start = word_logic(graph, made)
-    first = Step("tables", len(start.nodes), start.depth, "at all inputs")
+    first = SynthesisStep("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
     return Finished(start, (first,))
 
@@ -686,13 +592,13 @@ def synthesiser(
     known: Iterable[tuple[int, Columns]] = (),
     workers: Workers = ALONE,
 ) -> Synthesiser:
-    """Return what makes networks of tables small; they are kept in a folder, if one is given.
+    """Return a synthesis of tables; results are cached in a folder, if given.
 
-    Tables that are known already are made at once, wherever there are workers.
+    Workers synthesise `known` tables in advance.
     """
     recipe = SynthesisRecipe(objective, use_abc=False)
     tables = [truth_table(*one) for one in dict.fromkeys(known) if one[0] <= MOST_INPUTS]
-    # The largest first: they take longest, and the small ones fill the gaps.
+    # The largest tables take longest, and so come first.
     tables.sort(key=lambda table: -table.inputs)
     made = synthesise_all(tables, recipe, folder, workers=workers)
     found = {table: one.network for table, one in zip(tables, made, strict=True)}
@@ -704,42 +610,42 @@ def synthesiser(
 
 
 def sums_of(graph: WordGraph, objective: Objective | None = None) -> tuple[Addition, ...]:
-    """Return how the sums of a first network are added up, in the order of the graph's words.
+    """Return records of the sums of a first network, in the order of the graph's words.
 
     It is that of `table_network` or, without an objective, of `plain_network`.
     """
-    said: list[Addition] = []
-    word_logic(graph, synthesiser(objective, None) if objective else mux_network, said)
-    return tuple(said)
+    sums: list[Addition] = []
+    word_logic(graph, synthesiser(objective, None) if objective else mux_network, sums)
+    return tuple(sums)
 
 
 def plain_network(graph: WordGraph) -> Finished:
-    """Return the network that a graph says, by rule; its tables are decision diagrams."""
+    """Return the network of a graph with tables as decision diagrams."""
     made = word_logic(graph)
-    return Finished(made, (Step("tables", len(made.nodes), made.depth, "by decision diagrams"),))
+    step = SynthesisStep("tables", len(made.nodes), made.depth, "by decision diagrams")
+    return Finished(made, (step,))
 
 
 def smaller(
     start: Finished,
     objective: Objective = "nodes",
     rounds: int = 8,
-    report: Callable[[Step], None] = lambda _: None,
+    report: Callable[[SynthesisStep], None] = lambda _: None,
     *,
     quick: bool = False,
 ) -> Finished:
-    """Return the best network found; every step is proved equivalent to the one before.
+    """Optimise a network; every step is proved equivalent to the one before.
 
-    `quick` does one round of what takes least.
+    `quick` is one round of the fastest passes.
     """
     done = optimise(
-        start.network, None, objective, rounds=1 if quick else rounds, quick=quick,
-        report=report,
-    )  # fmt: skip
+        start.network, None, objective, rounds=1 if quick else rounds, quick=quick, report=report
+    )
     return Finished(done.network, (*start.steps, *done.steps))
 
 
 def lut6(network: Network, *, quick: bool = False) -> int:
-    """Return how many 6-input tables a network takes: those ABC finds, proved, or our own cones.
+    """Return the number of LUT6 of a network, mapped by ABC if installed.
 
     A `quick` count may be a few percent larger.
     """
@@ -747,8 +653,8 @@ def lut6(network: Network, *, quick: bool = False) -> int:
 
 
 def lut6_of(network: Network, workers: Workers, *, quick: bool = False) -> Callable[[], int]:
-    """Let a worker count them, and return what waits for that; one with other tools is no help."""
-    counting = workers.begin(_lut6, network, abc.find() is not None, quick)
+    """Count LUT6 in a worker; the result waits for it, or counts here if it lacks our tools."""
+    counting = workers.begin(_lut6, network, lutmapping.find() is not None, quick)
 
     def counted() -> int:
         found = counting.result()
@@ -758,4 +664,278 @@ def lut6_of(network: Network, workers: Workers, *, quick: bool = False) -> Calla
 
 
 def _lut6(network: Network, with_abc: bool, quick: bool) -> int | None:  # noqa: FBT001
-    return lut6(network, quick=quick) if (abc.find() is not None) == with_abc else None
+    return lut6(network, quick=quick) if (lutmapping.find() is not None) == with_abc else None
+
+
+# --------------------------------------------------------------------------------------------------
+# Results, and checkpoints of searches, as files.
+# --------------------------------------------------------------------------------------------------
+
+CHECKED, CHECK_SEED, CHECK_SLACK = 16_384, 0x5EED, 0.08  # states; relative rms
+NOT_USED = "{path}: damaged, or its contents are wrong: it is not used"
+TITLE = f"boolcomp compact result, format {SEARCH_VERSION}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredResult:
+    """A result as it is stored; `worst` is None in old files.
+
+    Errors are for words decoded at the middles of cells, without shifts.
+    """
+
+    compact: Compact
+    network: Network
+    steps: tuple[SynthesisStep, ...]
+    lut6: int
+    errors: Errors
+    worst: Worst | None = None
+
+
+def unproved(_: StoredResult, results: ResultStore) -> StoredResult:
+    raise DataError(f"{results.name} has not been verified")
+
+
+@dataclass(frozen=True, slots=True)
+class ResultStore:
+    """The store of the result of one demand: all places are read, the first one is written."""
+
+    terms: Terms
+    demand: Demand
+    places: tuple[StorePlace, ...]
+    with_abc: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its extension, which differs for passes without ABC."""
+        problem = self.terms.problem
+        name = f"{problem.name}-{self.demand.bits}.{digest(problem, self.demand)}"
+        return name if self.with_abc else f"{name}.builtin"
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self.name.removesuffix(".builtin"), self.name)))
+
+    @property
+    def tables(self) -> Path | None:
+        """The folder of networks of tables, which are verified when read; None if not writable.
+
+        Object stores use the user's cache for these small files.
+        """
+        first = self.places[0]
+        folder = (first.path if isinstance(first, Folder) else user_cache("compact")) / "nets"
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder if os.access(folder, os.W_OK) else None
+        return None
+
+    def find(
+        self, prove: Callable[[StoredResult, ResultStore], StoredResult] = unproved
+    ) -> StoredResult | None:
+        """Return the stored result, or None.
+
+        A result from a shared place is verified by `prove`, which returns it with its verified
+        values, or raises a `DataError`.
+        """
+
+        def read(entry: Entry, text: str) -> StoredResult:
+            document = _document(entry, text)
+            if "cones" in document:
+                warnings.warn(f"{entry}: {NO_CONES}", DataWarning, stacklevel=2)
+                raise MissingError
+            if document.get("same") == self.demand.exact.key:
+                return self._same(prove)
+            kept = self._read(document)
+            if entry.believed:
+                return kept
+            proved = prove(kept, self)
+            if proved is kept:
+                attest(entry.name, text)
+            return proved
+
+        for name in self._names:
+            pattern = glob.escape(f"{name}.compact.json")
+            for kept in find(self.places, pattern, read, NOT_USED):
+                return kept
+        return None
+
+    def _same(self, prove: Callable[[StoredResult, ResultStore], StoredResult]) -> StoredResult:
+        """Return the exact result, because approximation gained nothing."""
+        kept = replace(self, demand=self.demand.exact).find(prove)
+        if kept is None:
+            raise DataError("the exact result that it refers to is missing")
+        return replace(kept, compact=replace(kept.compact, demand=self.demand))
+
+    def put_same(self) -> None:
+        """Store a reference to the exact result, because approximation gained nothing."""
+        document = {
+            "title": TITLE, "robot": self.terms.problem.name, "demand": self.demand.key,
+            "same": self.demand.exact.key,
+        }  # fmt: skip
+        name = f"{self.name}.compact.json"
+        put(self.places[0], name, _sealed(document), "the reference to the result is not kept")
+
+    def _read(self, document: dict[str, Any]) -> StoredResult:
+        kept = _parsed_result(document, self.terms, self.demand)
+        if not _is_true(kept, WordEnds(rest=resting(self.terms))):
+            raise DataError("its network or its errors are wrong")
+        return kept
+
+    def put(self, result: StoredResult) -> None:
+        """Write a finished result and delete its checkpoint; a failure is a warning."""
+        name = f"{self.name}.compact.json"
+        if put(self.places[0], name, render(result), "the result is not kept") is not None:
+            with contextlib.suppress(OSError):
+                self._partial.unlink(missing_ok=True)
+
+    @property
+    def _partial(self) -> Path:
+        """The file of the checkpoint: next to the result, or in the user's cache."""
+        first = self.places[0]
+        if first.trusted and isinstance(first, Folder):
+            return first.path / f"{self.name}.partial.json"
+        place = hashlib.sha256(str(first).encode()).hexdigest()[:16]
+        return user_cache("compact") / f"{self.name}.{place}.partial.json"
+
+    def stages(self) -> dict[str, Any]:
+        """Return the finished stages of an interrupted search by name."""
+        own = Folder(self._partial.parent, trusted=True)
+        return next(find([own], glob.escape(self._partial.name), _document), {})
+
+    def note(self, stages: dict[str, Any]) -> None:
+        keep(self._partial, _sealed(stages))
+
+
+def result_store(
+    terms: Terms, demand: Demand, store: Where | None, *, also_shipped: bool = True
+) -> ResultStore:
+    """Return the store of a place (default: the user's cache) and of shipped results."""
+    demand = demand.completed(terms.problem)
+    first = own_place("compact") if store is None else place_of(store)
+    with_abc = lutmapping.find() is not None
+    if not also_shipped:
+        return ResultStore(terms, demand, (first,), with_abc)
+    return ResultStore(terms, demand, (first, shipped_place("tables")), with_abc)
+
+
+def _is_true(kept: StoredResult, ends: WordEnds) -> bool:
+    """Return whether a network has the words of its graph and the stored errors, on other states.
+
+    A demanded maximum is searched again; a file without the largest error does not satisfy it.
+    """
+    demand, compact = kept.compact.demand, kept.compact
+    if kept.worst is None and demand.max:
+        return False
+    sampling = Sampling(compact.problem, demand.input_bits, demand.bits, CHECKED, CHECK_SEED)
+    try:
+        found = measure_many(sampling, compact.graph, kept.network, alone=not demand.keeps_graph)
+    except AssertionError:
+        return False
+    if not np.allclose(found.rms, kept.errors.rms, rtol=CHECK_SLACK, atol=0.01):
+        return False
+    given = (compact.problem, demand, compact.graph, kept.network)
+    return kept.worst is None or is_worst(*given, kept.worst, ends)
+
+
+def render(kept: StoredResult) -> str:
+    """Return the text of a result; equal results have equal texts."""
+    compact, form = kept.compact, kept.compact.form
+    document = {
+        "title": TITLE,
+        "robot": compact.problem.name,
+        "demand": compact.demand.key,
+        "form": [form.speeds, form.accelerations, form.chained, form.shared]
+        + [form.exact] * (form.exact or form.direct or form.tabled)
+        + [form.direct] * (form.direct or form.tabled)
+        + [True] * form.tabled,
+        "widths": widths_text(compact.widths),
+        "biases": _numbers(compact.biases),
+        "demanded": _numbers(compact.allowed),
+        "built": compact.nodes,
+        "predicted cost": compact.predicted_cost,
+        "predicted rms": _numbers(compact.predicted_rms),
+        "search": _errors_out(compact.errors),
+        "fresh": _errors_out(kept.errors),
+        "worst": None
+        if kept.worst is None
+        else {
+            "evaluations": kept.worst.evaluations,
+            "errors": kept.worst.errors.tolist(),
+            "states": kept.worst.states.tolist(),
+        },
+        "lut6": kept.lut6,
+        "steps": [[s.name, s.nodes, s.depth, s.note] for s in kept.steps],
+        "graph": str(compact.graph).splitlines(),
+        "network": render_network(kept.network).splitlines(),
+    }
+    return _sealed(document)
+
+
+def _sealed(document: dict[str, Any]) -> str:
+    return sealed(json.dumps(document, indent=0))
+
+
+def _document(entry: Entry, text: str) -> dict[str, Any]:
+    document = parse_json(unsealed(text), str(entry))
+    if not isinstance(document, dict):
+        raise DataError(f"{entry}: not a result")
+    return document
+
+
+def _parsed_result(document: dict[str, Any], terms: Terms, demand: Demand) -> StoredResult:
+    if document["title"] != TITLE or document["demand"] != demand.key:
+        raise DataError("it is the result of another demand")
+    form = Formulation(*document["form"])
+    problem = terms.problem
+    steps = problem.steps(demand.bits)
+    graph = parse_graph(_text(document["graph"]))
+    compact = Compact(
+        problem, demand, form, build_sketch(terms, demand.input_bits, steps, form),
+        widths_of(document["widths"]), graph, np.asarray(document["biases"]),
+        np.asarray(document["demanded"]), document["built"], document["predicted cost"],
+        np.asarray(document["predicted rms"]), _errors_in(document["search"]),
+    )  # fmt: skip
+    realised_places(compact.sketch, compact.widths, graph)  # checks the graph
+    network = parse_network(_text(document["network"]))
+    inputs, outputs = sum(n.bits for n in graph.inputs), sum(r.bits + 1 for r in graph.results)
+    if (network.inputs, len(network.outputs)) != (inputs, outputs):
+        raise DataError("its network is that of another graph")
+    taken = tuple(SynthesisStep(*step) for step in document["steps"])
+    errors, worst = _errors_in(document["fresh"]), document.get("worst")
+    found = None if worst is None else _worst_in(worst, problem)
+    return StoredResult(compact, network, taken, document["lut6"], errors, found)
+
+
+def _text(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _numbers(values: Any) -> list[float]:
+    return [float(value) for value in values]
+
+
+def _errors_out(errors: Errors) -> dict[str, Any]:
+    return {
+        "samples": errors.samples,
+        "rms": _numbers(errors.rms),
+        "max": _numbers(errors.max),
+        "mean": _numbers(errors.mean),
+        "wrapped": list(errors.wrapped),
+        "saturated": errors.saturated,
+        **({} if errors.ends is None else {"ends": errors.ends.tolist()}),
+    }
+
+
+def _errors_in(document: dict[str, Any]) -> Errors:
+    rms, ends = np.asarray(document["rms"]), document.get("ends")
+    return Errors(
+        rms, np.asarray(document["max"]), np.asarray(document["mean"]),
+        tuple(document["wrapped"]), int(document["saturated"]), int(document["samples"]),
+        None if ends is None else np.asarray(ends, np.float64).reshape(len(rms), 2),
+    )  # fmt: skip
+
+
+def _worst_in(document: dict[str, Any], problem: Problem) -> Worst:
+    inputs, outputs = len(problem.inputs), len(problem.outputs)
+    errors = np.asarray(document["errors"], np.float64).reshape(outputs, 2)
+    states = np.asarray(document["states"], np.float64).reshape(outputs, 2, inputs)
+    return Worst(errors, states, int(document["evaluations"]), states[:, :0])

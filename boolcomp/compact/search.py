@@ -1,8 +1,7 @@
-"""One step of the search for widths: screening a form, refining it, and annealing its widths.
+"""Steps of the search for widths: screening a form, refining it, and annealing its widths.
 
-Widths come from the noise model; then graphs are simulated, bit for bit, and what the model got
-wrong (its variance, a bias) is put right by asking it for less or more. Every step is a function of
-what it is given, so steps may run in other processes, and again after an interruption.
+The noise model chooses widths; bit-exact simulations of graphs correct its variances and biases.
+Every step is a pure function, so steps may run in other processes, and again after an interruption.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from boolcomp.compact.sketch import (
     Curve,
     Role,
     Sketch,
-    Source,
+    SourceWord,
     WidthVariable,
     WordSum,
     addend_reads,
@@ -58,7 +57,7 @@ from boolcomp.compact.sketch import (
     reads,
 )
 from boolcomp.compact.sketch_terms import build_sketch
-from boolcomp.compact.tables import Statistics
+from boolcomp.compact.tables import SampleStatistics
 from boolcomp.words.simulation import Resimulation
 
 if TYPE_CHECKING:
@@ -79,14 +78,13 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Widths by coordinate descent on cost + Σ λ·noise, with λ driven until the noise is as allowed.
+# Widths by coordinate descent on cost + Σ λ·noise, with λ adjusted until the noise is as allowed.
 # --------------------------------------------------------------------------------------------------
 
-
 SWEEPS = 16
-NEARLY, REPAIR = 1.06, 8.0  # noise that is worth repairing; how dear its excess is then
+NEARLY, REPAIR = 1.06, 8.0  # excess of noise that is repaired; the price of excess in repairs
 MORE_SWEEPS = 8
-NEIGHBOURS = 2  # nodes from anywhere that settle after a perturbation
+NEIGHBOURS = 2  # random nodes that settle after a perturbation
 
 
 class Descent:
@@ -118,8 +116,10 @@ class Descent:
         self.refresh()
 
     def refresh(self) -> None:
-        """Compute everything anew."""
-        self._revive()
+        """Recompute the state from the widths."""
+        self.live: set[int] = set()
+        self._uses = [0] * len(self.sketch.nodes)
+        self._switch(self.sketch.outputs, 1)
         self.costs: dict[int, float] = {}
         self.noises: dict[int, Floats] = {}
         for place in sorted(self.live):
@@ -127,14 +127,8 @@ class Descent:
         self.cost = sum(self.costs.values())
         self.noise = np.sum(list(self.noises.values()), axis=0)
 
-    def _revive(self) -> None:
-        """Count who reads what, from the outputs on; what is read is live."""
-        self.live: set[int] = set()
-        self._uses = [0] * len(self.sketch.nodes)
-        self._switch(self.sketch.outputs, 1)
-
     def _switch(self, places: Iterable[int], step: int) -> list[int]:
-        """Add or take away a reader of nodes; return those that became live, or dead."""
+        """Add or remove a reader of nodes; return nodes that became live or dead."""
         changed: list[int] = []
         waiting = list(places)
         while waiting:
@@ -158,11 +152,10 @@ class Descent:
         return (*tables, list(self._uses), self.cost, self.noise)
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        """Go back to a state; it must not be used again."""
         self.widths, self.live, self.costs, self.noises, self._uses, self.cost, self.noise = state
 
     def try_move(self, variable: WidthVariable, value: int, prices: Floats) -> bool:
-        """Set a variable if that lowers cost + prices·noise; tell whether it did."""
+        """Set a variable if that lowers cost + prices·noise; return whether it did."""
         if variable.role is not Role.KEEP:
             return self.try_moves(variable.node, {variable: value}, prices)
         old = self.widths[variable]
@@ -171,7 +164,7 @@ class Descent:
         return self._try_keep(variable, old, before, prices)
 
     def try_moves(self, node: int, values: Widths, prices: Floats) -> bool:
-        """Set several widths of a node, none of them a keep, if that lowers cost + prices·noise."""
+        """Set several widths of a node (no keeps) if that lowers cost + prices·noise."""
         old = {variable: self.widths[variable] for variable in values}
         before = self.score(prices)
         for variable, value in values.items():
@@ -192,7 +185,7 @@ class Descent:
         return False
 
     def change(self, variable: WidthVariable, value: int) -> tuple[float, Floats]:
-        """Return how cost and noise would change if a width (not a keep) were set."""
+        """Return the changes of cost and noise for a new value of a width (not a keep)."""
         old = self.widths[variable]
         self.widths[variable] = value
         cost, noise = 0.0, np.zeros(len(self.allowed))
@@ -228,7 +221,7 @@ class Descent:
         return False
 
     def sweep(self, prices: Floats) -> bool:
-        """Try every variable one up and one down; tell whether anything changed."""
+        """Try steps up and down of every variable; return whether anything changed."""
         moved = False
         for variable in list(self.widths):
             if variable.node not in self.live or variable.role in UNSEEN:
@@ -238,12 +231,11 @@ class Descent:
                 moved |= self._try_splits(variable.node, prices)
         return moved
 
-    def beside(self, variable: WidthVariable, step: int) -> int:
-        """Return the value of a width a step up or down from what it is in effect."""
+    def stepped(self, variable: WidthVariable, step: int) -> int:
         return effective(self.model, self.widths, variable) + step
 
     def _try_splits(self, node: int, prices: Floats) -> bool:
-        """Split a curve otherwise: by all widths at once, or by two of them."""
+        """Try other splits of a curve: all widths at once, or pairs of them."""
         moved = False
         for values in curve_splits(self.sketch, self.widths, node):
             moved |= self.try_moves(node, values, prices)
@@ -256,7 +248,7 @@ class Descent:
             return self.try_move(variable, 1 - self.widths[variable], prices)
         moved = False
         for step in (1, -1):
-            while in_range(self.sketch, variable, value := self.beside(variable, step)):
+            while in_range(self.sketch, variable, value := self.stepped(variable, step)):
                 if not self.try_move(variable, value, prices):
                     break
                 moved = True
@@ -265,7 +257,7 @@ class Descent:
     def settle(
         self, places: Iterable[int], prices: Floats, tabu: Collection[WidthVariable] = ()
     ) -> None:
-        """Move the variables of some nodes until none of them gains."""
+        """Step the variables of some nodes until no step gains."""
         variables = [k for place in sorted(places) for k in self._variables[place] if k not in tabu]
         moved = True
         while moved:
@@ -277,19 +269,19 @@ class Descent:
     def improve(
         self, prices: Floats, rng: random.Random, perturbations: int, temperature: float
     ) -> None:
-        """Perturb a few widths, let others settle around them, and keep what is not much worse.
+        """Perturb widths at random and settle their neighbours: simulated annealing.
 
-        `temperature` (nodes) falls to 0 over them; the best state found is left behind.
+        `temperature` (nodes) falls to 0 over the perturbations; the result is the best state found.
         """
-        here = self.score(prices)
+        current = self.score(prices)
         best = (self.cost if self.feasible else math.inf, dict(self.widths))
         for perturbation in range(perturbations):
             saved = self.saved()
             self.jump(prices, rng)
             score = self.score(prices)
             warmth = temperature * (1 - perturbation / perturbations)
-            if score <= here or (warmth and rng.random() < math.exp((here - score) / warmth)):
-                here = score
+            if score <= current or (warmth and rng.random() < math.exp((current - score) / warmth)):
+                current = score
                 if self.feasible and self.cost < best[0] - 1e-9:
                     best = (self.cost, dict(self.widths))
             else:
@@ -299,19 +291,19 @@ class Descent:
         self.refresh()
 
     def jump(self, prices: Floats, rng: random.Random) -> None:
-        """Perturb a width or two, and let those near them and a few others settle."""
+        """Perturb one or two widths, and settle their neighbours and a few others."""
         tabu = self._perturb(rng)
         places = {p for variable in tabu for p in self.near[variable.node]}
         places.update(rng.sample(sorted(self.live), min(len(self.live), NEIGHBOURS)))
         self.settle(places, prices, tabu)
 
     def _perturb(self, rng: random.Random) -> list[WidthVariable]:
-        """Move one or two variables near each other; return them."""
+        """Step one or two variables near each other; return them."""
         place = rng.choice([p for p in sorted(self.live) if self._variables[p]])
         near = [k for p in sorted(self.near[place] & self.live) for k in self._variables[p]]
         chosen = [rng.choice(self._variables[place]), rng.choice(near)][: rng.choice((1, 2))]
         for variable in chosen:
-            value = self.beside(variable, rng.choice((-1, 1)))
+            value = self.stepped(variable, rng.choice((-1, 1)))
             if variable.role is Role.KEEP or not in_range(self.sketch, variable, value):
                 continue
             self.widths[variable] = value
@@ -324,7 +316,6 @@ class Descent:
         return chosen
 
     def score(self, prices: Floats) -> float:
-        """Return cost + prices·noise, and a steep price for noise beyond what is allowed."""
         return self._score(self.cost, self.noise, prices)
 
     def _score(self, cost: float, noise: Floats, prices: Floats) -> float:
@@ -335,12 +326,11 @@ class Descent:
 
     @property
     def feasible(self) -> bool:
-        """Whether no output has more noise than allowed."""
         return bool((self.noise <= self.allowed * (1 + 1e-9)).all())
 
 
 def keeps_of(sketch: Sketch) -> list[list[tuple[WidthVariable | None, tuple[int, ...]]]]:
-    """Return, for every node, what it reads, and the width that says whether that is kept."""
+    """Return, for every node, groups of its operands, with the keep of a sum's addend."""
     found: list[list[tuple[WidthVariable | None, tuple[int, ...]]]] = []
     for place, node in enumerate(sketch.nodes):
         if isinstance(node, WordSum):
@@ -360,7 +350,7 @@ def _reached(sketch: Sketch, readers: list[set[int]], place: int) -> set[int]:
 
 
 def _repaired(descent: Descent, prices: Floats) -> Descent | None:
-    """Return a state nearby that has no more noise than allowed, if excess noise leads to one."""
+    """Return a nearby state within the allowed noise, found with a price for excess noise."""
     near = Descent(descent.model, dict(descent.widths), descent.allowed, REPAIR)
     near.sweep(prices)
     return near if near.feasible else None
@@ -369,11 +359,10 @@ def _repaired(descent: Descent, prices: Floats) -> Descent | None:
 def choose_widths(
     model: Model, allowed: Floats, start: tuple[Widths, Floats] | None = None
 ) -> tuple[dict[WidthVariable, int], Floats]:
-    """Return widths of least cost whose predicted variances are within those allowed, and prices.
+    """Return widths of least cost with predicted variances within those allowed, and prices.
 
-    `start` are widths and prices found for nearly the same. The prices say what a unit of each
-    output's variance is worth. Where the inputs are too coarse for what is allowed, the widths are
-    merely fine.
+    `start` are widths and prices for nearly the same variances. A price is the cost that a unit of
+    an output's variance is worth. If inputs are too coarse, the widths exceed the variances.
     """
     descent = Descent(model, dict(start[0]) if start else first_widths(model, allowed), allowed)
     prices = start[1] if start else np.full(len(allowed), descent.cost / len(allowed)) / allowed
@@ -403,21 +392,19 @@ def choose_widths(
 
 
 # --------------------------------------------------------------------------------------------------
-# The last steps towards fewer nodes: single widths moved, built and simulated one by one.
+# Local search with built and simulated graphs.
 #
-# The noise model chooses what to try and in which order; what is kept is decided by the built
-# network's nodes and by the errors of bit-exact simulation. So constants that happen to be cheap,
-# and tables that happen to share nodes, are found.
+# The noise model orders the moves; nodes of the built network and errors of bit-exact simulation
+# decide. This finds cheap constants, and tables that share nodes.
 # --------------------------------------------------------------------------------------------------
 
-
 FURTHEST = 2  # units by which a heap's constant may be moved
-OVERSHOOT = 0.03  # of what is allowed: what is predicted to be this far beyond is still tried
+OVERSHOOT = 0.03  # excess of predicted errors with which a move is still tried
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What building and simulating widths gave: nodes, mean square errors, and whether it holds."""
+    """The result of built widths: nodes, mean square errors, and whether errors are allowed."""
 
     nodes: int
     squares: Floats
@@ -436,10 +423,10 @@ WidthJudge: TypeAlias = Callable[[dict[WidthVariable, int]], Trial]
 
 
 def polish(descent: Descent, allowed: Floats, judge: WidthJudge, trials: int) -> tuple[Trial, int]:
-    """Move widths, one or two at a time, while built nodes fall and measured errors hold.
+    """Step one or two widths at a time while built nodes fall within the allowed errors.
 
-    `descent.widths` must hold; they are changed to the best found. At most `trials` are built;
-    how many were left is returned too.
+    `descent.widths` must be within the errors, and become the best ones found. At most `trials`
+    graphs are built; the number of unused trials is returned too.
     """
     best = judge(descent.widths)
     left = trials
@@ -462,10 +449,10 @@ def polish(descent: Descent, allowed: Floats, judge: WidthJudge, trials: int) ->
 def anneal(
     descent: Descent, best: Trial, prices: Floats, judge: WidthJudge, trials: int, rng: Random
 ) -> Trial:
-    """Perturb widths, let the model settle around them, and keep what turns out to be no larger.
+    """Perturb widths, settle their neighbours by the model, and keep results that are no larger.
 
-    Among the many choices that the model finds about as good, some build smaller than others.
-    `descent.widths` are changed to the best found.
+    Choices with nearly equal predictions differ in built nodes. `descent.widths` become the best
+    ones found.
     """
     for _ in range(trials):
         saved = descent.saved()
@@ -479,8 +466,29 @@ def anneal(
     return best
 
 
+def polish_and_anneal(
+    descent: Descent,
+    best: Trial,
+    prices: Floats,
+    judge: WidthJudge,
+    *,
+    allowed: Floats,
+    trials: int,
+    turn: int,
+    seed: int,
+) -> int:
+    """Spend trials on annealing, after polishing in even turns; return the nodes found."""
+    share = trials // 2 if turn % 2 == 0 else 0
+    left = trials
+    if share:
+        best, unused = polish(descent, allowed, judge, share)
+        left = trials - share + unused
+    rng = random.Random(1000 * seed + turn)  # noqa: S311 (not for secrets)
+    return anneal(descent, best, prices, judge, left, rng).nodes
+
+
 def _proposals(descent: Descent, slack: Floats) -> list[tuple[_Move, ...]]:
-    """Return moves that might save nodes: coarser widths, constants, and exchanges of two."""
+    """Return moves that may save nodes: coarser widths, constants, and exchanges of two."""
     descent.refresh()
     rank = {variable: variable.rank for variable in descent.widths}
     coarser = [m for m in _moves(descent) if m.saving > 0]
@@ -504,13 +512,13 @@ def _proposals(descent: Descent, slack: Floats) -> list[tuple[_Move, ...]]:
 
 
 def _moves(descent: Descent) -> list[_Move]:
-    """Return every single step of a width, with what the model says of it."""
+    """Return all single steps of widths with their predicted changes."""
     found = []
     for variable in list(descent.widths):
         if variable.node not in descent.live or variable.role in (*UNSEEN, Role.KEEP):
             continue
         for step in (1, -1):
-            value = descent.beside(variable, step)
+            value = descent.stepped(variable, step)
             if in_range(descent.sketch, variable, value):
                 cost, noise = descent.change(variable, value)
                 if cost or noise.any():
@@ -530,27 +538,26 @@ def _constants(descent: Descent) -> list[_Move]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Annealing of widths where errors at all words are known, as of curves of one word.
+# Annealing of widths with known errors at all words, as for curves of one word.
 #
-# No model chooses the moves then: widths move one or two at a time, and now and then a curve is
-# split in another way altogether. Graphs whose errors are a little too large may be passed through.
+# Moves are random: a few widths by one step, or another split of a curve. Graphs with slightly too
+# large errors may be passed through.
 # --------------------------------------------------------------------------------------------------
 
-
-WARMTH = 0.05  # of the first cost: the temperature at first
-DEAR = 1.0  # what errors that are larger by themselves cost, of the first cost
-SPLITTING = 0.04  # of moves split a curve anew
+WARMTH = 0.05  # first temperature, as a part of the first cost
+DEAR = 1.0  # price of an excess of errors by 1, as a part of the first cost
+SPLITTING = 0.04  # part of moves that split a curve anew
 
 MoveJudge: TypeAlias = Callable[["Moved"], tuple[float, float]]
-"""Builds and simulates widths: the cost, and by what factor errors are larger than allowed."""
+"""Returns the cost of widths, and the ratio of their errors to the allowed ones."""
 
 
 def explore(
     sketch: Sketch, start: Widths, judge: MoveJudge, trials: int, rng: Random
 ) -> tuple[Moved, float]:
-    """Return the cheapest widths found that hold, and what they cost."""
+    """Return the cheapest widths found within the allowed errors, and their cost."""
     sums = sorted({v.node for v in start if v.role is Role.CUT})
-    here: Moved = {Role.SHIFT.of(place): 0 for place in sums} | dict(start)
+    current: Moved = {Role.SHIFT.of(place): 0 for place in sums} | dict(start)
     known: dict[tuple[int, ...], tuple[float, float]] = {}
 
     def look(widths: Moved) -> tuple[float, float]:
@@ -559,67 +566,66 @@ def explore(
             known[key] = judge(widths)
         return known[key]
 
-    cost, excess = look(here)
-    best = (dict(here), cost if excess <= 1 else math.inf)
+    cost, excess = look(current)
+    best = (dict(current), cost if excess <= 1 else math.inf)
     dear = DEAR * cost
     score = cost + dear * max(0.0, excess - 1)
     first = WARMTH * cost
     for trial in range(trials):
-        there = _moved(sketch, here, rng)
-        cost, excess = look(there)
+        trial_widths = _moved(sketch, current, rng)
+        cost, excess = look(trial_widths)
         if excess <= 1 and cost < best[1]:
-            best = (dict(there), cost)
+            best = (dict(trial_widths), cost)
         new = cost + dear * max(0.0, excess - 1)
         warmth = first * (1 - trial / trials)
         if new <= score or (warmth and rng.random() < math.exp((score - new) / warmth)):
-            here, score = there, new
+            current, score = trial_widths, new
     return best
 
 
 def _moved(sketch: Sketch, widths: Moved, rng: Random) -> Moved:
-    """Return widths nearby."""
-    there = dict(widths)
+    """Draw a random move."""
+    trial_widths = dict(widths)
     if rng.random() < SPLITTING:
         curves = [v.node for v in widths if isinstance(sketch.nodes[v.node], Curve)]
         splits = list(curve_splits(sketch, widths, rng.choice(curves))) if curves else []
         if splits:
-            return there | rng.choice(splits)
+            return trial_widths | rng.choice(splits)
     variables = [v for v in widths if v.role is not Role.KEEP]
     for variable in rng.sample(variables, min(len(variables), rng.choice((1, 2, 2, 3)))):
         value = widths[variable] + rng.choice((-1, 1))
         fits = abs(value) <= FURTHEST if variable.role is Role.SHIFT else True
         if fits and (variable.role is Role.SHIFT or in_range(sketch, variable, value)):
-            there[variable] = value
-    return there
+            trial_widths[variable] = value
+    return trial_widths
 
 
 # --------------------------------------------------------------------------------------------------
-# One step of the search for widths: screening a form, refining it, and annealing its widths.
+# The steps for one form: screen, refine, improve.
 # --------------------------------------------------------------------------------------------------
-
 
 MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES = 2000, 20_000, 20_000
 ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
-STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: how dear excess noise is; nodes
+STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: the price of excess noise; nodes
 PERTURBATIONS = 0.01  # a width, for a nominal second
 MOST_PERTURBATIONS, MOST_PERTURBATIONS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
-LATE = 8.0  # the pressure from which on refining only corrects
+LATE = 8.0  # the pressure from which refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
 LOOKS = 200  # graphs simulated at all of few words in a nominal second
-JUMP_SAMPLES = 200_000  # jumps are misjudged at few states
-SEEN_TIMES = 1.3  # times the mean square that the model sees, or a part of it: jumps make the rest
-LEAST_SQUARE = 0.01  # steps²: no logic errs by so little
-CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
-MAX_CAUTION = 0.98  # of the largest error allowed
+JUMP_SAMPLES = 200_000  # few states misjudge jumps
+SEEN_TIMES = 1.3  # ratio of true to predicted mean squares (or inverse) that indicates jumps
+LEAST_SQUARE = 0.01  # steps²: least mean square error of logic
+CAUTION = 0.985  # factor on the allowed mean squares, for other samples
+MAX_CAUTION = 0.98  # factor on the largest allowed error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Widths of a form, what a unit of each output's variance is worth, and corrections.
+    """Widths of a form, the prices of the outputs' variances, and corrections.
 
-    `widened` says how often the sizes of words were enlarged; `nodes` are those of the plain
-    network, or of the model before one was built (infinite where nothing was found). `excess` is
-    by what factor a largest error was above what is allowed, at the states of the search.
+    `widened` counts enlargements of words. `nodes` are those of the built network or the predicted
+    ones (infinite without a result). `excess` is the ratio of the largest error to the allowed one,
+    at the states of the search.
     """
 
     form: int
@@ -631,18 +637,16 @@ class Candidate:
     excess: float = 0.0
 
     def rank(self, pressure: float) -> float:
-        """Return what is to be small: the nodes, times a power of errors that are too large."""
         return self.nodes * math.pow(max(1.0, self.excess), pressure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchTask:
-    """What all steps of a search share: `allowed` are mean squares, `largest` errors, in steps.
+    """The task of a search: `allowed` mean squares and `largest` errors, in steps.
 
-    `worst` are states, an array for each group, at which errors were large, as many
-    for every output;
-    `worst_limits` are the mean squares that the model is allowed there. `pressure` says how much
-    an error that is too large counts beside nodes.
+    `worst` are states with large errors, an array for each group and equally many for every output;
+    `worst_limits` are the mean squares that the model may predict there. `pressure` is the weight
+    of too large errors relative to nodes.
     """
 
     terms: Terms
@@ -655,7 +659,6 @@ class SearchTask:
 
     @property
     def rows(self) -> Floats:
-        """What the model is allowed."""
         return (
             self.allowed
             if self.worst_limits is None
@@ -664,29 +667,29 @@ class SearchTask:
 
 
 def screen(task: SearchTask, form: int) -> Candidate:
-    """Choose a form's widths by the model alone."""
+    """Choose the widths of a form by the model alone."""
     search = search_of(task, form)
-    widths, prices = choose_widths(search.model, search.rows)
-    descent = Descent(search.model, widths, search.rows)
+    return screened(form, search.model, search.rows, len(task.allowed))
+
+
+def screened(form: int, model: Model, allowed: Floats, outputs: int) -> Candidate:
+    """Choose widths by a model."""
+    widths, prices = choose_widths(model, allowed)
+    descent = Descent(model, widths, allowed)
     nodes = descent.cost if descent.feasible else math.inf
-    return Candidate(form, widths, prices, np.zeros(len(task.allowed)), 0, nodes)
+    return Candidate(form, widths, prices, np.zeros(outputs), 0, nodes)
 
 
 def refine(task: SearchTask, start: Candidate) -> Candidate:
-    """Build, simulate, correct what the model is allowed; return the smallest that holds."""
     return search_of(task, start.form).refine(start)
 
 
 def refine_work(start: Candidate) -> int:
-    """Return how much work refining a choice is: its widths, each looked at once a round."""
     return len(start.widths) * ROUNDS
 
 
 def improve(task: SearchTask, start: Candidate, turn: int, units: float) -> Candidate:
-    """Let changes of widths lower the built nodes while measured errors hold.
-
-    The largest error is watched at the worst states too.
-    """
+    """Change widths to lower the built nodes, within the allowed errors."""
     return search_of(task, start.form).improve(start, turn, units)
 
 
@@ -694,7 +697,7 @@ def improve(task: SearchTask, start: Candidate, turn: int, units: float) -> Cand
 def model_values(
     problem: Problem, inputs: tuple[tuple[str, int], ...], bits: int, seed: int
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Return the states of models, the same for all forms: drawn ones, and extremes."""
+    """Return the states of models for all forms: random ones, and extremes."""
     given = (problem, quantities(problem, dict(inputs)), problem.steps(bits))
     if is_exact(problem, dict(inputs)):
         every = states_of(*given, every_state(problem, dict(inputs))).values
@@ -707,22 +710,21 @@ def model_values(
 def climbed_values(
     problem: Problem, inputs: tuple[tuple[str, int], ...], bits: int, seed: int, sketch: Sketch
 ) -> dict[str, Floats]:
-    """Return the extremes, and states where words of a recursion are larger still."""
+    """Return the extremes, and states at which words of a recursion are larger."""
     _, extremes = model_values(problem, inputs, bits, seed)
     larger = climbed(sketch, quantities(problem, dict(inputs)), extremes)
     return {name: np.concatenate([column, larger[name]]) for name, column in extremes.items()}
 
 
 @lru_cache(maxsize=2)
-def search_of(task: SearchTask, form: int) -> Search:
-    """Return the search of a task in a form: the same one as long as it is the last but one."""
-    return Search(task, form)
+def search_of(task: SearchTask, form: int) -> FormSearch:
+    return FormSearch(task, form)
 
 
 def reach_of(problem: Problem, demand: Demand) -> Floats | None:
-    """Return how many steps from zero outputs go: infinite of those that do not saturate.
+    """Return the largest outputs in steps, infinite for those that do not saturate.
 
-    None stands for outputs none of which does.
+    The result is None if no output saturates.
     """
     saturating = demand.saturating(problem)
     if not any(saturating):
@@ -731,7 +733,23 @@ def reach_of(problem: Problem, demand: Demand) -> Floats | None:
     return np.where(saturating, reach, np.inf)
 
 
-class Search:
+def realised(
+    problem: Problem,
+    demand: Demand,
+    sketch: Sketch,
+    widths: Widths,
+    statistics: SampleStatistics,
+    biases: Floats,
+) -> WordGraph:
+    """Return the word graph of a sketch with the outputs that a demand specifies."""
+    return realise(
+        sketch, widths, statistics, problem.output_bits(demand.bits), biases.tolist(),
+        saturating=demand.saturating(problem),
+        treads=[one.format.tread for one in problem.outputs],
+    )  # fmt: skip
+
+
+class FormSearch:
     """The samples and the model of one form."""
 
     def __init__(self, task: SearchTask, form: int) -> None:
@@ -756,7 +774,7 @@ class Search:
 
     @cached_property
     def states(self) -> States:
-        """The states on which graphs are simulated, the worst that are known among them."""
+        """The states on which graphs are simulated, with known worst ones."""
         problem, demand = self.task.terms.problem, self.task.demand
         given = (problem, self.words, self.steps)
         if self.exact:
@@ -769,12 +787,11 @@ class Search:
 
     @cached_property
     def words(self) -> dict[str, Quantity]:
-        """The input words."""
         return quantities(self.task.terms.problem, self.task.demand.input_bits)
 
     @cached_property
     def _inside(self) -> NDArray[np.bool_]:
-        """At which states, of those that count, outputs do not saturate: (states, outputs)."""
+        """Whether outputs do not saturate, (states, outputs), at the states that count."""
         counted = self.states.outputs[: self.counted]
         if self.reach is None:
             return np.ones(counted.shape, dtype=np.bool_)
@@ -783,7 +800,6 @@ class Search:
 
     @property
     def counted(self) -> int:
-        """How many of the states, the first ones, count for means."""
         return len(self.states.outputs) if self.exact else LOOP_SAMPLES
 
     @staticmethod
@@ -794,20 +810,20 @@ class Search:
 
     @cached_property
     def unseen(self) -> Floats:
-        """What input words make beyond what the model sees, or less: jumps, of a calculation."""
-        none = np.zeros(len(self.task.rows))
+        """The difference of the true mean squares from input words to the model's, due to jumps."""
+        found = np.zeros(len(self.task.rows))
         if not FORMS[self.form].direct or self.exact:
-            return none
+            return found
         problem, seed = self.task.terms.problem, self.task.demand.seed
         made = input_squares(problem, self.words, self.steps, JUMP_SAMPLES, seed + 3, self.reach)
         inputs = self._seen_floor().inputs
         seen = (made < SEEN_TIMES * inputs) & (inputs < SEEN_TIMES * made)
-        none[: len(made)] = np.where(seen, 0.0, made - inputs)
-        return none
+        found[: len(made)] = np.where(seen, 0.0, made - inputs)
+        return found
 
     @cached_property
-    def beside(self) -> Floats:
-        """All that is not in the model: what it does not see, and half a step of what saturates."""
+    def unmodelled(self) -> Floats:
+        """Mean squares that are not in the model: jumps, and half a step if outputs saturate."""
         found = self.unseen.copy()
         if self.reach is not None:
             found[: len(self.reach)] += (1 - self._inside.mean(axis=0)) / 4
@@ -815,44 +831,37 @@ class Search:
 
     @property
     def rows(self) -> Floats:
-        """What the model is allowed: what is left beside what it does not see, or sees too much."""
-        return np.maximum(self.task.rows - self.beside, LEAST_SQUARE)
+        return np.maximum(self.task.rows - self.unmodelled, LEAST_SQUARE)
 
     def floor(self) -> Floor:
-        """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
         return replace(self._seen_floor(), jumps=self.unseen[: len(self.steps)])
 
     def _seen_floor(self) -> Floor:
         parts, bits, problem = {}, {}, self.task.terms.problem
         for place, node in enumerate(self.sketch.nodes):
-            if isinstance(node, Source):
+            if isinstance(node, SourceWord):
                 step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
-                felt = self.model.sensitivities[place].value[: len(self.steps)]
-                made = node.hidden * step * step / 12 * felt
-                parts[node.name], bits[node.name] = made, node.bits
+                sensitivity = self.model.sensitivities[place].value[: len(self.steps)]
+                parts[node.name] = node.hidden * step * step / 12 * sensitivity
+                bits[node.name] = node.bits
         rounding = rounding_squares(in_cells(problem, self.states.outputs), self.reach)
         return Floor(parts, bits, rounding, names=tuple(one.symbol for one in problem.outputs))
 
     def graph(self, choice: Candidate) -> WordGraph:
-        """Return the graph of a choice."""
         return self._graph(choice.widths, self.statistics(choice.widened), choice.biases)
 
-    def statistics(self, widened: int) -> Statistics:
-        """Return the sizes of words, larger by a tenth each time they were too small."""
+    def statistics(self, widened: int) -> SampleStatistics:
+        """Return the sizes of words, enlarged by a tenth for each overflow."""
         found = self.model.statistics
         sizes = tuple(1.1**widened * size for size in found.largest)
-        return Statistics(sizes, found.means, found.sure)
+        return SampleStatistics(sizes, found.means, found.sure)
 
-    def _graph(self, widths: Widths, statistics: Statistics, biases: Floats) -> WordGraph:
+    def _graph(self, widths: Widths, statistics: SampleStatistics, biases: Floats) -> WordGraph:
         problem, demand = self.task.terms.problem, self.task.demand
-        return realise(
-            self.sketch, widths, statistics, problem.output_bits(demand.bits), biases.tolist(),
-            saturating=demand.saturating(problem),
-            treads=[one.format.tread for one in problem.outputs],
-        )  # fmt: skip
+        return realised(problem, demand, self.sketch, widths, statistics, biases)
 
     def refine(self, start: Candidate) -> Candidate:
-        """Return the smallest choice that holds; its nodes are infinite where none does."""
+        """Return the smallest choice within the allowed errors; infinite nodes if there is none."""
         prices, widths, biases = self._prices(start), start.widths, start.biases
         widened, rows, count = start.widened, self.rows, len(self.task.allowed)
         allowed, correction = rows, np.ones(len(rows))
@@ -863,12 +872,8 @@ class Search:
             if turn:
                 widths, prices = choose_widths(self.model, allowed, (widths, prices))
             descent = Descent(self.model, dict(widths), allowed, STEEPNESS)
-            descent.improve(
-                prices,
-                rng,
-                0 if again else self._perturbations(turn, len(descent.widths)),
-                TEMPERATURE,
-            )
+            perturbations = 0 if again else self._perturbations(turn, len(descent.widths))
+            descent.improve(prices, rng, perturbations, TEMPERATURE)
             widths = descent.widths
             graph = self._graph(widths, self.statistics(widened), biases)
             found = deviations(graph, self.states)
@@ -883,9 +888,9 @@ class Search:
                 pressure = self.task.pressure
                 if best.nodes == math.inf or tried.rank(pressure) < best.rank(pressure):
                     best = tried
-            # What the model missed is taken off what it may use; half of it, for it is noisy.
-            noise, unseen = descent.noise[:count], self.beside[:count]
-            left = np.maximum(errors.rms**2 - unseen, np.where(unseen > 0, noise, LEAST_SQUARE))
+            # The errors that the model missed reduce its allowance, by half because they are noisy.
+            noise, extra = descent.noise[:count], self.unmodelled[:count]
+            left = np.maximum(errors.rms**2 - extra, np.where(extra > 0, noise, LEAST_SQUARE))
             missed = np.ones(len(rows))
             missed[:count] = left / noise
             correction = missed if turn == 0 else np.sqrt(correction * missed)
@@ -895,14 +900,14 @@ class Search:
         return best
 
     def _bias(self, error: Floats, errors: Errors) -> Floats:
-        """Return the mean errors that constants can take off: not those of what saturates."""
+        """Return the mean errors that constants can correct, at states without saturation."""
         if self.reach is None:
             return errors.mean
         total = np.where(self._inside, error[: self.counted], 0.0).sum(axis=0)
         return np.asarray(total / self._inside.sum(axis=0))
 
     def _prices(self, start: Candidate) -> Floats:
-        """Return a choice's prices, and small ones for the outputs at their worst states."""
+        """Return the prices of a choice, and small ones for the outputs at their worst states."""
         rows = self.task.rows
         if len(start.prices) >= len(rows):
             return start.prices[: len(rows)]
@@ -911,13 +916,13 @@ class Search:
         return np.concatenate([start.prices, 0.1 * more])
 
     def noise(self, choice: Candidate) -> tuple[float, Floats]:
-        """Return what the model says of a choice: its cost, and its mean square errors."""
-        self.model.most_synthesised = MOST_READ  # for one choice no table need be estimated
+        """Return the predicted cost and mean square errors of a choice."""
+        self.model.most_synthesised = MOST_READ  # count the nodes of all tables of one choice
         descent = Descent(self.model, dict(choice.widths), self.task.rows)
         return descent.cost, descent.noise
 
     def improve(self, start: Candidate, turn: int, units: float) -> Candidate:
-        """Return the smallest choice that annealing from one that holds has found."""
+        """Return the smallest choice that annealing finds within the allowed errors."""
         if self.exact:
             return self._explored(start, turn, units)
         statistics, task = self.statistics(start.widened), self.task
@@ -938,22 +943,19 @@ class Search:
 
         descent = Descent(self.model, dict(start.widths), task.rows, STEEPNESS)
         found = judge(descent.widths)
-        if not found.holds or not found.nodes:  # constants alone: nothing is smaller
+        if not found.holds or not found.nodes:  # constants alone
             return start
-        # The model may use what it is known to misjudge: the measured state is what it allows.
+        # The measured state calibrates the model's allowance.
         descent.allowed = np.asarray(descent.noise * task.rows / found.squares)
         trials = round(units * WORK / (found.nodes * self.costs.weight))
-        rng = random.Random(1000 * task.demand.seed + turn)  # noqa: S311 (not for secrets)
-        share = trials // 2 if turn % 2 == 0 else 0
-        left = trials
-        if share:
-            found, unused = polish(descent, task.rows, judge, share)
-            left = trials - share + unused
-        found = anneal(descent, found, self._prices(start), judge, left, rng)
-        return replace(start, widths=dict(descent.widths), nodes=found.nodes)
+        nodes = polish_and_anneal(
+            descent, found, self._prices(start), judge,
+            allowed=task.rows, trials=trials, turn=turn, seed=task.demand.seed,
+        )  # fmt: skip
+        return replace(start, widths=dict(descent.widths), nodes=nodes)
 
     def _explored(self, start: Candidate, turn: int, units: float) -> Candidate:
-        """Return the smallest choice that is found where errors are known at all words."""
+        """Return the smallest choice that annealing finds, with errors at all words."""
         statistics, task = self.statistics(start.widened), self.task
         again = Resimulation(self.states.words)
 
@@ -973,7 +975,7 @@ class Search:
         return within and bool((errors.max <= self.task.largest).all()) and not errors.wrapped
 
     def _perturbations(self, turn: int, variables: int) -> int:
-        """Return how often to perturbation: most in the middle rounds, never in the last ones."""
+        """Return the number of perturbations in a round; the first and last rounds have none."""
         effort = self.task.demand.effort
         perturbations = min(
             min(MOST_PERTURBATIONS, effort * PERTURBATIONS) * variables,

@@ -1,7 +1,7 @@
-"""A word graph before its widths are chosen: what is computed, not how finely.
+"""Sketches: word graphs without widths, their width variables, and polynomials for their sums.
 
-Nodes stand in topological order and are numbered by their place. `evaluate` computes all of them
-exactly, in units of words (see `poly`); angles are in radians.
+Nodes are in topological order and are numbered by their place. Values are in units of words (see
+`Poly`); angles are in radians.
 """
 
 from __future__ import annotations
@@ -25,29 +25,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.tape import Straight
     from boolcomp.problem.problem import Input, Problem
+    from boolcomp.problem.tape import Straight
     from boolcomp.terms.extract import Terms
 
     Floats = NDArray[np.float64]
 
 
-# --------------------------------------------------------------------------------------------------
-# A word graph before its widths are chosen: what is computed, not how finely.
-# --------------------------------------------------------------------------------------------------
-
-
 CHORD = 2.0**-11  # of a word's range: the distance over which a curve's slope is taken
-BESIDE = 1e-9  # of half a word's range: beside zero
-NEAR = 16  # such distances either way are near
-TURN = ANGLE_BITS  # a sum that is an angle counts such parts of a turn
+BESIDE = 1e-9  # of half a word's range: the distance of points next to zero
+NEAR = 16  # chords on either side in a mean of slopes
+TURN = ANGLE_BITS  # a heap that is an angle has steps of 2^-TURN turns
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """An input word; an `angle` stands for a turn, which sums may wrap around, or 2^-part of it.
+class SourceWord:
+    """An input word; an `angle` has the range of a turn, which sums may wrap, or 2^-part of it.
 
-    Of an `exact` one nothing is unknown; else a cell stands for all that lies in it.
+    An `exact` word has only the values at the middles of its cells.
     """
 
     name: str
@@ -58,7 +53,6 @@ class Source:
 
     @property
     def hidden(self) -> float:
-        """The variance that its cells hide, as a part of what their width makes."""
         return 0.0 if self.exact else 1.0
 
 
@@ -79,12 +73,12 @@ class Waves:
     angle: ClassVar[bool] = True
 
     def at(self, angle: Floats) -> Floats:
-        """Return the function's values."""
+        """Return the values at angles in radians."""
         total = np.zeros_like(angle)
         for k, real, imaginary in self.parts:
             if k == 0:
                 total += real
-            elif not imaginary:  # most waves are a sine or a cosine
+            elif not imaginary:  # a single sine or cosine
                 total += real * np.cos(k * angle)
             elif not real:
                 total -= imaginary * np.sin(k * angle)
@@ -93,7 +87,7 @@ class Waves:
         return total
 
     def slope(self, angle: Floats) -> Floats:
-        """Return its derivative."""
+        """Return the derivative."""
         parts = tuple((k, -k * b, k * a) for k, a, b in self.parts if k)
         return Waves(self.source, parts).at(angle)
 
@@ -107,20 +101,19 @@ class Powers:
     angle: ClassVar[bool] = False
 
     def at(self, x: Floats) -> Floats:
-        """Return the function's values."""
         return np.asarray(np.polynomial.polynomial.polyval(x, self.coefficients))
 
     def slope(self, x: Floats) -> Floats:
-        """Return its derivative."""
+        """Return the derivative."""
         slopes = [k * c for k, c in enumerate(self.coefficients)][1:]
         return np.asarray(np.polynomial.polynomial.polyval(x, slopes or [0.0]))
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """factor · f(middle + unit · x) of one word, which stands still beyond low .. high.
+    """factor · f(middle + unit · x) of one word, constant beyond low .. high.
 
-    Of an `angle` f has the period 2π, x is in radians, and there are ends only where it has stops.
+    For an `angle` f has the period 2π, x is in radians, and only stops limit the range.
     """
 
     source: int
@@ -133,21 +126,20 @@ class Curve:
     angle: bool = False
 
     def at(self, x: Floats) -> Floats:
-        """Return the function's values."""
+        """Return the values at words x."""
         inside = np.clip(self.middle + self.unit * x, self.low, self.high)
         return np.asarray(self.factor * self.function.evaluate([inside])[0])
 
     def slope(self, x: Floats) -> Floats:
-        """Return its slope over about a cell of a word of eleven bits."""
+        """Return the slope over about a cell of a word of eleven bits."""
         half = self._half * CHORD
         return (self.at(x + half) - self.at(x - half)) / (2 * half)
 
     def steepness(self, x: Floats, *, exact: bool = False) -> Floats:
-        """Return the root mean square of slopes nearby, with the sign of that at x.
+        """Return the root mean square of slopes nearby, with the sign of the slope at x.
 
-        A jump hardly ever lies at a state, but it lies near to some. An `exact` word, an input,
-        has the sign of what it stands for, and if it is an angle wraps where that does: a jump
-        there costs nothing.
+        A jump is seldom at a state, but it is near to some. An `exact` word determines the sign of
+        its value, and the place where an angle wraps, so that jumps there do not count.
         """
         half = self._half
         cells = round(1 / CHORD)
@@ -168,7 +160,6 @@ class Curve:
 
     @property
     def _half(self) -> float:
-        """Half the width of its range, in units of the word."""
         return math.pi if self.angle else (self.high - self.low) / 2 / abs(self.unit)
 
 
@@ -202,7 +193,7 @@ class WordSum:
 
 
 Table: TypeAlias = Waves | Powers | Curve
-SketchNode: TypeAlias = Source | AngleSum | Table | WordSum
+SketchNode: TypeAlias = SourceWord | AngleSum | Table | WordSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +204,7 @@ class Sketch:
     outputs: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        self.check()
-
-    def check(self) -> None:
-        """Raise a `ValueError` where a node reads a later one, or one of a wrong kind."""
+        """Raise a `ValueError` if a node reads a later one, or one of a wrong kind."""
         for place, node in enumerate(self.nodes):
             if any(not 0 <= k < place for k in reads(node)):
                 raise ValueError(f"node {place} reads a later node")
@@ -228,7 +216,7 @@ class Sketch:
             raise ValueError("an output is no sum")
 
     def evaluate(self, inputs: Mapping[str, Floats]) -> list[Floats]:
-        """Return every node's exact value; inputs by name, in units of words or radians."""
+        """Return the exact values of all nodes; inputs by name, in units of words or radians."""
         values: list[Floats] = []
         for node in self.nodes:
             values.append(self._value(node, values, inputs))
@@ -237,7 +225,7 @@ class Sketch:
     def _value(
         self, node: SketchNode, values: Sequence[Floats], inputs: Mapping[str, Floats]
     ) -> Floats:
-        if isinstance(node, Source):
+        if isinstance(node, SourceWord):
             return inputs[node.name]
         if isinstance(node, AngleSum):
             return np.asarray(sum(m * self.angle(k, values) for k, m in node.items))
@@ -249,7 +237,6 @@ class Sketch:
         return total
 
     def argument(self, table: Table, values: Sequence[Floats]) -> Floats:
-        """Return what a table is a function of: radians, or units of a word."""
         return self.angle(table.source, values) if table.angle else values[table.source]
 
     def angle(self, place: int, values: Sequence[Floats]) -> Floats:
@@ -264,7 +251,7 @@ class Sketch:
         return "\n".join(lines)
 
     def _text(self, node: SketchNode) -> str:
-        if isinstance(node, Source):
+        if isinstance(node, SourceWord):
             part = f" of 2^-{node.part} turn" if node.part else ""
             exact = " exact" if node.exact else ""
             return f"input {node.name} {node.bits} bits{' angle' * node.angle}{part}{exact}"
@@ -286,7 +273,7 @@ class Sketch:
 
 
 def _curve_text(curve: Curve) -> str:
-    """Write a curve in one line: what x is, what it is a function of, where it ends."""
+    """Write a curve in one line: its argument, its ends, its function."""
     inner = "" if curve.unit == 1 else f"{number(curve.unit)} "
     shift = f" + {number(curve.middle)}" if curve.middle else ""
     ends = "" if curve.angle else f" within {number(curve.low)} .. {number(curve.high)}"
@@ -295,8 +282,8 @@ def _curve_text(curve: Curve) -> str:
 
 
 def reads(node: SketchNode) -> tuple[int, ...]:
-    """Return the nodes that a node reads."""
-    if isinstance(node, Source):
+    """Return the places of a node's operands."""
+    if isinstance(node, SourceWord):
         return ()
     if isinstance(node, AngleSum):
         return tuple(k for k, _ in node.items)
@@ -306,39 +293,37 @@ def reads(node: SketchNode) -> tuple[int, ...]:
 
 
 def addend_reads(addend: Addend) -> tuple[int, ...]:
-    """Return the nodes that an addend reads."""
     return (addend.node,) if isinstance(addend, Linear) else (addend.a, addend.b)
 
 
 def addend_value(addend: Addend, values: Sequence[Floats]) -> Floats:
-    """Return an addend's value from those of all nodes."""
+    """Return the value of an addend, given the values of all nodes."""
     if isinstance(addend, Linear):
         return addend.factor * values[addend.node]
     return addend.factor * values[addend.a] * values[addend.b]
 
 
 def addend_means(node: SketchNode, values: Sequence[Floats]) -> tuple[float, ...]:
-    """Return the mean of every addend of a sum over the values of all nodes."""
+    """Return the means of the addends of a sum, given the values of all nodes."""
     if not isinstance(node, WordSum):
         return ()
     return tuple(float(addend_value(addend, values).mean()) for addend in node.addends)
 
 
 def is_power_of_two(factor: float) -> bool:
-    """Tell whether a number is ± a power of two."""
     return bool(factor) and math.frexp(abs(factor))[0] == 0.5
 
 
 # --------------------------------------------------------------------------------------------------
-# The nodes of a sketch while it is made: equal ones once, angle sums from shorter ones.
+# A builder of sketches that shares equal nodes, and builds angle sums from shorter ones.
 # --------------------------------------------------------------------------------------------------
 
-
 SAME = 1e-9  # relative
+COEFFICIENT = 11  # digits of coefficients and constants
 
 
 class SketchNodes:
-    """Makes nodes over input words, beside those that another maker began with."""
+    """A builder of nodes over input words; it may continue another one (`begun`)."""
 
     def __init__(
         self,
@@ -349,43 +334,32 @@ class SketchNodes:
     ) -> None:
         self.words, self.exact = words, exact
         self.nodes: list[SketchNode] = list(begun.nodes) if begun else []
-        self._known: dict[SketchNode, int] = dict(begun.known) if begun else {}
-        self._angles: dict[Angle, int] = dict(begun.angles) if begun else {}
-
-    @property
-    def known(self) -> Mapping[SketchNode, int]:
-        """Where every node stands."""
-        return self._known
-
-    @property
-    def angles(self) -> Mapping[Angle, int]:
-        """Where every sum of angles stands."""
-        return self._angles
+        self.known: dict[SketchNode, int] = dict(begun.known) if begun else {}
+        self.angles: dict[Angle, int] = dict(begun.angles) if begun else {}
 
     def add(self, node: SketchNode, *, fresh: bool = False) -> int:
-        """Return the number of a node, made if it is new."""
-        if fresh or node not in self._known:
-            self._known[node] = len(self.nodes)
+        """Return the number of a node, which is added if it is new."""
+        if fresh or node not in self.known:
+            self.known[node] = len(self.nodes)
             self.nodes.append(node)
-        return self._known[node]
+        return self.known[node]
 
     def angle(self, angle: Angle) -> int:
-        """Return the node of an angle sum, made from a shorter one if that leaves one angle."""
-        if angle in self._angles:
-            return self._angles[angle]
+        """Return the node of an angle sum: a shorter sum and one angle, if possible."""
+        if angle in self.angles:
+            return self.angles[angle]
         if len(angle) == 1 and angle[0][1] == 1:
             place = self._single(angle[0][0])
         else:
             place = self.add(AngleSum(self._items(angle), self.exact))
-        self._angles[angle] = place
+        self.angles[angle] = place
         return place
 
     def _items(self, angle: Angle) -> tuple[tuple[int, int], ...]:
-        wanted = dict(angle)
         best: tuple[tuple[int, int], ...] | None = None
-        for known, place in self._angles.items():
+        for known, place in self.angles.items():
             for sign in (1, -1):
-                rest = dict(wanted)
+                rest = dict(angle)
                 for name, multiple in known:
                     rest[name] = rest.get(name, 0) - sign * multiple
                 left = [(name, m) for name, m in sorted(rest.items()) if m]
@@ -398,11 +372,11 @@ class SketchNodes:
     def _single(self, name: str) -> int:
         word = self.words[name]
         source = self.add(
-            Source(name, word.bits, word.part is not None, word.part or 0, word.exact)
+            SourceWord(name, word.bits, word.part is not None, word.part or 0, word.exact)
         )
         if word.part is not None:
             return source
-        # An angle over anything but a part 2^-k of a turn is first put in such parts.
+        # An angle over another range than 2^-k turns is first converted to steps of a turn.
         cells = (1 << TURN) / (2 * math.pi)
         turned = WordSum(
             (Linear(source, word.step * cells),), word.range.centre * cells, angle=True
@@ -411,67 +385,63 @@ class SketchNodes:
 
 
 def primitive(angle: Angle) -> tuple[Angle, int, bool]:
-    """Return an angle sum without its common multiple, that multiple, and whether it is negated."""
+    """Return an angle sum without its common multiple, the multiple, and whether it is negated."""
     common = math.gcd(*(m for _, m in angle))
     flipped = angle[0][1] < 0
     divisor = -common if flipped else common
     return tuple((name, m // divisor) for name, m in angle), common, flipped
 
 
+def rounded(value: float) -> float:
+    return float(f"{value:.{COEFFICIENT}g}") + 0.0
+
+
 def power_of_two(size: float) -> float:
-    """Return the power of two at or below a positive number."""
     return float(2.0 ** math.floor(math.log2(size) + SAME))
 
 
 def fraction(value: float) -> float:
-    """Return a number between 1 and 2 that differs by a power of two; its sign is left out."""
     return abs(value) / power_of_two(abs(value))
 
 
 def is_power(value: float) -> bool:
-    """Tell whether a number is, but for rounding, ± a power of two."""
     return abs(fraction(value) - 1) < SAME
 
 
 def signed_power(value: float) -> float:
-    """Return the power of two at or below a number's size, with its sign."""
     return math.copysign(power_of_two(abs(value)), value)
 
 
 # --------------------------------------------------------------------------------------------------
-# The width variables of a sketch: all that a search may choose, as typed values.
-#
-# Files name them by a place and letters, such as `12 a3`: only this module knows those names.
+# The width variables of a sketch. Files name them by a place and letters, such as `12 a3`.
 # --------------------------------------------------------------------------------------------------
-
 
 _NAME = re.compile(r"([a-z]+)(\d*)")
 
 
 class Role(StrEnum):
-    """What a width variable sets; the letters are its name in files."""
+    """The meaning of a width variable, with its letters in files."""
 
-    ANGLE_BITS = "n"  # bits of an angle sum, where its parts have as many (see `angles`)
+    ANGLE_BITS = "n"  # bits of an angle sum, at most those of its parts
     READ = "t"  # bits that a table reads
     EXPONENT = "e"  # of the lowest bit of a table's output
     SPLIT = "s"  # bits split off a bipartite table
     LEAD = "p"  # leading bits that its correction reads
-    TIMES = "m"  # of the bits split off those that a slope multiplies
+    TIMES = "m"  # bits split off that a slope multiplies
     SLOPES = "sp"  # leading bits that the table of slopes reads
-    FINENESS = "sl"  # exponent of a slope's lowest bit, beside that of the table's output
-    BEND = "bp"  # of the bits split off those that a table of bends reads; 0: there is none
-    BENDS = "bl"  # leading bits that it reads
+    FINENESS = "sl"  # exponent of a slope's lowest bit, relative to the table's output
+    BEND = "bp"  # bits split off that a table of bends reads; 0: no such table
+    BENDS = "bl"  # leading bits that the table of bends reads
     CUT = "cut"  # the exponent of a heap's lowest column
-    SHIFT = "c"  # what is added to a heap's constant
-    ROOM = "r"  # columns of a heap beyond those that samples ask for
-    KEEP = "k"  # 0 where the mean of an addend stands for it
-    DROP_A = "a"  # digits of a product's first word that are discarded, beyond what it lacks
+    SHIFT = "c"  # correction of a heap's constant
+    ROOM = "r"  # columns of a heap in addition to those for samples
+    KEEP = "k"  # 0 if the mean of an addend replaces it
+    DROP_A = "a"  # discarded digits of a product's first word
     DROP_B = "b"  # and of its second one
     DIGITS = "d"  # signed digits of an addend's constant
 
     @cache
     def of(self, node: int, addend: int | None = None) -> WidthVariable:
-        """Return the variable that sets this of a node, or of an addend of it."""
         return WidthVariable(node, self, addend)
 
 
@@ -484,22 +454,20 @@ class WidthVariable(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name beside the node's place."""
         return self.role if self.addend is None else f"{self.role}{self.addend}"
 
     @property
     def rank(self) -> tuple[int, str]:
-        """The order in which files list variables, and in which a search tries equal ones."""
         return self.node, self.name
 
 
-UNSEEN = (Role.SHIFT, Role.ROOM)  # of which models of costs and noise know nothing
+UNSEEN = (Role.SHIFT, Role.ROOM)  # not in models of costs and noise
 INTERPOLATION = (Role.TIMES, Role.SLOPES, Role.FINENESS, Role.BEND, Role.BENDS)
 Widths: TypeAlias = Mapping[WidthVariable, int]
 
 
 def variable(node: int, name: str) -> WidthVariable:
-    """Return the variable of a name; a `ValueError` says that there is none."""
+    """Return the variable of a name; `ValueError` if there is none."""
     found = _NAME.fullmatch(name)
     if found is None:
         raise ValueError(f"{name!r} names no width")
@@ -507,18 +475,17 @@ def variable(node: int, name: str) -> WidthVariable:
 
 
 def widths_text(widths: Widths) -> dict[str, int]:
-    """Return widths as files hold them."""
     return {f"{v.node} {v.name}": widths[v] for v in sorted(widths, key=lambda v: v.rank)}
 
 
 def widths_of(text: Mapping[str, int]) -> dict[WidthVariable, int]:
-    """Undo `widths_text`."""
+    """Parse the result of `widths_text`."""
     split = {key.partition(" "): value for key, value in text.items()}
     return {variable(int(node), name): int(value) for (node, _, name), value in split.items()}
 
 
 def own_variables(place: int, node: SketchNode) -> list[WidthVariable]:
-    """Return all widths that a node may have."""
+    """Return all width variables of a node."""
     if isinstance(node, WordSum):
         found = [v for k in range(len(node.addends)) for v in addend_variables(place, node, k)]
         return [Role.CUT.of(place), *found]
@@ -531,17 +498,17 @@ def own_variables(place: int, node: SketchNode) -> list[WidthVariable]:
 
 
 def addend_variables(place: int, node: WordSum, addend: int) -> list[WidthVariable]:
-    """Return the widths that an addend of a sum has."""
+    """Return the width variables of an addend of a sum."""
     product = isinstance(node.addends[addend], Product)
     roles = (Role.KEEP, Role.DROP_A, Role.DROP_B) if product else (Role.KEEP, Role.DIGITS)
     return [role.of(place, addend) for role in roles]
 
 
 def shape_variables(sketch: Sketch) -> list[tuple[WidthVariable, ...]]:
-    """Return, for every node, the widths that say how many bits its word has and what they are."""
+    """Return, for every node, the widths that determine the bits of its word."""
     found: list[tuple[WidthVariable, ...]] = []
     for place, node in enumerate(sketch.nodes):
-        if isinstance(node, Source):
+        if isinstance(node, SourceWord):
             found.append(())
         elif isinstance(node, WordSum):
             found.append((Role.CUT.of(place),))
@@ -552,12 +519,11 @@ def shape_variables(sketch: Sketch) -> list[tuple[WidthVariable, ...]]:
 
 
 def is_kept(widths: Widths, place: int, addend: int) -> bool:
-    """Tell whether an addend of a sum is computed (otherwise its mean stands for it)."""
     return widths.get(Role.KEEP.of(place, addend), 1) > 0
 
 
 def live_nodes(sketch: Sketch, widths: Widths) -> frozenset[int]:
-    """Return the nodes that the outputs need, by way of addends that are kept."""
+    """Return the nodes that outputs need through kept addends."""
     live = set(sketch.outputs)
     for place in reversed(range(len(sketch.nodes))):
         if place in live:
@@ -573,7 +539,7 @@ def _kept_reads(node: SketchNode, place: int, widths: Widths) -> Iterable[int]:
 
 
 def operands(sketch: Sketch) -> frozenset[int]:
-    """Return the nodes that products, tables or exact angles read: words that lie about zero."""
+    """Return the operands of products, tables and exact angles: words that are centred on zero."""
     found: set[int] = set()
     for node in sketch.nodes:
         if isinstance(node, WordSum):
@@ -585,22 +551,20 @@ def operands(sketch: Sketch) -> frozenset[int]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Outputs as polynomials in linear variables whose coefficients are Fourier series of the angles.
+# Outputs as polynomials in linear variables with Fourier series of the angles as coefficients.
 #
-# All numbers are in units of words: a linear variable (any input but an angle) counts the cells of
-# its input word from the centre of its range, an angle is the turn its word stands for, an output
-# counts its own least significant bits. So every scale that remains between words that are to be
-# added is a power of two, or a constant of the problem.
+# All numbers are in units of words. A linear variable (any input except angles) counts cells of its
+# input word from the centre of its range. An angle is the turn of its word. An output counts its
+# steps. A scale between words in a sum is then a power of two or a constant of the problem.
 # --------------------------------------------------------------------------------------------------
-
 
 Monomial = tuple[tuple[str, int], ...]  # (linear variable, power), sorted, powers positive
 Angle = tuple[tuple[str, int], ...]  # (angle, multiple), sorted, never zero, the first positive
 Series = dict[Angle, complex]  # f = Re Σ c·exp(i Σ multiple·angle); the empty angle is a number
 Poly = dict[Monomial, Series]
 
-NOISE = 1e-12  # a coefficient this small beside the largest is rounding error
-WORD = 11  # bits: how far words count, at most, where a product has more than two of them
+NOISE = 1e-12  # ratio to the largest coefficient below which one is a rounding error
+WORD = 11  # bits: the largest value of words in a product of more than two
 NEARLY = 1e-9  # of a power of two
 
 
@@ -608,8 +572,8 @@ NEARLY = 1e-9  # of a power of two
 class Quantity:
     """An input word: its name, the range that its cells divide, and whether it is an angle.
 
-    The logic has to hold within `reach`. Of an angle that `wraps`, 2π + x is x. `group` is the
-    place of its group. An `exact` one stands for the middles of its cells and nothing else.
+    The logic must be valid within `reach`. An angle that `wraps` has period 2π. `group` is the
+    place of its group. An `exact` word has only the values at the middles of its cells.
     """
 
     name: str
@@ -623,46 +587,37 @@ class Quantity:
 
     @property
     def step(self) -> float:
-        """The width of a cell."""
         return (self.range.high - self.range.low) / (1 << self.bits)
 
     @property
     def part(self) -> int | None:
-        """The k of an angle over 2^-k of a turn, whose sums are sums of words; else None."""
         return part_of(self.range) if self.turns else None
 
     def cells(self, column: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the cells of values; what lies beyond saturates, or wraps."""
+        """Return the cells of values, which saturate or wrap."""
         cell = np.floor((column - self.range.low) / self.step).astype(np.int64)
-        most = (1 << self.bits) - 1
-        return cell & most if self.wraps else np.clip(cell, 0, most)
+        maximum = (1 << self.bits) - 1
+        return cell & maximum if self.wraps else np.clip(cell, 0, maximum)
 
 
 def quantities(problem: Problem, bits: Mapping[str, int]) -> dict[str, Quantity]:
-    """Return every input of a problem by name, but those that are single values.
+    """Return the words of a problem's inputs by name, without constant inputs.
 
-    `bits` gives the widths of inputs by name, or for all of a group.
+    `bits` gives the widths of inputs by name or group.
     """
-    widths = problem.by_input(bits)
-    return {
-        x.name: Quantity(
-            x.name,
-            _cells(x, widths[x.name]),
-            widths[x.name],
-            x.angle,
-            x.reach,
-            x.wraps,
-            place,
-            x.exact,
-        )
-        for place, group in enumerate(problem.groups)
-        for x in problem.members(group)
-        if not x.range.single
-    }
+    widths, found = problem.by_input(bits), {}
+    for place, group in enumerate(problem.groups):
+        for x in problem.members(group):
+            if not x.range.single:
+                width = widths[x.name]
+                found[x.name] = Quantity(
+                    x.name, _cells(x, width), width, x.angle, x.reach, x.wraps, place, x.exact
+                )
+    return found
 
 
 def _cells(one: Input, bits: int) -> Interval:
-    """Return what the cells of an input's word divide: half a step lower where zero has one."""
+    """Return the range that an input's cells divide: half a step lower with a cell at zero."""
     half = one.word.width / (2 << bits) if one.format.tread else 0.0
     return Interval(one.word.low - half, one.word.high - half) if half else one.word
 
@@ -687,7 +642,7 @@ def output_polys(terms: Terms, words: Mapping[str, Quantity], steps: Iterable[fl
 
 
 def _wave_poly(multiples: Angle, coefficient: complex, words: Mapping[str, Quantity]) -> Poly:
-    """Return a wave over the words' own turns: a word's angle is -π at its lowest border."""
+    """Return a wave over the turns of words; a word's angle is -π at its lowest border."""
     phase = 0.0
     for name, multiple in multiples:
         word = words[name]
@@ -697,7 +652,7 @@ def _wave_poly(multiples: Angle, coefficient: complex, words: Mapping[str, Quant
 
 
 def shifted(word: Quantity) -> Poly:
-    """Return a linear variable: the centre of its range and a cell for each unit of its word."""
+    """Return a linear variable: the centre of its range plus its step times its word."""
     centre = word.range.centre
     poly: Poly = {((word.name, 1),): {(): complex(word.step)}}
     if centre:
@@ -706,7 +661,7 @@ def shifted(word: Quantity) -> Poly:
 
 
 def multiply(one: Poly, linear: Poly) -> Poly:
-    """Return a product with a polynomial whose coefficients are plain numbers."""
+    """Multiply a polynomial by one with plain numbers as coefficients."""
     result: Poly = {}
     for monomial, series in linear.items():
         factor = series[()].real
@@ -726,7 +681,7 @@ def times_power(poly: Poly, linear: Poly, power: int) -> Poly:
 
 
 def add_into(total: Poly, part: Poly, factor: float = 1.0) -> None:
-    """Add `factor · part` to a polynomial that is being made."""
+    """Add `factor · part` to a polynomial in place."""
     for monomial, series in part.items():
         into = total.setdefault(monomial, {})
         for angle, coefficient in series.items():
@@ -734,11 +689,11 @@ def add_into(total: Poly, part: Poly, factor: float = 1.0) -> None:
 
 
 def pruned(poly: Poly) -> Poly:
-    """Return a polynomial without coefficients that are rounding error, in canonical order."""
+    """Remove coefficients that are rounding errors, and put the others in canonical order."""
     largest = max((abs(c) for s in poly.values() for c in s.values()), default=0.0)
     result: Poly = {}
     for monomial in sorted(poly):
-        # Words count to some 2^9 to 2^11, so coefficients of many of them are small, and no error.
+        # Words are up to 2^11, so coefficients of products of many words are small, but no errors.
         factors = sum(power for _, power in monomial)
         least = math.ldexp(NOISE * largest, -WORD * max(0, factors - 2))
         series = {a: c for a, c in sorted(poly[monomial].items()) if abs(c) > least}
@@ -748,7 +703,7 @@ def pruned(poly: Poly) -> Poly:
 
 
 def substituted(poly: Poly, name: str, linear: Poly) -> Poly:
-    """Return a polynomial with a linear variable replaced by a combination of others."""
+    """Replace a linear variable of a polynomial by a combination of others."""
     result: Poly = {}
     for monomial, series in poly.items():
         powers = dict(monomial)
@@ -773,22 +728,19 @@ def divided(poly: Poly, name: str) -> tuple[Poly, Poly]:
 
 
 def scaled(poly: Poly, factor: float) -> Poly:
-    """Return a polynomial times a number."""
     return {m: {a: factor * c for a, c in s.items()} for m, s in poly.items()}
 
 
 def variables(poly: Poly) -> tuple[str, ...]:
-    """Return its linear variables, sorted."""
     return tuple(sorted({name for monomial in poly for name, _ in monomial}))
 
 
 def constant(poly: Poly) -> float:
-    """Return the number that stands alone in a polynomial."""
     return poly.get((), {}).get((), 0j).real
 
 
 def without_constant(poly: Poly) -> Poly:
-    """Return a polynomial without the number that stands alone in it."""
+    """Return a polynomial without its constant term."""
     result = {m: dict(s) for m, s in poly.items()}
     if () in result and () in result[()]:
         del result[()][()]
@@ -797,11 +749,11 @@ def without_constant(poly: Poly) -> Poly:
     return result
 
 
-def signed_digits(value: float, smallest: float, most: int = 16) -> tuple[float, ...]:
-    """Return signed powers of two that sum to a number, to within `smallest`, largest first."""
+def signed_digits(value: float, smallest: float, maximum: int = 16) -> tuple[float, ...]:
+    """Return at most `maximum` signed powers of two, largest first, with a sum near a value."""
     found: list[float] = []
     rest = value
-    while abs(rest) > smallest and len(found) < most:
+    while abs(rest) > smallest and len(found) < maximum:
         power = 2.0 ** math.floor(math.log2(abs(rest) * 4 / 3) + NEARLY)
         found.append(math.copysign(power, rest))
         rest -= found[-1]

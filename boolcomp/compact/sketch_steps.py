@@ -1,12 +1,12 @@
-"""A sketch of the steps of a calculation: sums, products, and a table of whatever reads one word.
+"""Sketches of the steps of a calculation: sums, products, and tables of single words.
 
-Every step is a function of its root (see `roots`). A root that is a step of its own is a word, a
-sum of products; a function of a root is a table of it, however many steps it takes; what is linear
-in a root is no table but an addend.
+Every step is a function of its root (see `dependences`): an input, a primitive sum of angles, or a
+step that reads several words. The latter is a word, a sum of products. A function of a root is a
+table, or an addend if it is linear.
 
-Words have units of their own (what 1 counts), because a product's factor must be a power of two:
-constants go into tables where one is at hand, for that costs nothing; else a sum takes the unit
-that suits most of those that read it, or a multiple of it is made.
+Words have individual units, because a product's factor must be a power of two. Constants go into
+tables if possible. Else a sum gets the unit that suits most of its readers, or a multiple of it is
+added as a word.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from boolcomp.compact.sketch import (
     Quantity,
     Sketch,
     SketchNodes,
-    Source,
+    SourceWord,
     Waves,
     WordSum,
     fraction,
     is_power,
     power_of_two,
     primitive,
+    rounded,
     signed_digits,
     signed_power,
 )
-from boolcomp.problem.expressions.tape import Operation, Returned, Straight, Tape
+from boolcomp.problem.tape import Operation, Returned, Straight, Tape
 from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
@@ -57,19 +58,18 @@ if TYPE_CHECKING:
 # Curves of an angle that are sums of a few waves.
 # --------------------------------------------------------------------------------------------------
 
-
-HARMONICS = 12  # of an angle: a function of these alone is a sum of waves
-ROUNDING = 1e-11  # of a function's size: less is none
-CLOSE = 1e-9  # of a function's size: how near waves are to it between the points
+HARMONICS = 12  # largest multiple of an angle in a sum of waves
+ROUNDING = 1e-11  # part of a function's size that counts as a rounding error
+CLOSE = 1e-9  # largest difference to waves between the points, as a part of a function's size
 BETWEEN = 0.38  # of the way between two points
-SMOOTH = {"input", "constant", "add", "sub", "mul", "neg", "sin", "cos"}  # make waves of waves
+SMOOTH = {"input", "constant", "add", "sub", "mul", "neg", "sin", "cos"}  # map waves to waves
 
 
 def waves_of(curve: Curve, x: Floats) -> Waves | None:
-    """Return a function of an angle as waves, if it is a sum of a few.
+    """Return a function of an angle as a sum of a few waves, or None.
 
-    What is no sum of products of waves is none, whatever it is at some points: between them it may
-    jump, and bounds are of the waves.
+    A function with other operations than sums and products of waves is refused, because it may
+    jump between the points.
     """
     if any(step.kind not in SMOOTH for step in curve.function.nodes):
         return None
@@ -94,61 +94,58 @@ def _cleared(value: float, size: float) -> float:
 
 
 # --------------------------------------------------------------------------------------------------
-# Steps of a calculation by what they depend on: each is a function of one word, its root.
-#
-# The root of a step is an input, a sum of whole multiples of angles, or a step that reads several
-# words: what reads one word only, through however many steps, is a function of that word.
+# The roots of steps: an input, a sum of integer multiples of angles, or a step that reads several
+# words. A step is a function of its root.
 # --------------------------------------------------------------------------------------------------
 
-
-SAMPLES, SEED = 8192, 0xD1EC7  # states that tell what steps reach
-STEEPEST = 16.0  # slope of a point that is looked up as one
-LEAST = 2.0**-14  # of the largest: what is smaller has this logarithm
+SAMPLES, SEED = 8192, 0xD1EC7  # states for the ranges of steps
+STEEPEST = 16.0  # largest slope of a point with a table of its slope
+LEAST = 2.0**-14  # of the largest value: smaller values have this logarithm
 
 Root: TypeAlias = "int | Angle"  # a step by its place, or a primitive sum of angles
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A number."""
+class KnownNumber:
+    """A constant step."""
 
     value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A sum of whole multiples of angles, and a phase: it has no value but in functions."""
+    """A sum of integer multiples of angles, and a phase, for periodic functions."""
 
     multiples: Angle
     phase: float
 
 
 @dataclass(frozen=True, slots=True)
-class Rooted:
-    """A function of a root; slope·root + offset where that is known."""
+class RootFunction:
+    """A function of a root; `affine` is (slope, offset) if it is linear."""
 
     root: Root
     affine: tuple[float, float] | None = None
 
 
-Dependence: TypeAlias = Known | Turned | Rooted
+Dependence: TypeAlias = KnownNumber | Turned | RootFunction
 
 
 def dependences(problem: Problem, steps: Straight) -> list[Dependence]:
-    """Return what every step depends on."""
+    """Return the dependence of every step on its root."""
     inputs = {one.name: one for one in problem.inputs}
     found: list[Dependence] = []
     for place, step in enumerate(steps.nodes):
         if step.kind == "constant":
-            found.append(Known(step.value))
+            found.append(KnownNumber(step.value))
         elif step.kind == "input":
             one = inputs[step.name]
             if one.range.single:
-                found.append(Known(one.range.low))
+                found.append(KnownNumber(one.range.low))
             elif one.angle:
                 found.append(Turned(((one.name, 1),), 0.0))
             else:
-                found.append(Rooted(place, (1.0, 0.0)))
+                found.append(RootFunction(place, (1.0, 0.0)))
         else:
             read = [found[k] for k in step.operands]
             found.append(_dependence(problem, steps, place, read))
@@ -159,20 +156,20 @@ def _dependence(
     problem: Problem, steps: Straight, place: int, read: Sequence[Dependence]
 ) -> Dependence:
     kind = steps.nodes[place].kind
-    if all(isinstance(one, Known) for one in read):
-        values = [np.asarray(one.value) for one in read if isinstance(one, Known)]
+    if all(isinstance(one, KnownNumber) for one in read):
+        values = [np.asarray(one.value) for one in read if isinstance(one, KnownNumber)]
         part = Straight(
             (*(_input(k) for k in range(len(values))), _moved(steps, place, len(values))),
             (Returned("y", len(values)),),
         )
-        return Known(float(part.evaluate(values)[0]))
+        return KnownNumber(float(part.evaluate(values)[0]))
     if any(isinstance(one, Turned) for one in read):
         return _of_angles(steps.nodes[place].task or problem.name, kind, read)
-    roots = {one.root for one in read if isinstance(one, Rooted)}
+    roots = {one.root for one in read if isinstance(one, RootFunction)}
     if len(roots) > 1:
-        return Rooted(place, (1.0, 0.0))
+        return RootFunction(place, (1.0, 0.0))
     (root,) = roots
-    return Rooted(root, _affine(kind, read))
+    return RootFunction(root, _affine(kind, read))
 
 
 def _input(place: int) -> Operation:
@@ -184,13 +181,13 @@ def _moved(steps: Straight, place: int, count: int) -> Operation:
 
 
 def _of_angles(where: str, kind: str, read: Sequence[Dependence]) -> Dependence:
-    """Return what a step depends on that reads angles; what cannot be is said of this place."""
+    """Return the dependence of a step that reads angles; `UsageError` if it is not periodic."""
     if kind in ("sin", "cos", "wrap"):
         (one,) = read
         if isinstance(one, Turned):
-            return Rooted(primitive(one.multiples)[0])
+            return RootFunction(primitive(one.multiples)[0])
     terms = [(x.multiples, x.phase) for x in read if isinstance(x, Turned)]
-    numbers = [x.value for x in read if isinstance(x, Known)]
+    numbers = [x.value for x in read if isinstance(x, KnownNumber)]
     if kind in ("add", "sub", "neg") and len(terms) + len(numbers) == len(read):
         sign = -1 if kind in ("sub", "neg") else 1
         signs = (1, sign) if len(read) == 2 else (sign,)
@@ -202,13 +199,13 @@ def _of_angles(where: str, kind: str, read: Sequence[Dependence]) -> Dependence:
         return _turned(terms, (round(numbers[0]),))
     names = sorted({name for multiples, _ in terms for name, _ in multiples})
     raise UsageError(
-        f"{where}: {listing(names)} is an angle: it stands in sums of whole multiples of "
-        "angles, inside sin, cos, tan or wrap, and nowhere else"
+        f"{where}: {listing(names)} is an angle: use it only in sums of integer multiples of "
+        "angles, inside sin, cos, tan or wrap"
     )
 
 
 def _number(x: Dependence) -> float:
-    return x.value if isinstance(x, Known) else 0.0
+    return x.value if isinstance(x, KnownNumber) else 0.0
 
 
 def _turned(parts: Sequence[tuple[Angle, float]], signs: Sequence[int]) -> Dependence:
@@ -219,12 +216,12 @@ def _turned(parts: Sequence[tuple[Angle, float]], signs: Sequence[int]) -> Depen
         for name, multiple in multiples:
             total[name] = total.get(name, 0) + sign * multiple
     left = tuple((name, m) for name, m in sorted(total.items()) if m)
-    return Turned(left, phase) if left else Known(phase)
+    return Turned(left, phase) if left else KnownNumber(phase)
 
 
 def _affine(kind: str, read: Sequence[Dependence]) -> tuple[float, float] | None:
-    """Return slope and offset of a step that reads one root and numbers, if it is linear."""
-    pairs = [(0.0, x.value) if isinstance(x, Known) else _pair(x) for x in read]
+    """Return slope and offset of a step of one root and numbers, if it is linear."""
+    pairs = [(0.0, x.value) if isinstance(x, KnownNumber) else _pair(x) for x in read]
     known = [pair for pair in pairs if pair is not None]
     if len(known) < len(pairs):
         return None
@@ -242,11 +239,11 @@ def _affine(kind: str, read: Sequence[Dependence]) -> tuple[float, float] | None
 
 
 def _pair(x: Dependence) -> tuple[float, float] | None:
-    return x.affine if isinstance(x, Rooted) else None
+    return x.affine if isinstance(x, RootFunction) else None
 
 
 def reached(problem: Problem, steps: Straight) -> tuple[Floats, Floats]:
-    """Return the least and largest value of every step, at states drawn and at ends of ranges."""
+    """Return the least and largest values of all steps, at random states and ends of ranges."""
     rng = np.random.default_rng(SEED)
     low = np.array([one.reach.low for one in problem.inputs])
     high = np.array([one.reach.high for one in problem.inputs])
@@ -268,11 +265,10 @@ def reached(problem: Problem, steps: Straight) -> tuple[Floats, Floats]:
 
 
 def lowered(problem: Problem, steps: Straight) -> Straight:
-    """Return steps in which nothing but sums and products reads several words.
+    """Replace steps of several words by sums and products.
 
-    a / b is a · (1/b). The angle of a point that stays on one side of an axis is the atan of its
-    slope, y · (1/x); of any other it is that of its absolute coordinates, atan of
-    exp(log |y| - log |x|), turned by the signs:
+    a / b is a · (1/b). The angle of a point on one side of an axis is the atan of its slope,
+    y · (1/x). For other points log |y| - log |x| replaces the slope, and the signs turn the angle:
     atan2(y, x) = sgn y · (π/2 + sgn x · (atan(|y|/|x|) - π/2)).
     """
     roots = dependences(problem, steps)
@@ -284,12 +280,14 @@ def lowered(problem: Problem, steps: Straight) -> Straight:
     wires: list[Any] = []
     for place, step in enumerate(steps.nodes):
         read = [wires[k] for k in step.operands]
-        several = isinstance(roots[place], Rooted) and roots[place] == Rooted(place, (1.0, 0.0))
+        several = isinstance(roots[place], RootFunction) and roots[place] == RootFunction(
+            place, (1.0, 0.0)
+        )
         if step.kind == "div" and several:
             wires.append(read[0] * (1.0 / read[1]))
         elif step.kind == "atan2" and several:
             y, x = step.operands
-            if low[x] > size[y] / STEEPEST:  # always on one side: a slope tells it
+            if low[x] > size[y] / STEEPEST:  # always on one side
                 wires.append(tape.function("atan", read[0] * (1.0 / read[1])))
             elif min(abs(low[y]), abs(high[y])) > size[x] / STEEPEST and low[y] * high[y] > 0:
                 slope = tape.function("atan", read[1] * (1.0 / read[0]))
@@ -301,33 +299,30 @@ def lowered(problem: Problem, steps: Straight) -> Straight:
     return tape.finish([(one.name, wires[one.node]) for one in steps.outputs])
 
 
-def _arc(tape: Tape, y: Any, x: Any, most_y: float, most_x: float, *, above: bool) -> Any:
-    """Return the angle of a point; one that is never below needs no sign of y, nor its errors."""
-    slope = _log(tape, y, most_y) - _log(tape, x, most_x)
+def _arc(tape: Tape, y: Any, x: Any, largest_y: float, largest_x: float, *, above: bool) -> Any:
+    """Return the angle of a point, which does not need the sign of y if it is always `above`."""
+    slope = _log(tape, y, largest_y) - _log(tape, x, largest_x)
     angle = tape.function("atan", tape.function("exp", slope))
     turned = tape.sign(x) * (angle - math.pi / 2) + math.pi / 2
     return turned if above else tape.sign(y) * turned
 
 
-def _log(tape: Tape, x: Any, most: float) -> Any:
-    """Record log max(|x|, a little): of nothing there is none."""
-    least = LEAST * most
+def _log(tape: Tape, x: Any, largest: float) -> Any:
+    """Record log max(|x|, LEAST · largest)."""
+    least = LEAST * largest
     size = tape.function("abs", x)
     held = (size + least + tape.function("abs", size - least)) * 0.5
     return tape.function("log", held)
 
 
 # --------------------------------------------------------------------------------------------------
-# What the roots of a calculation are made of: sums of products of other roots, and of functions.
-#
-# A root that is a step of its own is a word, a sum of products; a function of a root is a table of
-# it, however many steps it takes; what is linear in a root is no table but an addend.
+# Roots as sums of products of other roots and of functions.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """Σ coefficient · step over functions of one root: one table."""
+    """Σ coefficient · step over functions of one root, which is one table."""
 
     parts: tuple[tuple[float, int], ...]
 
@@ -337,7 +332,7 @@ Monomials: TypeAlias = "dict[tuple[Factor, ...], float]"  # coefficients of prod
 
 
 class Structure:
-    """What every root that is no input is made of, as sums of products of others."""
+    """All roots other than inputs, as sums of products of roots and functions."""
 
     def __init__(self, problem: Problem, steps: Straight) -> None:
         self.problem, self.steps = problem, steps
@@ -352,16 +347,15 @@ class Structure:
         """Return the root of a factor."""
         place = factor if isinstance(factor, int) else factor.parts[0][1]
         found = self.roots[place]
-        if not isinstance(found, Rooted):
+        if not isinstance(found, RootFunction):
             raise TypeError(f"step {place} has no root")
         return found.root
 
     def is_input(self, place: int) -> bool:
-        """Tell whether a root is an input."""
         return self.steps.nodes[place].kind == "input"
 
     def users(self) -> dict[int, list[tuple[int | None, tuple[Factor, ...]]]]:
-        """Return, for every root, the products that read it (None: as the root of a table)."""
+        """Return, for every root, the products that read it, with their sums (None: by a table)."""
         found: dict[int, list[tuple[int | None, tuple[Factor, ...]]]] = defaultdict(list)
         for owner, sums in [*((-1 - k, s) for k, s in enumerate(self.outputs)), *self.sums.items()]:
             for factors in sums:
@@ -375,7 +369,7 @@ class Structure:
         return found
 
     def _require(self, waiting: list[tuple[Factor, ...]]) -> None:
-        """Expand every root that products read, and those that these read."""
+        """Expand all roots that products read, directly or indirectly."""
         places = [self.root(f) for factors in waiting for f in factors]
         while places:
             place = places.pop()
@@ -385,20 +379,19 @@ class Structure:
             places += [self.root(f) for factors in self.sums[place] for f in factors]
 
     def _expanded(self, place: int) -> Monomials:
-        """Return a step over roots and functions of them."""
+        """Return a step as a sum over roots and functions of them."""
         found = self.roots[place]
-        if isinstance(found, Known):
+        if isinstance(found, KnownNumber):
             return {(): found.value} if found.value else {}
         if isinstance(found, Turned):
             raise TypeError(f"step {place} is an angle")
         if found.affine is not None and isinstance(found.root, int):
             slope, offset = found.affine
-            sums: Monomials = {(found.root,): slope}
-            return sums | {(): offset} if offset else sums
+            return {(found.root,): slope} | ({(): offset} if offset else {})
         return {(Mixed(((1.0, place),)),): 1.0}
 
     def _made(self, place: int) -> Monomials:
-        """Return what a root that is no input is made of."""
+        """Return a root other than an input as a sum of products."""
         step = self.steps.nodes[place]
         one, other = (self._expanded(k) for k in step.operands)
         if step.kind == "mul":
@@ -418,7 +411,7 @@ class Structure:
         return tuple(sorted(factors, key=_rank))
 
     def _join(self) -> None:
-        """Put sums that are read once, and only as an addend, into those that read them."""
+        """Expand sums that are read once, as an addend, in their readers."""
         users = self.users()
         once = {
             place
@@ -437,7 +430,7 @@ class Structure:
             self._mix(sums)
 
     def _mix(self, sums: Monomials) -> None:
-        """Make one table of addends that are functions of one root, times the same factor."""
+        """Merge addends that are functions of one root times the same factor into one table."""
         groups: dict[
             tuple[Root, tuple[Factor, ...]], list[tuple[Mixed, float, tuple[Factor, ...]]]
         ] = defaultdict(list)
@@ -473,16 +466,15 @@ def _rank(factor: Factor) -> tuple[int, tuple[tuple[float, int], ...]]:
 
 
 # --------------------------------------------------------------------------------------------------
-# What 1 counts in the words of a calculation: units in which few constants are left.
+# Units of words with which few constants remain.
 #
-# A product's factor must be a power of two, and so a unit matters only between 1 and 2. A constant
-# that remains costs signed digits of a word, a word more where it stands before a product of words,
-# or, before a function of one word, a table of its own: a table that is there already costs
-# nothing. So units are chosen one after another for the least of these, from several starts.
+# A product's factor must be a power of two, so only the unit's fraction between 1 and 2 matters. A
+# constant that remains costs signed digits of a word. Before a product of words it costs another
+# word, before a function of one word another table, unless that exists. Units are chosen one after
+# another for the least cost, from several starts.
 # --------------------------------------------------------------------------------------------------
 
-
-CLASS_DIGITS = 9  # of a unit's place between two powers of two
+CLASS_DIGITS = 9  # of a unit's fraction
 TABLE = 60.0  # nodes: of a table
 DIGIT = 18.0  # of a signed digit of a constant beyond the first
 WORD = 20.0  # of a word that is a multiple of another
@@ -493,7 +485,7 @@ Key: TypeAlias = "tuple[Hashable, float]"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FactoredPart:
     """One product of a sum: a coefficient, the words and the functions of one word it reads."""
 
     owner: int
@@ -503,14 +495,14 @@ class Part:
 
 
 def chosen_units(
-    parts: Sequence[Part],
+    parts: Sequence[FactoredPart],
     fixed: Mapping[int, float],
     free: Iterable[int],
     plain: Mapping[Hashable, float] | None = None,
 ) -> dict[int, float]:
-    """Return units between 1 and 2 for the words that are free.
+    """Return units between 1 and 2 for `free` words.
 
-    `plain` are multiples of functions that are a word as it is, an angle's, and so need no table.
+    `plain` are multiples of functions that are the word of an angle, and so need no table.
     """
     bare = {name: unit_class(multiple) for name, multiple in (plain or {}).items()}
     places = sorted(free, reverse=True)
@@ -518,7 +510,7 @@ def chosen_units(
     starts = [1.0, *(x for x, _ in Counter(classes.values()).most_common(3))]
     best: tuple[float, dict[int, float]] | None = None
     for start in dict.fromkeys(starts):
-        search = _Search(parts, {**classes, **dict.fromkeys(places, start)}, places, bare)
+        search = _UnitSearch(parts, {**classes, **dict.fromkeys(places, start)}, places, bare)
         search.run()
         if best is None or search.cost < best[0] - 1e-9:
             best = (search.cost, {place: search.units[place] for place in places})
@@ -531,12 +523,12 @@ def unit_class(unit: float) -> float:
     return float(f"{fraction:.{CLASS_DIGITS}g}")
 
 
-class _Search:
-    """Units, what they cost, and how often every table and multiple of a word is read."""
+class _UnitSearch:
+    """Units, their cost, and the numbers of readers of tables and multiples of words."""
 
     def __init__(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[FactoredPart],
         units: dict[int, float],
         free: Sequence[int],
         bare: Mapping[Hashable, float],
@@ -552,7 +544,7 @@ class _Search:
             self._count(k, 1)
 
     def run(self) -> None:
-        """Move one unit after another while that saves anything."""
+        """Improve one unit after another until the cost stays the same."""
         for _ in range(SWEEPS):
             before = self.cost
             for place in self.free:
@@ -561,7 +553,7 @@ class _Search:
                 return
 
     def _improve(self, place: int) -> None:
-        """Give a word the unit that costs least."""
+        """Give a word the unit of least cost."""
         least, best = self.cost - 1e-9, self.units[place]
         for unit in self._candidates(place):
             self._set(place, unit)
@@ -577,39 +569,38 @@ class _Search:
             self._count(k, 1)
 
     def _candidates(self, place: int) -> list[float]:
-        """Return the units that leave no constant somewhere, or one whose table is there."""
+        """Return the units with which a product has no constant, or that of an existing table."""
         found: dict[float, None] = {}
         for k in self.touching[place]:
             part = self.parts[k]
             factor = self._factor(part)
-            wanted = [1.0]
+            targets = [1.0]
             if len(part.functions) == 1:
                 own = part.functions[0]
-                wanted += [multiple for name, multiple in self.used if name == own]
-                wanted += [self.bare[own]] if own in self.bare else []
-            for multiple in wanted:
+                targets += [multiple for name, multiple in self.used if name == own]
+                targets += [self.bare[own]] if own in self.bare else []
+            for multiple in targets:
                 if part.owner == place and place not in part.words:
                     found[unit_class(self.units[place] * factor / multiple)] = None
                 elif part.words.count(place) == 1 and part.owner != place:
                     found[unit_class(self.units[place] * multiple / factor)] = None
         return list(found)
 
-    def _factor(self, part: Part) -> float:
-        """Return the constant that is left before a product."""
+    def _factor(self, part: FactoredPart) -> float:
+        """Return the constant that remains before a product."""
         words = math.prod(self.units[place] for place in part.words)
         return unit_class(part.coefficient * words / self.units[part.owner])
 
     def _count(self, k: int, step: int) -> None:
-        """Add what a product costs, or take it away."""
+        """Add the cost of a product (step 1), or subtract it (-1)."""
         part = self.parts[k]
         factor = self._factor(part)
         if part.functions:
-            keys = [(name, 1.0) for name in part.functions[1:]]
-            own = part.functions[0]
+            own, *others = part.functions
             same = abs(factor - self.bare.get(own, 0.0)) < 1e-7
             self._use((own, factor), step, 0.0 if same else TABLE)
-            for key in keys:
-                self._use(key, step, TABLE)
+            for name in others:
+                self._use((name, 1.0), step, TABLE)
         elif len(part.words) == 1:
             self.cost += step * DIGIT * _digits(factor)
         elif len(part.words) == 2 and factor != 1:
@@ -625,19 +616,16 @@ class _Search:
 
 
 def _digits(factor: float) -> int:
-    """Return how many signed digits a constant takes beyond the first."""
     return max(0, len(signed_digits(factor, FINE, MOST_DIGITS)) - 1)
 
 
 # --------------------------------------------------------------------------------------------------
-# A sketch of the steps of a calculation: sums, products, and a table of whatever reads one word.
+# The nodes of the sketch.
 # --------------------------------------------------------------------------------------------------
 
-
-POINTS = 512  # at which a function is looked at
-COEFFICIENT = 11  # digits of a wave's amplitude
-WIDER = 0.01  # of a sampled range: what may lie beyond
-NEAR_ZERO = 1e-3  # rad: a function that is linear about zero is linear there
+POINTS = 512  # of a function that are evaluated
+WIDER = 0.01  # margin of a sampled range
+NEAR_ZERO = 1e-3  # rad: for the slope of a function that is linear about zero
 
 
 def direct_sketch(
@@ -648,14 +636,14 @@ def direct_sketch(
     *,
     exact: bool = False,
 ) -> Sketch:
-    """Return the sketch of steps, each output in these units; sums of angles may be `exact`."""
+    """Return the sketch of steps with outputs in these units; sums of angles may be `exact`."""
     structure = Structure(problem, lowered(problem, steps))
     return Emitter(structure, words, units, exact=exact).sketch()
 
 
 @dataclass(slots=True)
-class Word:
-    """A root as a word: its node, what 1 counts, and the value of 0."""
+class RootWord:
+    """A root as a word: its node, its unit, and the value of its 0."""
 
     node: int
     unit: float
@@ -663,7 +651,7 @@ class Word:
 
 
 class Emitter:
-    """Chooses units, then makes nodes."""
+    """Chooses units, then builds nodes."""
 
     def __init__(
         self,
@@ -675,13 +663,13 @@ class Emitter:
     ) -> None:
         self.of, self.words = structure, words
         self.maker = SketchNodes(words, exact=exact)
-        self.made: dict[int, Word] = {}
+        self.made: dict[int, RootWord] = {}
         self.users = structure.users()
         self.chosen = self._units(units)
         self.units = [self.chosen[-1 - k] for k in range(len(units))]
 
     def sketch(self) -> Sketch:
-        """Return the sketch."""
+        """Build the nodes of all outputs."""
         problem, outputs = self.of.problem, []
         self._register_angles()
         for output, sums, unit in zip(problem.outputs, self.of.outputs, self.units, strict=True):
@@ -690,22 +678,22 @@ class Emitter:
             outputs.append(self.maker.add(WordSum(tuple(addends), total), fresh=True))
         return Sketch(tuple(self.maker.nodes), tuple(outputs))
 
-    def results(self) -> list[Word]:
-        """Return every output as a word that others may read: a lone table is one itself."""
+    def results(self) -> list[RootWord]:
+        """Return every output as a word; a single table is one without a sum."""
         self._register_angles()
         found = []
         for sums, unit in zip(self.of.outputs, self.units, strict=True):
             number, addends = self._addends(sums, unit)
             lone = addends[0] if len(addends) == 1 and not number else None
             if isinstance(lone, Linear) and lone.factor > 0:
-                found.append(Word(lone.node, unit * lone.factor, 0.0))
+                found.append(RootWord(lone.node, unit * lone.factor, 0.0))
             else:
                 node = self.maker.add(WordSum(tuple(addends), number))
-                found.append(Word(node, unit, 0.0))
+                found.append(RootWord(node, unit, 0.0))
         return found
 
     def _register_angles(self) -> None:
-        """Make sums of angles first, short ones before long ones that build on them."""
+        """Make sums of angles first, short ones before long ones that use them."""
         angles: set[Angle] = set()
         for sums in [*self.of.outputs, *self.of.sums.values()]:
             for factors in sums:
@@ -717,14 +705,14 @@ class Emitter:
     # units -------------------------------------------------------------------------------------
 
     def _units(self, units: Sequence[float | None]) -> dict[int, float]:
-        """Return what 1 counts in every root and output: an input's step, or what suits."""
+        """Return the units of roots and outputs; that of an input is its step."""
         steps, sums = self.of.steps, self.of.sums
         chosen = {-1 - k: unit for k, unit in enumerate(units) if unit is not None}
         for place, step in enumerate(steps.nodes):
             if step.kind == "input" and step.name in self.words:
                 chosen[place] = self.words[step.name].step
         parts = [
-            Part(
+            FactoredPart(
                 owner,
                 coefficient,
                 tuple(f for f in factors if isinstance(f, int)),
@@ -747,7 +735,7 @@ class Emitter:
         return chosen
 
     def _slope(self, factor: Mixed) -> float:
-        """Return the slope of a function of an angle where it is linear about zero, else 0."""
+        """Return the slope of a function of an angle that is linear about zero, else 0."""
         if isinstance(root := self.of.root(factor), int):
             return 0.0
         x = np.asarray([-2.0, -1.0, 1.0, 2.0]) * NEAR_ZERO
@@ -757,14 +745,16 @@ class Emitter:
 
     # nodes -------------------------------------------------------------------------------------
 
-    def _word(self, place: int) -> Word:
-        """Return a root as a word, made if it is new."""
+    def _word(self, place: int) -> RootWord:
+        """Return a root as a word, which is added if it is new."""
         if place not in self.made:
             step = self.of.steps.nodes[place]
             if step.kind == "input":
                 word = self.words[step.name]
-                source = self.maker.add(Source(step.name, word.bits, angle=False, exact=word.exact))
-                self.made[place] = Word(source, word.step, word.range.centre)
+                source = self.maker.add(
+                    SourceWord(step.name, word.bits, angle=False, exact=word.exact)
+                )
+                self.made[place] = RootWord(source, word.step, word.range.centre)
             else:
                 only_tables = all(owner is None for owner, _ in self.users[place])
                 middle = (self.of.low[place] + self.of.high[place]) / 2 if only_tables else 0.0
@@ -772,8 +762,8 @@ class Emitter:
                     middle = 0.0
                 unit = self.chosen[place]
                 number, addends = self._addends(self.of.sums[place], unit)
-                node = self.maker.add(WordSum(tuple(addends), _rounded(number - middle / unit)))
-                self.made[place] = Word(node, unit, float(middle))
+                node = self.maker.add(WordSum(tuple(addends), rounded(number - middle / unit)))
+                self.made[place] = RootWord(node, unit, float(middle))
         return self.made[place]
 
     def _addends(self, sums: Monomials, unit: float) -> tuple[float, list[Addend]]:
@@ -790,12 +780,12 @@ class Emitter:
                     addends.append(self._linear(plain[0], value, unit))
                 else:
                     addends.append(self._product(plain[0], plain[1], value, unit))
-        return _rounded(number), _merged(addends)
+        return rounded(number), _merged(addends)
 
     def _products(
         self, factors: tuple[Factor, ...], coefficient: float
     ) -> Iterator[tuple[tuple[Factor, ...], float]]:
-        """Yield a product of at most two factors as products of words about zero."""
+        """Yield a product of at most two factors as products of words with middle 0."""
         pairs: list[tuple[tuple[Factor, ...], float]] = [((), coefficient)]
         for factor in factors:
             middle = self._word(factor).middle if isinstance(factor, int) else 0.0
@@ -808,19 +798,19 @@ class Emitter:
         yield from pairs
 
     def _linear(self, factor: Factor, coefficient: float, unit: float) -> Addend:
-        """Return an addend: a word times a constant, or a table which holds that."""
+        """Return an addend: a word times a constant, or a table that includes the constant."""
         if isinstance(factor, int):
             word = self._word(factor)
-            return Linear(word.node, _rounded(coefficient * word.unit / unit))
+            return Linear(word.node, rounded(coefficient * word.unit / unit))
         node, scale = self._table(factor, coefficient / unit)
         return Linear(node, scale)
 
     def _product(self, one: Factor, other: Factor, coefficient: float, unit: float) -> Addend:
-        """Return the product of two words in a unit; what is no power of two goes into a table."""
-        wanted = coefficient / unit
+        """Return the product of two words in a unit; tables include constant factors."""
+        constant = coefficient / unit
         if isinstance(one, int) and isinstance(other, int):
             a, b = self._word(one), self._word(other)
-            factor = wanted * a.unit * b.unit
+            factor = constant * a.unit * b.unit
             if is_power(factor):
                 return Product(a.node, b.node, signed_power(factor))
             multiple, scale = self._multiple(a.node, factor)
@@ -829,21 +819,21 @@ class Emitter:
             one, other = other, one
         if isinstance(other, int):
             word = self._word(other)
-            node, scale = self._table(one, wanted * word.unit)
+            node, scale = self._table(one, constant * word.unit)
             return Product(node, word.node, scale)
-        node, scale = self._table(other, fraction(wanted))
-        plain, rest = self._table(one, wanted / fraction(wanted))
+        node, scale = self._table(other, fraction(constant))
+        plain, rest = self._table(one, constant / fraction(constant))
         return Product(plain, node, scale * rest)
 
     def _multiple(self, node: int, factor: float) -> tuple[int, float]:
-        """Return a word that is a multiple of another, and the power of two that is left."""
+        """Return a word that is a multiple of another, and the remaining power of two."""
         scale = math.copysign(power_of_two(abs(factor)), factor)
-        return self.maker.add(WordSum((Linear(node, _rounded(factor / scale)),), 0.0)), scale
+        return self.maker.add(WordSum((Linear(node, rounded(factor / scale)),), 0.0)), scale
 
     # tables ------------------------------------------------------------------------------------
 
     def _table(self, factor: Factor, times: float) -> tuple[int, float]:
-        """Return the table of a multiple of a function, and the power of two that is left."""
+        """Return the table of a multiple of a function, and the remaining power of two."""
         if isinstance(factor, int):
             raise TypeError("a word needs no table")
         root = self.of.root(factor)
@@ -867,25 +857,25 @@ class Emitter:
         scale = math.copysign(power_of_two(size), times) if size else 1.0
         inside = times / scale
         if isinstance(table, Curve):
-            return self.maker.add(replace(table, factor=_rounded(inside))), scale
-        parts = tuple((k, _rounded(a * inside), _rounded(b * inside)) for k, a, b in table.parts)
+            return self.maker.add(replace(table, factor=rounded(inside))), scale
+        parts = tuple((k, rounded(a * inside), rounded(b * inside)) for k, a, b in table.parts)
         return self.maker.add(Waves(table.source, parts)), scale
 
     def _ends(self, root: int, function: Straight) -> tuple[float, float]:
-        """Return where an argument ends: a little wider than sampled, where there are values.
+        """Return the range of an argument: that of samples with a margin, if defined there.
 
-        An input ends where the logic has to hold.
+        For an input it is the range in which the logic must be valid.
         """
         low, high = float(self.of.low[root]), float(self.of.high[root])
         step = self.of.steps.nodes[root]
         if step.kind == "input":
             reach = self.of.problem.input(step.name).reach
             return reach.low, reach.high
-        wide = WIDER * (high - low)
-        return _defined(function, low, low - wide), _defined(function, high, high + wide)
+        margin = WIDER * (high - low)
+        return _defined(function, low, low - margin), _defined(function, high, high + margin)
 
     def _stops(self, root: Angle) -> tuple[float, float]:
-        """Return where a function of an angle ends: nowhere, unless the angle has stops."""
+        """Return the range of a function of an angle: infinite, unless the angle has stops."""
         (name, multiple), *others = root
         word = self.words[name]
         if others or multiple != 1 or word.wraps or word.part is None:
@@ -906,7 +896,7 @@ class Emitter:
 
         for place in self._between([place for _, place in factor.parts], places):
             found = self.of.roots[place]
-            if isinstance(found, Known):
+            if isinstance(found, KnownNumber):
                 places[place] = put(Operation("constant", value=found.value))
             elif isinstance(found, Turned):
                 places[place] = self._argument(found, put)
@@ -922,15 +912,15 @@ class Emitter:
             total = part if total < 0 else put(Operation("add", (total, part)))
         return Straight(tuple(nodes), (Returned("y", total),))
 
-    def _between(self, wanted: Sequence[int], known: Container[int]) -> list[int]:
-        """Return the steps from a root to those that are wanted, in order."""
+    def _between(self, results: Sequence[int], known: Container[int]) -> list[int]:
+        """Return the steps from a root to `results`, in order."""
         needed: set[int] = set()
-        waiting = [place for place in wanted if place not in known]
+        waiting = [place for place in results if place not in known]
         while waiting:
             place = waiting.pop()
             if place not in needed:
                 needed.add(place)
-                if isinstance(self.of.roots[place], Rooted):
+                if isinstance(self.of.roots[place], RootFunction):
                     operands = self.of.steps.nodes[place].operands
                     waiting += [k for k in operands if k not in known]
         return sorted(needed)
@@ -950,19 +940,15 @@ class Emitter:
 
 
 def _defined(function: Straight, inside: float, outside: float) -> float:
-    """Return the end of a range: the outer one, or as far out as the function has values."""
+    """Return the outer end of a range if the function is defined up to it, else the inner end."""
     with np.errstate(all="ignore"):
         x = inside + (outside - inside) * np.linspace(0.0, 1.0, POINTS)
         there = np.isfinite(function.evaluate([x])[0])
     return float(outside if there.all() else inside)
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.{COEFFICIENT}g}") + 0.0
-
-
 def _merged(addends: Sequence[Addend]) -> list[Addend]:
-    """Add the factors of what is linear in the same word."""
+    """Add the factors of linear addends of the same word."""
     linear: dict[int, float] = {}
     for addend in addends:
         if isinstance(addend, Linear):
@@ -972,16 +958,16 @@ def _merged(addends: Sequence[Addend]) -> list[Addend]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Factors of terms that are calculated first: a curve of one word, a sum that is clipped.
+# Factors of terms that are calculated first, such as a curve of one word or a clipped sum.
 #
-# Their steps become words as those of any calculation do (see `direct`); to what is made of terms
-# they are linear inputs, whose cells are what 1 counts in these words.
+# Their steps become words like those of any calculation. In the sketch of terms they are linear
+# inputs, with the units of these words as cells.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """What was made: all nodes so far, and every factor as a linear word and by its node."""
+    """The nodes so far, and every prepared factor as a linear word and by its node."""
 
     maker: SketchNodes
     words: dict[str, Quantity]
@@ -989,15 +975,15 @@ class Prepared:
 
 
 def prepared_words(terms: Terms, words: Mapping[str, Quantity], steps: Sequence[float]) -> Prepared:
-    """Return the factors that are prepared, for outputs in these units.
+    """Return the prepared factors of terms, for outputs in these units.
 
-    Sums of angles lose no bit there: a small difference of large angles may count much.
+    Their sums of angles lose no bit, because a small difference of large angles may matter.
     """
     if terms.prepared is None:
-        raise TypeError("these terms have no factors that are prepared")
+        raise TypeError("these terms have no prepared factors")
     problem, prepared = terms.problem, lowered(terms.problem, terms.prepared)
-    wanted = _wanted(terms, steps)
-    units = [wanted.get(one.name) for one in prepared.outputs]
+    preferred = _preferred_units(terms, steps)
+    units = [preferred.get(one.name) for one in prepared.outputs]
     emitter = Emitter(Structure(problem, prepared), words, units, exact=True)
     made, places = {}, {}
     for one, word in zip(prepared.outputs, emitter.results(), strict=True):
@@ -1009,8 +995,8 @@ def prepared_words(terms: Terms, words: Mapping[str, Quantity], steps: Sequence[
     return Prepared(emitter.maker, made, places)
 
 
-def _wanted(terms: Terms, steps: Sequence[float]) -> dict[str, float]:
-    """Return the units with which factors that stand alone in outputs need no constant there."""
+def _preferred_units(terms: Terms, steps: Sequence[float]) -> dict[str, float]:
+    """Return the units with which single factors in outputs need no constant."""
     votes: dict[str, Counter[float]] = {}
     for output, step in zip(terms.outputs, steps, strict=True):
         for term in output:

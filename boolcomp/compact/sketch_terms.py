@@ -1,10 +1,9 @@
-"""From grouped terms to a sketch: every factor multiplied once, what is alike shared.
+"""Sketches of grouped terms: Horner's rule with shared factors and products.
 
-An output is a polynomial in linear inputs whose coefficients are waves. It is taken apart by
-Horner's rule, inputs of the last group first, then the one that occurs most: P = P0 + v·P1, where
-P1 becomes one word. What has no linear variable left is a sum of tables, one for
-every angle sum; constants live in the tables' amplitudes. What products have in common is
-multiplied once, and a constant beside which little varies is added by signed digits.
+An output is a polynomial in linear inputs with waves as coefficients. Horner's rule takes out
+inputs of the last group first, then the most frequent one: P = P0 + v·P1, where P1 becomes one
+word. A part without linear variables is a sum of tables, one for every angle sum. Common factors of
+products are multiplied once, and large constants of factors are added by signed digits.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from boolcomp.compact.sketch import (
     Series,
     Sketch,
     SketchNodes,
-    Source,
+    SourceWord,
     Waves,
     WordSum,
     add_into,
@@ -38,6 +37,7 @@ from boolcomp.compact.sketch import (
     primitive,
     pruned,
     quantities,
+    rounded,
     scaled,
     signed_digits,
     substituted,
@@ -57,24 +57,18 @@ if TYPE_CHECKING:
     from boolcomp.terms.terms import Term, Wave
 
 
-# --------------------------------------------------------------------------------------------------
-# From grouped terms to a sketch: every factor multiplied once, what is alike shared.
-# --------------------------------------------------------------------------------------------------
-
-
-NEARLY_CONSTANT = 3.0  # times what a word varies by at most: a constant apart from it pays
-DIGITS = 11  # two coefficients that agree this far are the same
+NEARLY_CONSTANT = 3.0  # ratio of a constant to a word's variation from which it is separate
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """Choices between equal expressions; which is smallest is tried out.
+class Formulation:
+    """A choice between equal expressions; searches try several.
 
-    `speeds`, `accelerations`: use the sums that hints of this kind name. `chained`: an output that
-    is a part of another is made once. `shared`: a product that two outputs need is a word of its
-    own. `exact`: sums of angles lose no bit (see `angles`). `direct`: no
-    expression, but the steps of a calculation, one after the other (see `direct`). `tabled`: an
-    input times a constant is a table, unless the constant is a power of two.
+    `speeds`, `accelerations`: use the sums of hints of these kinds. `chained`: an output that is a
+    part of another is computed once. `shared`: a product of two outputs is a separate word.
+    `exact`: sums of angles lose no bit (see `AngleSum`). `direct`: use the steps of the calculation
+    (see `direct_sketch`). `tabled`: an input times a constant is a table, unless the constant is a
+    power of two.
     """
 
     speeds: bool = True
@@ -91,10 +85,10 @@ class Form:
 
 
 def build_sketch(
-    terms: Terms, bits: Mapping[str, int], steps: Sequence[float], form: Form | None = None
+    terms: Terms, bits: Mapping[str, int], steps: Sequence[float], form: Formulation | None = None
 ) -> Sketch:
-    """Return the sketch of all outputs, each in units of its step, over inputs of these widths."""
-    chosen = form or Form()
+    """Return the sketch of all outputs, in units of their steps, over inputs of these widths."""
+    chosen = form or Formulation()
     problem = terms.problem
     words, begun = quantities(problem, bits), None
     if terms.steps is not None and (chosen.direct or not terms.outputs):
@@ -104,8 +98,8 @@ def build_sketch(
         words = {**words, **begun.words}
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}
-    wanted = {"commands": True, "speeds": chosen.speeds, "accelerations": chosen.accelerations}
-    for kind, taken in wanted.items():
+    kinds = {"commands": True, "speeds": chosen.speeds, "accelerations": chosen.accelerations}
+    for kind, taken in kinds.items():
         for hint in problem.sums if taken else ():
             if hint.kind == kind:
                 polys = _with_sum(polys, words, hint, sums)
@@ -125,7 +119,7 @@ def _with_sum(
     hint: SumHint,
     sums: dict[str, tuple[tuple[str, float], ...]],
 ) -> list[Poly]:
-    """Replace the second of two inputs by their sum (difference), where steps allow."""
+    """Replace the second of two inputs by their sum or difference, if steps allow."""
     leader = hint.first.split("+")[0]
     first, second = words.get(leader), words.get(hint.second)
     if first is None or second is None or (leader != hint.first and hint.first not in sums):
@@ -144,7 +138,7 @@ def _with_sum(
 def _parts(
     polys: Sequence[Poly], hints: Iterable[PartHint], steps: Sequence[float]
 ) -> dict[int, tuple[int, float]]:
-    """Return, for an output that adds another one to its own, which, and the factor of that."""
+    """Return, for outputs that contain another one as a part, its place and factor."""
     found = {}
     for hint in hints:
         ratio = hint.sign * steps[hint.part] / steps[hint.whole]
@@ -169,14 +163,14 @@ def _make(
 
 
 class _SketchMaker(SketchNodes):
-    """Makes the nodes of polynomials by Horner's rule."""
+    """A builder of the nodes of polynomials, by Horner's rule."""
 
     def __init__(
         self,
         words: Mapping[str, Quantity],
         sums: Mapping[str, tuple[tuple[str, float], ...]],
         record: dict[object, list[float]],
-        form: Form,
+        form: Formulation,
         begun: Prepared | None,
         *,
         recording: bool,
@@ -188,13 +182,13 @@ class _SketchMaker(SketchNodes):
         self._shared: dict[object, tuple[int, float]] = {}
 
     def register_commands(self) -> None:
-        """Make sums of three words and more first: numbered so, their products are recognised."""
+        """Make sums of three words and more first, so that their products are recognised."""
         for name in self.sums:
             if name.count("+") > 1:
                 self.variable(name)
 
     def register(self, polys: Sequence[Poly]) -> None:
-        """Make all angle sums, short ones first, so that long ones can build on them."""
+        """Make all angle sums, short ones first, which long ones use."""
         angles = {
             primitive(angle)[0]
             for poly in polys
@@ -213,20 +207,20 @@ class _SketchMaker(SketchNodes):
         if name in self.prepared:
             return self.prepared[name]
         word = self.words[name]
-        return self.add(Source(name, word.bits, angle=False, exact=word.exact))
+        return self.add(SourceWord(name, word.bits, angle=False, exact=word.exact))
 
     def _next_variable(self, poly: Poly) -> str:
-        """Return the variable to take out next: of the last group of inputs, then frequent ones."""
+        """Return the next variable to take out: of the last group, then the most frequent."""
 
         def rank(name: str) -> tuple[int, int, str]:
             first = name.split("+", maxsplit=1)[0]
-            often = sum(any(n == name for n, _ in m) for m in poly)
-            return -self.words[first].group, -often, name
+            count = sum(any(n == name for n, _ in m) for m in poly)
+            return -self.words[first].group, -count, name
 
         return min(variables(poly), key=rank)
 
     def addends(self, poly: Poly) -> tuple[list[Addend], float]:
-        """Return the addends and the constant that make a polynomial."""
+        """Return the addends and the constant of a polynomial."""
         names = variables(poly)
         if not names:
             return self._tables(poly.get((), {}))
@@ -242,11 +236,11 @@ class _SketchMaker(SketchNodes):
         return self._factored([*addends, *self._product(self.variable(name), quotient)]), number
 
     def _factored(self, addends: list[Addend]) -> list[Addend]:
-        """Return addends in which no word is multiplied twice: a·c + b·c is (a + b)·c."""
+        """Factor out words of several products: a·c + b·c is (a + b)·c."""
         products = [a for a in addends if isinstance(a, Product)]
         read = Counter(k for one in products for k in {one.a, one.b})
-        common, often = min(read.items(), key=lambda item: (-item[1], item[0]), default=(0, 0))
-        if often < 2:
+        common, count = min(read.items(), key=lambda item: (-item[1], item[0]), default=(0, 0))
+        if count < 2:
             return addends
         alike = [one for one in products if common in (one.a, one.b)]
         first = alike[0].factor
@@ -263,20 +257,18 @@ class _SketchMaker(SketchNodes):
                 group = groups.setdefault(base, {})
                 value = coefficient.conjugate() if flipped else coefficient
                 group[k] = group.get(k, 0) + value
-        addends: list[Addend] = []
-        for base, parts in sorted(groups.items()):
-            addends.append(self._table(base, parts))
+        addends: list[Addend] = [self._table(base, parts) for base, parts in sorted(groups.items())]
         return addends, series.get((), 0j).real
 
     def _table(self, base: Angle, parts: Mapping[int, complex]) -> Linear:
         factor = power_of_two(max(abs(c) for c in parts.values()))
         first = parts[min(k for k in parts if k)]
         factor *= _sign(first)
-        rounded = tuple(
-            (k, _rounded(c.real / factor), _rounded(c.imag / factor))
+        harmonics = tuple(
+            (k, rounded(c.real / factor), rounded(c.imag / factor))
             for k, c in sorted(parts.items())
         )
-        return Linear(self.add(Waves(self.angle(base), rounded)), factor)
+        return Linear(self.add(Waves(self.angle(base), harmonics)), factor)
 
     def _power_table(self, name: str, poly: Poly) -> tuple[list[Addend], float]:
         powers = {dict(m).get(name, 0): s[()].real for m, s in poly.items()}
@@ -286,20 +278,20 @@ class _SketchMaker(SketchNodes):
         if set(powers) == {2}:
             square = self.add(Powers(self.variable(name), (0.0, 0.0, 1.0)))
             return [Linear(square, powers[2])], number
-        coefficients = tuple(_rounded(powers.get(k, 0.0)) for k in range(max(powers) + 1))
+        coefficients = tuple(rounded(powers.get(k, 0.0)) for k in range(max(powers) + 1))
         return [Linear(self.add(Powers(self.variable(name), coefficients)), 1.0)], number
 
     def _multiple(self, node: int, number: float) -> Linear:
-        """Return a word times a constant; of an input by a table, where these are cheap."""
+        """Return a word times a constant, as a table of an input if tables are cheap."""
         if not self.form.tabled or is_power_of_two(number):
             return Linear(node, number)
-        if not isinstance(self.nodes[node], Source):
+        if not isinstance(self.nodes[node], SourceWord):
             return Linear(node, number)
         factor = power_of_two(abs(number)) * math.copysign(1.0, number)
-        return Linear(self.add(Powers(node, (0.0, _rounded(number / factor)))), factor)
+        return Linear(self.add(Powers(node, (0.0, rounded(number / factor)))), factor)
 
     def _product(self, node: int, poly: Poly) -> list[Addend]:
-        """Return the addends of node·poly; equal products of several sums become one word."""
+        """Return the addends of node·poly; a product in several sums becomes one word."""
         varying, number = without_constant(poly), constant(poly)
         if not varying:
             return [self._multiple(node, number)]
@@ -312,8 +304,7 @@ class _SketchMaker(SketchNodes):
                 return [Linear(node, 1.0)]
         elif self.form.shared and len(self.record.get(key, ())) > 1:
             return self._shared_product(key, node, normal, factor, number)
-        # Signed digits stand for a constant. What varies beside it may then be left out, or is at
-        # least a shorter word.
+        # Signed digits add a large constant, so that the varying part is a shorter word.
         alone = _size(varying) * NEARLY_CONSTANT <= abs(number)
         place, scale = self.operand(varying if alone else poly)
         return [*[Linear(node, number)] * alone, Product(node, place, scale)]
@@ -334,7 +325,7 @@ class _SketchMaker(SketchNodes):
         return [Linear(product, factor), *outside]
 
     def operand(self, poly: Poly) -> tuple[int, float]:
-        """Return a word and the power of two with which it makes a polynomial."""
+        """Return a word and a power of two whose product is a polynomial."""
         normal, factor = _normal(poly)
         if not variables(normal):
             series = normal[()]
@@ -356,7 +347,7 @@ class _SketchMaker(SketchNodes):
         bare = len(addends) == 1 and not number and isinstance(alone, Linear)
         if bare and isinstance(alone, Linear) and is_power_of_two(alone.factor):
             return alone.node, factor * alone.factor
-        return self.add(WordSum(tuple(addends), _rounded(number))), factor
+        return self.add(WordSum(tuple(addends), rounded(number))), factor
 
 
 def _sign(value: complex) -> float:
@@ -366,7 +357,7 @@ def _sign(value: complex) -> float:
 
 
 def _normal(poly: Poly) -> tuple[Poly, float]:
-    """Return a polynomial with largest coefficient in 1 .. 2, and what it was divided by."""
+    """Return a polynomial with largest coefficient in 1 .. 2, and its divisor."""
     largest = max(abs(c) for series in poly.values() for c in series.values())
     monomial = next(iter(sorted(poly)))
     first = poly[monomial][next(iter(sorted(poly[monomial])))]
@@ -375,7 +366,7 @@ def _normal(poly: Poly) -> tuple[Poly, float]:
 
 
 def _size(poly: Poly) -> float:
-    """Return what a polynomial cannot exceed; infinity where it has linear variables."""
+    """Return a bound of a polynomial; infinity if it has linear variables."""
     if variables(poly):
         return math.inf
     return sum(abs(c) for c in poly[()].values())
@@ -388,28 +379,22 @@ def _key(poly: Poly) -> object:
     )
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}") + 0.0
-
-
 def _digits(numbers: Sequence[float], inside: float) -> int:
-    """Return how many signed digits the constants outside a product take."""
     return sum(len(signed_digits(c - inside, 2.0**-6)) for c in numbers)
 
 
 # --------------------------------------------------------------------------------------------------
-# Terms without the waves that matter least: of very many most are lost in rounding anyway.
+# Terms without their smallest waves, which rounding would hide.
 # --------------------------------------------------------------------------------------------------
 
-
-SHARE = 0.03  # of the mean square that is allowed: what all that is left out may make
+SHARE = 0.03  # part of the allowed mean square for omitted waves
 
 
 def without_small_waves(terms: Terms, allowed: Sequence[float], steps: Sequence[float]) -> Terms:
-    """Return terms without their smallest waves, while what they make is little of what is allowed.
+    """Return terms without their smallest waves, within a part of the allowed mean squares.
 
-    `allowed` are mean squares in steps. A wave counts as much as it has on average over whole
-    turns and over the ranges of its other inputs, and waves as if they were independent.
+    `allowed` are mean squares in steps. That of a wave is its average over whole turns and over the
+    ranges of its other inputs; waves are assumed to be independent.
     """
     outputs = []
     for output, parts, square, step in zip(

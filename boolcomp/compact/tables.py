@@ -1,12 +1,4 @@
-"""Curves of wide words in pieces that add up: a coarse table, slopes times low bits, corrections.
-
-With the low s bits split off, what a coarse table of the leading bits misses is nearly linear in
-them. Their leading bits are multiplied by a slope, which a table gives; what is left of them is a
-table of its own, as in a bipartite pair; and how the curve bends between the entries of the coarse
-table is a small table of a few leading bits and a few of the low ones. Slopes and bends are those
-of least squares, so all corrections are odd or even about the middle of an entry; the coarse table
-holds the middle of what they leave, between its least and its largest value.
-"""
+"""Tables of functions: entries, splits, logic and costs; and the layout of heaps."""
 
 from __future__ import annotations
 
@@ -36,13 +28,11 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# The entries of tables: one, or two that add up (bipartite), of the words of a function.
+# The entries of one table, or of two that are added (bipartite).
 #
-# A bipartite table of t bits reads the leading t - s bits, and adds a correction in the lowest s
-# bits whose slope depends on the leading p bits only. Both are far smaller than the one they
-# replace.
+# A bipartite table of t bits reads the leading t - s bits. Its correction in the lowest s bits has
+# a slope that depends on the leading p bits only.
 # --------------------------------------------------------------------------------------------------
-
 
 NUDGE = 1e-5  # of a cell
 TIE = 1e-9  # of a cell: a value this close below a border counts as on it
@@ -50,10 +40,10 @@ TIE = 1e-9  # of a cell: a value this close below a border counts as on it
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The words a table reads: how many bits, the width of a cell, the middle of all.
+    """The cells of a table: the number of bits, the width of a cell, the middle of the range.
 
-    Of a `guarded` word bit 0 is always 0, and values lie on the lower borders of those cells. The
-    other entries are free: they mirror those, so that tables still fold.
+    Bit 0 of a `guarded` word is always 0, and values are at the lower borders of its cells. Other
+    entries are free and mirror them, so that tables still fold.
     """
 
     read: int
@@ -62,9 +52,9 @@ class Domain:
     guarded: bool = False
 
     def points(self) -> Floats:
-        """Return the middles of the cells; of guarded words the values, moved by next to nothing.
+        """Return the middles of cells, or the values of guarded words, nudged off the borders.
 
-        The move keeps mirrored values apart, so that a sine has a sign at 0 and is still odd.
+        The nudge gives a sine a sign at 0, so that it is still odd.
         """
         cells = np.arange(1 << self.read) + (0.5 - 2.0**self.read / 2)
         if self.guarded:
@@ -72,7 +62,6 @@ class Domain:
         return np.asarray(self.middle + self.cell * cells, dtype=np.float64)
 
     def leading(self, bits: int) -> Domain:
-        """Return what is left of it where only the leading bits are read."""
         return Domain(bits, self.cell * 2.0 ** (self.read - bits), self.middle)
 
 
@@ -84,14 +73,14 @@ def table_domain(
     middle: float = 0.0,
     shape: AngleShape | None = None,
 ) -> Domain:
-    """Return the cells of a word of `bits` bits that a table which reads `read` tells apart.
+    """Return the cells of a table that reads the leading `read` of `bits` bits.
 
-    An angle's `shape` says where in the cells it lies.
+    The `shape` of an angle determines its place in a cell.
     """
     if node.angle:
         part = 0 if shape is None else shape.part
         cell = 2 * math.pi / 2.0 ** (read + part)
-        if part:  # the word begins where a turn does
+        if part:  # the word begins at the start of a turn
             return Domain(read, cell, math.pi * (2.0**-part - 1))
         if shape is None or not shape.offset:
             return Domain(read, cell, 0.0)
@@ -103,9 +92,9 @@ def table_domain(
 
 @dataclass(frozen=True, slots=True)
 class Tabulated:
-    """A table over the leading `read` bits, its entries of `bits` bits, and their offset.
+    """A table over the leading `read` bits with entries of `bits` bits, and their offset.
 
-    Of the leading bits only those in a `mask`, if any, make the index.
+    A `mask` selects those of the leading bits that form the index (0: all).
     """
 
     read: int
@@ -116,7 +105,7 @@ class Tabulated:
 
 
 def needed_bits(largest: float, lsb: int) -> int:
-    """Return how many bits a word needs whose values reach ±largest."""
+    """Return the number of bits for values up to ±largest."""
     cells = largest / 2.0**lsb
     return 1 if cells <= 1 else math.ceil(math.log2(cells) - TIE) + 1
 
@@ -124,9 +113,9 @@ def needed_bits(largest: float, lsb: int) -> int:
 def tabulate(
     table: Table, domain: Domain, lsb: int, *, centred: bool, low: int = 0, lead: int = 0
 ) -> tuple[Tabulated, ...]:
-    """Return the tables that add up to a function: one, or two if `low` bits are split off.
+    """Return the table of a function, or two if `low` bits are split off, which are added.
 
-    `centred` words lie about the middle of their values, others (which products read) about 0.
+    `centred` words have the middle of their values as offset, others (operands of products) 0.
     """
     low = min(low, domain.read - 1)
     if low <= 0:
@@ -139,7 +128,7 @@ def tabulate(
 
 
 def bipartite_error(table: Table, domain: Domain, low: int, lead: int) -> float:
-    """Return the mean square of what a bipartite table misses before any rounding."""
+    """Return the mean square error of a bipartite table without rounding."""
     low = min(low, domain.read - 1)
     if low <= 0:
         return 0.0
@@ -159,13 +148,13 @@ def _corrections(table: Table, domain: Domain, low: int, lead: int) -> Floats:
 
 
 def quantised(values: Floats, domain: Domain, lsb: int, *, centred: bool) -> Tabulated:
-    """Return the entries that stand for values at a domain's points, in steps of 2^lsb."""
+    """Return the table of values at a domain's points, in steps of 2^lsb."""
     offset = float(values.max() + values.min()) / 2 if centred else 0.0
     if abs(offset) < TIE * 2.0**lsb:
         offset = 0.0
     bits = needed_bits(float(np.abs(values - offset).max()) - 0.25 * 2.0**lsb, lsb)
     cells = np.floor((values - offset) / 2.0**lsb + 2.0 ** (bits - 1) + TIE)
-    if domain.guarded:  # what lies on a border goes away from the middle, as its mirror image does
+    if domain.guarded:  # a value on a border is rounded away from the middle, like its mirror image
         steps = (values - offset) / 2.0**lsb
         down = -1 - np.floor(TIE - steps)
         cells = np.where(steps < 0, down, np.floor(steps + TIE)) + 2.0 ** (bits - 1)
@@ -174,11 +163,10 @@ def quantised(values: Floats, domain: Domain, lsb: int, *, centred: bool) -> Tab
 
 
 # --------------------------------------------------------------------------------------------------
-# Tables of one word as logic: symmetric ones folded, the rest handed to synthesis.
+# The logic of tables, by cofactors.
 # --------------------------------------------------------------------------------------------------
 
-
-SYNTHESIS = 0.7  # of the nodes of a table by cofactors are left by a better synthesis
+SYNTHESIS = 0.7  # part of the nodes by cofactors that better synthesis needs
 Columns = tuple[int, ...]  # truth tables as numbers: bit r of a column is its value at row r
 
 
@@ -194,13 +182,12 @@ def columns_of(core: Sequence[int], bits: int) -> Columns:
 
 @lru_cache(maxsize=1 << 16)
 def mux_nodes(inputs: int, columns: Columns) -> int:
-    """Return how many nodes `mux_network` takes, without making it."""
     return min(_count_by_order(inputs, columns, order) for order in _orders(inputs))
 
 
 @lru_cache(maxsize=1 << 10)
 def mux_network(inputs: int, columns: Columns) -> Network:
-    """Return a network by cofactors with sharing: the best of a few orders of the inputs.
+    """Return a network by shared cofactors, the best of a few orders of the inputs.
 
     Its inputs are the bits of the index, least significant first.
     """
@@ -216,10 +203,10 @@ def _orders(inputs: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _count_by_order(inputs: int, columns: Columns, order: tuple[int, ...]) -> int:
-    """Return the nodes of `_by_order`, by counting the functions that it makes nodes of.
+    """Return the number of nodes of `_by_order`, by counting its functions.
 
-    Of a function and its inverse it makes the one whose first value is 0. An output that is the
-    other is one node more, and the first is then needed only if something else reads it.
+    It builds functions whose first value is 0, also for their inverses. An inverse as an output is
+    one node, and the function itself is then needed only for other readers.
     """
     upright: set[tuple[int, int]] = set()
     inverted: set[tuple[int, int]] = set()
@@ -242,14 +229,14 @@ def _count_by_order(inputs: int, columns: Columns, order: tuple[int, ...]) -> in
             part = _reduced(level, half ^ full if half & 1 else half)
             if part not in needed:
                 needed.add(part)
-                if part not in inverted:  # else its halves are looked at already
+                if part not in inverted:  # else its halves are counted already
                     waiting.append(part)
     made = sum(not _is_input(*part) for part in needed if part[1])
     return made + sum(table != 0 for _, table in inverted)
 
 
 def _reduced(level: int, table: int) -> tuple[int, int]:
-    """Return a table of so many inputs without the leading ones that it does not depend on."""
+    """Return a table without leading inputs that it does not depend on."""
     while level > 3:
         half = 1 << (level - 1)
         low = table & ((1 << half) - 1)
@@ -260,7 +247,7 @@ def _reduced(level: int, table: int) -> tuple[int, int]:
 
 
 def _is_input(level: int, table: int) -> bool:
-    """Tell whether a reduced table is one of its inputs."""
+    """Return whether a reduced table is one of its inputs."""
     if level == 3:
         return table in luts.LETTERS
     half = 1 << (level - 1)
@@ -268,14 +255,14 @@ def _is_input(level: int, table: int) -> bool:
 
 
 def _by_order(inputs: int, columns: Columns, order: tuple[int, ...]) -> Network:
-    """Split on inputs order[-1], order[-2] …; the first three are left to one node."""
+    """Split on inputs order[-1], order[-2] …; the first three are inputs of one node."""
     builder = Builder(inputs)
     arranged = _arranged(inputs, columns, order)
     memo: dict[tuple[int, int], int] = {}
 
     def make(level: int, table: int) -> int:
         full = (1 << (1 << level)) - 1
-        inverse = table & 1  # one of a function and its inverse is made
+        inverse = table & 1  # a function and its inverse share a node
         table = table ^ full if inverse else table
         if table == 0:
             return inverse
@@ -312,7 +299,7 @@ def _rows(inputs: int, order: tuple[int, ...]) -> NDArray[np.intp]:
 
 
 def _arranged(inputs: int, columns: Columns, order: tuple[int, ...]) -> Sequence[int]:
-    """Return columns whose inputs come in another order."""
+    """Return columns with their inputs in another order."""
     if order == tuple(range(inputs)):
         return columns
     size = max(1, (1 << inputs) + 7 >> 3)
@@ -324,18 +311,17 @@ def _arranged(inputs: int, columns: Columns, order: tuple[int, ...]) -> Sequence
 
 
 def folding_nodes(folded: Folded) -> int:
-    """Return how many nodes the folded inputs need."""
     return sum(mask.bit_count() > 1 for mask in folded.inputs)
 
 
-def table_cost(table: Tabulated, most: int, *, operand: bool) -> float:
-    """Return the nodes of a table; where a product reads it, its sign is inverted for nothing.
+def table_cost(table: Tabulated, maximum: int, *, operand: bool) -> float:
+    """Return the nodes of a table; the inversion by its sign is free for an operand of products.
 
-    Those of a core of more than `most` inputs are estimated.
+    The cost of a core of more than `maximum` inputs is estimated.
     """
     folded, _, _ = canonical(fold(table.entries, table.bits), table.bits)
     inputs = len(folded.inputs)
-    if inputs > most:
+    if inputs > maximum:
         nodes = float(table.bits * (1 << inputs) / inputs)
     else:
         nodes = float(mux_nodes(inputs, columns_of(folded.core, table.bits)))
@@ -344,27 +330,25 @@ def table_cost(table: Tabulated, most: int, *, operand: bool) -> float:
 
 
 # --------------------------------------------------------------------------------------------------
-# The layout of heaps: which bit of which word stands in which column, and what the constant is.
+# The layout of heaps: the columns of bits, and constants.
 #
-# Said once, for the noise model, the realisation, the logic and the simulation. Columns count from
-# the lowest of a heap, 2^cut; what would stand below column 0 is discarded. A word's bit i counts
-# ±2^(lsb + i - 1) (see `graph`); so discarding bits loses nothing in the mean, and the constant is
-# the heap's middle and half of all that is counted.
+# Columns count from the lowest of a heap, 2^cut; bits below column 0 are discarded. Bit i of a word
+# counts ±2^(lsb + i - 1) (see `words.graph`), so that discarding bits does not change the mean. The
+# constant moves the heap's middle to 0.
 # --------------------------------------------------------------------------------------------------
 
-
-MARGIN = 1.02  # a sampled extreme may be exceeded by this much
-SLACK_STEPS = 3  # and by the errors of what is added, in steps of the heap
+MARGIN = 1.02  # factor on a sampled extreme
+SLACK_STEPS = 3  # for errors of addends, in steps of the heap
 HALF = 1e-6
 DIGITS = 12  # signed digits of a constant at most
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
-    """What samples say of a sketch's values: the largest size of every node, means of addends.
+class SampleStatistics:
+    """Statistics of a sketch's values: the largest size of every node, means of addends.
 
-    `sure` ones are of all states there are, at all of which graphs are simulated: outputs that
-    leave their range are noticed, and need no room for it.
+    `sure` statistics are of all states. Graphs are simulated at all of them too, so that outputs
+    need no spare bits.
     """
 
     largest: tuple[float, ...]
@@ -378,7 +362,7 @@ class Statistics:
 
 
 class Format(NamedTuple):
-    """A word: the exponent of its lowest bit, and how many bits it has."""
+    """The format of a word: the exponent of its lowest bit, and its number of bits."""
 
     lsb: int
     bits: int
@@ -387,9 +371,9 @@ class Format(NamedTuple):
 def linear_rows(
     widths: Widths, place: int, k: int, addend: Linear, words: Sequence[Format]
 ) -> Iterator[tuple[int, float, HeapRow]]:
-    """Yield how addend k of a sum stands in its heap: the place of a word, a digit, its row.
+    """Yield the layout of addend k of a sum in its heap: the place of a word, a digit, its row.
 
-    `words` add up to what the addend reads. A row may be empty, where all is discarded.
+    The sum of `words` is the addend's operand. A row is empty if all bits are discarded.
     """
     cut, digits = widths[Role.CUT.of(place)], widths.get(Role.DIGITS.of(place, k), DIGITS)
     for i, word in enumerate(words):
@@ -400,7 +384,7 @@ def linear_rows(
 
 
 def product_grid(widths: Widths, place: int, k: int, addend: Product, a: Format, b: Format) -> Grid:
-    """Return how a product, addend k of a sum, stands in its heap; one digit is always left."""
+    """Return the layout of a product, addend k of a sum, in its heap; one digit is always kept."""
     drop_a = min(widths.get(Role.DROP_A.of(place, k), 0), a.bits - 1)
     drop_b = min(widths.get(Role.DROP_B.of(place, k), 0), b.bits - 1)
     lowest = _exponent(addend.factor) + a.lsb + drop_a + b.lsb + drop_b - 1
@@ -412,7 +396,7 @@ def product_grid(widths: Widths, place: int, k: int, addend: Product, a: Format,
 def factor_grids(
     widths: Widths, place: int, k: int, addend: Linear, a: Format, b: Format
 ) -> Iterator[tuple[float, Grid]]:
-    """Yield how the product of two words that are part of what addend k reads stands in its heap.
+    """Yield the layout of the product of two words that is a part of addend k's operand.
 
     There is one for every digit of the addend's constant.
     """
@@ -422,9 +406,8 @@ def factor_grids(
 
 
 @lru_cache(maxsize=1 << 16)
-def constant_digits(factor: float, most: int) -> tuple[float, ...]:
-    """Return the signed powers of two that stand for an addend's factor."""
-    return signed_digits(factor, abs(factor) * 2.0**-20, most)
+def constant_digits(factor: float, maximum: int) -> tuple[float, ...]:
+    return signed_digits(factor, abs(factor) * 2.0**-20, maximum)
 
 
 def _exponent(power: float) -> int:
@@ -432,40 +415,47 @@ def _exponent(power: float) -> int:
 
 
 def heap_bits(largest: float, lsb: int, *, output: bool) -> int:
-    """Return the columns of a heap whose sum reaches ±largest; an output errs by whole steps."""
+    """Return the number of columns of a heap with sums up to ±largest, with slack for errors."""
     slack = SLACK_STEPS * (1.0 if output else 2.0**lsb)
     return needed_bits(largest * MARGIN + slack, lsb)
 
 
 def heap_constant(weight: int, centre: float, lsb: int, bits: int) -> float:
-    """Return what a heap has to add, in steps, so that its word's middle stands for 0.
+    """Return the constant of a heap, in steps, with which the middle of its word is 0.
 
-    `weight` is what all its bits count, `centre` what the sum is where all digits are zero.
+    `weight` is the total weight of its bits, `centre` the sum if all digits are zero.
     """
     return centre / 2.0**lsb - weight / 2 - 0.5 + 2.0 ** (bits - 1)
 
 
 def is_half(constant: float) -> bool:
-    """Tell whether a constant is no whole number by as much as can be.
+    """Return whether a constant is half way between two integers.
 
-    The word is then half a step off. Where it must lie about zero, a word in the heap gives up its
-    lowest bit: that changes the parity of column 0.
+    The word is then half a step off. If it must be centred on zero, a word in the heap loses its
+    lowest bit, which changes the parity of column 0.
     """
     return abs(constant - math.floor(constant) - 0.5) < HALF
 
 
 # --------------------------------------------------------------------------------------------------
-# Curves of wide words in pieces that add up: a coarse table, slopes times low bits, corrections.
+# Splits of curves of wide words: a coarse table, slopes times low bits, and corrections.
+#
+# With the low s bits split off, the error of a coarse table of the leading bits is nearly linear in
+# them. A slope from a table multiplies the first of the low bits; the others are in a correction,
+# as in a bipartite pair. The bends of the curve within entries of the coarse table are a small
+# table of a few leading and a few low bits. Slopes and bends are fitted by least squares, so
+# corrections are odd or even about the middle of an entry. An entry of the coarse table is the
+# middle between the least and the largest remainder.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Interpolation:
-    """How a table is split: `low` bits off, of which a slope multiplies the leading `times`.
+    """A split of a table: `low` bits off, of which a slope multiplies the leading `times`.
 
-    The others are a table that reads `lead` leading bits too. Slopes are read from the `slopes`
-    leading bits; `fineness` is the exponent of their lowest bit where that of the corrections at
-    the end of an entry is 0. Bends are a table of `bends` leading bits and `bend` of the low ones.
+    The others and `lead` leading bits are the index of a correction. Slopes are a table of the
+    `slopes` leading bits; `fineness` is the exponent of their lowest bit, relative to that of the
+    corrections at the end of an entry. Bends are a table of `bends` leading and `bend` low bits.
     """
 
     low: int
@@ -477,24 +467,24 @@ class Interpolation:
     bends: int
 
     def within(self, read: int) -> Interpolation:
-        """Return this for a table of so many bits: nothing reads more than there is."""
+        """Limit the split to a table that reads `read` bits."""
         low = min(self.low, read - 1)
-        most, times = read - low, min(self.times, low)
-        bend = min(self.bend, low) if low > 1 else 0  # two cells lie on a line
+        high, times = read - low, min(self.times, low)
+        bend = min(self.bend, low) if low > 1 else 0  # two cells are on a line
         return Interpolation(
             low,
-            min(self.lead, most) if times < low else 0,
+            min(self.lead, high) if times < low else 0,
             times,
-            min(self.slopes, most) if times else 0,
+            min(self.slopes, high) if times else 0,
             self.fineness if times else 0,
             bend,
-            min(self.bends, most) if bend else 0,
+            min(self.bends, high) if bend else 0,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """How a table is split in two: bits off, and the leading bits that their table reads."""
+    """A split into two tables: bits off, and the leading bits that their table reads."""
 
     low: int
     lead: int
@@ -504,7 +494,7 @@ Split: TypeAlias = Interpolation | Pair | None
 
 
 def split_of(widths: Widths, place: int, table: Table, operands: Collection[int]) -> Split:
-    """Return how a table is split, if it is; what products read is whole, and lies about zero."""
+    """Return the split of a table; operands of products are whole, and centred on zero."""
     low = widths.get(Role.SPLIT.of(place), 0)
     if place in operands or low <= 0:
         return None
@@ -515,104 +505,105 @@ def split_of(widths: Widths, place: int, table: Table, operands: Collection[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
-    """A word that is multiplied: a table, and the exponent of its lowest bit."""
+class FactorTable:
+    """A factor of a product: a table, and the exponent of its lowest bit."""
 
     table: Tabulated
     lsb: int
 
     @property
     def format(self) -> Format:
-        """The word."""
         return Format(self.lsb, self.table.bits)
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """Tables that add up, their lowest bit the same; beside them a product, if any.
+class TablePieces:
+    """Tables that are added, with the same lowest bit, and the factors of a product, if any.
 
-    `variance` is the mean square of what a curve's pieces miss, apart from rounding of the tables.
+    `variance` is the mean square error of the pieces of a curve without rounding of the tables.
     """
 
     tables: tuple[Tabulated, ...]
-    product: tuple[Factor, Factor] | None
+    product: tuple[FactorTable, FactorTable] | None
     variance: float
 
 
-def split_table(table: Table, domain: Domain, lsb: int, split: Split, *, centred: bool) -> Pieces:
-    """Return the pieces of a table: of a curve as many as are asked for, of all else two at most.
+def split_table(
+    table: Table, domain: Domain, lsb: int, split: Split, *, centred: bool
+) -> TablePieces:
+    """Return the pieces of a table, which are those of the split, or two at most.
 
-    `centred` words lie about the middle of their values, others about 0.
+    `centred` words have the middle of their values as offset, others 0.
     """
     if isinstance(split, Interpolation) and domain.read > 1:
         if not domain.guarded:
             return pieces(table.at(domain.points()), domain, lsb, split, centred=centred)
         missed = bipartite_error(table, domain, split.low, split.lead)
         made = tabulate(table, domain, lsb, centred=centred, low=split.low, lead=split.lead)
-        return Pieces(made, None, missed)
+        return TablePieces(made, None, missed)
     bits = {"low": split.low, "lead": split.lead} if split is not None else {}
-    return Pieces(tabulate(table, domain, lsb, centred=centred, **bits), None, 0.0)
+    return TablePieces(tabulate(table, domain, lsb, centred=centred, **bits), None, 0.0)
 
 
 def pieces(
-    values: Floats, domain: Domain, lsb: int, how: Interpolation, *, centred: bool
-) -> Pieces:
+    values: Floats, domain: Domain, lsb: int, split: Interpolation, *, centred: bool
+) -> TablePieces:
     """Return the pieces of a function with these values at all cells of a domain."""
-    how = how.within(domain.read)
-    low, cells = how.low, 1 << how.low
+    split = split.within(domain.read)
+    low, cells = split.low, 1 << split.low
     within: Floats = np.arange(cells, dtype=np.float64) - (cells - 1) / 2  # places, in cells
     tables, left, variance = [], values.copy(), 0.0
     product = None
-    if how.times:
-        product, word = _product(values, domain, lsb, how, within)
-        left -= _spread(_slopes(values, within, how.slopes), word, len(values))
+    if split.times:
+        product, word = _product(values, domain, lsb, split, within)
+        left -= _spread(_slopes(values, within, split.slopes), word, len(values))
         variance += 4.0 ** product[0].lsb / 12 * float((word**2).mean())
-    if how.times < low:
-        rest = low - how.times
+    if split.times < low:
+        rest = low - split.times
         fine: Floats = np.arange(1 << rest, dtype=np.float64) - ((1 << rest) - 1) / 2
-        slopes = _slopes(values, within, how.lead)
+        slopes = _slopes(values, within, split.lead)
         tables.append(_correction(np.multiply.outer(slopes, fine), domain, lsb, 0))
         left -= _spread(slopes, fine, len(values))
-    if how.bend:
+    if split.bend:
         shape: Floats = np.asarray(within**2 - (within**2).mean(), dtype=np.float64)
-        coarse = shape.reshape(1 << how.bend, -1).mean(axis=1)
-        bends = _slopes(values, shape, how.bends)
-        tables.append(_correction(np.multiply.outer(bends, coarse), domain, lsb, low - how.bend))
-        left -= _spread(bends, np.repeat(coarse, 1 << (low - how.bend)), len(values))
+        coarse = shape.reshape(1 << split.bend, -1).mean(axis=1)
+        bends = _slopes(values, shape, split.bends)
+        tables.append(_correction(np.multiply.outer(bends, coarse), domain, lsb, low - split.bend))
+        left -= _spread(bends, np.repeat(coarse, 1 << (low - split.bend)), len(values))
     entries = left.reshape(-1, cells)
     middle = (entries.max(axis=1) + entries.min(axis=1)) / 2
     base = quantised(middle, domain.leading(domain.read - low), lsb, centred=centred)
     variance += float(((entries - middle[:, None]) ** 2).mean())
-    return Pieces((base, *tables), product, variance)
+    return TablePieces((base, *tables), product, variance)
 
 
 def _slopes(values: Floats, shape: Floats, lead: int) -> Floats:
-    """Return, for every value of the leading bits, how much of a shape about 0 entries hold."""
+    """Return the least-squares factors of a shape with mean 0, for values of the leading bits."""
     entries = values.reshape(1 << lead, -1, len(shape))
     return np.asarray((entries @ shape).mean(axis=1) / (shape @ shape))
 
 
 def _spread(factors: Floats, shape: Floats, cells: int) -> Floats:
-    """Return the multiples of a shape at all cells, over and over for its leading bits."""
+    """Return the multiples of a shape at all cells, repeated for other leading bits."""
     again = cells // (len(factors) * len(shape))
     return np.multiply.outer(factors, np.tile(shape, again)).reshape(-1)
 
 
 def _product(
-    values: Floats, domain: Domain, lsb: int, how: Interpolation, within: Floats
-) -> tuple[tuple[Factor, Factor], Floats]:
-    """Return slopes and the word that they are multiplied with, and what that stands for."""
-    rest, count = how.low - how.times, 1 << how.times
-    exponent = lsb - (how.low - 1) + how.fineness
-    steep = _slopes(values, within, how.slopes)
-    slopes = quantised(steep, domain.leading(how.slopes), exponent, centred=False)
-    word = Tabulated(domain.read - rest, tuple(range(count)), how.times, 0.0, count - 1)
+    values: Floats, domain: Domain, lsb: int, split: Interpolation, within: Floats
+) -> tuple[tuple[FactorTable, FactorTable], Floats]:
+    """Return the tables of slopes and of the word they multiply, and the values of that word."""
+    rest, count = split.low - split.times, 1 << split.times
+    exponent = lsb - (split.low - 1) + split.fineness
+    steep = _slopes(values, within, split.slopes)
+    slopes = quantised(steep, domain.leading(split.slopes), exponent, centred=False)
+    word = Tabulated(domain.read - rest, tuple(range(count)), split.times, 0.0, count - 1)
     coarse = (np.arange(count) - (count - 1) / 2) * 2.0**rest
-    return (Factor(slopes, exponent), Factor(word, rest)), np.repeat(coarse, 1 << rest)
+    return (FactorTable(slopes, exponent), FactorTable(word, rest)), np.repeat(coarse, 1 << rest)
 
 
 def _correction(table: Floats, domain: Domain, lsb: int, first: int) -> Tabulated:
-    """Return a table, (leading bits, low bits): the low ones from bit `first` on."""
+    """Return a correction, given by (leading bits, low bits); the low ones begin at bit `first`."""
     read = domain.read - first
     lead, low = (size.bit_length() - 1 for size in table.shape)
     mask = ((1 << lead) - 1) << (read - lead) | ((1 << low) - 1)

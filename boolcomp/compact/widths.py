@@ -1,8 +1,8 @@
 """The passes that choose widths: sketch, screen, refine, improve.
 
-All forms are screened by the model; the two most promising are refined; of the smaller, widths
-are annealed while effort lasts. What is kept has held on a million states. The same demand gives
-the same result, whatever the number of processes and however often it was interrupted.
+The model screens all forms. The two most promising ones are refined, and the widths of the smaller
+one are annealed. The result keeps to the allowed errors on two million states. It does not depend
+on the number of processes or on interruptions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from boolcomp.base.errors import UsageError, listing
-from boolcomp.base.workers import Shared
+from boolcomp.base.workers import SharedValue
 from boolcomp.compact import search
 from boolcomp.compact.demand import ROUNDING, Demand, Listener, Progress
 from boolcomp.compact.errors import (
@@ -46,7 +46,7 @@ from boolcomp.compact.search import (
     CAUTION,
     MAX_CAUTION,
     Candidate,
-    Search,
+    FormSearch,
     SearchTask,
     reach_of,
     search_of,
@@ -69,28 +69,27 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# The record of a search: steps that are done, written down one by one, and how far it is.
+# The record of finished steps of a search, and its progress.
 #
-# A step that was done before an interruption is not done again. Steps of one name run side by
-# side where there are workers; what they return never depends on that.
+# A finished step is not repeated after an interruption. Workers share the jobs of a step; the
+# results do not depend on that.
 # --------------------------------------------------------------------------------------------------
 
-
-CHUNKS, ANNEALERS = 4, 2  # parts of the effort; how many anneal in each
+CHUNKS, ANNEALERS = 4, 2  # parts of the effort; annealing runs in each
 
 
 class Checkpoint(Protocol):
-    """Where steps that are done are written down, as what JSON can say."""
+    """Storage for the results of finished steps, as JSON values."""
 
     def stages(self) -> dict[str, Any]:
-        """Return what the steps that are done have made, by name."""
+        """Return the results of finished steps by name."""
 
     def note(self, stages: dict[str, Any]) -> None:
-        """Write them down."""
+        """Store the results of finished steps."""
 
 
 class Ledger:
-    """What of a search is done, where that is written, and who is told how far it is."""
+    """The finished steps of a search, with its checkpoint, progress and workers."""
 
     def __init__(
         self, effort: float, progress: Listener, checkpoint: Checkpoint | None, workers: Workers
@@ -98,11 +97,11 @@ class Ledger:
         self.effort, self.progress, self.workers = effort, progress, workers
         self.checkpoint, self.latest = checkpoint, Progress("")
         self.since = time.perf_counter()
-        self.task: Shared | None = None
+        self.task: SharedValue | None = None
         self.done = checkpoint.stages() if checkpoint else {}
 
     def numbers(self, name: str, make: Callable[[], list[float]]) -> list[float]:
-        """Return the numbers that a step makes, or has made before an interruption."""
+        """Return the numbers of a step, from the checkpoint if it is finished."""
         if name not in self.done:
             self._note(name, make())
         return [float(x) for x in self.done[name]]
@@ -110,7 +109,7 @@ class Ledger:
     def candidates(
         self, name: str, function: Callable[..., Candidate], jobs: Sequence[tuple[Any, ...]]
     ) -> list[Candidate]:
-        """Return what a function makes of several jobs, each done once ever."""
+        """Return the candidates of several jobs, from the checkpoint if they are finished."""
         missing = [k for k in range(len(jobs)) if f"{name} {k}" not in self.done]
         made = len(jobs) - len(missing)
         self._advance(name, made / max(1, len(jobs)))
@@ -121,23 +120,20 @@ class Ledger:
             self._advance(name, made / len(jobs))
         return [read(self.done[f"{name} {k}"]) for k in range(len(jobs))]
 
-    def _shared(self, task: Any) -> Shared:
-        """Return a step's task, as all calls of it are given it."""
+    def _shared(self, task: Any) -> SharedValue:
+        """Wrap a task once for all calls of a step."""
         if self.task is None or self.task.value is not task:
-            self.task = Shared(task)
+            self.task = SharedValue(task)
         return self.task
 
-    def tell(self, stage: str, best: Candidate, errors: Errors) -> None:
-        """Say what is best now."""
-        rms = tuple(float(x) for x in errors.rms)
-        note = f"{errors}, {FORMS[best.form]}"
+    def report(self, stage: str, best: Candidate, note: str, errors: Errors | None = None) -> None:
+        """Report the best candidate, with its sampled errors if they are known."""
+        rms = () if errors is None else tuple(float(x) for x in errors.rms)
         self.latest = Progress(stage, int(best.nodes), rms, self.latest.fraction, note)
         self.progress(self.latest)
 
-    def say(self, stage: str, best: Candidate, note: str) -> None:
-        """Say what is best now, of which no samples are known."""
-        self.latest = Progress(stage, int(best.nodes), (), self.latest.fraction, note)
-        self.progress(self.latest)
+    def report_errors(self, stage: str, best: Candidate, errors: Errors) -> None:
+        self.report(stage, best, f"{errors}, {FORMS[best.form]}", errors)
 
     def _note(self, name: str, made: Any) -> None:
         self.done[name] = made
@@ -145,9 +141,9 @@ class Ledger:
             self.checkpoint.note(self.done)
 
     def _advance(self, name: str, part: float) -> None:
-        """Say how far a step is, such as `improve 2`, as a part of its stage."""
+        """Report the progress of a step, such as `improve 2`, as a part of its stage."""
         stage, _, turn = name.partition(" ")
-        if stage == "refine":  # the first turns mostly do
+        if stage == "refine":  # the first turns are usually enough
             part = 1 - 0.5 ** (int(turn) + part)
         elif stage == "improve":
             part = (int(turn) + part) / CHUNKS
@@ -156,7 +152,6 @@ class Ledger:
 
 
 def written(choice: Candidate) -> dict[str, Any]:
-    """Return a choice as numbers and texts."""
     return {
         "form": choice.form,
         "widths": [[v.node, v.name, value] for v, value in choice.widths.items()],
@@ -169,7 +164,7 @@ def written(choice: Candidate) -> dict[str, Any]:
 
 
 def read(text: dict[str, Any]) -> Candidate:
-    """Undo `written`."""
+    """Parse the result of `written`."""
     widths = {variable(node, name): value for node, name, value in text["widths"]}
     nodes = math.inf if text["nodes"] is None else text["nodes"]
     return Candidate(
@@ -182,29 +177,28 @@ def read(text: dict[str, Any]) -> Candidate:
 # The passes that choose widths: sketch, screen, refine, improve.
 # --------------------------------------------------------------------------------------------------
 
-
-MOST_WAVES = 5_000  # of terms: sums of more take minutes to write down, and are never smaller
-NEARLY_AS_SMALL = 1.15  # times the nodes of sums of waves: steps that may still be smaller
-BESIDE = 1e-9  # of a range: the paper's ranges are symmetric about zero
-REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allowed
-TIGHTENINGS = 6  # tries to hold the errors on many states
+MOST_WAVES = 5_000  # of terms: larger sums take minutes, and are never smaller than other forms
+NEARLY_AS_SMALL = 1.15  # ratio to the nodes of sums of waves up to which steps are tried
+BESIDE = 1e-9  # of a range: tolerance of the symmetry about zero of the paper's ranges
+REFINED, QUICK_REFINED = 2, 1  # forms that are refined; with effort 0
+TIGHTENINGS = 6  # tries to keep to the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
-ROOM = 1.03  # times what rounding makes of an output that hardly leaves zero
-USUAL_RMS = 0.5  # steps: the default where not all is terms, and the paper has no tables
-ABOVE_FLOOR = 1.25  # times what inputs and rounding make: the least that this default allows
-ABOVE_JUMPS = 1.4  # and where that is more than a step, as jumps make it
-LEAST = 1.1  # times the rms of rounding: the least that the default allows
-SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
-CLIMBED = 4_000_000  # evaluations that seek the worst error, where it is demanded, at first
-WORST = 400  # of states are watched, for every output, after each look
+ROOM = 1.03  # factor on the rounding error of an output that hardly leaves zero
+USUAL_RMS = 0.5  # steps: the default for problems without tables in the paper's sense
+ABOVE_FLOOR = 1.25  # least ratio of this default to the floor of errors
+ABOVE_JUMPS = 1.4  # the same if the floor is above a step, due to jumps
+LEAST = 1.1  # least ratio of the default to the rms error of rounding
+SEEN, QUICK_SEEN = 2_000_000, 500_000  # states of the final test; with effort 0
+CLIMBED = 4_000_000  # evaluations of the first error search, for a demanded maximum
+WORST = 400  # states that are watched, for every output, after each test
 MOST_WATCHED = 1600
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketched:
-    """What is sought: outputs over words without widths yet, and what they may err by, in steps.
+    """The goal of a search: outputs over words without widths, and allowed errors in steps.
 
-    `squares` are the mean squares demanded, `largest` the largest errors; `sketches` are those of
+    `squares` are the allowed mean squares, `largest` the largest errors; `sketches` are those of
     the forms that are screened first.
     """
 
@@ -216,46 +210,43 @@ class Sketched:
     sketches: Mapping[int, Sketch] = field(default_factory=dict)
 
     def task(self, scale: Floats | float = 1.0) -> SearchTask:
-        """Return the task with mean squares allowed to be `scale` of those demanded."""
+        """Return the task with the allowed mean squares times `scale`."""
         caution = 1.0 if self.exact else CAUTION
-        return SearchTask(self.terms, self.demand, self.squares * caution * scale, self.most)
+        return SearchTask(self.terms, self.demand, self.squares * caution * scale, self.limits)
 
     @property
     def exact(self) -> bool:
-        """Whether errors are known at all states there are."""
         return is_exact(self.terms.problem, self.demand.input_bits)
 
     @property
-    def most(self) -> Floats:
-        """What the largest errors may be, so that others than those seen are not too large."""
+    def limits(self) -> Floats:
         return self.largest if self.exact else self.largest * MAX_CAUTION
 
     def excess(self, errors: Errors) -> float:
-        """Return by what factor errors are larger than demanded, at most."""
+        """Return the largest ratio of errors to the allowed ones."""
         rms = errors.rms / np.sqrt(self.squares)
-        return float(np.maximum(rms, errors.max / self.most).max())
+        return float(np.maximum(rms, errors.max / self.limits).max())
 
     def holds(self, errors: Errors) -> bool:
-        """Tell whether errors are as demanded."""
         return self.excess(errors) <= 1 and not errors.wrapped
 
     def unreachable(self, where: str) -> UsageError:
-        """Say what is not reached, and what inputs and rounding make of errors on their own."""
+        """Return the error for a goal that is not reached, with the floor of errors and advice."""
         words = quantities(self.terms.problem, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
-        floor = Search(self.task(), forms_of(self.terms, self.demand)[0]).floor()
-        kind, why = "demanded", ""
+        floor = FormSearch(self.task(), forms_of(self.terms, self.demand)[0]).floor()
+        kind, default = "demanded", ""
         if not self.demand.rms:
             bits = self.demand.bits
             kind = "default"
-            whose = "the paper's own error" if _has_plan(self.terms) else "half a step or more"
-            why = f" ({whose} at {bits} bits; --rms-error allows another)"
-        rms = f"{kind} rms {_listed(self.squares)} LSB{why}"
-        most = listing(f"{x:g}" for x in self.largest)
-        largest = f" and the demanded max {most} LSB" if self.demand.max else ""
+            origin = "the paper's own error" if _has_plan(self.terms) else "half a step or more"
+            default = f" ({origin} at {bits} bits; --rms-error allows another)"
+        rms = f"{kind} rms {_listed(self.squares)} LSB{default}"
+        limits = listing(f"{x:g}" for x in self.largest)
+        largest = f" and the demanded max {limits} LSB" if self.demand.max else ""
         return UsageError(
-            f"no widths reach the {rms}{largest} {where}: "
-            f"inputs of {listing(map(str, widths))} bits and rounding alone make "
+            f"no widths reach the {rms}{largest} {where}: the error of "
+            f"inputs of {listing(map(str, widths))} bits and rounding alone is "
             f"{_listed(floor.total)} LSB: "
             f"{floor.advice(self.squares)}"
         )
@@ -263,17 +254,17 @@ class Sketched:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Screened:
-    """The most promising candidates by the model."""
+    """The most promising candidates, by the model."""
 
     goal: Sketched
     candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """Errors on very many states, and those states at which they were largest.
+class ObservedErrors:
+    """Errors on very many states, and the states of the largest errors.
 
-    Where the largest error is demanded it is that found by climbing.
+    With a demanded maximum the largest error is that of a search.
     """
 
     errors: Errors
@@ -282,21 +273,21 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refined:
-    """The smallest candidate that holds on very many states, its task, and what was seen there."""
+    """The smallest candidate within the errors on very many states, its task, and its errors."""
 
     goal: Sketched
     task: SearchTask
     best: Candidate
-    seen: Seen
+    seen: ObservedErrors
 
 
 def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
-    """Write outputs down as words without widths; refuse what no logic can reach."""
+    """Write outputs as words without widths; raise `UsageError` for errors below the floor."""
     rms = demand.rms or _usual(terms, demand, ledger)
     least = np.maximum(np.asarray(rms, dtype=np.float64), 0.0)
     if not demand.rms:
         least = np.maximum(least, LEAST * ROUNDING)
-        # What hardly leaves zero has no word near it, whatever the paper's tables do.
+        # An output that hardly leaves zero has no word near it.
         outputs = sampled_outputs(terms.problem, demand.bits)
         cells, reach = in_cells(terms.problem, outputs), reach_of(terms.problem, demand)
         small = np.sqrt(rounding_squares(cells, reach))
@@ -311,15 +302,14 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     task = goal.task()
     forms = forms_of(terms, demand)
     if not demand.saturate and search_of(task, forms[0]).floor().forbids(squares):
-        raise goal.unreachable("whatever the logic")  # what saturates may err less
+        raise goal.unreachable("with any logic")  # saturating outputs may have smaller errors
     made: dict[Sketch, int] = {}
-    for form in forms:  # equal ones are screened once
-        made.setdefault(Search.sketch_of(task, form), form)
+    for form in forms:  # equal sketches are screened once
+        made.setdefault(FormSearch.sketch_of(task, form), form)
     return replace(goal, sketches={form: sketch for sketch, form in made.items()})
 
 
 def is_pruned(terms: Terms) -> bool:
-    """Tell whether sums of these waves are written without the smallest of them."""
     return terms.plain and terms.waves > MOST_WAVES
 
 
@@ -330,21 +320,21 @@ def forms_of(terms: Terms, demand: Demand) -> Sequence[int]:
     if not sums and terms.steps is None:
         raise UsageError(
             f"{terms.problem.name}: {terms.waves} waves matter at these errors, and at most "
-            f"{MOST_WAVES} are compiled: allow larger errors, or take fewer outputs"
+            f"{MOST_WAVES} can be compiled: allow larger errors, or compile fewer outputs"
         )
     return sums if terms.steps is None else (*sums, DIRECT)
 
 
 def _has_plan(terms: Terms) -> bool:
-    """Tell whether the paper's way is one for these."""
-    beside = any(abs(x.range.centre) > BESIDE * x.range.width for x in terms.problem.outputs)
-    return terms.plain and terms.waves <= MOST_WAVES and not beside
+    """Return whether the paper's method applies to terms."""
+    centred = all(abs(x.range.centre) <= BESIDE * x.range.width for x in terms.problem.outputs)
+    return terms.plain and terms.waves <= MOST_WAVES and centred
 
 
 def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
-    """Return the usual rms errors, in steps: the paper's own, or what suits inputs so wide.
+    """Return the default rms errors, in steps: the paper's, or those above the floor.
 
-    Of an output that saturates it is the larger one.
+    The default of a saturating output is the larger of both.
     """
     if not _has_plan(terms):
         return [max(USUAL_RMS, one) for one in _above_floor(terms, demand)]
@@ -368,7 +358,7 @@ def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
 
 
 def _above_floor(terms: Terms, demand: Demand) -> list[float]:
-    """Return rms errors, in steps, that leave room beside what inputs and rounding make."""
+    """Return rms errors, in steps, with a margin above the errors of inputs and rounding."""
     ample = np.full(len(terms.problem.outputs), 1.0)
     task = SearchTask(terms, demand, ample, np.inf * ample)
     floor = np.sqrt(search_of(task, forms_of(terms, demand)[-1]).floor().total)
@@ -381,9 +371,9 @@ def screen(goal: Sketched) -> Screened:
     sums |= TABLED[0] in goal.sketches
     found = _screened(goal, "screen", list(goal.sketches))
     if all(sums and FORMS[choice.form].direct for choice in found.values()):
-        # Of coarse inputs no bit may be lost; a recursion is no way round that for sums of waves.
+        # Sums of coarse angles must not lose a bit, also if a recursion is feasible.
         exact = [*(EXACT if sums else ()), *((DIRECT_EXACT,) if direct else ())]
-        other = [form for form in exact if _has_exact(Search.sketch_of(goal.task(), form))]
+        other = [form for form in exact if _has_exact(FormSearch.sketch_of(goal.task(), form))]
         found |= _screened(goal, "screen exact", other)
     if not found:
         raise goal.unreachable("by the model")
@@ -391,35 +381,35 @@ def screen(goal: Sketched) -> Screened:
 
 
 def _screened(goal: Sketched, name: str, forms: Iterable[int]) -> dict[object, Candidate]:
-    """Return what the model makes of forms, the first of every sketch."""
+    """Screen forms; return the best feasible candidate of every sketch."""
     task = goal.task()
     found = goal.ledger.candidates(name, search.screen, [(task, form) for form in forms])
     kept: dict[object, Candidate] = {}
     for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
         if choice.nodes < math.inf:
             known = choice.form in goal.sketches
-            own = goal.sketches[choice.form] if known else Search.sketch_of(task, choice.form)
+            own = goal.sketches[choice.form] if known else FormSearch.sketch_of(task, choice.form)
             kept.setdefault(own, choice)
     return kept
 
 
 def promising(goal: Sketched, found: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Return the smallest; steps only where they are nearly as small as sums of waves."""
+    """Return the smallest candidates; steps only if they are nearly as small as sums of waves."""
     ranked = sorted(found, key=lambda c: (c.nodes, c.form))
     sums = [choice.nodes for choice in ranked if not FORMS[choice.form].direct]
-    most = NEARLY_AS_SMALL * min(sums, default=math.inf)
-    near = [c for c in ranked if not FORMS[c.form].direct or c.nodes <= most]
+    limit = NEARLY_AS_SMALL * min(sums, default=math.inf)
+    near = [c for c in ranked if not FORMS[c.form].direct or c.nodes <= limit]
     return tuple(near)[: REFINED if goal.demand.effort else QUICK_REFINED]
 
 
 def refine(screened: Screened) -> Refined:
-    """Build and simulate, correct what the model is allowed, until one holds on many states."""
+    """Refine candidates until one keeps to the allowed errors on very many states."""
     goal, starts, seen = screened.goal, list(screened.candidates), None
     scale, strict = np.ones((2, len(goal.squares)))
     task = goal.task()
-    left = most = FREE_WORK + WORK * goal.demand.effort
+    left = budget = FREE_WORK + WORK * goal.demand.effort
     for turn in range(TIGHTENINGS):
-        if left < -most:
+        if left < -budget:
             break
         left -= sum(map(search.refine_work, starts))
         jobs = [(task, start) for start in starts]
@@ -428,10 +418,10 @@ def refine(screened: Screened) -> Refined:
         if not starts:
             break
         best = min(starts, key=lambda choice: choice.rank(task.pressure))
-        if left < 0:  # a large problem: only the best form goes on
+        if left < 0:  # a large problem: continue with the best form only
             starts = [best]
         seen = errors_seen(goal, task, best)
-        goal.ledger.tell("refine", best, seen.errors)
+        goal.ledger.report_errors("refine", best, seen.errors)
         if goal.holds(seen.errors):
             return Refined(goal, _watching(task, best, seen), best, seen)
         if seen.errors.wrapped:
@@ -441,11 +431,11 @@ def refine(screened: Screened) -> Refined:
         tighter = replace(task, allowed=goal.task(scale).allowed, pressure=2.0 ** (turn + 1))
         task = _watching(tighter, best, seen, strict)
     where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
-    raise goal.unreachable(where + " (more effort tries longer)" * (left < -most))
+    raise goal.unreachable(where + " (more effort tries longer)" * (left < -budget))
 
 
 def improve(refined: Refined) -> Refined:
-    """Anneal widths while effort lasts; what is smaller counts if it holds on many states."""
+    """Anneal widths; a smaller result must keep to the allowed errors on very many states."""
     goal, task, best, seen = refined.goal, refined.task, refined.best, refined.seen
     units = goal.demand.effort / (CHUNKS * ANNEALERS)
     for chunk in range(CHUNKS if goal.demand.effort else 0):
@@ -456,20 +446,20 @@ def improve(refined: Refined) -> Refined:
             look = errors_seen(goal, task, tried)
             if goal.holds(look.errors):
                 best, seen = tried, look
-            else:  # what was missed is watched from now on
-                seen = Seen(seen.errors, look.worst)
+            else:  # its worst states are watched from now on
+                seen = ObservedErrors(seen.errors, look.worst)
             task = _watching(task, best, seen)
-        goal.ledger.tell("improve", best, seen.errors)
+        goal.ledger.report_errors("improve", best, seen.errors)
     return Refined(goal, task, best, seen)
 
 
 def _watching(
-    task: SearchTask, choice: Candidate, seen: Seen, strict: Floats | None = None
+    task: SearchTask, choice: Candidate, seen: ObservedErrors, strict: Floats | None = None
 ) -> SearchTask:
-    """Return a task that watches the worst states too.
+    """Return a task that also watches the worst states.
 
-    There the model is allowed what it says of a choice: over `strict` where that is known,
-    else as much more as there is room in the largest errors.
+    The model may predict there its errors of a choice, divided by `strict` if given, else scaled to
+    the allowed largest errors.
     """
     if not task.demand.max:
         return task
@@ -477,15 +467,15 @@ def _watching(
     watched = replace(
         task, worst=_together(task.worst, seen.worst, outputs), worst_limits=np.ones(outputs)
     )
-    _, noise = Search(watched, choice.form).noise(choice)
+    _, noise = FormSearch(watched, choice.form).noise(choice)
     room = (seen.errors.max / watched.largest) ** 2
     if strict is not None:
         room = np.where(room > 1, strict, room)
     return replace(watched, worst_limits=noise[outputs:] / room)
 
 
-def errors_seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
-    """Return a candidate's errors on very many states."""
+def errors_seen(goal: Sketched, task: SearchTask, choice: Candidate) -> ObservedErrors:
+    """Measure a candidate's errors on very many states; search for a demanded maximum."""
     graph = search_of(task, choice.form).graph(choice)
     demand, problem = goal.demand, goal.terms.problem
     quick = not demand.effort and not demand.max
@@ -502,23 +492,25 @@ def errors_seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
     for evaluations in (CLIMBED, demand.evaluations(EVALUATIONS)) if demand.max else ():
         start = np.concatenate(worst, axis=1)
         found = graph_worst(problem, demand, graph, evaluations, start, WORST)
-        errors = replace(errors, max=np.maximum(errors.max, found.most))
+        errors = replace(errors, max=np.maximum(errors.max, found.largest))
         watched = problem.arrays(found.watched.reshape(-1, start.shape[1]))
         worst = _together(worst, watched, len(problem.outputs))
         if goal.excess(errors) > 1:
-            break  # there is no need to look further
-    return Seen(errors, worst)
+            break
+    return ObservedErrors(errors, worst)
 
 
-def _seen_everywhere(goal: Sketched, task: SearchTask, choice: Candidate, graph: WordGraph) -> Seen:
-    """Return a candidate's errors at all words, and so the largest there are."""
+def _seen_everywhere(
+    goal: Sketched, task: SearchTask, choice: Candidate, graph: WordGraph
+) -> ObservedErrors:
+    """Measure a candidate's errors at all words, which include the largest."""
     problem, search = goal.terms.problem, search_of(task, choice.form)
     errors = errors_of(*(found := deviations(graph, search.states)), search.counted)
     every = every_state(problem, goal.demand.input_bits)
     states = states_of(problem, search.words, search.steps, every)
     error = found[0] if goal.exact else deviations(graph, states)[0]
     worst = np.argsort(-np.abs(error), axis=0, kind="stable")[:WORST]
-    return Seen(errors, [np.concatenate([array[k] for k in worst.T]) for array in every])
+    return ObservedErrors(errors, [np.concatenate([array[k] for k in worst.T]) for array in every])
 
 
 def _has_exact(one: Sketch) -> bool:
@@ -530,7 +522,7 @@ def _listed(squares: Floats) -> str:
 
 
 def _together(one: Sequence[Floats], other: Sequence[Floats], outputs: int) -> tuple[Floats, ...]:
-    """Join sets of worst states, output after output and as many for each; the latest are kept."""
+    """Join sets of worst states, equally many for every output; the latest are kept."""
     joined = []
     for k, new in enumerate(other):
         columns = new.shape[1]

@@ -1,7 +1,7 @@
-"""The engine that takes, for every batch, what is expected to be faster: bit-planes or words.
+"""The engine that evaluates every batch by the faster of bit-planes and words.
 
-What is compared are operations, counted in the code that would run: those on a whole register of
-bit-planes or lanes count one each, as do those on one sample.
+The cost of each is the number of operations in its code. An operation on a whole register of
+bit-planes or lanes counts as one, as does an operation on one sample.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from boolcomp.engines.engine import Batch, Evaluation, Wiring
     from boolcomp.engines.native import Codes
-    from boolcomp.engines.words import States
+    from boolcomp.engines.words import SingleStates
 
-A_NODE = {512: 2.4, 256: 4.0, 64: 4.0}  # operations, with what is spilled
+A_NODE = {512: 2.4, 256: 4.0, 64: 4.0}  # operations, with spills
 A_PLANE = {512: 7.0, 256: 12.0, 64: 12.0}  # operations on a block, to transpose it
 
 
 class AutoEngine:
-    """Runs a wiring by words or by bit-planes, whose results are the same."""
+    """Evaluates a wiring by words or by bit-planes, with the same results."""
 
     name = "auto"
 
@@ -38,7 +38,6 @@ class AutoEngine:
 
     @cached_property
     def native(self) -> NativeEngine:
-        """The engine of bit-planes."""
         return NativeEngine(self.wiring, threads=self.threads)
 
     @cached_property
@@ -51,7 +50,7 @@ class AutoEngine:
         return nodes * A_NODE[width] + planes * A_PLANE[width]
 
     def takes_words(self, samples: int) -> bool:
-        """Tell whether words are expected to be faster for so many samples."""
+        """Tell whether words are estimated to be faster for a number of samples."""
         width = self.words.machine.width
         blocks = -(-samples // width) * self.block_cost
         if samples * self.words.costs[0] < blocks:
@@ -60,28 +59,22 @@ class AutoEngine:
         return groups * self.words.costs[1] + rest * self.words.costs[0] < blocks
 
     def run(self, batch: Batch) -> Evaluation:
-        """Return the results of a batch."""
         return (self.words if self.takes_words(batch.samples) else self.native).run(batch)
 
     @cached_property
-    def state(self) -> States:
-        """What evaluates one state, as that of the words engine."""
+    def state(self) -> SingleStates:
         return self.words.state
 
     def run_codes(
         self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None
     ) -> Codes:
-        """Return outputs as signed codes, one column each, as `NativeEngine.run_codes`."""
         return self.native.run_codes(columns, out)
 
     def to_planes(self, columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Return input planes, as `NativeEngine.to_planes`."""
         return self.native.to_planes(columns)
 
     def run_planes(self, planes: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return result planes, as `NativeEngine.run_planes`."""
         return self.native.run_planes(planes, out)
 
     def from_planes(self, planes: NDArray[Any], samples: int) -> Codes:
-        """Return the outputs' codes, as `NativeEngine.from_planes`."""
         return self.native.from_planes(planes, samples)

@@ -1,13 +1,12 @@
-"""A network as steps of a processor with 32 vector registers and the ternary instruction.
+"""A network as assembly for processors with 32 vector registers and the ternary instruction.
 
-Which value stays in a register is decided knowing what comes (Belady: the value whose next use is
-furthest off makes room). Inputs lie in memory; what is needed again is stored once.
+Registers are allocated by Belady's rule: the value with the furthest next use is evicted. Inputs
+are in memory; an evicted value that is needed again is stored once.
 
-The processor starts four logic operations a cycle, but only two of them with three sources, and a
-store takes such a place, too. So nodes of two inputs become plain operations, and so many of those
-with three become two plain ones that both kinds of places are used equally. Plain operations are
-and, or, xor, andn; where they give a node's complement, that is what is kept, and whoever reads it
-knows.
+The processor starts four logic operations per cycle, of which only two have three sources; a store
+occupies such a port too. So nodes of two inputs become plain operations, and enough nodes of three
+become two plain ones to balance the ports. Plain operations are and, or, xor, andn; if they give
+the complement of a node, the complement is kept and its users are adapted.
 """
 
 from __future__ import annotations
@@ -27,27 +26,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.engines.engine import Wiring
-    from boolcomp.engines.planes import Layout
+    from boolcomp.engines.planes import PlaneLayout
     from boolcomp.logic.network import Network
-
-
-# --------------------------------------------------------------------------------------------------
-# A network as steps of a processor with 32 vector registers and the ternary instruction.
-# --------------------------------------------------------------------------------------------------
 
 
 REGISTERS = 32
 NEVER = 1 << 60
 STORE_PLACES = 1.0  # three-source operations that a store displaces (measured on Zen 5)
-COPIED = 3  # cycles by which that balance may be off, to spare a copy of what is overwritten
-CLEAN = 40  # steps by which a value that need not be stored may be used earlier and yet make room
-REREAD = 30  # a value is rather read from memory again unless others wait so many times as long
+COPIED = 3  # cycles of imbalance that a saved copy of an overwritten source is worth
+CLEAN = 40  # steps of earlier use at which a value that needs no store is still evicted
+REREAD = 30  # ratio of waiting times from which on an operand is loaded into a register
 _PLAIN_GATES = {luts.AND2: ("and", False), luts.OR2: ("or", False), luts.XOR2: ("xor", False),
           0x0C: ("andn", False), 0x30: ("andn", True)}  # fmt: skip
 
 
 class Memory(NamedTuple):
-    """A plane in memory: input or output of the network, or a value put aside."""
+    """A plane in memory: input or output of the network, or a spilled value."""
 
     kind: Literal["input", "output", "spill"]
     number: int
@@ -83,7 +77,7 @@ class Ternary(NamedTuple):
     third: int | Memory
 
 
-class Plain(NamedTuple):
+class BitwiseOperation(NamedTuple):
     """Registers[to] = registers[first] and/or/xor `second`; `andn` inverts the first."""
 
     operation: str
@@ -99,12 +93,12 @@ class Fill(NamedTuple):
     ones: bool
 
 
-Step = ReadMemory | WriteMemory | Copy | Ternary | Plain | Fill
+Step = ReadMemory | WriteMemory | Copy | Ternary | BitwiseOperation | Fill
 
 
 @cache
 def plain(lut: int) -> tuple[str, bool, bool]:
-    """Return a table over two inputs as an operation; whether to swap them; whether to invert."""
+    """Return a table over two inputs as an operation, whether to swap them, whether to invert."""
     if lut in _PLAIN_GATES:
         return (*_PLAIN_GATES[lut], False)
     return (*_PLAIN_GATES[lut ^ luts.ALL], True)
@@ -114,7 +108,7 @@ def plain(lut: int) -> tuple[str, bool, bool]:
 def split(lut: int) -> tuple[int, int, int] | None:
     """Return a table of three inputs as two of two: (place k, h, g), f = g(h(others), k).
 
-    None where there is no such pair, as for the majority.
+    None if there is no such pair, as for the majority.
     """
     for k in range(3):
         i, j = (p for p in range(3) if p != k)
@@ -138,7 +132,7 @@ def split(lut: int) -> tuple[int, int, int] | None:
 
 @cache
 def permuted(lut: int, order: tuple[int, int, int]) -> int:
-    """Return the table whose inputs are those of another in this order."""
+    """Return the table for inputs in another order."""
     tables = [0, 0, 0]
     for new, old in enumerate(order):
         tables[old] = luts.LETTERS[new]
@@ -146,7 +140,7 @@ def permuted(lut: int, order: tuple[int, int, int]) -> int:
 
 
 class Allocation:
-    """The steps of a network whose nodes are computed in their order, or in that of signals."""
+    """The steps of a network whose nodes are computed in a given order, or in that of signals."""
 
     def __init__(
         self, network: Network, registers: int = REGISTERS, order: Sequence[int] | None = None
@@ -169,9 +163,9 @@ class Allocation:
         self._inverted: set[int] = set()
         self._free = deque(range(registers))
         self._free_spills: list[int] = []
-        self._ended: list[int] = []  # free once the node that reads them is done
-        self._turn = 0  # the node being computed
-        self._places = [0.0, 0.0]  # operations so far: those with three sources, and all
+        self._ended: list[int] = []  # free after the current node
+        self._turn = 0  # the current node
+        self._places = [0.0, 0.0]  # operations so far: with three sources, and all
         for signal in [s for s in self._outputs if s < CONSTANTS]:
             self._constant(signal)
         for signal in order:
@@ -179,7 +173,6 @@ class Allocation:
 
     @property
     def cycles(self) -> float:
-        """The cycles of a block, as far as places for operations limit them."""
         return max(self._places[0] / 2, self._places[1] / 4)
 
     def _next(self, signal: int) -> int:
@@ -187,7 +180,7 @@ class Allocation:
         return uses[-1] if uses else NEVER
 
     def _constant(self, signal: int) -> None:
-        """Store an output that is a constant; one that is an input stays where it is."""
+        """Store a constant output."""
         register = self._free[0]
         self.steps.append(Fill(register, signal == 1))
         for k in self._outputs[signal]:
@@ -198,7 +191,7 @@ class Allocation:
         self._places[0] += STORE_PLACES
 
     def _take(self, kept: Sequence[int]) -> int:
-        """Return a free register; where there is none, the value needed last makes room."""
+        """Return a free register; if there is none, evict the value needed last."""
         if self._free:
             return self._free.popleft()
         chosen = max(
@@ -215,7 +208,7 @@ class Allocation:
         return register
 
     def _release(self, signal: int) -> None:
-        """Forget a value that nobody reads any more."""
+        """Free the register and the spill of a value without further uses."""
         if self._next(signal) != NEVER:
             return
         if signal in self._register:
@@ -231,7 +224,7 @@ class Allocation:
         self._register[signal] = register
 
     def _bring(self, operands: Sequence[int]) -> int | None:
-        """Bring all operands but one into registers; return that one if it is read in memory."""
+        """Load all operands but one into registers; return that one if it is read in memory."""
         missing = sorted((k for k in operands if k not in self._register), key=self._next)
         if not missing:
             return None
@@ -267,12 +260,12 @@ class Allocation:
         self._finish(signal, register)
 
     def _splits(self, operands: tuple[int, ...]) -> bool:
-        """Tell whether a node rather becomes two plain operations, by what is used more so far."""
+        """Tell whether to split a node into two plain operations, to balance the ports."""
         dying = any(k in self._register and self._next(k) == NEVER for k in operands)
         ahead = self._places[0] / 2 - self._places[1] / 4
         return ahead > (COPIED if dying else -COPIED)
 
-    def _mark(self, signal: int, inverted: bool) -> None:  # noqa: FBT001 (its only meaning)
+    def _mark(self, signal: int, inverted: bool) -> None:  # noqa: FBT001 (the only parameter)
         if inverted:
             self._inverted.add(signal)
 
@@ -280,7 +273,6 @@ class Allocation:
         return self._register.get(signal, self._memory.get(signal, -1))
 
     def _same(self, operand: int, lut: int) -> int:
-        """Copy or invert a value."""
         register = self._take([operand])
         source = self._source(operand)
         copy = (
@@ -294,7 +286,7 @@ class Allocation:
         return register
 
     def _plain(self, lut: int, operands: Sequence[int], kept: Sequence[int]) -> tuple[int, bool]:
-        """Combine two values; return where, and whether it is the complement."""
+        """Combine two values; return the register, and whether it holds the complement."""
         operation, swap, inverted = plain(lut)
         a, b = operands[::-1] if swap else operands
         if a not in self._register:
@@ -306,7 +298,7 @@ class Allocation:
         for k in operands:
             self._release(k)
         register = self._take(kept)
-        self.steps.append(Plain(operation, register, first, second))
+        self.steps.append(BitwiseOperation(operation, register, first, second))
         self._count(three=0)
         return register, inverted
 
@@ -315,7 +307,7 @@ class Allocation:
         place, h, g = halves
         last = operands[place]
         pair = [k for k in operands if k != last]
-        if last not in self._register:  # it may have made room since
+        if last not in self._register:  # it may have been evicted
             self._load(last, operands)
         middle, inverted = self._plain(h, pair, operands)
         if inverted:
@@ -323,7 +315,7 @@ class Allocation:
         operation, swap, inverted = plain(g)
         self._mark(signal, inverted)
         first, second = (self._register[last], middle) if swap else (middle, self._register[last])
-        self.steps.append(Plain(operation, middle, first, second))
+        self.steps.append(BitwiseOperation(operation, middle, first, second))
         self._count(three=0)
         self._release(last)
         return middle
@@ -332,7 +324,7 @@ class Allocation:
         """Use the instruction that overwrites one of its sources."""
         dying = [k for k in operands if k in self._register and self._next(k) == NEVER]
         if dying:
-            # The latest: what is overwritten may come a cycle after the others.
+            # The latest: the overwritten source may be available a cycle after the others.
             chosen = max(dying, key=lambda k: self._turns.get(k, -1))
             register = self._register.pop(chosen)
         else:
@@ -384,25 +376,24 @@ class Allocation:
 
 
 # --------------------------------------------------------------------------------------------------
-# The steps of networks as assembly text for x86-64 with AVX-512, in the form LLVM takes it.
+# The steps of networks as assembly text for x86-64 with AVX-512, for LLVM's assembler:
 #
 #     logic(i8* tile, i64 blocks)
 #
-# makes all calls of a wiring, each for all blocks of a tile. The text is in its final order with
-# its registers chosen; LLVM only assembles it, which takes milliseconds a thousand nodes.
+# makes all calls of a wiring, each for all blocks of a tile. Assembly takes milliseconds per
+# thousand nodes.
 # --------------------------------------------------------------------------------------------------
 
-
-SPACING = 6  # nodes: more than three cycles of four operations, and not too many spills
+SPACING = 6  # nodes: more than three cycles of four operations, without too many spills
 MOST_TRIES = 10  # orders of a network: the best saves 3 to 5 %
-TRIED_NODES = 28_000  # in all: half a second
+TRIED_NODES = 28_000  # total: half a second
 PLANE = 64  # bytes
 MIDDLE = 128 * PLANE  # addresses within 128 planes of a register are a byte shorter
 _PLAIN = {"and": "vpandq", "or": "vporq", "xor": "vpxorq", "andn": "vpandnq"}
 
 
 def _line(step: Step, at: Callable[[Memory], str]) -> str:
-    """Return the instruction of a step; operands stand in AT&T order, the target last."""
+    """Return the instruction of a step; operands are in AT&T order, the target last."""
 
     def text(source: int | Memory) -> str:
         return at(source) if isinstance(source, Memory) else f"%zmm{source}"
@@ -416,26 +407,26 @@ def _line(step: Step, at: Callable[[Memory], str]) -> str:
             return f"vmovdqa64 %zmm{of}, %zmm{to}"
         case Ternary(lut, to, second, third):
             return f"vpternlogq ${lut}, {text(third)}, %zmm{second}, %zmm{to}"
-        case Plain(operation, to, first, second):
+        case BitwiseOperation(operation, to, first, second):
             return f"{_PLAIN[operation]} {text(second)}, %zmm{first}, %zmm{to}"
         case Fill(to, ones):
             return f"vpternlogq ${255 if ones else 0}, %zmm{to}, %zmm{to}, %zmm{to}"
 
 
 def _best(network: Network, tries: int) -> Allocation:
-    """Return the allocation that takes the fewest cycles, of so many orders."""
+    """Return the allocation of the fewest cycles over several orders."""
     orders = (greedy_order(network, SPACING, variant) for variant in range(tries))
     return min((Allocation(network, order=o) for o in orders), key=lambda found: found.cycles)
 
 
 def generator() -> str:
-    """Return what tells this generator from others: a hash of its own text."""
+    """Return a hash of the text of this generator."""
     files = Path(__file__), Path(order.__file__)
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
 
 
-def logic_assembly(wiring: Wiring, layout: Layout) -> str:
-    """Return the LLVM module with `logic(tile, blocks)`, all of it assembly."""
+def logic_assembly(wiring: Wiring, layout: PlaneLayout) -> str:
+    """Return the LLVM module with `logic(tile, blocks)`, all in assembly."""
     allocations: dict[Network, Allocation] = {}
     body: list[str] = []
     spills = 0
@@ -458,7 +449,7 @@ def logic_assembly(wiring: Wiring, layout: Layout) -> str:
         body += [
             f"lea {MIDDLE}(%r8), %rdi",
             "mov %rsi, %rcx",
-            # Not by falling into it: the operation cache of Zen 5 would keep the body twice, in
+            # A fall-through would put the body into the operation cache of Zen 5 twice, in
             # groups counted from here and in others counted from the loop's own jump.
             f"jmp .Lloop{k}",
             ".p2align 6",

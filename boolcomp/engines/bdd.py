@@ -1,7 +1,7 @@
 """The bdd engine: tables as decision diagrams of words, walked sample by sample.
 
-A walk tests a bit at a time and ends at the word of all bits of a table; sums are integer sums. So
-it takes what a table in memory has: few bits. What is no sum, and reads many, is refused.
+A walk tests one bit at a time and ends at the word of all bits of a table; sums are integer sums.
+A network other than a sum must be a table of few input bits, else UsageError.
 """
 
 from __future__ import annotations
@@ -29,24 +29,20 @@ if TYPE_CHECKING:
     from boolcomp.logic.diagrams import Diagram
     from boolcomp.logic.network import Network
 
-
 # --------------------------------------------------------------------------------------------------
-# Numbers to words, walks through decision diagrams, sums, and words to numbers, compiled by numba.
-#
-# Numbers are coded as `codes.Code` does it, operation for operation: equal bits depend on that.
+# Compiled loops: numbers to words, walks through decision diagrams, sums, and words to numbers.
+# Numbers are coded by the same operations as in `codes.Code`, for equal bits.
 # --------------------------------------------------------------------------------------------------
-
 
 # mypy: disable-error-code="untyped-decorator"
 
-
-WALK, ADD = 0, 1  # what a step does
+WALK, ADD = 0, 1  # kinds of steps
 NATURAL, GRAY, TWOS, SIGN = range(4)  # codes of words that are added
 
 
 @njit(cache=True)
 def cell_of(word: Any, bits: Any, kind: Any) -> Any:
-    """Return the cell of a mid-rise word in a code."""
+    """Return the cell of a word in a code without zero code."""
     half = 1 << (bits - 1)
     if kind == GRAY:
         shift = 1
@@ -64,8 +60,8 @@ def cell_of(word: Any, bits: Any, kind: Any) -> Any:
 def walk(words: Any, steps: Any, nodes: Any, leaves: Any, addends: Any, sums: Any) -> None:
     """Fill the columns of words, step by step, in the rows of all samples.
 
-    A step is (what, column to fill, node to begin at | place of the sum); a node (column, shift,
-    node on a 0, node on a 1), a leaf ~ its place; an addend (column, shift, bits, kind, times); a
+    A step is (kind, column to fill, root of a walk | place of a sum). A node is (column, shift,
+    node on 0, node on 1); a leaf is ~ its place. An addend is (column, shift, bits, kind, times); a
     sum (first addend, end, offset, guard bits, bits).
     """
     for row in range(len(words)):
@@ -90,10 +86,10 @@ def walk(words: Any, steps: Any, nodes: Any, leaves: Any, addends: Any, sums: An
 
 @njit(cache=True)
 def read(given: Any, words: Any, ports: Any, ranges: Any) -> Any:
-    """Fill the first columns of words from numbers; return how many saturated, -1 for no number.
+    """Fill the first columns of words from numbers; return the saturations, or -1 for a bad number.
 
-    A port is (column of numbers, cells, first cell that has a word, wraps, Gray), its range where
-    it begins, its step, and the most steps that are within it.
+    A port is (column of numbers, cells, first cell that has a word, wraps, Gray). Its range is its
+    lower end, its step, and its length in steps.
     """
     outside = 0
     for row in range(len(given)):
@@ -118,11 +114,10 @@ def read(given: Any, words: Any, ports: Any, ranges: Any) -> Any:
 
 @njit(cache=True)
 def write(columns: Any, results: Any, runs: Any, scales: Any, values: Any, words: Any) -> Any:
-    """Fill values and words of results from columns; return how many saturated.
+    """Fill values and words of results from columns; return the number of saturated results.
 
-    A result is (first run of bits, end, Gray, column and shift of its flag), a run (column, shift,
-    bits), most significant first; its scale what a cell's number is raised by, where steps are
-    counted from, and the step.
+    A result is (first run of bits, end, Gray, column and shift of its flag). A run is (column,
+    shift, bits), most significant first. A scale is (number added to a cell, base, step).
     """
     clipped = 0
     for row in range(len(columns)):
@@ -138,19 +133,18 @@ def write(columns: Any, results: Any, runs: Any, scales: Any, values: Any, words
 
 
 # --------------------------------------------------------------------------------------------------
-# The bdd engine: tables as decision diagrams of words, walked sample by sample.
+# The engine.
 # --------------------------------------------------------------------------------------------------
 
-
-ROWS = 1 << 14  # samples at a time: their words stay in the second-level cache
+ROWS = 1 << 14  # samples at a time: their words fit into the second-level cache
 _KINDS = {
     "natural": NATURAL, "gray": GRAY, "twos": TWOS,
     "sign-magnitude": SIGN,
 }  # fmt: skip
 
 
-class _Field(NamedTuple):
-    """Bits that lie side by side in a column of words: above its lowest `shift`."""
+class _ColumnBits(NamedTuple):
+    """Adjacent bits in a column of words, above its lowest `shift`."""
 
     column: int
     shift: int
@@ -158,18 +152,18 @@ class _Field(NamedTuple):
 
 
 class _Steps:
-    """Compiles a wiring: what fills which column, and where every plane is."""
+    """Compiles a wiring to steps that fill columns of words."""
 
     def __init__(self, wiring: Wiring) -> None:
         self.wiring = wiring
-        self.places: list[tuple[int, int]] = []  # of every plane: column, shift
+        self.places: list[tuple[int, int]] = []  # column and shift of every plane
         self.columns = 0
         self.steps: list[tuple[int, int, int]] = []
         self.forest = Forest()
         self.addends: list[tuple[int, ...]] = []
         self.sums: list[tuple[int, ...]] = []
         self.made: dict[tuple[Network, tuple[int, ...]], list[Diagram]] = {}
-        self.bits: list[tuple[int, int]] = []  # of every bit that is tested: column, shift
+        self.bits: list[tuple[int, int]] = []  # column and shift of every tested bit
         self.numbers: dict[tuple[int, int], int] = {}
         for port in wiring.ports:
             self._column(port.code.bits)
@@ -189,9 +183,9 @@ class _Steps:
         network, kept = narrowed(whole)
         if network.inputs > MOST_INPUTS:
             raise UsageError(
-                f"engine 'bdd' walks tables of at most {MOST_INPUTS} bits, and this program has "
-                f"logic that reads {network.inputs} at once: compile it with --mode paper, or use "
-                "engine 'numpy' or 'llvm'"
+                f"engine 'bdd' supports tables of at most {MOST_INPUTS} input bits, this program "
+                f"has one of {network.inputs}: compile it with --mode paper, or use engine 'numpy' "
+                "or 'llvm'"
             )
         reads = [self.places[call.inputs[k]] for k in kept]
         spans = tuple(field.bits for field in fields(reads))
@@ -221,33 +215,33 @@ class _Steps:
         self.steps.append((ADD, self._column(total.bits + 1), len(self.sums) - 1))
 
     def nodes(self) -> Iterator[tuple[int, ...]]:
-        """Yield for every test column and shift of its bit, and the nodes that follow."""
+        """Yield column and shift of the bit, and the next nodes, of every test."""
         for bit, zero, one in self.forest.nodes:
             yield (*self.bits[bit], zero, one)
 
 
 def _parts(network: Network) -> list[Network]:
-    """Return a network as several, where its outputs are too many for one word."""
+    """Return a network as several of at most 62 outputs."""
     if len(network.outputs) <= MOST_WORD:
         return [network]
     builder = Builder(network.inputs)
-    made = copied(network, builder, [builder.input(k) for k in range(network.inputs)])
+    made = copied(network, builder)
     return [builder.build(made[k : k + MOST_WORD]) for k in range(0, len(made), MOST_WORD)]
 
 
-def fields(places: Sequence[tuple[int, int]]) -> list[_Field]:
-    """Return runs of bits, most significant first, that lie side by side in columns."""
-    found: list[_Field] = []
+def fields(places: Sequence[tuple[int, int]]) -> list[_ColumnBits]:
+    """Return runs of adjacent bits in columns, most significant first."""
+    found: list[_ColumnBits] = []
     for column, shift in places:
         if found and found[-1].column == column and found[-1].shift == shift + 1:
-            found[-1] = _Field(column, shift, found[-1].bits + 1)
+            found[-1] = _ColumnBits(column, shift, found[-1].bits + 1)
         else:
-            found.append(_Field(column, shift, 1))
+            found.append(_ColumnBits(column, shift, 1))
     return found
 
 
 class DiagramEngine:
-    """Runs a wiring by walks through decision diagrams."""
+    """Evaluates a wiring by walks through decision diagrams."""
 
     name = "bdd"
 
@@ -268,7 +262,7 @@ class DiagramEngine:
             for p in wiring.ports
         ]
         ranges = [
-            (code.low, code.step, code.range.high - code.range.low if code.wraps else code.most)
+            (code.low, code.step, code.range.high - code.range.low if code.wraps else code.maximum)
             for code in codes
         ]
         self._ports = _array(ports, 5), np.array(ranges, np.float64).reshape(-1, 3)
@@ -276,9 +270,7 @@ class DiagramEngine:
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch, block by block."""
-        shape = (batch.samples, len(self.wiring.results))
-        values = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
-        words = np.empty(shape, np.uint32)
+        values, words = batch.empty_results(len(self.wiring.results))
         outside = clipped = 0
         columns = np.zeros((min(ROWS, batch.samples), self._columns), np.int64)
         for start in range(0, batch.samples, ROWS):
@@ -305,9 +297,9 @@ def _gray(code: Code) -> bool:
 def _results(
     wiring: Wiring, places: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return what becomes of columns: results, their runs of bits, their scales."""
+    """Return results, their runs of bits, and their scales, for `write`."""
     rows: list[tuple[int, ...]] = []
-    runs: list[_Field] = []
+    runs: list[_ColumnBits] = []
     for result in wiring.results:
         found = fields(places[result.first : result.first + result.code.bits])
         flag = places[result.saturated]

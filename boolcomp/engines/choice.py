@@ -1,4 +1,4 @@
-"""Outputs by logic: engines that run a wiring on bit-planes, with identical results."""
+"""The choice of an engine by name, processor and installed packages."""
 
 from __future__ import annotations
 
@@ -7,29 +7,24 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.base.errors import UsageError, listing, suggestion
-from boolcomp.engines.engine import Batch, Engine, Evaluation, evaluate
 
 if TYPE_CHECKING:
-    from boolcomp.engines.engine import Wiring
+    from boolcomp.engines.engine import Engine, Wiring
 
 EngineName = Literal["auto", "numpy", "llvm", "words", "bdd"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
-__all__ = [
-    "ENGINES", "Batch", "Engine", "EngineName", "Evaluation", "engine_name", "evaluate",
-    "make_engine",
-]  # fmt: skip
 X86 = ("x86_64", "amd64")
 
 
 def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
     """Return an engine for a wiring, as `engine_name` chooses it.
 
-    So many threads share a large batch in the llvm engine; the numpy engine uses one.
+    The threads share a large batch; engines numpy and bdd have one thread.
     """
     chosen = engine_name(name)
     if chosen == "bdd":
-        from boolcomp.engines.bdd import DiagramEngine  # noqa: PLC0415 (only who asks needs it)
+        from boolcomp.engines.bdd import DiagramEngine  # noqa: PLC0415 (imports numba)
 
         return DiagramEngine(wiring)
     if name == "auto" and chosen == "llvm" and wiring.logic is not None:
@@ -44,16 +39,15 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
         from boolcomp.engines.native import NativeEngine  # noqa: PLC0415 (imports llvmlite)
 
         return NativeEngine(wiring, threads=threads)
-    from boolcomp.engines.numpy import NumpyEngine  # noqa: PLC0415 (only who asks needs it)
+    from boolcomp.engines.numpy import NumpyEngine  # noqa: PLC0415 (rarely used)
 
     return NumpyEngine(wiring)
 
 
 def engine_name(name: str) -> Literal["numpy", "llvm", "words", "bdd"]:
-    """Return the engine that a name means: `auto` is `llvm` where that can run, else `numpy`.
+    """Return the engine that a name selects: for `auto` it is `llvm` if that can run, else `numpy`.
 
-    `bdd` is only taken where it is asked for; `words` too, or by what `make_engine` makes of
-    `auto` where there are words.
+    For `auto` with a word graph, `make_engine` combines `llvm` and `words`.
     """
     if name not in ENGINES:
         raise UsageError(f"engine {name!r}{suggestion(name, ENGINES)}: {listing(ENGINES)}")
@@ -70,11 +64,11 @@ def engine_name(name: str) -> Literal["numpy", "llvm", "words", "bdd"]:
 
 
 def _native_lacks() -> str:
-    """Return what the native engine needs and this machine has not; "" where it can run."""
+    """Return a missing requirement of the native engine with a hint, or ""."""
     if platform.machine().lower() not in X86:
         return f"an x86-64 processor, and this one is {platform.machine() or 'unknown'}: take one"
     try:
-        import llvmlite.binding  # noqa: F401, PLC0415 (only asked whether it is there)
+        import llvmlite.binding  # noqa: F401, PLC0415 (a check)
     except (ImportError, OSError) as error:
         return f"the package llvmlite ({error}): install it"
     return ""

@@ -1,17 +1,16 @@
-"""Samples to codes and planes, as LLVM functions.
+"""Samples to codes and planes, and planes to values and words, as LLVM functions.
 
     void read(T* a0, T* a1, ..., i64 groups, i8* to, i64* counts)
     void code<k>(T* from, i8* codes, i64 group, i64* counts)
 
-`read` turns up to a block of samples, in groups of 64 rows of every array, into planes: it
-puts signed codes of each array into columns (`transpose.offsets`) and transposes these. `counts`
-are values outside their range and a flag for NaN or infinity.
+`read` turns up to a block of samples, in groups of 64 rows of every array, into planes. It puts
+signed codes of each array into columns (`planes.offsets`) and transposes these. `counts` are the
+values outside their range and a flag for NaN or infinity.
 
 A word has the cell floor((x - low) / step + TIE), in doubles (`Code.cell`). `careful<k>` computes
-just that. Before, others try to be fast, and have the next one do a group again where one value in
-it is not beyond doubt: outside the range, as NaN and infinity are, or too close to a border.
-
-`fine<k>` and `coarse<k>` take one multiplication and addition (`cells`).
+exactly this. `fine<k>` and `coarse<k>` take one multiplication and addition. They repeat a group by
+the next slower function if a value in it is in doubt: out of range, not finite, or too close to a
+border.
 """
 
 from __future__ import annotations
@@ -34,40 +33,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.codes import Code
-    from boolcomp.engines.engine import Port, Result
+    from boolcomp.engines.engine import EnginePort, Result
     from boolcomp.engines.llvm import Processor, Sample
-    from boolcomp.engines.planes import Layout
-
+    from boolcomp.engines.planes import PlaneLayout
 
 # --------------------------------------------------------------------------------------------------
-# The columns of codes that input words are: one each, or two where a word is wide.
+# The columns of codes of input words: one each, or two of a word with more than 16 bits.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST_BITS = 30  # cell indices are converted through signed 32-bit numbers
 
 
 @dataclass(frozen=True, slots=True)
 class PortPart:
-    """A column of codes: an input word, or 16 bits at most of one that is wider."""
+    """A column of codes: an input word, or at most 16 bits of a wider one."""
 
-    port: Port
-    part: Port
+    port: EnginePort
+    part: EnginePort
     shift: int
 
     @property
-    def wide(self) -> bool:
-        """Whether it is part of a wider word."""
+    def is_part(self) -> bool:
         return self.port.code.bits > planes.MOST_TRANSPOSED
 
 
-def parts_of(ports: Sequence[Port], sample: Sample) -> list[PortPart]:
+def parts_of(ports: Sequence[EnginePort], sample: Sample) -> list[PortPart]:
     """Return the columns of codes of input words."""
     parts = []
     for port in ports:
         code = port.code
         if code.bits > MOST_BITS:
-            raise UsageError(f"an input word of {code.bits} bits is more than {MOST_BITS}")
+            raise UsageError(f"an input word has {code.bits} bits, at most {MOST_BITS} are allowed")
         natural = replace(code, kind="natural")
         above = code.bits - planes.MOST_TRANSPOSED
         if above > 0:
@@ -75,7 +71,7 @@ def parts_of(ports: Sequence[Port], sample: Sample) -> list[PortPart]:
             high = replace(natural, bits=above)
             parts.append(PortPart(port, replace(port, code=high), planes.MOST_TRANSPOSED))
             parts.append(PortPart(port, replace(port, code=low, first=port.first + above), 0))
-        else:  # what comes as a word is cut as it is; the transposition makes Gray ones of cells
+        else:  # words are split as they are; the transposition makes Gray words of cells
             parts.append(
                 PortPart(port, replace(port, code=natural if sample == "i32" else code), 0)
             )
@@ -83,33 +79,31 @@ def parts_of(ports: Sequence[Port], sample: Sample) -> list[PortPart]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Cells by one multiplication and addition: with what numbers, and which results are beyond doubt.
+# Cells by one multiplication and addition: the constants, and the results in doubt.
 #
-# `fine` adds x / step, by one multiplication, to a double so large that the 52 bits of its mantissa
-# are 20 of the code and 32 of the place in the cell, where the unit is u = 2^-32 cells and the
-# border, because of TIE, lies 4.3 u below 0. It adds 2 u more, so that values on the grid of cells
-# stay clear of it. All errors together are at most 1.25 u (see there), so that a place of 0 and up
-# is in the cell, and one of 2^32 - 5 and less is, too.
+# `fine` adds x / step to a large double whose mantissa then has 20 bits of the code and 32 bits of
+# the place within the cell. The unit is u = 2^-32 cells; the border, because of TIE, is 4.3 u below
+# 0. An offset of 2 u keeps values on the grid of cells away from it. All errors together are at
+# most 1.25 u (see `fine`), so places 0 to 2^32 - 5 are surely in the cell.
 #
-# `coarse` does the same with floats, whose 23 bits are the cell and its place; too close is one
-# unit or few, by the errors (see there). Sixteen numbers cost four operations, and one in some
-# thousands is done again.
+# `coarse` does the same with floats, whose 23 bits are the cell and the place. The doubtful places
+# are one to a few units wide (see `coarse`). Sixteen numbers cost four operations, and about one in
+# some thousands is repeated.
 # --------------------------------------------------------------------------------------------------
 
-
-LARGE = 3 << 19  # its double has 20 bits before the point and 32 behind it
+LARGE = 3 << 19  # its double has 20 bits before the binary point and 32 after it
 LARGE_HIGH = 0x4138_0000  # the upper half of that double
-MARGIN = 4  # units below a border where a place is not trusted
+MARGIN = 4  # doubtful units below a border
 SHIFT = Fraction(2, 1 << 32)  # keeps the grid of cells off the border
-FARTHEST = 1 << 17  # cells between zero and what a code may reach for the errors to be small
+FARTHEST = 1 << 17  # largest distance of a range from zero, in cells, for small errors
 
 
 def fine(code: Code) -> tuple[float, float] | None:
-    """Return what a value is multiplied by and what is then added to it, or nothing.
+    """Return the factor of a value and the number added to the product, or None.
 
-    The errors, in units of 2^-32 cells: the sum is rounded by 1/2, what is added by 1/2 itself. The
-    factor and, if need be, the product are rounded by |x / step| 2^32 / 2^53 each, together 1/8 at
-    most; and the cell itself is that of three rounded operations, 1/8 at most.
+    The errors, in units of 2^-32 cells: the sum and the added number are each rounded by 1/2. The
+    factor and the product, if not fused, are each rounded by |x / step| 2^32 / 2^53, together at
+    most 1/8. The exact cell itself has three rounded operations, at most 1/8.
     """
     step, low = Fraction(code.step), Fraction(code.low)
     if code.bits > MOST_TRANSPOSED or not 1e-30 < code.step < 1e30:
@@ -125,10 +119,10 @@ def _reach(code: Code) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Coarse:
-    """A value's cell in a float: the factor, what is added, and the units that are in doubt.
+    """A value's cell in a float: the factor, the added number, and the units in doubt.
 
-    The float is 2^bits and more, and has `places` bits for the place in the cell; those in doubt
-    have the highest numbers.
+    The float is at least 2^bits and has `places` bits for the place in the cell; the highest
+    `doubt` places are in doubt.
     """
 
     factor: float
@@ -138,30 +132,29 @@ class Coarse:
 
 
 def coarse(code: Code) -> Coarse | None:
-    """Return how cells are found with floats, or nothing.
+    """Return the constants for cells by floats, or None.
 
-    Place k is k + (doubt + 1)/2 units above the border, but for the errors: the sum is rounded by
-    1/2 unit; the factor, what is added, and the cell itself, with TIE, by what is computed here.
+    Without errors, place k is k + (doubt + 1)/2 units above the border. The sum is rounded by 1/2
+    unit; the errors of the factor, the added number and the cell with TIE are computed here.
     """
     if fine(code) is None:
         return None
     places = 23 - code.bits
     step, low = Fraction(code.step), Fraction(code.low)
     factor = float(np.float32(1 / step))
-    wrong = abs(Fraction(factor) - 1 / step) * Fraction(_reach(code)) + Fraction(TIE)
-    for most in (0, 1, 2):
-        exact = code.cells - low / step - Fraction(most + 1, 1 << places)
+    error = abs(Fraction(factor) - 1 / step) * Fraction(_reach(code)) + Fraction(TIE)
+    for units in (0, 1, 2):
+        exact = code.cells - low / step - Fraction(units + 1, 1 << places)
         added = float(np.float32(float(exact)))
-        errors = (wrong + abs(Fraction(added) - exact)) * (1 << places) * Fraction(1.001)
-        if errors + Fraction(1, 100) < most + Fraction(1, 2):
-            return Coarse(factor, added, places, 2 * most + 1)
+        errors = (error + abs(Fraction(added) - exact)) * (1 << places) * Fraction(1.001)
+        if errors + Fraction(1, 100) < units + Fraction(1, 2):
+            return Coarse(factor, added, places, 2 * units + 1)
     return None
 
 
 # --------------------------------------------------------------------------------------------------
-# Samples to codes and planes, as LLVM functions.
+# Samples to codes and planes.
 # --------------------------------------------------------------------------------------------------
-
 
 Found = TypeVar("Found")
 OUTSIDE, BAD, CLIPPED = 0, 1, 2
@@ -175,13 +168,17 @@ DECLARATIONS = (
     "declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)",
     "declare <16 x i32> @llvm.fshl.v16i32(<16 x i32>, <16 x i32>, <16 x i32>)",
 )
-FEW = 1 / 4  # of the groups may be coded twice
+FEW = 1 / 4  # fraction of groups that may be coded twice
 
 
 def read_functions(
-    ports: Sequence[Port], widths: Sequence[int], layout: Layout, sample: Sample, machine: Processor
+    ports: Sequence[EnginePort],
+    widths: Sequence[int],
+    layout: PlaneLayout,
+    sample: Sample,
+    machine: Processor,
 ) -> str:
-    """Return `read` for arrays of rows so wide, and what it calls."""
+    """Return `read` for arrays with rows of given widths, and the functions that it calls."""
     parts = parts_of(ports, sample)
     places = planes.offsets([part.part.code for part in parts], layout.width)
     texts = []
@@ -217,7 +214,7 @@ ret void
 
 
 class ArrayCoder:
-    """The functions that code 64 rows of one array; columns are with their places."""
+    """The functions that code 64 rows of one array; `columns` are parts and their places."""
 
     def __init__(
         self, array: int, columns: Sequence[tuple[PortPart, int]], width: int, sample: Sample,
@@ -226,8 +223,8 @@ class ArrayCoder:
         self.array, self.columns, self.width, self.sample = array, columns, width, sample
         self.machine = machine
         self.codes = {part.port.column: part.port.code for part, _ in columns}
-        most = max(code.bits for code in self.codes.values())
-        self.size = 4 if most > planes.MOST_TRANSPOSED else planes.code_bytes(most)
+        bits = max(code.bits for code in self.codes.values())
+        self.size = 4 if bits > planes.MOST_TRANSPOSED else planes.code_bytes(bits)
         self.kind, self.lanes = f"i{8 * self.size}", VECTOR // self.size
 
     def functions(self) -> list[str]:
@@ -248,24 +245,24 @@ class ArrayCoder:
         return sum(GROUP * (c.doubt / (1 << c.places) if c else 1) for c in found) < FEW
 
     def _function(self, name: str, body: Callable[[LlvmLines], str], again: str = "") -> str:
-        """Return a function; where its body's last value is true, another does all again."""
+        """Return a function; if its body's last value is true, `again` repeats the group."""
         out = LlvmLines()
-        odd = body(out)
+        doubtful = body(out)
         if again:
             arguments = "ptr %from, ptr %codes, i64 %group, ptr %counts"
             call = f"call void @{again}{self.array}({arguments})"
             out.lines += [
-                f"br i1 {odd}, label %again, label %done", "again:", call, "br label %done", "done:"
+                f"br i1 {doubtful}, label %again, label %done",
+                "again:", call, "br label %done", "done:",
             ]  # fmt: skip
         arguments = "ptr %from, ptr %codes, i64 %group, ptr %counts"
-        head = f"define internal void @{name}{self.array}({arguments}) #0 {{"
-        return "\n".join([head, *out.lines, "ret void", "}"])
+        return out.function(f"{name}{self.array}({arguments})")
 
     def _of(
         self, first: int, kind: str, value: Callable[[Code], float], unused: float,
         lanes: int = LANES,
     ) -> str:  # fmt: skip
-        """Return a constant for some numbers of the rows."""
+        """Return a constant vector of a value of the codes of successive columns."""
         columns = [(first + k) % self.width for k in range(lanes)]
         return vector_of(
             kind, [value(self.codes[c]) if c in self.codes else unused for c in columns]
@@ -281,16 +278,16 @@ class ArrayCoder:
     ) -> list[str]:
         """Return the rows as vectors of narrow numbers.
 
-        `words(first)` gives `count` of them as a vector of 32-bit numbers, each `width` bytes wide,
-        in whose bytes from `at` on the number is.
+        `words(first)` returns `count` numbers as a vector of 32-bit numbers, `width` bytes each.
+        The number begins at byte `at`.
         """
         lanes = count * width // self.size
-        wide = f"<{count * width // 4} x i32>"
+        whole = f"<{count * width // 4} x i32>"
         rows = []
         for first in range(0, GROUP * self.width, self.lanes):
             found = [words(first + k) for k in range(0, self.lanes, count)]
             if self.size < 4:
-                found = [out.emit(f"bitcast {wide} {x} to <{lanes} x {self.kind}>") for x in found]
+                found = [out.emit(f"bitcast {whole} {x} to <{lanes} x {self.kind}>") for x in found]
             places = [
                 (k // count, (k % count * width + at) // self.size) for k in range(self.lanes)
             ]
@@ -298,7 +295,7 @@ class ArrayCoder:
         return rows
 
     def _store(self, out: LlvmLines, rows: Sequence[str], *, signed: bool) -> None:
-        """Store columns of the rows; what is not signed becomes it by its leading bit."""
+        """Store columns of the rows; unsigned numbers become signed by their leading bit."""
         vector = f"<{self.lanes} x {self.kind}>"
         bases = {
             size: out.emit(
@@ -312,9 +309,9 @@ class ArrayCoder:
                 samples = range(turn * self.lanes, (turn + 1) * self.lanes)
                 places = [divmod(s * self.width + part.port.column, self.lanes) for s in samples]
                 value = out.gathered(rows, self.lanes, self.kind, places)
-                if part.wide:
+                if part.is_part:
                     value = self._cut(out, part, value)
-                if part.wide or not signed:
+                if part.is_part or not signed:
                     half = splat(self.kind, self.lanes, part.part.code.cells // 2)
                     value = out.emit(f"xor {vector} {value}, {half}")
                 narrow = f"<{self.lanes} x i{8 * size}>"
@@ -323,7 +320,7 @@ class ArrayCoder:
                 out.store(narrow, value, bases[size], place + turn * self.lanes * size)
 
     def _cut(self, out: LlvmLines, part: PortPart, value: str) -> str:
-        """Return part of wide words, of which those that come as cells are made first."""
+        """Return part of wide words, converted from cells if needed."""
         vector = f"<{self.lanes} x {self.kind}>"
         if self.sample != "i32" and part.port.code.kind == "gray":
             half = out.emit(f"lshr {vector} {value}, {splat(self.kind, self.lanes, 1)}")
@@ -333,7 +330,7 @@ class ArrayCoder:
         return value
 
     def _words(self, out: LlvmLines) -> str:
-        """Take words as they are."""
+        """Return the code of samples that are words."""
         rows = self._rows(
             out, 16, 4, 0, lambda first: out.load("<16 x i32>", "%from", first * BYTES["i32"])
         )
@@ -341,10 +338,10 @@ class ArrayCoder:
         return ""
 
     def _coarsely(self, out: LlvmLines) -> str:
-        """Code by floats; return whether one is in doubt."""
+        """Code by floats; return whether a value is in doubt."""
         lanes, real, kind = 2 * LANES, "<16 x float>", "<16 x i32>"
         phases = self.width // math.gcd(self.width, lanes)
-        most, range_ = [""] * phases, [""] * phases
+        largest, range_ = [""] * phases, [""] * phases
 
         def of(first: int, kind: str, value: Callable[[Coarse], float], unused: float) -> str:
             return self._of(first, kind, lambda code: value(_sure(coarse(code))), unused, lanes)
@@ -364,14 +361,14 @@ class ArrayCoder:
                 f"call {kind} @llvm.fshl.v16i32({kind} {word}, {kind} {word}, {kind} {by})"
             )
             phase = first // lanes % phases
-            if most[phase]:
+            if largest[phase]:
                 changed = out.emit(f"or {kind} {changed}, {range_[phase]}")
-                beyond = out.emit(f"icmp ugt {kind} {turned}, {most[phase]}")
-                most[phase] = out.emit(
-                    f"select <16 x i1> {beyond}, {kind} {turned}, {kind} {most[phase]}"
+                beyond = out.emit(f"icmp ugt {kind} {turned}, {largest[phase]}")
+                largest[phase] = out.emit(
+                    f"select <16 x i1> {beyond}, {kind} {turned}, {kind} {largest[phase]}"
                 )
             else:
-                most[phase] = turned
+                largest[phase] = turned
             range_[phase] = changed
             return turned
 
@@ -383,15 +380,15 @@ class ArrayCoder:
                 phase * lanes, "i32", lambda c: (1 << 32) - (c.doubt << 32 - c.places) - 1,
                 (1 << 32) - 1,
             )  # fmt: skip
-            tests.append(out.emit(f"icmp ugt {kind} {most[phase]}, {ends}"))
+            tests.append(out.emit(f"icmp ugt {kind} {largest[phase]}, {ends}"))
             upper = out.emit(f"icmp ugt {kind} {range_[phase]}, {splat('i32', lanes, 0x7FFFFF)}")
             tests.append(upper)
         return _any(out, tests)
 
     def _finely(self, out: LlvmLines) -> str:
-        """Code by doubles; return whether one is in doubt."""
+        """Code by doubles; return whether a value is in doubt."""
         phases = self.width // math.gcd(self.width, LANES)
-        most, least = [""] * phases, [""] * phases
+        largest, smallest = [""] * phases, [""] * phases
         kind = "<16 x i32>"
 
         def words(first: int) -> str:
@@ -406,7 +403,7 @@ class ArrayCoder:
                 value = out.emit(f"fadd {D} {out.emit(f'fmul {D} {value}, {factor}')}, {added}")
             word = out.emit(f"bitcast {D} {value} to {kind}")
             phase = first // LANES % phases
-            for ends, test in ((most, "ugt"), (least, "ult")):
+            for ends, test in ((largest, "ugt"), (smallest, "ult")):
                 if not ends[phase]:
                     ends[phase] = word
                     continue
@@ -418,7 +415,7 @@ class ArrayCoder:
 
         rows = self._rows(out, LANES, 8, 4, words)
         self._store(out, rows, signed=True)
-        wrong = []
+        doubts = []
         for phase in range(phases):
             halves = [
                 self.codes[c].cells // 2 if c in self.codes else 1
@@ -427,14 +424,14 @@ class ArrayCoder:
             places = (1 << 32) - 1 - MARGIN
             above = [x for half in halves for x in (places, LARGE_HIGH + half - 1)]
             below = [x for half in halves for x in (0, LARGE_HIGH - half)]
-            for test, word, ends in (("ugt", most, above), ("ult", least, below)):
-                wrong.append(
+            for test, word, ends in (("ugt", largest, above), ("ult", smallest, below)):
+                doubts.append(
                     out.emit(f"icmp {test} {kind} {word[phase]}, {vector_of('i32', ends)}")
                 )
-        return _any(out, wrong)
+        return _any(out, doubts)
 
     def _wrapped(self, out: LlvmLines, first: int, scaled: str) -> str:
-        """Return cells of angles brought into a turn: less all whole turns below them, exactly."""
+        """Return cells of angles reduced to one turn, exactly."""
         top = self._of(first, "double", lambda code: float(code.cells), 1.0)
         wraps = self._of(first, "i1", lambda code: int(code.wraps), 0)
         turns = out.emit(f"call {D} @llvm.floor.v8f64({D} {out.emit(f'fdiv {D} {scaled}, {top}')})")
@@ -442,7 +439,7 @@ class ArrayCoder:
         return out.emit(f"select <8 x i1> {wraps}, {D} {inside}, {D} {scaled}")
 
     def _careful(self, out: LlvmLines) -> str:
-        """Code as `Code.cell` does; count what is outside, note what is not finite."""
+        """Code as `Code.cell` does; count values out of range, flag values that are not finite."""
         outside: list[str] = []
         bad: list[str] = []
         rows = self._rows(out, LANES, 4, 0, lambda first: self._cells(out, first, outside, bad))
@@ -463,7 +460,7 @@ class ArrayCoder:
         low = self._of(first, "double", lambda code: code.low, 0.0)
         step = self._of(first, "double", lambda code: code.step, 1.0)
         top = self._of(first, "double", lambda code: float(code.cells), 1.0)
-        most = self._of(first, "double", lambda code: code.most + TIE, 1.0)
+        limit = self._of(first, "double", lambda code: code.maximum + TIE, 1.0)
         last = self._of(first, "i32", lambda code: code.cells - 1, 0)
         zero = splat("double", LANES, 0.0)
         nan = out.emit(f"fsub {D} {value}, {value}")
@@ -479,7 +476,7 @@ class ArrayCoder:
         if wraps:
             scaled = self._wrapped(out, first, scaled)
         under = out.emit(f"fcmp olt {D} {scaled}, {splat('double', LANES, -TIE)}")
-        over = out.emit(f"fcmp ogt {D} {scaled}, {most}")
+        over = out.emit(f"fcmp ogt {D} {scaled}, {limit}")
         beyond = out.emit(f"or <8 x i1> {under}, {over}")
         outside.append(out.emit(f"and <8 x i1> {beyond}, {used}"))
         above = out.emit(f"fcmp ogt {D} {scaled}, {zero}")  # false for NaN
@@ -496,7 +493,6 @@ class ArrayCoder:
 
 
 def farthest(code: Code) -> float:
-    """Return how far off an angle may be that wraps."""
     return MOST_TURNS * (code.range.high - code.range.low) if code.wraps else math.inf
 
 
@@ -509,40 +505,38 @@ def _any(out: LlvmLines, tests: Sequence[str]) -> str:
 
 
 def _sure(found: Found | None) -> Found:
-    assert found is not None  # noqa: S101  # `functions` has asked
+    assert found is not None  # noqa: S101  # checked by `functions`
     return found
 
 
 # --------------------------------------------------------------------------------------------------
-# Planes of results to values and code words, as LLVM functions.
+# Planes of results to values and code words:
 #
 #     void write(i8* from, F* values, i32* words, i64 groups, i8* mask, i64* counts)
 #     void decode(i8* codes, i64 group, F* values, i32* words)
 #     void mark(i64 samples, i8* to)
 #
-# `write` does up to a block of samples, in groups of 64 rows of all results: it transposes the
-# planes into columns of signed codes (`transpose.offsets`), makes rows of them, and of these the
-# values at the centres of cells, bit for bit those of `Code.centre`. `counts` gets the saturated
-# results of those samples that the plane `mask` marks; `mark` makes one for a block's first
-# samples.
+# `write` processes up to a block of samples, in groups of 64 rows of all results. It transposes the
+# planes into columns of signed codes (`planes.offsets`) and these into rows, and computes the
+# centres of cells, bit for bit as `Code.centre`. It counts the saturated results of samples in the
+# plane `mask`; `mark` makes such a plane for a block's first samples.
 # --------------------------------------------------------------------------------------------------
-
 
 WRITTEN_LANES = 16  # numbers written at a time
 
 
 @dataclass(frozen=True, slots=True)
 class CodeColumn:
-    """A result and where its codes lie; more than 16 bits lie in two columns, the upper first."""
+    """A result and the places of its codes: two columns, the upper first, above 16 bits."""
 
     code: Code
     places: tuple[int, ...]
 
 
 def write_functions(
-    results: Sequence[Result], layout: Layout, real: Sample, machine: Processor
+    results: Sequence[Result], layout: PlaneLayout, real: Sample, machine: Processor
 ) -> str:
-    """Return `write`, and what it calls."""
+    """Return `write` and the functions that it calls."""
     parts: list[Result] = []
     counts = []
     for result in results:
@@ -573,7 +567,7 @@ def write_functions(
     )
 
 
-def _write_function(results: Sequence[Result], layout: Layout, size: int, real: Sample) -> str:
+def _write_function(results: Sequence[Result], layout: PlaneLayout, size: int, real: Sample) -> str:
     out = LlvmLines()
     kind = plane_type(layout.width)
     mask = out.load(kind, "%mask", 0)
@@ -611,11 +605,11 @@ ret void
 
 
 def decode_function(columns: Sequence[CodeColumn], real: Sample) -> str:
-    """Return `decode`, which makes rows of 64 samples of columns of codes."""
+    """Return `decode`, which makes rows of 64 samples from columns of codes."""
     out = LlvmLines()
     count = len(columns)
-    most = max(column.code.bits for column in columns)
-    size = 4 if most > planes.MOST_TRANSPOSED else planes.code_bytes(most)
+    bits = max(column.code.bits for column in columns)
+    size = 4 if bits > planes.MOST_TRANSPOSED else planes.code_bytes(bits)
     lanes, kind = VECTOR // size, f"i{8 * size}"
     cells = [x for column in columns for x in _cells(out, column, size)]
     for v in range(count * size):
@@ -633,12 +627,11 @@ def decode_function(columns: Sequence[CodeColumn], real: Sample) -> str:
             coded = cell if word == row else _widened(out, word, lanes, kind, first)
             out.store(f"<{WRITTEN_LANES} x i32>", coded, "%words", at * BYTES["i32"])
             _store_centres(out, cell, here, real, at)
-    head = "define internal void @decode(ptr %codes, i64 %group, ptr %values, ptr %words) #0 {"
-    return "\n".join([head, *out.lines, "ret void", "}"])
+    return out.function("decode(ptr %codes, i64 %group, ptr %values, ptr %words)")
 
 
 def _cells(out: LlvmLines, column: CodeColumn, size: int) -> list[str]:
-    """Return the cells of 64 samples as vectors of numbers of so many bytes."""
+    """Return the cells of 64 samples as vectors of numbers of `size` bytes."""
     lanes, bits = VECTOR // size, column.code.bits
     above = max(0, bits - planes.MOST_TRANSPOSED)
     widths = [above, planes.MOST_TRANSPOSED] if above else [bits]
@@ -647,17 +640,17 @@ def _cells(out: LlvmLines, column: CodeColumn, size: int) -> list[str]:
         total = ""
         for place, width in zip(column.places, widths, strict=True):
             own = planes.code_bytes(width)
-            kind, wide = f"<{lanes} x i{8 * own}>", f"<{lanes} x i{8 * size}>"
+            kind, widened = f"<{lanes} x i{8 * own}>", f"<{lanes} x i{8 * size}>"
             group = out.emit(f"mul i64 %group, {GROUP * own}")
             base = out.emit(f"getelementptr i8, ptr %codes, i64 {group}")
             value = out.load(kind, base, place + turn * lanes * own)
             half = splat(f"i{8 * own}", lanes, 1 << width - 1)
             value = out.emit(f"add {kind} {value}, {half}")
             if own < size:
-                value = out.emit(f"zext {kind} {value} to {wide}")
+                value = out.emit(f"zext {kind} {value} to {widened}")
             if total:
-                upper = out.emit(f"shl {wide} {total}, {splat('i32', lanes, 16)}")
-                value = out.emit(f"or {wide} {upper}, {value}")
+                upper = out.emit(f"shl {widened} {total}, {splat('i32', lanes, 16)}")
+                value = out.emit(f"or {widened} {upper}, {value}")
             total = value
         found.append(total)
     return found
@@ -676,7 +669,7 @@ def _worded(out: LlvmLines, row: str, codes: Sequence[Code], kind: str) -> str:
 
 
 def _widened(out: LlvmLines, row: str, lanes: int, kind: str, first: int) -> str:
-    """Return sixteen numbers of a row with 32 bits each."""
+    """Return sixteen numbers of a row, widened to 32 bits."""
     if lanes > WRITTEN_LANES:
         row = out.gathered([row], lanes, kind, [(0, first + k) for k in range(WRITTEN_LANES)])
     return (
@@ -717,7 +710,7 @@ def _store_centres(
 
 
 def is_short(code: Code, real: Sample) -> bool:
-    """Tell whether cell * step + the first cell's centre, in the results' type, gives all."""
+    """Tell whether cell * step + the first centre is exact in the type of the results."""
     if code.bits > planes.MOST_TRANSPOSED:
         return False
     kind = np.dtype(np.float32 if real == "float" else np.float64)
@@ -730,7 +723,7 @@ def is_short(code: Code, real: Sample) -> bool:
     return bool((found == code.centre(cells).astype(kind)).all())
 
 
-def mark_function(layout: Layout, *, affine: bool) -> str:
+def mark_function(layout: PlaneLayout, *, affine: bool) -> str:
     """Return the function that makes the plane of ones for a block's first samples."""
     out = LlvmLines()
     count = layout.width // 8
@@ -754,11 +747,10 @@ def mark_function(layout: Layout, *, affine: bool) -> str:
         bits = out.emit(f"xor {kind} {bits}, {splat('i64', count, -1)}")
     marks = out.emit(f"trunc {kind} {bits} to <{count} x i8>")
     out.store(f"<{count} x i8>", marks, "%to", 0)
-    head = "define internal void @mark(i64 %samples, ptr %to) #0 {"
-    return "\n".join([head, *out.lines, "ret void", "}"])
+    return out.function("mark(i64 %samples, ptr %to)")
 
 
 def reductions(width: int) -> list[str]:
-    """Return declarations of what the functions call."""
+    """Return declarations of reductions."""
     kinds = sorted({width // 64, 8} - {1})
     return [f"declare i64 @llvm.vector.reduce.add.v{k}i64(<{k} x i64>)" for k in kinds]

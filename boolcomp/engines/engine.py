@@ -1,4 +1,4 @@
-"""What an engine is given and what it returns; the checks on the caller's arrays."""
+"""The wiring that an engine evaluates, batches and results, and checks of a caller's arrays."""
 
 from __future__ import annotations
 
@@ -30,45 +30,42 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import WordGraph
 
 
-# --------------------------------------------------------------------------------------------------
-# What an engine is given and what it returns; the checks on the caller's arrays.
-# --------------------------------------------------------------------------------------------------
-
-
-SLACK = 1e-9  # how far beyond a stop still counts as on it
+SLACK = 1e-9  # relative tolerance at a joint limit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """Samples: a contiguous (samples, members) array for every group, all of one type.
 
-    float64 or float32 hold values, uint32 holds code words. Words fit their codes; values may
-    still be anything.
+    float64 or float32 hold values, uint32 holds code words. Words fit their codes; values are
+    arbitrary.
     """
 
     arrays: tuple[NDArray[Any], ...]
 
     @property
     def samples(self) -> int:
-        """The number of samples."""
         return len(self.arrays[0])
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the arrays."""
         return self.arrays[0].dtype
 
     @property
     def coded(self) -> bool:
-        """Whether the arrays hold code words."""
         return self.dtype == np.uint32
+
+    def empty_results(self, count: int) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+        """Return new arrays for the values and words of `count` results."""
+        kind = np.float32 if self.dtype == np.float32 else np.float64
+        return np.empty((self.samples, count), kind), np.empty((self.samples, count), np.uint32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """Outputs, their code words, and how many input and output values were put on an end of range.
+    """Outputs, their code words, and the numbers of input and output values that saturated.
 
-    `beyond_stops` counts input values beyond stops, whether their words can say so or not.
+    `beyond_stops` counts input values beyond joint limits, also those within the range of a word.
     Equal inputs give bit-identical results on every engine.
     """
 
@@ -80,13 +77,12 @@ class Evaluation:
 
     @property
     def torques(self) -> NDArray[Any]:
-        """The values, under their older name."""
         return self.values
 
     def doubt(self, plural: str, places: str) -> str:
-        """Say what was saturated or beyond stops in a user's words; nothing where all is well."""
+        """Describe saturations and violated limits for a user; empty if there are none."""
         if not (self.saturated_inputs or self.saturated_outputs or self.beyond_stops):
-            return ""  # as it mostly is: single states feel all else
+            return ""  # early: the usual case of single states
         counts = (
             (self.saturated_inputs, "input values beyond their words"),
             (
@@ -95,29 +91,27 @@ class Evaluation:
             ),
             (self.saturated_outputs, f"{plural} beyond theirs"),
         )
-        return ", ".join(f"{count} {what}" for count, what in counts if count)
+        return ", ".join(f"{count} {text}" for count, text in counts if count)
 
 
 class Engine(Protocol):
-    """Runs one wiring."""
+    """An engine for one wiring."""
 
     @property
-    def name(self) -> str:
-        """Which engine it is, `numpy` or `llvm`."""
+    def name(self) -> str: ...
 
     @property
-    def wiring(self) -> Wiring:
-        """What it runs."""
+    def wiring(self) -> Wiring: ...
 
     def run(self, batch: Batch) -> Evaluation:
-        """Return (samples, outputs) results; a `DataError` for NaN and infinities."""
+        """Return (samples, outputs) results; raise DataError for NaN and infinities."""
 
 
 def evaluate(engine: Engine, arrays: Sequence[ArrayLike], *, coded: bool) -> Evaluation:
     """Check the caller's arrays, run an engine, and return results in their shape.
 
-    Each is (samples, members), (members,), or a number that stands for all members of its group;
-    where samples are given more than once, as many each time.
+    An array is (samples, members), (members,), or a number for all members of its group; arrays
+    with samples have the same number of them.
     """
     wiring = engine.wiring
     batch, shape = batch_of(wiring, arrays, coded=coded)
@@ -138,7 +132,7 @@ def evaluate(engine: Engine, arrays: Sequence[ArrayLike], *, coded: bool) -> Eva
 def batch_of(
     wiring: Wiring, arrays: Sequence[ArrayLike], *, coded: bool
 ) -> tuple[Batch, tuple[int, ...]]:
-    """Return what an engine runs of the caller's arrays, and the shape of its results."""
+    """Return the batch of the caller's arrays, and the shape of its results."""
     given = [_array(g.name, x, coded=coded) for g, x in zip(wiring.groups, arrays, strict=True)]
     full, shape = full_shapes(
         wiring.groups, given, len(wiring.results), "this program", wiring.places
@@ -156,7 +150,6 @@ def batch_of(
 
 
 def _beyond(wiring: Wiring, batch: Batch) -> int:
-    """Return how many values lie beyond stops."""
     if not wiring.stops:
         return 0
     columns = {
@@ -171,7 +164,7 @@ def _beyond_stop(one: Stop, column: NDArray[Any]) -> int:
     if not len(column):
         return 0
     slack = SLACK * max(1.0, one.range.magnitude)
-    if column.dtype == np.float32:  # the stop itself may be rounded away from itself
+    if column.dtype == np.float32:  # a value at the limit may be rounded beyond it
         slack = max(slack, float(np.spacing(np.float32(one.range.magnitude))))
     low, high = one.range.low - slack, one.range.high + slack
     if low <= column.min() and column.max() <= high:
@@ -199,7 +192,6 @@ def _check_words(wiring: Wiring, given: Sequence[NDArray[Any]]) -> None:
 
 
 def _in_planes(wiring: Wiring, given: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return words in the codes of their planes."""
     found = list(given)
     coded = [port for port in wiring.ports if port.kind is not None]
     for array in {port.array for port in coded}:
@@ -211,7 +203,7 @@ def _in_planes(wiring: Wiring, given: Sequence[NDArray[Any]]) -> list[NDArray[An
 
 
 def _check_unused(wiring: Wiring, batch: Batch) -> None:
-    """Refuse NaN and infinities also in columns that no term reads."""
+    """Raise DataError for NaN and infinities in unused columns."""
     used = {(port.array, port.column) for port in wiring.ports}
     for k, array in enumerate(batch.arrays):
         for column in range(array.shape[1]):
@@ -220,7 +212,7 @@ def _check_unused(wiring: Wiring, batch: Batch) -> None:
 
 
 def not_codable(wiring: Wiring, batch: Batch, first: int = 0) -> DataError:
-    """Return the error that names the first value that is no number, or no angle.
+    """Return the error for the first value that is not finite, or an angle too many turns away.
 
     `first` is the number of the batch's first sample.
     """
@@ -231,36 +223,35 @@ def not_codable(wiring: Wiring, batch: Batch, first: int = 0) -> DataError:
                 row = int(np.argmax(far))
                 return DataError(
                     f"{wiring.name(port)} of sample {first + row} is {column[row]:g}: more than "
-                    f"{MOST_TURNS} turns, so that its place in one is lost"
+                    f"{MOST_TURNS} turns, which leaves no accuracy within a turn"
                 )
     return not_finite(wiring, batch, first)
 
 
 def not_finite(wiring: Wiring, batch: Batch, first: int = 0) -> DataError:
-    """Return the error that names the first value that is NaN or infinite."""
+    """Return the error for the first value that is NaN or infinite."""
     for group, array in zip(wiring.groups, batch.arrays, strict=True):
-        wrong = np.argwhere(~np.isfinite(array))
-        if len(wrong):
-            row, column = (int(k) for k in wrong[0])
+        places = np.argwhere(~np.isfinite(array))
+        if len(places):
+            row, column = (int(k) for k in places[0])
             name, value = group.members[column], array[row, column]
             return DataError(f"{name} of sample {first + row} is {value}: not a finite number")
     raise AssertionError("all values are finite")
 
 
 # --------------------------------------------------------------------------------------------------
-# How networks are joined to make all outputs: numbered planes, and calls that read and write them.
-#
-# A plane is one bit of every sample. Input words come first, then the outputs of every call in
-# order. The engines run a wiring and know nothing of problems or terms: names are for messages.
+# Wirings: numbered planes, and calls of networks that read and write them. A plane is one bit of
+# every sample. Input words come first, then the outputs of every call in order. Engines do not use
+# problems or terms: names are for messages.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
-    """An input word: its code, and the array (of a group) and column that it is made from.
+class EnginePort:
+    """An input word: its code, and the array (of a group) and column of its values.
 
-    Its planes are `first` and following, most significant bit first. `kind` is the code in which
-    words come, where that is not the planes'.
+    Its planes are `first` and following, most significant bit first. `kind` is the code of the
+    caller's words if it differs from that of the planes.
     """
 
     array: int
@@ -271,7 +262,6 @@ class Port:
 
     @property
     def given(self) -> Code:
-        """The code in which words come."""
         return self.code if self.kind is None else replace(self.code, kind=self.kind)
 
 
@@ -279,8 +269,8 @@ class Port:
 class Call:
     """One use of a network: the planes of its inputs, and the first of its outputs' planes.
 
-    Of one that only puts a port's cells in the code of its words, `port` says which; of one that
-    only adds words, `total` says how.
+    `port` is set for a network that only codes a port's cells as words, `total` for one that only
+    adds words.
     """
 
     network: int
@@ -292,10 +282,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """An output: its code, where its cell index begins, and the plane that marks saturated samples.
+    """An output: its code, the first plane of its cell, and the plane of its saturation flags.
 
-    The planes of the cell index are natural binary, most significant bit first. `kind` is the code
-    of words, where it is not that of `code`.
+    The planes of the cell are natural binary, most significant bit first. `kind` is the code of
+    the caller's words if it differs from that of `code`.
     """
 
     name: str
@@ -306,13 +296,12 @@ class Result:
 
     @property
     def given(self) -> Code:
-        """The code of words."""
         return self.code if self.kind is None else replace(self.code, kind=self.kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Where an input may be, if its word can say more, or if it is a single value."""
+    """A joint limit or an allowed range of an input, narrower than that of its word."""
 
     name: str
     range: Interval
@@ -322,8 +311,8 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """Which bits of a port's cell a graph's input word is: those above the lowest `drop`."""
+class PortBits:
+    """The bits of a port's cell that are a graph's input word: all above the lowest `drop`."""
 
     port: int
     drop: int
@@ -331,28 +320,27 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class WordLogic:
-    """A word graph that gives the results of a wiring, too.
+    """A word graph with the same results as a wiring.
 
-    There is a cut for every input word. `rests` are, for every result, the ports at whose zeros it
-    is zero; None where it need not be.
+    `cuts` has an entry for every input word. `rests` holds the ports of every result that is zero
+    where they are all zero, or None.
     """
 
     graph: WordGraph
-    cuts: tuple[Cut, ...]
+    cuts: tuple[PortBits, ...]
     rests: tuple[tuple[int, ...] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """Everything an engine needs: ports in, networks and their calls in order, results out.
+    """The input of an engine: ports, networks and their calls in order, results.
 
-    Samples come as an array for each of the `groups`. `stops` say where inputs may be; what lies
-    beyond is counted. `places` is what inputs belong to, for messages. `logic` makes the same of
-    words, where that is known.
+    Samples come as an array for each of the `groups`. Values beyond `stops` are counted. `places`
+    is the plural of the owners of inputs, for messages. `logic` computes the same with words.
     """
 
     groups: tuple[Group, ...]
-    ports: tuple[Port, ...]
+    ports: tuple[EnginePort, ...]
     networks: tuple[Network, ...]
     calls: tuple[Call, ...]
     results: tuple[Result, ...]
@@ -361,20 +349,14 @@ class Wiring:
     places: str = "inputs"
     logic: WordLogic | None = None
 
-    def __post_init__(self) -> None:
-        self.check()
-
     @property
     def widths(self) -> tuple[int, ...]:
-        """How many columns the arrays have."""
         return tuple(group.size for group in self.groups)
 
-    def name(self, port: Port) -> str:
-        """Return the name of the input that a port reads: `qd2`."""
+    def name(self, port: EnginePort) -> str:
         return self.groups[port.array].members[port.column]
 
-    def check(self) -> None:
-        """Raise a `ValueError` where a call reads a plane that is not yet written."""
+    def __post_init__(self) -> None:
         written, widths = 0, self.widths
         for port in self.ports:
             if port.first != written or not 0 <= port.array < len(widths):
@@ -409,21 +391,18 @@ class Wiring:
 
 
 # --------------------------------------------------------------------------------------------------
-# Large networks cut into runs of nodes, each a network of its own, joined by the wiring.
-#
-# A compiler's time and memory grow faster than the length of a function; so a long network is
-# handed to it in pieces, which pass values on through planes.
+# Large networks cut into pieces, joined by the wiring. A compiler's time and memory grow faster
+# than the length of a function; pieces pass values through planes.
 # --------------------------------------------------------------------------------------------------
 
-
-MOST_REMADE = 8  # nodes: a sub-cube of ten literals, say
-CUT_REACH = 8  # a cut may move by so small a part of a piece to where fewer values pass
+MOST_REMADE = 8  # nodes of a value that is computed again in every piece
+CUT_REACH = 8  # a cut may move by this fraction of a piece to where fewer values pass
 
 
 class _Piece:
-    """Part of a network: `reads` and `makes` are the whole's signals that it takes and gives."""
+    """Part of a network: `reads` and `makes` are signals of the whole."""
 
-    def __init__(self, whole: Network, run: range, sizes: Sequence[int], wanted: set[int]) -> None:
+    def __init__(self, whole: Network, run: range, sizes: Sequence[int], needed: set[int]) -> None:
         first = CONSTANTS + whole.inputs
         inside = set(run)
         reads = set()
@@ -438,7 +417,7 @@ class _Piece:
                 else:
                     reads.add(signal)
         self.reads = sorted(reads)
-        self.makes = [signal for signal in run if signal in wanted]
+        self.makes = [signal for signal in run if signal in needed]
         builder = Builder(len(self.reads))
         literals = {signal: builder.input(k) for k, signal in enumerate(self.reads)}
         for signal in sorted(inside):
@@ -447,30 +426,30 @@ class _Piece:
         self.network = in_order(builder.build(literals[signal] for signal in self.makes))
 
 
-def split_network(network: Network, most: int) -> list[_Piece]:
-    """Return pieces of about so many nodes that together compute the outputs of a network.
+def split_network(network: Network, size: int) -> list[_Piece]:
+    """Return pieces of about `size` nodes that together compute the outputs of a network.
 
-    A value that takes but a few nodes from the inputs is made again in every piece that needs it:
-    that costs less than to write and read it.
+    A value of few nodes is computed again in every piece that needs it, which costs less than a
+    plane.
     """
     first = CONSTANTS + network.inputs
     sizes: list[int] = []
     for _, operands in network.nodes:
-        size = 1 + sum(sizes[k - first] for k in operands if k >= first)
-        sizes.append(min(size, MOST_REMADE + 1))
-    cuts = _cuts(network, most)
-    wanted = set(network.outputs)
+        below = sum(sizes[k - first] for k in operands if k >= first)
+        sizes.append(min(1 + below, MOST_REMADE + 1))
+    cuts = _cuts(network, size)
+    needed = set(network.outputs)
     pieces = []
     for run in reversed([range(a, b) for a, b in pairwise(cuts)]):
-        piece = _Piece(network, run, sizes, wanted)
-        wanted.update(signal for signal in piece.reads if signal >= first)
+        piece = _Piece(network, run, sizes, needed)
+        needed.update(signal for signal in piece.reads if signal >= first)
         if piece.makes:
             pieces.append(piece)
     return pieces[::-1]
 
 
-def _cuts(network: Network, most: int) -> list[int]:
-    """Return the first signals of pieces, and what follows the last: where few values pass over."""
+def _cuts(network: Network, size: int) -> list[int]:
+    """Return the first signals of pieces, chosen where few values pass, and the end of the last."""
     first, nodes = CONSTANTS + network.inputs, len(network.nodes)
     last: dict[int, int] = {}
     for signal, node in enumerate(network.nodes, first):
@@ -480,8 +459,8 @@ def _cuts(network: Network, most: int) -> list[int]:
         if signal >= first:
             changes[signal + 1 - first] += 1
             changes[end + 1 - first] -= 1
-    passing = list(accumulate(changes))  # those that node k or a later one reads of earlier ones
-    count = -(-nodes // most)
+    passing = list(accumulate(changes))  # earlier values that node k or a later one reads
+    count = -(-nodes // size)
     reach = nodes // count // CUT_REACH
     cuts = [first]
     for k in range(1, count):
@@ -491,22 +470,21 @@ def _cuts(network: Network, most: int) -> list[int]:
     return [*cuts, first + nodes]
 
 
-def split_calls(wiring: Wiring, most: int, each: int | None = None) -> Wiring:
-    """Return a wiring with the same results whose networks have about so many nodes at most.
+def split_calls(wiring: Wiring, limit: int, each: int | None = None) -> Wiring:
+    """Return a wiring with the same results whose networks have about `limit` nodes at most.
 
-    Networks with more are cut into pieces of about so many, or of `each` nodes.
-
-    The outputs of a split network that are inputs or constants come from a network without nodes.
+    Larger networks are cut into pieces of about `each` nodes [default: limit]. Outputs of a split
+    network that are inputs or constants come from a network without nodes.
     """
-    if all(len(network.nodes) <= most for network in wiring.networks):
+    if all(len(network.nodes) <= limit for network in wiring.networks):
         return wiring
     networks: dict[Network, int] = {}
     large = {
         k: in_order(network)
         for k, network in enumerate(wiring.networks)
-        if len(network.nodes) > most
+        if len(network.nodes) > limit
     }
-    pieces = {k: split_network(network, each or most) for k, network in large.items()}
+    pieces = {k: split_network(network, each or limit) for k, network in large.items()}
     calls: list[Call] = []
     planes = sum(port.code.bits for port in wiring.ports)
     place = {k: k for k in range(planes)}
@@ -537,7 +515,7 @@ def split_calls(wiring: Wiring, most: int, each: int | None = None) -> Wiring:
 
 
 def _gathering(network: Network, made: dict[int, int]) -> tuple[Network, tuple[int, ...]]:
-    """Return a network without nodes that puts a split network's outputs side by side."""
+    """Return a network without nodes that collects a split network's outputs."""
     reads = sorted({signal for signal in network.outputs if signal >= CONSTANTS})
     builder = Builder(len(reads))
     literals = {0: 0, 1: 2, **{signal: builder.input(k) for k, signal in enumerate(reads)}}
@@ -545,16 +523,11 @@ def _gathering(network: Network, made: dict[int, int]) -> tuple[Network, tuple[i
     return gathered, tuple(made[signal] for signal in reads)
 
 
-# --------------------------------------------------------------------------------------------------
-# The threads that share large batches: one pool for each number of them in a process.
-# --------------------------------------------------------------------------------------------------
-
-
 @cache
 def pool(threads: int) -> ThreadPoolExecutor:
-    """Return the pool of so many threads; its jobs do not submit others to it.
+    """Return the pool of a number of threads, one per process; its jobs do not submit others to it.
 
-    The child of a fork has none of its parent's threads, so it makes a pool of its own.
+    After a fork the child creates a pool of its own, as it has none of the parent's threads.
     """
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (few use threads)
 

@@ -1,7 +1,7 @@
-"""From LLVM text to callable code, kept in the user's cache folder between runs.
+"""LLVM text to callable code, with a cache in the user's folder, and a writer of LLVM functions.
 
-An entry is keyed by the text, the processor and the versions, carries its own checksum, and is
-made again where anything about it is wrong. A program file never brings native code along.
+A cache entry is keyed by the text, the processor and the versions, has a checksum, and is replaced
+if it is invalid. Program files contain no native code.
 """
 
 from __future__ import annotations
@@ -15,60 +15,49 @@ from typing import TYPE_CHECKING, Any, Literal
 import llvmlite
 import llvmlite.binding as llvm
 
+from boolcomp.base import VERSION
 from boolcomp.base.store import native_code
-from boolcomp.base.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-# --------------------------------------------------------------------------------------------------
-# From LLVM text to callable code, kept in the user's cache folder between runs.
-# --------------------------------------------------------------------------------------------------
-
-
-_OPTIMISE = 2  # of the code generator; the text is straight-line code in its final order
+_OPTIMISE = 2  # of the code generator; the text is in its final order
 
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """A processor: its name and the features that may be used."""
+    """A processor: its name and its usable features."""
 
     cpu: str
     features: str
 
     @property
     def has_ternary(self) -> bool:
-        """Whether it has the AVX-512 ternary instruction."""
         return "+avx512f" in self.features.split(",")
 
     @property
     def has_wide(self) -> bool:
-        """Whether it has 256-bit integer vectors."""
         return "+avx2" in self.features.split(",")
 
     @property
     def has_affine(self) -> bool:
-        """Whether it transposes bits by one instruction, and bytes of two vectors by another."""
         return {"+avx512f", "+gfni", "+avx512vbmi"} <= set(self.features.split(","))
 
     @property
     def width(self) -> int:
-        """The bits of its widest registers that are made use of."""
         return 512 if self.has_ternary else 256 if self.has_wide else 64
 
     @property
     def has_permutes(self) -> bool:
-        """Whether it permutes the bytes of a 512-bit register, or of two."""
         return {"+avx512f", "+avx512bw", "+avx512vbmi"} <= set(self.features.split(","))
 
     @property
     def has_fused(self) -> bool:
-        """Whether it multiplies and adds by one instruction."""
         return bool({"+avx512f", "+fma"} & set(self.features.split(",")))
 
     def without_ternary(self) -> Processor:
-        """Return the machine as if it had no AVX-512."""
+        """Return the processor without AVX-512."""
         words = self.features.split(",")
         kept = [("-" + w[1:] if w[1:].startswith(("avx512", "avx10")) else w) for w in words]
         return Processor(self.cpu, ",".join(kept))
@@ -76,7 +65,7 @@ class Processor:
 
 @cache
 def host() -> Processor:
-    """Return this machine."""
+    """Return the processor of this machine."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
@@ -85,21 +74,19 @@ def host() -> Processor:
 
 
 def host_is_x86() -> bool:
-    """Tell whether this is an x86-64 machine."""
     return str(llvm.get_default_triple()).startswith("x86_64")
 
 
 def assembles() -> bool:
-    """Tell whether assembly text for x86-64 with the calls of Linux may be used."""
     return host_is_x86() and "linux" in llvm.get_default_triple()
 
 
 class NativeCode:
-    """Native code with its functions, alive as long as this object.
+    """Native code and its functions, which are valid while this object exists.
 
-    Where making the text takes time, `content` says what it depends on, and finds it in the cache.
-    With `near` constants stand beside the code and are read where they are, not by way of addresses
-    that take ten bytes each: for code that is made of constants.
+    If the text takes time to generate, `content` is all that it depends on, and the key of the
+    cache. With `near`, constants are placed next to the code, without the ten-byte addresses that
+    they need elsewhere.
     """
 
     def __init__(
@@ -121,7 +108,8 @@ class NativeCode:
         def make() -> bytes:
             self.cached = False
             whole = text if isinstance(text, str) else text()
-            return _compiled(_beside(whole, machine) if near else whole, self._target)
+            source = _with_constants(whole, machine) if near else whole
+            return bytes(self._target.emit_object(llvm.parse_assembly(source)))
 
         parts = [*_parts(content, machine), *(["near"] if near else [])]
         stored = native_code("native", ".o", parts, make)
@@ -131,11 +119,9 @@ class NativeCode:
         self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Return where a function begins."""
         return int(self._engine.get_function_address(name))
 
     def function(self, name: str, *arguments: Any) -> Any:
-        """Return a function that gives up Python's lock while it runs, and returns nothing."""
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
@@ -146,10 +132,10 @@ def _target_machine(machine: Processor, **model: str) -> Any:
     )
 
 
-def _beside(text: str, machine: Processor) -> str:
-    """Return a module that is assembly, its constants in one section with the code.
+def _with_constants(text: str, machine: Processor) -> str:
+    """Return a module in assembly with its constants in the section of the code.
 
-    What is in one section needs no relocation: wherever it is loaded, nothing is too far away.
+    Within one section there are no relocations, and no distance is too large.
     """
     target = _target_machine(machine, reloc="pic", codemodel="small")
     assembly = target.emit_assembly(llvm.parse_assembly(text))
@@ -164,11 +150,6 @@ def _beside(text: str, machine: Processor) -> str:
     return "".join(f'module asm "{line}"\n' for line in quoted if line)
 
 
-def _compiled(text: str, target: Any) -> bytes:
-    module = llvm.parse_assembly(text)
-    return bytes(target.emit_object(module))
-
-
 def _parts(text: str, machine: Processor) -> list[str]:
     llvm_version = ".".join(map(str, llvm.llvm_version_info))
     return [
@@ -178,9 +159,8 @@ def _parts(text: str, machine: Processor) -> list[str]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Function bodies in LLVM's language: names of values, constants by lane, shuffles.
+# Function bodies in LLVM's language.
 # --------------------------------------------------------------------------------------------------
-
 
 Sample = Literal["double", "float", "i32"]
 BYTES: dict[Sample, int] = {"double": 8, "float": 4, "i32": 4}
@@ -188,7 +168,7 @@ GROUP = 64  # samples
 
 
 class LlvmLines:
-    """A function body being written; every value gets a new name."""
+    """The body of a function; every value gets a new name."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -199,20 +179,21 @@ class LlvmLines:
         self.lines.append(f"{name} = {operation}")
         return name
 
+    def function(self, head: str) -> str:
+        """Return the text of an internal function with this body."""
+        head = f"define internal void @{head} #0 {{"
+        return "\n".join([head, *self.lines, "ret void", "}"])
+
     def do(self, operation: str) -> None:
-        """Add an operation without a value."""
         self.lines.append(operation)
 
     def at(self, base: str, offset: int) -> str:
-        """Return a pointer so many bytes behind another."""
         return self.emit(f"getelementptr i8, ptr {base}, i64 {offset}")
 
     def load(self, kind: str, base: str, offset: int) -> str:
-        """Return what lies so many bytes behind a pointer, wherever that is."""
         return self.emit(f"load {kind}, ptr {self.at(base, offset)}, align 1")
 
     def store(self, kind: str, value: str, base: str, offset: int) -> None:
-        """Put a value so many bytes behind a pointer, wherever that is."""
         self.do(f"store {kind} {value}, ptr {self.at(base, offset)}, align 1")
 
     def add_to(self, counter: int, amount: str) -> None:
@@ -225,7 +206,7 @@ class LlvmLines:
     def gathered(
         self, sources: Sequence[str], lanes: int, kind: str, places: Sequence[tuple[int, int]]
     ) -> str:
-        """Return the vector whose lanes are (source, lane) of vectors of so many lanes."""
+        """Return the vector whose lanes are (source, lane) of vectors of `lanes` lanes."""
         used = sorted({source for source, _ in places})
         parts: list[tuple[str, set[int]]] = []
         for a, b in zip(used[::2], [*used[1::2], used[0]], strict=False):
@@ -233,36 +214,35 @@ class LlvmLines:
                     for s, lane in places)  # fmt: skip
             vector = f"<{lanes} x {kind}>"
             pair = f"{vector} {sources[a]}, {vector} {sources[b]}"
-            parts.append((self.emit(f"shufflevector {pair}, {_mask(mask)}"), {a, b}))
+            parts.append((self.emit(f"shufflevector {pair}, {shuffle_mask(mask)}"), {a, b}))
         vector = f"<{len(places)} x {kind}>"
         while len(parts) > 1:
             merged = []
             for (x, those), (y, others) in zip(parts[::2], parts[1::2], strict=False):
                 mask = (k if s in those else k + len(places) if s in others else "undef"
                         for k, (s, _) in enumerate(places))  # fmt: skip
-                name = self.emit(f"shufflevector {vector} {x}, {vector} {y}, {_mask(mask)}")
+                name = self.emit(f"shufflevector {vector} {x}, {vector} {y}, {shuffle_mask(mask)}")
                 merged.append((name, those | others))
             parts = merged + parts[len(parts) & ~1 :]
         return parts[0][0]
 
 
-def _mask(places: Iterable[int | str]) -> str:
+def shuffle_mask(places: Iterable[int | str]) -> str:
+    """Return a mask of a shuffle; places are lanes or `undef`."""
     names = [f"i32 {place}" for place in places]
     return f"<{len(names)} x i32> <{', '.join(names)}>"
 
 
 def vector_of(kind: str, values: Iterable[float]) -> str:
-    """Return a constant vector of numbers or of doubles."""
     return f"<{', '.join(f'{kind} {_number(kind, value)}' for value in values)}>"
 
 
 def splat(kind: str, lanes: int, value: float) -> str:
-    """Return a constant vector of equal lanes."""
     return vector_of(kind, [value] * lanes)
 
 
 def _number(kind: str, value: float) -> str:
-    if kind in ("double", "float"):  # LLVM writes a float as the double that it is
+    if kind in ("double", "float"):  # LLVM writes a float as a double
         return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
     bits = int(kind[1:])
     return str(int(value) - (1 << bits) if int(value) >> bits - 1 == 1 else int(value))

@@ -1,9 +1,9 @@
-"""Batches of signed codes or of planes through native code: one call a batch and thread.
+"""The llvm engine: native code for the logic, and for batches of values, codes or planes.
 
     void codes(i8** in, i8** out, i64 start, i64 end, i8* mask, i64* count, i8* tile,
                void (*logic)(i8* tile, i64 blocks))
 
-runs blocks start .. end of columns of codes (see `transpose`); `planes` does the same from planes
+evaluates blocks start .. end of columns of codes (see `planes`); `planes` does the same from planes
 to planes, and `to_planes` and `from_planes` only transpose.
 """
 
@@ -19,9 +19,7 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError, listing
 from boolcomp.engines import coding, llvm
-from boolcomp.engines import planes as engines_planes
-from boolcomp.engines import planes as logic
-from boolcomp.engines import planes as transpose
+from boolcomp.engines import planes as bitplanes
 from boolcomp.engines.avx512 import generator, logic_assembly
 from boolcomp.engines.coding import BAD, CLIPPED, OUTSIDE
 from boolcomp.engines.engine import Batch, Evaluation, not_codable, pool, split_calls
@@ -33,17 +31,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines.engine import Port, Result, Wiring
+    from boolcomp.engines.engine import EnginePort, Result, Wiring
     from boolcomp.engines.llvm import Processor, Sample
-    from boolcomp.engines.planes import Layout
+    from boolcomp.engines.planes import PlaneLayout
 
     Planes = NDArray[np.uint8]
 
-
 # --------------------------------------------------------------------------------------------------
-# Batches of signed codes or of planes through native code: one call a batch and thread.
+# Batches of signed codes or of planes: one call of native code per batch and thread.
 # --------------------------------------------------------------------------------------------------
-
 
 _CODE_ARGUMENTS = (
     *(ctypes.c_void_p,) * 2, *(ctypes.c_int64,) * 2, *(ctypes.c_void_p,) * 4,
@@ -103,39 +99,38 @@ _LOOPS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codes:
-    """Outputs as signed codes, one column each, and how many samples saturated (of all)."""
+    """Outputs as columns of signed codes, and the total number of saturated results."""
 
     columns: tuple[NDArray[Any], ...]
     saturated: int
 
 
 def code_type(bits: int) -> type[np.int8 | np.int16]:
-    """Return the type of a column of codes of so many bits."""
-    return np.int8 if transpose.code_bytes(bits) == 1 else np.int16
+    return np.int8 if bitplanes.code_bytes(bits) == 1 else np.int16
 
 
-def codes_module(wiring: Wiring, layout: Layout, blocks: int, *, affine: bool) -> str:
-    """Return the LLVM module of the four loops, with tiles of so many blocks."""
+def codes_module(wiring: Wiring, layout: PlaneLayout, blocks: int, *, affine: bool) -> str:
+    """Return the LLVM module of the four loops, with tiles of `blocks` blocks."""
     ways = [range(sum(port.code.bits for port in wiring.ports)), result_planes(wiring)]
-    parts = transpose.declarations(layout.width, affine=affine)
+    parts = bitplanes.declarations(layout.width, affine=affine)
     for name, (read, run, write) in _LOOPS.items():
         text = _LOOP.replace("NAME", name).replace("READ", read).replace("WRITE", write)
         text = text.replace("LOGIC", run).replace("TILE_BLOCKS", str(blocks))
         parts.append(text.replace("BLOCK_BYTES", str(layout.block_bytes)))
-    parts.append(transpose.read_function(wiring.ports, layout, affine=affine))
-    parts.append(transpose.write_function(wiring.results, layout, affine=affine))
+    parts.append(bitplanes.read_function(wiring.ports, layout, affine=affine))
+    parts.append(bitplanes.write_function(wiring.results, layout, affine=affine))
     for name, planes in zip(("in", "out"), ways, strict=True):
         parts.append(_move_function(f"fetch_{name}", layout, planes, to_block=True))
         parts.append(_move_function(f"send_{name}", layout, planes, to_block=False))
     return "\n".join([*parts, ATTRIBUTES, ""])
 
 
-def _move_function(name: str, layout: Layout, planes: Sequence[int], *, to_block: bool) -> str:
-    """Return the function that moves planes between a block and an array of them side by side."""
+def _move_function(name: str, layout: PlaneLayout, planes: Sequence[int], *, to_block: bool) -> str:
+    """Return the function that moves planes between a block and an array of planes."""
     out = LlvmLines()
-    base, block = ("%planes", "%to") if to_block else ("%planes", "%from")
+    block = "%to" if to_block else "%from"
     offset = out.emit(f"mul i64 %block, {len(planes) * layout.plane_bytes}")
-    base = out.emit(f"getelementptr i8, ptr {base}, i64 {offset}")
+    base = out.emit(f"getelementptr i8, ptr %planes, i64 {offset}")
     kind = plane_type(layout.width)
     for k, plane in enumerate(planes):
         outer, inner = out.at(base, k * layout.plane_bytes), out.at(block, layout.offset(plane))
@@ -145,12 +140,11 @@ def _move_function(name: str, layout: Layout, planes: Sequence[int], *, to_block
     arguments = (
         "ptr %planes, i64 %block, ptr %to" if to_block else "ptr %from, ptr %planes, i64 %block"
     )
-    head = f"define internal void @{name}({arguments}) #0 {{"
-    return "\n".join([head, *out.lines, "ret void", "}"])
+    return out.function(f"{name}({arguments})")
 
 
 def result_planes(wiring: Wiring) -> list[int]:
-    """Return the planes of the results: each output's cell, then what marks saturated samples."""
+    """Return the planes of the results: each output's cell, then its flags."""
     planes = []
     for result in wiring.results:
         planes += [*range(result.first, result.first + result.code.bits), result.saturated]
@@ -158,12 +152,12 @@ def result_planes(wiring: Wiring) -> list[int]:
 
 
 class CodeRunner:
-    """The four loops of an engine, with checks and the rest of a block."""
+    """The four loops of an engine, with checks, and a padded last block."""
 
     def __init__(self, engine: NativeEngine) -> None:
         self.engine = engine
         self.block = engine.layout.width
-        self.affine = transpose.uses_affine(engine.layout, engine.machine)
+        self.affine = bitplanes.uses_affine(engine.layout, engine.machine)
         text = codes_module(engine.pieces, engine.layout, engine.blocks, affine=self.affine)
         self._code = llvm.NativeCode(text, engine.machine, near=True)
         self._loops: dict[str, Callable[..., None]] = {
@@ -181,14 +175,16 @@ class CodeRunner:
         samples = len(given[0])
         made = self._made(out, samples)
         whole = samples // self.block
-        saturated = self._split("codes", _pointers(given), _pointers(made), whole, self._all())
+        saturated = self._split(
+            "codes", column_pointers(given), column_pointers(made), whole, self._all()
+        )
         if rest := samples - whole * self.block:
             few = [np.zeros(self.block, x.dtype) for x in given]
             for padded, x in zip(few, given, strict=True):
                 padded[:rest] = x[samples - rest :]
             last = [np.empty(self.block, x.dtype) for x in made]
             saturated += self._call(
-                "codes", _pointers(few), _pointers(last), 0, 1, self._mask(rest)
+                "codes", column_pointers(few), column_pointers(last), 0, 1, self._mask(rest)
             )
             for x, padded in zip(made, last, strict=True):
                 x[samples - rest :] = padded[:rest]
@@ -206,14 +202,14 @@ class CodeRunner:
         return out
 
     def to_planes(self, columns: Sequence[NDArray[Any]]) -> Planes:
-        """Return the planes of columns of codes; what fills the last block is code 0."""
+        """Return the planes of columns of codes, padded to a block by code 0."""
         given = self._columns(columns, self.inputs, "input")
         samples = len(given[0])
         blocks = -(-samples // self.block)
         if samples % self.block:
             given = [np.concatenate([x, np.zeros(-samples % self.block, x.dtype)]) for x in given]
         planes = np.empty((blocks, self.planes_in, self.block // 8), np.uint8)
-        self._split("to_planes", _pointers(given), planes.ctypes.data, blocks, self._all())
+        self._split("to_planes", column_pointers(given), planes.ctypes.data, blocks, self._all())
         return planes
 
     def from_planes(self, planes: Planes, samples: int) -> Codes:
@@ -222,7 +218,7 @@ class CodeRunner:
         if not 0 <= samples <= len(given) * self.block:
             raise UsageError(f"{samples} samples are not in {len(given)} blocks of {self.block}")
         made = [np.empty(len(given) * self.block, kind) for kind in self.outputs]
-        source, target = given.ctypes.data, _pointers(made)
+        source, target = given.ctypes.data, column_pointers(made)
         whole, rest = divmod(samples, self.block)
         saturated = self._split("from_planes", source, target, whole, self._all())
         if rest:
@@ -231,15 +227,15 @@ class CodeRunner:
         return Codes(tuple(x[:samples] for x in made), saturated)
 
     def _columns(
-        self, columns: Sequence[NDArray[Any]], kinds: Sequence[Any], what: str
+        self, columns: Sequence[NDArray[Any]], kinds: Sequence[Any], name: str
     ) -> list[NDArray[Any]]:
-        """Check columns; those that do not lie side by side are copied."""
+        """Check columns; copy those that are not contiguous."""
         if len(columns) != len(kinds) or not kinds:
-            raise UsageError(f"{len(columns)} {what} columns: {len(kinds)} are needed")
+            raise UsageError(f"{len(columns)} {name} columns: {len(kinds)} are needed")
         for k, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
             if column.ndim != 1 or column.dtype != kind or len(column) != len(columns[0]):
                 raise UsageError(
-                    f"{what} column {k} is {column.dtype} of shape {column.shape}: it must be "
+                    f"{name} column {k} is {column.dtype} of shape {column.shape}: it must be "
                     f"{np.dtype(kind)} of shape ({len(columns[0])},)"
                 )
         return [np.ascontiguousarray(column) for column in columns]
@@ -254,10 +250,10 @@ class CodeRunner:
             raise UsageError(f"output columns must be contiguous and hold {samples} samples")
         return checked
 
-    def _planes(self, planes: Planes, count: int, what: str) -> Planes:
+    def _planes(self, planes: Planes, count: int, name: str) -> Planes:
         if planes.dtype != np.uint8 or planes.shape[1:] != (count, self.block // 8):
             raise UsageError(
-                f"{what} planes are {planes.dtype} of shape {planes.shape}: they must be uint8 of "
+                f"{name} planes are {planes.dtype} of shape {planes.shape}: they must be uint8 of "
                 f"shape (blocks, {count}, {self.block // 8})"
             )
         return np.ascontiguousarray(planes)
@@ -265,14 +261,14 @@ class CodeRunner:
     def _mask(self, samples: int) -> Planes:
         kept = np.arange(self.block) < samples
         if self.affine:
-            return np.packbits(kept)[engines_planes.PLACES]
+            return np.packbits(kept)[bitplanes.PLACES]
         return np.packbits(kept.reshape(8, -1).T, axis=1, bitorder="little").ravel()
 
     def _all(self) -> Planes:
         return np.full(self.block // 8, 255, np.uint8)
 
     def _split(self, loop: str, source: Any, target: Any, blocks: int, mask: Planes) -> int:
-        """Run blocks by all threads; return how many samples saturated."""
+        """Evaluate blocks by all threads; return the number of saturated results."""
 
         def work(start: int, end: int) -> int:
             return self._call(loop, source, target, start, end, mask)
@@ -291,23 +287,21 @@ class CodeRunner:
         return int(counts.sum())
 
 
-def _pointers(columns: Sequence[NDArray[Any]]) -> Any:
+def column_pointers(columns: Sequence[NDArray[Any]]) -> Any:
     return (ctypes.c_void_p * len(columns))(*(column.ctypes.data for column in columns))
 
 
 # --------------------------------------------------------------------------------------------------
-# The loop over a batch, in LLVM: one call from Python runs it all.
+# The loop over a batch of values or words: one call per thread.
 #
 #     void run(T* a0, T* a1, ..., i64 groups, i64 mask, F* values, i32* words,
 #              i8* tile, i64* counts, void (*logic)(i8* tile, i64 blocks))
 #
-# with an array for each group of inputs.
-#
-# A tile is as many blocks as stay in the second-level cache together; its samples, in groups of 64,
-# are coded into planes (`coding`), the logic runs, and the results are written (`decoding`). `mask`
-# marks the samples of the last group that count: ones from the lowest bit up.
+# with an array for each group of inputs. A tile is a number of blocks that fit into the
+# second-level cache. Its samples, in groups of 64, are coded into planes, the logic runs, and the
+# results are written (see `coding`). `mask` holds the valid samples of the last group, from the
+# lowest bit on.
 # --------------------------------------------------------------------------------------------------
-
 
 _RUN = """\
 define void @run(ARRAYS i64 %groups, i64 %mask, ptr %values, ptr %words,
@@ -389,21 +383,20 @@ _WRITE = _PLACE.replace("X", "w") + """\
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
-    """What goes in and out: arrays so wide, the words that are read of them, the results."""
+class ArrayEnds:
+    """The widths of input arrays, the ports that are read, the results that are written."""
 
     widths: tuple[int, ...]
-    ports: tuple[Port, ...]
+    ports: tuple[EnginePort, ...]
     results: tuple[Result, ...]
 
 
 def pointers(names: str, count: int) -> str:
-    """Return so many arguments, such as `ptr %a0, ptr %a1,`; others follow."""
     return " ".join(f"ptr %{names}{k}," for k in range(count))
 
 
-def filled(text: str, ends: Ends, layout: Layout, sample: Sample) -> str:
-    """Return a text with sizes and arrays in place of their names."""
+def filled(text: str, ends: ArrayEnds, layout: PlaneLayout, sample: Sample) -> str:
+    """Replace the names of sizes and arrays in a text."""
     row = layout.width * len(ends.results)
     reads = [
         _ARRAY.format(k=k, size=layout.width * width * BYTES[sample])
@@ -426,38 +419,34 @@ def filled(text: str, ends: Ends, layout: Layout, sample: Sample) -> str:
 
 
 def real_of(sample: Sample) -> Sample:
-    """Return the type of results for samples of a type."""
     return "float" if sample == "float" else "double"
 
 
-def masks_text(ends: Ends, layout: Layout, sample: Sample) -> str:
-    """Return lines for `%all` blocks, the `%last` one's number, and masks of samples."""
+def masks_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample) -> str:
     return filled(_MASKS, ends, layout, sample)
 
 
-def read_text(ends: Ends, layout: Layout, sample: Sample) -> str:
-    """Return lines that code block `%r` of the tile that begins at block `%b0`."""
+def read_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample) -> str:
     return filled(_READ, ends, layout, sample)
 
 
-def write_text(ends: Ends, layout: Layout, sample: Sample) -> str:
-    """Return lines that write block `%w` of the tile that begins at block `%b0`."""
+def write_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample) -> str:
     return filled(_WRITE, ends, layout, sample)
 
 
-def ends_text(ends: Ends, layout: Layout, sample: Sample, machine: Processor) -> str:
-    """Return the functions that `read_text` and `write_text` call, where there is what they do."""
-    affine = transpose.uses_affine(layout, machine)
+def ends_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample, machine: Processor) -> str:
+    """Return the functions called by `read_text` and `write_text`."""
+    affine = bitplanes.uses_affine(layout, machine)
     lines = {
         "declare i64 @llvm.ctpop.i64(i64)": None,
         **dict.fromkeys(coding.DECLARATIONS),
-        **dict.fromkeys(transpose.declarations(layout.width, affine=affine)),
+        **dict.fromkeys(bitplanes.declarations(layout.width, affine=affine)),
         **dict.fromkeys(coding.reductions(layout.width)),
     }
     parts = [*lines, coding.mark_function(layout, affine=affine)]
     if ends.ports:
         parts.append(coding.read_functions(ends.ports, ends.widths, layout, sample, machine))
-    elif ends.results:  # outputs that are constant read nothing
+    elif ends.results:  # all outputs are constant
         parts.append(filled(_NO_READ, ends, layout, sample))
     if ends.results:
         parts.append(coding.write_functions(ends.results, layout, real_of(sample), machine))
@@ -465,33 +454,32 @@ def ends_text(ends: Ends, layout: Layout, sample: Sample, machine: Processor) ->
 
 
 def run_module(
-    wiring: Wiring, layout: Layout, sample: Sample, blocks: int, machine: Processor
+    wiring: Wiring, layout: PlaneLayout, sample: Sample, blocks: int, machine: Processor
 ) -> str:
-    """Return the LLVM module with `run` for samples of one type, tiles of so many blocks."""
+    """Return the LLVM module with `run` for samples of one type, tiles of `blocks` blocks."""
     text = _RUN.replace("MASKS", _MASKS).replace("READ\n", f"{_READ}\n").replace("WRITE", _WRITE)
-    ends = Ends(wiring.widths, wiring.ports, wiring.results)
+    ends = ArrayEnds(wiring.widths, wiring.ports, wiring.results)
     text = filled(text, ends, layout, sample).replace("TILE_BLOCKS", str(blocks))
     return f"{ends_text(ends, layout, sample, machine)}\n{text}\n{ATTRIBUTES}\n"
 
 
 # --------------------------------------------------------------------------------------------------
-# The llvm engine: native code for the logic and for the way in and out.
+# The engine.
 # --------------------------------------------------------------------------------------------------
 
-
 Part = TypeVar("Part")
-# Of one function, by width. Assembled code of more nodes outgrows the operation cache; the time
-# of LLVM's compiler grows faster than a function's length, with few registers fastest. But pieces
-# cost time on every sample to pass their values on.
+# Nodes of one function, by width. Larger assembled code exceeds the operation cache; the time of
+# LLVM's compiler grows faster than a function's length, most with few registers. But pieces cost
+# time on every sample to pass values.
 MOST_NODES = {512: 2500, 256: 25_000, 64: 500}
 PIECE_NODES = {512: 2000}
-# Planes at a time: what fits a first-level cache where the code does, too. Code that outgrows the
-# instruction cache is fetched once a tile: 16 blocks pay for it even where their planes outgrow the
-# second-level cache (measured at 9 bits: 88 ns per sample, not 147).
+# Bytes of the planes of a tile: those of small code fit into the first-level cache. Code that
+# exceeds the instruction cache is fetched once per tile. So at least 16 blocks pay, even if their
+# planes exceed the second-level cache (measured at 9 bits: 88 ns per sample, not 147).
 SMALL_TILE, LARGE_TILE = 1 << 15, 1 << 17
 LEAST_BLOCKS, MOST_BLOCKS = 16, 64
-LINE = 64  # bytes: what 512-bit planes must be aligned to
-_SAMPLES: dict[np.dtype[Any], Sample] = {
+LINE = 64  # bytes: the alignment of 512-bit planes
+SAMPLES: dict[np.dtype[Any], Sample] = {
     np.dtype(np.float64): "double",
     np.dtype(np.float32): "float",
     np.dtype(np.uint32): "i32",
@@ -500,7 +488,7 @@ _ARGUMENTS = (ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 5)  # after
 
 
 class NativeEngine:
-    """Runs a wiring as native code, 512, 256 or 64 samples at a time."""
+    """Evaluates a wiring as native code, 512, 256 or 64 samples at a time."""
 
     name = "llvm"
 
@@ -508,26 +496,25 @@ class NativeEngine:
         self.wiring = wiring
         host = llvm.host()
         self.width = width or host.width
-        if self.width not in logic.WIDTHS:
-            raise UsageError(f"width {width}: widths are {listing(map(str, logic.WIDTHS))}")
+        if self.width not in bitplanes.WIDTHS:
+            raise UsageError(f"width {width}: widths are {listing(map(str, bitplanes.WIDTHS))}")
         if self.width == 512 and not host.has_ternary:
             raise UsageError("width 512 needs a processor with AVX-512")
         if threads < 1:
-            raise UsageError(f"{threads} threads: at least one is needed")
+            raise UsageError(f"{threads} threads: at least one is required")
         self.threads = threads
         self.machine = host if self.width == 512 else host.without_ternary()
         self.pieces = split_calls(wiring, MOST_NODES[self.width], PIECE_NODES.get(self.width))
-        self.layout = logic.lay_out(self.pieces, self.width)
-        self._logic = self._made()
+        self.layout = bitplanes.lay_out(self.pieces, self.width)
+        self._logic = self._logic_code()
         self.address = self._logic.address("logic")
         self._runs: dict[Sample, tuple[llvm.NativeCode, Callable[..., None]]] = {}
-        self._tiles: list[NDArray[np.uint8]] = []  # not in use; more than one with threads
+        self._tiles: list[NDArray[np.uint8]] = []  # free ones, several with threads
         self.blocks = self._tile_blocks()
 
-    def _made(self) -> llvm.NativeCode:
-        """Return the code of the logic."""
+    def _logic_code(self) -> llvm.NativeCode:
         if self.width < 512 or not llvm.assembles():
-            return llvm.NativeCode(logic.logic_module(self.pieces, self.layout), self.machine)
+            return llvm.NativeCode(bitplanes.logic_module(self.pieces, self.layout), self.machine)
         networks = [(n.inputs, n.nodes, n.outputs) for n in self.pieces.networks]
         content = f"{generator()} {networks} {self.pieces.calls} {self.layout}"
         return llvm.NativeCode(
@@ -548,40 +535,38 @@ class NativeEngine:
     def run_codes(
         self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None
     ) -> Codes:
-        """Return outputs as signed codes, one column each, for one column of codes a port.
+        """Return outputs as columns of signed codes, for a column of codes per port.
 
-        A code k of b bits is the value at the range's centre plus (k + 1/2) steps: an int8 up to 8
-        bits, else an int16, of which the lowest b bits count; whether the words are Gray makes no
-        difference. Columns that do not lie side by side are copied. `out` takes the results.
+        A code k of b bits is the value at the range's centre plus (k + 1/2) steps, also for Gray
+        words. It is an int8 up to 8 bits, else an int16; only its lowest b bits count. Columns that
+        are not contiguous are copied. `out` receives the results.
         """
         return self._codes.run(columns, out)
 
     def to_planes(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.uint8]:
         """Return input planes, (blocks, planes, width / 8) bytes, of columns of codes.
 
-        A plane holds one bit of the words of `width` samples, in an order that `from_planes` undoes
-        (see `transpose`); the planes are those of the wiring's ports, most significant bits first.
+        A plane holds one bit of the words of `width` samples; `from_planes` inverts their order.
+        The planes are those of the ports, most significant bits first.
         """
         return self._codes.to_planes(columns)
 
     def run_planes(
         self, planes: NDArray[np.uint8], out: NDArray[np.uint8] | None = None
     ) -> NDArray[np.uint8]:
-        """Return result planes of input planes: of each output the cell's bits, then a mark.
+        """Return result planes of input planes: the cell and the saturation flags of each output.
 
-        The cell's bits are natural binary, most significant first; the mark is set where a sample
-        saturated.
+        The cell's bits are natural binary, most significant first.
         """
         return self._codes.run_planes(planes, out)
 
     def from_planes(self, planes: NDArray[np.uint8], samples: int) -> Codes:
-        """Return the outputs' signed codes of so many samples from result planes."""
         return self._codes.from_planes(planes, samples)
 
     def in_threads(self, work: Callable[[int, int], Part], count: int) -> list[Part]:
-        """Return what `work(start, end)` gives for the parts of 0 .. count, one a thread.
+        """Return the results of `work(start, end)` for the parts of 0 .. count, one per thread.
 
-        The parts are whole tiles where they can be; the caller's own thread does one of them.
+        The parts are whole tiles if possible; the caller's thread processes the first.
         """
         tiles = -(-count // self.blocks)
         parts = min(self.threads, tiles)
@@ -596,8 +581,8 @@ class NativeEngine:
 
     @contextlib.contextmanager
     def tile(self) -> Iterator[int]:
-        """Lend a tile; give its address."""
-        try:  # at once: another thread may take the last one
+        """Lend a tile; yield its address."""
+        try:  # atomic: another thread may take the last one
             tile = self._tiles.pop()
         except IndexError:
             tile = _aligned(self.layout.block_bytes * self.blocks)
@@ -607,17 +592,16 @@ class NativeEngine:
             self._tiles.append(tile)
 
     def run(self, batch: Batch) -> Evaluation:
-        """Return the results of a batch; whole groups where they lie, the rest from a copy."""
-        shape = (batch.samples, len(self.wiring.results))
-        values = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
-        words = np.empty(shape, np.uint32)
+        """Return the results of a batch: whole groups in place, the rest from a padded copy."""
+        values, words = batch.empty_results(len(self.wiring.results))
         counts = np.zeros(3, np.int64)
         whole = batch.samples // GROUP
         if whole:
             self._run_groups(batch, values, words, counts, whole)
         if rest := batch.samples - whole * GROUP:
             arrays = [self._padded(k, x[-rest:]) for k, x in enumerate(batch.arrays)]
-            few = np.empty((GROUP, shape[1]), values.dtype), np.empty((GROUP, shape[1]), np.uint32)
+            shape = GROUP, len(self.wiring.results)
+            few = np.empty(shape, values.dtype), np.empty(shape, np.uint32)
             self._run(tuple(arrays), *few, counts, rest)
             values[-rest:], words[-rest:] = few[0][:rest], few[1][:rest]
         if counts[BAD]:
@@ -632,9 +616,9 @@ class NativeEngine:
         counts: NDArray[np.int64],
         groups: int,
     ) -> None:
-        """Run whole groups of 64 samples, by all threads."""
+        """Evaluate whole groups of 64 samples by all threads."""
         per_block = self.layout.width // GROUP
-        self._function(batch.dtype)  # made once, not by every thread
+        self._function(batch.dtype)  # once, not by every thread
 
         def work(start: int, end: int) -> NDArray[np.int64]:
             rows = slice(start * per_block * GROUP, min(end * per_block, groups) * GROUP)
@@ -646,7 +630,7 @@ class NativeEngine:
             counts += own
 
     def _padded(self, array: int, rows: NDArray[Any]) -> NDArray[Any]:
-        """Return a whole group that begins with these rows; the others hold values in range."""
+        """Return a whole group that begins with given rows; the others hold values in range."""
         group = np.zeros((GROUP, rows.shape[1]), rows.dtype)
         if rows.dtype != np.uint32:
             for port in self.wiring.ports:
@@ -671,8 +655,8 @@ class NativeEngine:
             )  # fmt: skip
 
     def _function(self, dtype: np.dtype[Any]) -> Callable[..., None]:
-        """Return the loop for samples of a type, made when first needed."""
-        sample = _SAMPLES[dtype]
+        """Return the loop for samples of a type, compiled on first use."""
+        sample = SAMPLES[dtype]
         if sample not in self._runs:
             text = run_module(self.pieces, self.layout, sample, self.blocks, self.machine)
             code = llvm.NativeCode(text, self.machine, near=True)
@@ -684,7 +668,7 @@ class NativeEngine:
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
-    """Return so many zero bytes that begin at a cache line."""
+    """Return `size` zero bytes that begin at a cache line."""
     room = np.zeros(size + LINE, np.uint8)
     start = -room.ctypes.data % LINE
     return room[start : start + size]

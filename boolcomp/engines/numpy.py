@@ -1,4 +1,4 @@
-"""The numpy engine: planes are rows of 64-bit words, and every operation one call on whole rows."""
+"""The numpy engine: planes are rows of 64-bit words, operations are calls on whole rows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.engines.engine import Batch, Port, Wiring
+    from boolcomp.engines.engine import Batch, EnginePort, Wiring
     from boolcomp.logic.network import Network
 
     Words = NDArray[np.uint64]
 
-WORDS = 1 << 11  # a block is 131,072 samples: rows of 16 KB, so that a call's own time is small
-_BITS = np.uint64(64)
+WORDS = 1 << 11  # a block is 131,072 samples, rows 16 KB: the overhead of a call is small
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class _Lowered:
 
 
 class _Straighten:
-    """The algebra that writes a network down as two-input operations, each once."""
+    """The algebra that lists a network's two-input operations, each once."""
 
     def __init__(self, inputs: int) -> None:
         self.first = 2 + inputs  # values 0 and 1 are the constants
@@ -62,7 +61,7 @@ class _Straighten:
 
 
 def lower(network: Network) -> _Lowered:
-    """Write a network as steps; a register is used again once its value is no longer needed."""
+    """Return a network as steps; registers are reused after their last use."""
     algebra = _Straighten(network.inputs)
     outputs = network.fold(algebra, range(2, algebra.first))
     rows = _Rows(network.inputs, outputs, list(algebra.found))
@@ -80,7 +79,7 @@ def lower(network: Network) -> _Lowered:
 
 
 class _Rows:
-    """Gives values their rows: inputs and outputs their own, all others registers."""
+    """The allocation of rows: inputs and outputs have their own, other values registers."""
 
     def __init__(self, inputs: int, outputs: Sequence[int], steps: Sequence[luts.Step]) -> None:
         self.first = 2 + inputs
@@ -97,8 +96,8 @@ class _Rows:
         self.registers = 0
 
     def place(self, place: int, x: int, y: int) -> tuple[int, int]:
-        """Give the value of a step its row; return those of its operands."""
-        for operand in (x, y) if x != y else (x,):  # first: the value may take an operand's row
+        """Allocate the row of a step's value; return the rows of its operands."""
+        for operand in (x, y) if x != y else (x,):  # before: the value may reuse an operand's row
             if self.last[operand] == place and self.of[operand] >= self.base:
                 self.free.append(self.of[operand])
         value = self.first + place
@@ -112,20 +111,19 @@ class _Rows:
         return self.of[x], self.of[y]
 
 
-def _operations() -> dict[str, Callable[[Words, Words, Words], Any]]:
-    return {
-        "and": np.bitwise_and,
-        "or": np.bitwise_or,
-        "xor": np.bitwise_xor,
-        "not": lambda x, _, to: np.invert(x, to),
-        "copy": lambda x, _, to: np.copyto(to, x),
-        "zero": lambda _x, _y, to: to.fill(0),
-        "one": lambda _x, _y, to: to.fill(np.uint64(0xFFFF_FFFF_FFFF_FFFF)),
-    }
+_OPERATIONS: dict[str, Callable[[Words, Words, Words], Any]] = {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "not": lambda x, _, to: np.invert(x, to),
+    "copy": lambda x, _, to: np.copyto(to, x),
+    "zero": lambda _x, _y, to: to.fill(0),
+    "one": lambda _x, _y, to: to.fill(np.uint64(0xFFFF_FFFF_FFFF_FFFF)),
+}
 
 
 class NumpyEngine:
-    """Runs a wiring with numpy alone."""
+    """Evaluates a wiring with numpy alone."""
 
     name = "numpy"
 
@@ -135,9 +133,7 @@ class NumpyEngine:
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch, block by block."""
-        shape = (batch.samples, len(self.wiring.results))
-        values = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
-        words = np.empty(shape, np.uint32)
+        values, words = batch.empty_results(len(self.wiring.results))
         outside = clipped = 0
         size = min(WORDS, -(-batch.samples // 64))
         planes = np.zeros((self.wiring.planes, size), np.uint64)
@@ -159,10 +155,9 @@ class NumpyEngine:
     def _bound(
         self, planes: Words
     ) -> list[tuple[Callable[[Words, Words, Words], Any], Words, Words, Words]]:
-        """Return the calls of all operations in order, on rows of these planes."""
-        most = max((lowered.registers for lowered in self._lowered), default=0)
-        registers = np.zeros((most, planes.shape[1]), np.uint64)
-        operations = _operations()
+        """Return the calls of all operations in order, with rows of the given planes."""
+        count = max((lowered.registers for lowered in self._lowered), default=0)
+        registers = np.zeros((count, planes.shape[1]), np.uint64)
         bound = []
         for call in self.wiring.calls:
             network = self.wiring.networks[call.network]
@@ -170,13 +165,13 @@ class NumpyEngine:
             rows += [planes[call.first + k] for k in range(len(network.outputs))]
             rows += list(registers)
             bound += [
-                (operations[step.operation], rows[step.x], rows[step.y], rows[step.to])
+                (_OPERATIONS[step.operation], rows[step.x], rows[step.y], rows[step.to])
                 for step in self._lowered[call.network].steps
             ]
         return bound
 
-    def _read(self, batch: Batch, rows: slice, port: Port, planes: Words) -> int:
-        """Code one input word of a block of samples into its planes; count what saturated."""
+    def _read(self, batch: Batch, rows: slice, port: EnginePort, planes: Words) -> int:
+        """Code one input word of a block of samples into planes; return the saturations."""
         values = batch.arrays[port.array][rows, port.column]
         outside = 0
         if batch.coded:
@@ -196,7 +191,7 @@ class NumpyEngine:
 
 
 def _gathered(planes: Words, places: Sequence[int]) -> NDArray[np.uint32]:
-    """Return one number a sample from planes, the most significant first."""
+    """Return one number per sample from planes, the most significant first."""
     numbers = np.zeros(planes.shape[1] * 64, np.uint32)
     for place in places:
         bits = np.unpackbits(planes[place].view(np.uint8), bitorder="little")

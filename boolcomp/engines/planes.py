@@ -1,20 +1,19 @@
-"""Columns of signed codes to bit-planes and back, a block at a time, as LLVM functions.
+"""Networks over bit-planes, and columns of signed codes to planes and back, as LLVM functions.
 
     void read(i8** columns, i64 block, i8* to)
     void write(i8* from, i8** columns, i64 block, i8* mask, i64* counts)
     void to_planes(i8* codes, i8* to)                  void to_codes(i8* from, i8* codes)
 
-A code k of b bits stands for the cell k + 2^(b-1); it is an i8 up to eight bits, else an i16, and
-only its lowest b bits count. `to_planes` and `to_codes` take the columns of one block from a
-buffer, where they lie one after the other (`offsets`). How the samples of a block lie in its planes
-is left to each width:
+A code k of b bits is the cell k + 2^(b-1). It is an i8 up to eight bits, else an i16; only its
+lowest b bits count. `to_planes` and `to_codes` use the columns of one block in a buffer, one after
+the other (`offsets`). The order of the samples of a block in its planes depends on the width.
 
-With 512 bits see `affine`, where a Gray bit is the parity of two bits of its code, at no cost.
-Sample s is bit 7 - s % 8 of the byte that group s // 8 has there.
+With 512 bits sample s is bit 7 - s % 8 of the byte of group s // 8 (see `PLACES`). A Gray bit is
+the parity of two bits of its code, without cost.
 
-Otherwise eight vectors of codes, one byte each, are eight rows of bits, and three rounds of masked
-exchanges transpose rows and bits, with and, xor and shifts alone. Sample s is bit s // n of byte
-s % n, n = width / 8.
+Otherwise eight vectors of codes, one byte each, are eight rows of bits, which three rounds of
+masked exchanges transpose with and, xor and shifts. Sample s is bit s // n of byte s % n, n = width
+/ 8.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import UsageError
-from boolcomp.engines.llvm import GROUP, LlvmLines
+from boolcomp.engines.llvm import GROUP, LlvmLines, shuffle_mask, splat, vector_of
 from boolcomp.logic import network as luts
 from boolcomp.logic.network import CONSTANTS
 
@@ -33,37 +32,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.codes import Code
-    from boolcomp.engines.engine import Port, Result, Wiring
+    from boolcomp.engines.engine import EnginePort, Result, Wiring
     from boolcomp.engines.llvm import Processor
     from boolcomp.logic.network import Network
-
 
 # --------------------------------------------------------------------------------------------------
 # Networks as LLVM functions over bit-planes.
 #
 #     void net<k>(i8* block, i32* where)
 #
-# computes one block: as many samples as a plane of it has bits. Input plane i stands `where[i]`
-# bytes into the block, output plane j at `where[inputs + j]`. `logic(tile, blocks)` makes all calls
-# of a wiring, each for all blocks of a tile, so that the code of a large network is fetched once a
+# computes one block: as many samples as a plane has bits. Input plane i is at byte `where[i]` of
+# the block, output plane j at `where[inputs + j]`. `logic(tile, blocks)` makes all calls of a
+# wiring, each for all blocks of a tile, so that the code of a large network is fetched once per
 # tile.
 # --------------------------------------------------------------------------------------------------
 
-
 WIDTHS = (512, 256, 64)
 _TERNARY = "@llvm.x86.avx512.pternlog.q.512"
-# Without these, spilled vectors may lie across cache lines: 15 to 30 % slower.
+# Without these, spilled vectors may cross cache lines: 15 to 30 % slower.
 ATTRIBUTES = 'attributes #0 = { nounwind "stackrealign" alignstack=64 }'
 
 
 def plane_type(width: int) -> str:
-    """Return the LLVM type of a plane of so many samples."""
     return "i64" if width == 64 else f"<{width // 64} x i64>"
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Where planes lie in a block: `place[p]` is the slot of plane p; slots are used again."""
+class PlaneLayout:
+    """The planes of a block: `place[p]` is the slot of plane p; slots are reused."""
 
     width: int
     slots: int
@@ -71,23 +67,20 @@ class Layout:
 
     @property
     def plane_bytes(self) -> int:
-        """The bytes of a plane in one block."""
         return self.width // 8
 
     @property
     def block_bytes(self) -> int:
-        """The bytes of a block."""
         return self.slots * self.plane_bytes
 
     def offset(self, plane: int) -> int:
-        """Return where a plane begins in its block, in bytes."""
         return self.place[plane] * self.plane_bytes
 
 
-def lay_out(wiring: Wiring, width: int) -> Layout:
-    """Give every plane a slot; one whose plane no later call reads is used again.
+def lay_out(wiring: Wiring, width: int) -> PlaneLayout:
+    """Allocate a slot for every plane; slots are reused after the last call that reads them.
 
-    An output that is an input of its network has that input's slot: nothing is moved.
+    An output that is an input of its network has that input's slot, without a copy.
     """
     root = _roots(wiring)
     last: dict[int, int] = {}
@@ -108,14 +101,14 @@ def lay_out(wiring: Wiring, width: int) -> Layout:
             else:
                 place.append(slots)
                 slots += 1
-        # Only now: a network may write its first output before it has read its last input.
+        # After the outputs: a network may write an output before it has read its last input.
         read = {root[p] for p in call.inputs}
         free += sorted((place[p] for p in read if last[p] == turn), reverse=True)
-    return Layout(width, slots, tuple(place))
+    return PlaneLayout(width, slots, tuple(place))
 
 
 def _roots(wiring: Wiring) -> list[int]:
-    """Return for every plane the one that it is the same as, where a call passes that on."""
+    """Return for every plane the one that it copies, through calls that pass inputs on."""
     root = list(range(sum(port.code.bits for port in wiring.ports)))
     for call in wiring.calls:
         network = wiring.networks[call.network]
@@ -125,15 +118,14 @@ def _roots(wiring: Wiring) -> list[int]:
     return root
 
 
-class _Emitter:
-    """The algebra whose values are names of LLVM values, in a function being written."""
+class _Emitter(LlvmLines):
+    """The algebra of names of LLVM values in a function."""
 
     def __init__(self, network: Network, width: int) -> None:
+        super().__init__()
         self.network = network
         self.width = width
         self.type = plane_type(width)
-        self.lines: list[str] = []
-        self.count = 0
         self.loaded: set[str] = set()
         self.made = 0
         self.targets: dict[int, list[int]] = {}
@@ -156,8 +148,8 @@ class _Emitter:
             value = self.expand(lut, names)
         signal = CONSTANTS + self.network.inputs + self.made
         self.made += 1
-        for k in self.targets.get(signal, ()):  # at once: to be kept it would need a register
-            self.store(value, k)
+        for k in self.targets.get(signal, ()):  # at once, to free its register
+            self.store_output(value, k)
         return value
 
     def expand(self, lut: int, names: list[str]) -> str:
@@ -169,13 +161,8 @@ class _Emitter:
                 names.append(self.emit(f"{kind} {self.type} {names[x]}, {names[y]}"))
         return names[-1]
 
-    def emit(self, operation: str) -> str:
-        self.count += 1
-        self.lines.append(f"%v{self.count} = {operation}")
-        return f"%v{self.count}"
-
     def read(self, name: str) -> str:
-        """Load an input plane before it is first used."""
+        """Load an input plane before its first use."""
         if name.startswith("%i") and name not in self.loaded:
             self.loaded.add(name)
             pointer = self.address(int(name[2:]))
@@ -183,7 +170,7 @@ class _Emitter:
             self.lines.append(f"{name} = load {self.type}, ptr {pointer}, align {align}")
         return name
 
-    def store(self, value: str, output: int) -> None:
+    def store_output(self, value: str, output: int) -> None:
         pointer = self.address(self.network.inputs + output)
         align = self.width // 8
         self.lines.append(f"store {self.type} {self.read(value)}, ptr {pointer}, align {align}")
@@ -191,8 +178,8 @@ class _Emitter:
     def address(self, place: int) -> str:
         pointer = self.emit(f"getelementptr i32, ptr %where, i64 {place}")
         offset = self.emit(f"load i32, ptr {pointer}, align 4")
-        wide = self.emit(f"zext i32 {offset} to i64")
-        return self.emit(f"getelementptr i8, ptr %block, i64 {wide}")
+        offset = self.emit(f"zext i32 {offset} to i64")
+        return self.emit(f"getelementptr i8, ptr %block, i64 {offset}")
 
 
 def network_function(name: str, network: Network, width: int) -> str:
@@ -200,13 +187,12 @@ def network_function(name: str, network: Network, width: int) -> str:
     emitter = _Emitter(network, width)
     outputs = network.fold(emitter, [f"%i{k}" for k in range(network.inputs)])
     for k, (signal, value) in enumerate(zip(network.outputs, outputs, strict=True)):
-        if signal < CONSTANTS:  # inputs that are outputs stay where they are
-            emitter.store(value, k)
-    head = f"define internal void @{name}(ptr noalias %block, ptr noalias readonly %where) #0 {{"
-    return "\n".join([head, *emitter.lines, "ret void", "}"])
+        if signal < CONSTANTS:  # inputs that are outputs share their slots
+            emitter.store_output(value, k)
+    return emitter.function(f"{name}(ptr noalias %block, ptr noalias readonly %where)")
 
 
-def logic_module(wiring: Wiring, layout: Layout) -> str:
+def logic_module(wiring: Wiring, layout: PlaneLayout) -> str:
     """Return the LLVM module with `logic(tile, blocks)`."""
     parts = []
     if layout.width == 512:
@@ -242,67 +228,56 @@ def logic_module(wiring: Wiring, layout: Layout) -> str:
 # --------------------------------------------------------------------------------------------------
 # Bytes of codes to planes and back with `vgf2p8affineqb` and byte shuffles, for 512-bit planes.
 #
-# That instruction transposes 8 samples of 8 bits in each of a vector's eight lanes: with the codes
-# as matrices and a constant as vectors, byte p of a lane becomes plane p of 8 samples. What remains
-# is to bring 64 bytes of a plane side by side. Zen 5 interleaves the bytes of two vectors
-# (`vpunpck`) four times a cycle and permutes them freely twice, so nearly all of it is
-# interleaving, which moves the highest place bit inside a 128-bit lane to the vector's number, and
-# the bit that told the two vectors apart to the lowest place. That leaves the bytes of a plane in
-# an order of their own: 8 samples, a *group*, lie in byte `PLACES.index(group)`, with the first
-# sample in the highest bit.
+# That instruction transposes 8 samples of 8 bits in each of a vector's eight lanes. With the codes
+# as matrices and a constant as vectors, byte p of a lane becomes plane p of 8 samples. Then the 64
+# bytes of a plane must be collected. Zen 5 interleaves the bytes of two vectors (`vpunpck`) four
+# times a cycle but permutes them freely only twice, so most steps interleave. This moves the
+# highest bit of a place inside a 128-bit lane to the number of the vector, and the bit that
+# distinguished the two vectors to the lowest place. As a result, 8 samples, a *group*, are in byte
+# `PLACES.index(group)` of a plane, with the first sample in the highest bit.
 #
-# In comments r is the number of one of eight vectors of 64 codes, which hold groups 8r + 4q + l;
+# In comments r is the number of one of eight vectors of 64 codes. It holds groups 8r + 4q + l, and
 # (l1 l0 r2 q r1 r0) are the bits of a byte's place in its plane.
 # --------------------------------------------------------------------------------------------------
 
-
 V = "<64 x i8>"
 VECTORS = 8
-FEW = 2  # planes that are joined in bytes before they are transposed
+FEW = 2  # planes that are joined in bytes before the transposition
 DECLARATION = f"declare {V} @llvm.x86.vgf2p8affineqb.512({V}, {V}, i8)"
 PLACES = [8 * (4 * (y >> 3 & 1) + (y & 3)) + 4 * (y >> 2 & 1) + (y >> 4) for y in range(64)]
-# Of vectors r and r + 4, planes 4 high ..: places (l1 l0 p1 p0 r2 q).
+# Bytes of vectors r and r + 4, planes 4 high ..: places (l1 l0 p1 p0 r2 q).
 _FIRST = [[64 * r + 8 * (4 * q + place) + 4 * high + p
            for place in range(4) for p in range(4) for r in (0, 1) for q in (0, 1)]
           for high in (0, 1)]  # fmt: skip
 _INTERLEAVED = [[16 * place + 8 * half + k // 2 + 64 * (k % 2)
                  for place in range(4) for k in range(16)]
                 for half in (0, 1)]  # fmt: skip
-# Of vectors (r2 q=0 r1) and (r2 q=1 r1) with lanes (l1 l0 r0), the groups that lie together.
+# Adjacent groups of vectors (r2 q=0 r1) and (r2 q=1 r1) with lanes (l1 l0 r0).
 _LAST = [[64 * q + 8 * (2 * place + r) + k
           for q in (0, 1) for place in range(4) for k in range(8)]
          for r in (0, 1)]  # fmt: skip
 
 
-def vector_bytes(values: Sequence[int]) -> str:
-    """Return a constant vector of bytes."""
-    signed = (value - 256 if value > 127 else value for value in values)
-    return f"<{', '.join(f'i8 {value}' for value in signed)}>"
-
-
 def shuffled(out: LlvmLines, a: str, b: str, places: Sequence[int], kind: str = V) -> str:
-    """Return the parts of two vectors at these places."""
-    mask = f"<{len(places)} x i32> <{', '.join(f'i32 {place}' for place in places)}>"
-    return out.emit(f"shufflevector {kind} {a}, {kind} {b}, {mask}")
+    """Return the elements of two vectors at given places."""
+    return out.emit(f"shufflevector {kind} {a}, {kind} {b}, {shuffle_mask(places)}")
 
 
 def interleaved(out: LlvmLines, a: str, b: str) -> tuple[str, str]:
-    """Return the lower halves of two vectors' 128-bit lanes byte by byte, and the upper halves."""
     return shuffled(out, a, b, _INTERLEAVED[0]), shuffled(out, a, b, _INTERLEAVED[1])
 
 
 def _affine(out: LlvmLines, vector: str, matrix: str, constant: int = 0) -> str:
-    """Return, of every byte x, the byte whose bit i is the parity of x and row 7 - i."""
-    signed = constant - 256 if constant > 127 else constant
+    """Return bytes: bit i is the parity of a byte of `vector` and row 7 - i of `matrix`."""
     call = f"call {V} @llvm.x86.vgf2p8affineqb.512"
-    return out.emit(f"{call}({V} {vector}, {V} {matrix}, i8 {signed})")
+    return out.emit(f"{call}({V} {vector}, {V} {matrix}, i8 {_signed(constant, 8)})")
 
 
 def planes_of_bytes(out: LlvmLines, vectors: Sequence[str], masks: Sequence[int]) -> list[str]:
     """Return planes of eight vectors of bytes: the parities of the bits that masks select."""
     if len(masks) <= FEW and max(masks) < 1 << len(masks):
         return _few_planes(out, vectors, masks)
-    selected = vector_bytes([*masks, *[0] * (8 - len(masks))] * 8)
+    selected = vector_of("i8", [*masks, *[0] * (8 - len(masks))] * 8)
     lanes = [_affine(out, selected, vector) for vector in vectors]
     planes: list[str] = []
     for high in (0, 1):
@@ -316,7 +291,7 @@ def planes_of_bytes(out: LlvmLines, vectors: Sequence[str], masks: Sequence[int]
 
 
 def _few_planes(out: LlvmLines, vectors: Sequence[str], masks: Sequence[int]) -> list[str]:
-    """Do so where one or two bits count: bits of several vectors are joined in bytes first."""
+    """Return planes of one or two masks: bits of several vectors are first joined in bytes."""
     width = len(masks)
     each = 8 // width
     joined = []
@@ -326,9 +301,9 @@ def _few_planes(out: LlvmLines, vectors: Sequence[str], masks: Sequence[int]) ->
             rows = [0] * 8
             for bit in range(width):
                 rows[7 - (width * k + bit)] = 1 << bit
-            moved.append(_affine(out, vector, vector_bytes(rows * 8)))
+            moved.append(_affine(out, vector, vector_of("i8", rows * 8)))
         joined.append(reduce(lambda a, b: out.emit(f"or {V} {a}, {b}"), moved))
-    selected = vector_bytes([mask << width * k for k in range(each) for mask in masks] * 8)
+    selected = vector_of("i8", [mask << width * k for k in range(each) for mask in masks] * 8)
     lanes = [_affine(out, selected, vector) for vector in joined]
     planes = []
     for plane in range(width):
@@ -343,17 +318,17 @@ def _few_planes(out: LlvmLines, vectors: Sequence[str], masks: Sequence[int]) ->
 def _bytes_apart(out: LlvmLines, planes: Sequence[str], inverted: int) -> list[str]:
     """Return bytes of eight planes, the most significant first: vectors (r2 q r1), lanes (l r0)."""
     vectors = list(planes)
-    for bit in (4, 2, 1):  # of the plane's number: its vectors are told apart by r2, q and r1 then
+    for bit in (4, 2, 1):  # of the plane's number; r2, q, r1 then distinguish its vectors
         after = list(vectors)
         for k in (k for k in range(VECTORS) if not k & bit):
             after[k], after[k + bit] = interleaved(out, vectors[k], vectors[k + bit])
         vectors = after
-    samples = vector_bytes([1 << 7 - k for k in range(8)] * 8)
+    samples = vector_of("i8", [1 << 7 - k for k in range(8)] * 8)
     return [_affine(out, samples, vector, inverted) for vector in vectors]
 
 
 def bytes_of_planes(out: LlvmLines, planes: Sequence[str], inverted: int) -> list[str]:
-    """Return eight vectors of bytes in the order of samples; bits of `inverted` are inverted."""
+    """Return eight vectors of bytes in the order of samples, with the bits `inverted` inverted."""
     apart = _bytes_apart(out, planes, inverted)
     found = []
     for r in range(VECTORS):
@@ -365,7 +340,7 @@ def bytes_of_planes(out: LlvmLines, planes: Sequence[str], inverted: int) -> lis
 def words_of_planes(
     out: LlvmLines, low: tuple[Sequence[str], int], high: tuple[Sequence[str], int]
 ) -> list[str]:
-    """Return sixteen vectors of two-byte codes; either half is its planes and inverted bits."""
+    """Return sixteen vectors of two-byte codes from planes and inverted bits of both halves."""
     lows, highs = _bytes_apart(out, *low), _bytes_apart(out, *high)
     found = [""] * (2 * VECTORS)
     for k, (a, b) in enumerate(zip(lows, highs, strict=True)):
@@ -375,74 +350,72 @@ def words_of_planes(
 
 
 # --------------------------------------------------------------------------------------------------
-# Columns of signed codes to bit-planes and back, a block at a time, as LLVM functions.
+# Columns of signed codes to bit-planes and back, a block at a time.
 # --------------------------------------------------------------------------------------------------
 
-
-MOST_TRANSPOSED = 16
+MOST_TRANSPOSED = 16  # bits of a code
 BYTES = 64  # of a vector
 W = "<64 x i16>"
 
 
 def population(width: int) -> str:
-    """Return the LLVM function that counts the ones in the 64-bit parts of a plane."""
     return "@llvm.ctpop.i64" if width == 64 else f"@llvm.ctpop.v{width // 64}i64"
 
 
 def declarations(width: int, *, affine: bool) -> list[str]:
-    """Return declarations of what the functions call."""
+    """Return declarations of the intrinsics."""
     kind = plane_type(width)
     lines = [f"declare {kind} {population(width)}({kind})"]
     return [*lines, DECLARATION] if affine else lines
 
 
-def uses_affine(layout: Layout, machine: Processor) -> bool:
-    """Tell which way the samples lie in planes of a layout."""
+def uses_affine(layout: PlaneLayout, machine: Processor) -> bool:
     return layout.width == 512 and machine.has_affine
 
 
 def code_bytes(bits: int) -> int:
-    """Return the bytes of a code of so many bits."""
+    """Return the bytes of a code."""
     if bits > MOST_TRANSPOSED:
-        raise UsageError(f"words of {bits} bits are more than the {MOST_TRANSPOSED} of a code")
+        raise UsageError(f"a word has {bits} bits, a code at most {MOST_TRANSPOSED}")
     return 1 if bits <= 8 else 2
 
 
 def _column(out: LlvmLines, place: int, size: int, samples: int) -> str:
-    """Return where a block begins in a column."""
+    """Return the address of a block in a column."""
     base = out.emit(f"load ptr, ptr {out.at('%columns', 8 * place)}, align 8")
     offset = out.emit(f"mul i64 %block, {size * samples}")
     return out.emit(f"getelementptr i8, ptr {base}, i64 {offset}")
 
 
 def offsets(codes: Sequence[Code], samples: int) -> list[int]:
-    """Return where columns of so many codes begin in a buffer; last, the size of it."""
     return [0, *accumulate(code_bytes(code.bits) * samples for code in codes)]
 
 
-def read_function(ports: Sequence[Port], layout: Layout, *, affine: bool) -> str:
+def read_function(ports: Sequence[EnginePort], layout: PlaneLayout, *, affine: bool) -> str:
     """Return the function that turns a block of codes into planes."""
     out = LlvmLines()
     for place, port in enumerate(ports):
         source = _column(out, place, code_bytes(port.code.bits), layout.width)
         _read(out, layout, port, source, affine=affine)
-    head = "define internal void @read(ptr %columns, i64 %block, ptr %to) #0 {"
-    return "\n".join([head, *out.lines, "ret void", "}"])
+    return out.function("read(ptr %columns, i64 %block, ptr %to)")
 
 
-def to_planes_function(ports: Sequence[Port], layout: Layout, *, affine: bool) -> str:
+def to_planes_function(ports: Sequence[EnginePort], layout: PlaneLayout, *, affine: bool) -> str:
     """Return the function that turns a buffer of codes into planes."""
     out = LlvmLines()
     places = offsets([port.code for port in ports], layout.width)
     for port, place in zip(ports, places, strict=False):
         _read(out, layout, port, out.at("%codes", place), affine=affine)
-    head = "define internal void @to_planes(ptr %codes, ptr %to) #0 {"
-    return "\n".join([head, *out.lines, "ret void", "}"])
+    return out.function("to_planes(ptr %codes, ptr %to)")
 
 
-def _read(out: LlvmLines, layout: Layout, port: Port, source: str, *, affine: bool) -> None:
-    """Store the planes of a column."""
-    store = _plane_store(out, layout, port.first)
+def _read(
+    out: LlvmLines, layout: PlaneLayout, port: EnginePort, source: str, *, affine: bool
+) -> None:
+    def store(place: int, kind: str, value: str) -> None:
+        target = out.at("%to", layout.offset(port.first + place))
+        out.do(f"store {kind} {value}, ptr {target}, align 8")
+
     if not affine:
         _read_rows(out, port, source, layout.width, store)
     elif code_bytes(port.code.bits) == 1:
@@ -457,50 +430,33 @@ def _read(out: LlvmLines, layout: Layout, port: Port, source: str, *, affine: bo
         _read_wide(out, port, source, store)
 
 
-def _plane_store(out: LlvmLines, layout: Layout, first: int) -> Callable[[int, str, str], None]:
-    """Return what stores a plane: its place in the word, type and value."""
-
-    def store(place: int, kind: str, value: str) -> None:
-        out.do(f"store {kind} {value}, ptr {out.at('%to', layout.offset(first + place))}, align 8")
-
-    return store
-
-
 def _store_planes(
     out: LlvmLines, planes: Sequence[str], inverted: int, store: Callable[[int, str, str], None]
 ) -> None:
-    """Store planes, of which the first so many are inverted."""
+    """Store planes, the first `inverted` of them inverted."""
     for place, plane in enumerate(planes):
-        ones = f"<{', '.join(['i8 -1'] * BYTES)}>"
+        ones = splat("i8", BYTES, -1)
         store(place, V, out.emit(f"xor {V} {plane}, {ones}") if place < inverted else plane)
 
 
-def _words(out: LlvmLines, port: Port, source: str) -> str:
-    """Return 64 code words from signed 16-bit codes."""
-    bits = port.code.bits
+def _gray_words(out: LlvmLines, bits: int, source: str) -> str:
+    """Return 64 Gray words from signed 16-bit codes."""
     words = out.emit(f"load {W}, ptr {source}, align 1")
-    words = out.emit(f"xor {W} {words}, {_repeated(1 << bits - 1)}")
-    if port.code.kind == "gray":
-        words = out.emit(f"and {W} {words}, {_repeated((1 << bits) - 1)}")
-        half = out.emit(f"lshr {W} {words}, {_repeated(1)}")
-        words = out.emit(f"xor {W} {words}, {half}")
-    return words
-
-
-def _repeated(value: int) -> str:
-    signed = value - 65536 if value > 32767 else value
-    return f"<{', '.join([f'i16 {signed}'] * GROUP)}>"
+    words = out.emit(f"xor {W} {words}, {splat('i16', GROUP, 1 << bits - 1)}")
+    words = out.emit(f"and {W} {words}, {splat('i16', GROUP, (1 << bits) - 1)}")
+    half = out.emit(f"lshr {W} {words}, {splat('i16', GROUP, 1)}")
+    return out.emit(f"xor {W} {words}, {half}")
 
 
 def _read_wide(
-    out: LlvmLines, port: Port, source: str, store: Callable[[int, str, str], None]
+    out: LlvmLines, port: EnginePort, source: str, store: Callable[[int, str, str], None]
 ) -> None:
-    """Store the planes of codes of more than eight bits: those of their upper and lower bytes."""
+    """Store the planes of codes of more than eight bits, by upper and lower bytes."""
     low, high = [], []
     for group in range(8):
         at = out.at(source, 2 * GROUP * group)
         if port.code.kind == "gray":
-            words = _words(out, port, at)
+            words = _gray_words(out, port.code.bits, at)
             pair = [
                 out.emit(f"bitcast <32 x i16> {shuffled(out, words, words, half, W)} to {V}")
                 for half in (range(32), range(32, 64))
@@ -514,7 +470,7 @@ def _read_wide(
         for vectors, bits in ((high, port.code.bits - 8), (low, 8))
         for plane in planes_of_bytes(out, vectors, [1 << b for b in reversed(range(bits))])
     ]
-    inverted = port.code.kind != "gray"  # else `_words` has done it
+    inverted = port.code.kind != "gray"  # else inverted by `_gray_words`
     _store_planes(out, planes, int(inverted), store)
 
 
@@ -535,13 +491,17 @@ def _exchanged(out: LlvmLines, rows: Sequence[str], kind: str, lanes: int) -> li
 
 
 def _lanes(value: int, lanes: int) -> str:
-    return str(value) if lanes == 1 else f"<{', '.join([f'i64 {value}'] * lanes)}>"
+    return str(value) if lanes == 1 else splat("i64", lanes, value)
 
 
 def _read_rows(
-    out: LlvmLines, port: Port, source: str, width: int, store: Callable[[int, str, str], None]
+    out: LlvmLines,
+    port: EnginePort,
+    source: str,
+    width: int,
+    store: Callable[[int, str, str], None],
 ) -> None:
-    """Store the planes of a word, by exchanging bits."""
+    """Store the planes of a word by bit exchanges."""
     bits, lanes = port.code.bits, width // 64
     kind, count = plane_type(width), width // 8
     size = code_bytes(bits)
@@ -553,7 +513,7 @@ def _read_rows(
             continue
         words = out.emit(f"load <{count} x i16>, ptr {pointer}, align 1")
         for byte in range(2):
-            by = f"<{', '.join([f'i16 {8 * byte}'] * count)}>"
+            by = splat("i16", count, 8 * byte)
             shifted = out.emit(f"lshr <{count} x i16> {words}, {by}")
             narrow = out.emit(f"trunc <{count} x i16> {shifted} to <{count} x i8>")
             rows[byte].append(out.emit(f"bitcast <{count} x i8> {narrow} to {kind}"))
@@ -569,9 +529,9 @@ def _read_rows(
 
 
 def _write_rows(
-    out: LlvmLines, layout: Layout, parts: Sequence[tuple[list[int], int]], target: str
+    out: LlvmLines, layout: PlaneLayout, parts: Sequence[tuple[list[int], int]], target: str
 ) -> None:
-    """Store the codes of a block, by exchanging bits."""
+    """Store the codes of a block by bit exchanges."""
     lanes, count, size = layout.width // 64, layout.width // 8, len(parts)
     kind = plane_type(layout.width)
     found = []
@@ -598,30 +558,29 @@ def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> bits - 1 else value
 
 
-def write_function(results: Sequence[Result], layout: Layout, *, affine: bool) -> str:
-    """Return the function that turns result planes into codes and counts what saturated."""
+def write_function(results: Sequence[Result], layout: PlaneLayout, *, affine: bool) -> str:
+    """Return the function that turns result planes into codes and counts saturations."""
     out = LlvmLines()
     for place, result in enumerate(results):
         target = _column(out, place, code_bytes(result.code.bits), layout.width)
         _write(out, layout, result, target, affine=affine)
         _count_saturated(out, layout, result)
     arguments = "ptr %from, ptr %columns, i64 %block, ptr %mask, ptr %count"
-    head = f"define internal void @write({arguments}) #0 {{"
-    return "\n".join([head, *out.lines, "ret void", "}"])
+    return out.function(f"write({arguments})")
 
 
-def to_codes_function(results: Sequence[Result], layout: Layout, *, affine: bool) -> str:
+def to_codes_function(results: Sequence[Result], layout: PlaneLayout, *, affine: bool) -> str:
     """Return the function that turns result planes into a buffer of codes."""
     out = LlvmLines()
     places = offsets([result.code for result in results], layout.width)
     for result, place in zip(results, places, strict=False):
         _write(out, layout, result, out.at("%codes", place), affine=affine)
-    head = "define internal void @to_codes(ptr %from, ptr %codes) #0 {"
-    return "\n".join([head, *out.lines, "ret void", "}"])
+    return out.function("to_codes(ptr %from, ptr %codes)")
 
 
-def _write(out: LlvmLines, layout: Layout, result: Result, target: str, *, affine: bool) -> None:
-    """Store a column of codes."""
+def _write(
+    out: LlvmLines, layout: PlaneLayout, result: Result, target: str, *, affine: bool
+) -> None:
     size = code_bytes(result.code.bits)
     if not affine:
         _write_rows(out, layout, _byte_planes(result, size), target)
@@ -637,8 +596,8 @@ def _write(out: LlvmLines, layout: Layout, result: Result, target: str, *, affin
         out.do(f"store {V} {vector}, ptr {out.at(target, BYTES * k)}, align 1")
 
 
-def _count_saturated(out: LlvmLines, layout: Layout, result: Result) -> None:
-    """Add up the marks, one count for every 64 bits of a plane."""
+def _count_saturated(out: LlvmLines, layout: PlaneLayout, result: Result) -> None:
+    """Add the flags to one count for every 64 bits of a plane."""
     kind = plane_type(layout.width)
     pointer = out.at("%from", layout.offset(result.saturated))
     marks = out.emit(f"load {kind}, ptr {pointer}, align 8")
@@ -650,9 +609,9 @@ def _count_saturated(out: LlvmLines, layout: Layout, result: Result) -> None:
 
 
 def _byte_planes(result: Result, size: int) -> list[tuple[list[int], int]]:
-    """Return, for each byte of a code from the highest, its planes and the bits to be inverted.
+    """Return, for each byte of a code from the highest, its planes and its inverted bits.
 
-    The sign is the inverse of the leading plane, and fills what a byte has above it.
+    The sign is the inverse of the leading plane, and is extended to the whole byte.
     """
     bits = result.code.bits
     planes = [result.first + max(0, k - (8 * size - bits)) for k in range(8 * size)]

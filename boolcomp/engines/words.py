@@ -1,14 +1,17 @@
-"""One sample at a time in LLVM's language: values to cells, the words, cells to values.
+"""The words engine: word graphs as native code, one sample at a time or 64 in vector lanes.
 
-    i64 sample(T* g0, T* g1, .., F* values, i32* words)      all values as they come in rows
+Entry points of the compiled code:
+
+    i64 sample(T* g0, T* g1, .., F* values, i32* words)      all values as rows
     i64 state(double* given, double* values, i32* words)     groups one after the other
-    i64 cells(i32* given, i32* made)                         cells less their middles
+    i64 cells(i32* given, i32* made)                         cells minus their middles
     void samples(T* a0, T* a1, .., i64 count, F* values, i32* words, i64* counts)
 
-What is returned are counts of 16 bits each (`COUNTS`): values outside their range, such as are no
-numbers, results that saturated, and values beyond stops, which only `state` asks for. Its words are
-in their codes; those of all others are cells. Cells are those of `Code.cell`, values those of
-`Code.centre`, bit for bit.
+The return value has counts of 16 bits each (`COUNTS`): values outside their range (NaN included),
+saturated results, and values beyond joint limits (`state` only). The words of `state` are codes,
+all others are cells as in `Code.cell`; values are those of `Code.centre`, bit for bit. Each value
+has the narrowest type for its range. Sums, products and left shifts are exact modulo a power of
+two, so their operands are truncated to that type. Lanes have at least 8 bits, single samples 32.
 """
 
 from __future__ import annotations
@@ -24,14 +27,24 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError
 from boolcomp.codes import TIE
-from boolcomp.engines import coding, llvm, planes, words_emit, words_lower
+from boolcomp.engines import coding, llvm, planes, words_lower
 from boolcomp.engines.coding import BAD, CLIPPED, OUTSIDE, farthest, parts_of
 from boolcomp.engines.engine import SLACK, Evaluation, not_codable, pool
-from boolcomp.engines.llvm import BYTES, GROUP, LlvmLines, vector_of
-from boolcomp.engines.native import Codes, code_type
+from boolcomp.engines.llvm import BYTES, GROUP, LlvmLines, shuffle_mask, splat, vector_of
+from boolcomp.engines.native import SAMPLES, Codes, code_type, column_pointers
 from boolcomp.engines.planes import ATTRIBUTES
-from boolcomp.engines.words_emit import LANES, Emission, declarations
-from boolcomp.engines.words_lower import Loads, Permutes
+from boolcomp.engines.words_lower import (
+    Clamped,
+    InputCell,
+    Loads,
+    LookupEntry,
+    Permutes,
+    Resting,
+    Shifted,
+    SignedBits,
+    ValueProduct,
+    ValueSum,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,15 +52,197 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from boolcomp.codes import Code
-    from boolcomp.engines.engine import Batch, Port, Result, Wiring
+    from boolcomp.engines.engine import Batch, EnginePort, Result, Wiring
     from boolcomp.engines.llvm import Processor, Sample
-    from boolcomp.engines.words_lower import Straightened, Tables
+    from boolcomp.engines.words_lower import Inside, LookupTables, Straightened, Value
+
+# --------------------------------------------------------------------------------------------------
+# Straight-line LLVM code: one sample in registers, or 64 in lanes.
+# --------------------------------------------------------------------------------------------------
+
+LANES = 64
+SINGLE_TYPES, LANE_TYPES = (32, 64), (8, 16, 32, 64)  # bits
+LEAST_PRODUCT = 16  # bits of a lane: processors do not multiply bytes
+
+
+class Emission:
+    """The body of a function that computes values of `lanes` samples."""
+
+    def __init__(
+        self,
+        out: LlvmLines,
+        code: Straightened,
+        cells: Sequence[tuple[str, int]],
+        tables: LookupTables,
+        lanes: int,
+    ) -> None:
+        self.out, self.code, self.cells, self.tables, self.lanes = out, code, cells, tables, lanes
+        self.types = SINGLE_TYPES if lanes == 1 else LANE_TYPES
+        self.widths = [self._width(k, value) for k, value in enumerate(code.values)]
+        self._names: dict[tuple[int, int], str] = {}
+        if lanes == 1:
+            tables.begin(out)
+        for place, value in enumerate(code.values):
+            self._names[place, self.widths[place]] = self._value(place, value)
+
+    def kind(self, width: int) -> str:
+        return f"i{width}" if self.lanes == 1 else f"<{self.lanes} x i{width}>"
+
+    def number(self, width: int, value: int) -> str:
+        """Return a constant, modulo 2^width."""
+        if self.lanes > 1:
+            return splat(f"i{width}", self.lanes, value % (1 << width))
+        half = 1 << width - 1
+        return str((value + half) % (2 * half) - half)
+
+    def reaching(self, place: int, bits: int) -> int:
+        return next(w for w in self.types if w >= max(bits, self.widths[place]))
+
+    def at(self, place: int, width: int) -> str:
+        """Return a value, converted to `width` bits."""
+        key = place, width
+        if key not in self._names:
+            own = self.widths[place]
+            self._names[key] = self._cut(self._names[place, own], own, width)
+        return self._names[key]
+
+    def inside(self, conditions: Sequence[Inside]) -> str:
+        """Return the conjunction of conditions."""
+        whole = ""
+        for one in conditions:
+            width = self.widths[one.of]
+            low, high = self.code.ranges[one.of]
+            name, kind = self.at(one.of, width), self.kind(width)
+            for test, end, needed in (("sge", one.low, one.low > low),
+                                      ("sle", one.high, one.high < high)):  # fmt: skip
+                if not needed:
+                    continue
+                here = self.out.emit(f"icmp {test} {kind} {name}, {self.number(width, end)}")
+                whole = self.out.emit(f"and {self.mark} {whole}, {here}") if whole else here
+        return whole or self.marks(1)
+
+    @property
+    def mark(self) -> str:
+        return "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
+
+    def marks(self, value: int) -> str:
+        return str(value) if self.lanes == 1 else splat("i1", self.lanes, value)
+
+    def _width(self, place: int, value: Value) -> int:
+        if isinstance(value, InputCell):
+            return self.cells[value.port][1]
+        low, high = self.code.ranges[place]
+        least = LEAST_PRODUCT if isinstance(value, ValueProduct) else 0
+        bits = max(high.bit_length(), (-low - 1).bit_length() if low < 0 else 0) + 1
+        return next(width for width in self.types if width >= max(bits, least))
+
+    def _value(self, place: int, value: Value) -> str:
+        width = self.widths[place]
+        match value:
+            case InputCell():
+                name = self.cells[value.port][0]
+            case ValueSum():
+                name = self._sum(value, width)
+            case ValueProduct():
+                name = self._two("mul", width, self.at(value.a, width), self.at(value.b, width))
+            case SignedBits():
+                name = self._signed(value, width)
+            case Shifted():
+                own = self.widths[value.of]
+                name = self._two("ashr", own, self.at(value.of, own), self.number(own, value.by))
+                name = self._cut(name, own, width)
+            case LookupEntry():
+                name = self.tables.entry(self, value, width)
+            case Clamped():
+                name = self._clamped(value, width)
+            case Resting():
+                name = self._resting(value, width)
+        return name
+
+    def _two(self, operation: str, width: int, a: str, b: str) -> str:
+        return self.out.emit(f"{operation} {self.kind(width)} {a}, {b}")
+
+    def _cut(self, name: str, own: int, width: int) -> str:
+        if own == width:
+            return name
+        if self.lanes > 1 and own == 16 and width == 8:
+            return self.octets(name, 0)
+        how = "sext" if width > own else "trunc"
+        return self.out.emit(f"{how} {self.kind(own)} {name} to {self.kind(width)}")
+
+    def octets(self, name: str, which: int) -> str:
+        """Return the lower or the upper bytes of lanes of 16 bits, by one permute."""
+        halves = self.out.emit(f"bitcast {self.kind(16)} {name} to <{2 * self.lanes} x i8>")
+        mask = shuffle_mask(2 * k + which for k in range(self.lanes))
+        whole = f"<{2 * self.lanes} x i8>"
+        return self.out.emit(f"shufflevector {whole} {halves}, {whole} poison, {mask}")
+
+    def _sum(self, value: ValueSum, width: int) -> str:
+        """Return a sum; it begins with a positive term if there is one."""
+        whole = self.number(width, value.constant)
+        begun = value.constant != 0
+        for factor, place in sorted(value.terms, key=lambda term: term[0] < 0):
+            name, size = self.at(place, width), abs(factor)
+            if size > 1:
+                shift = size.bit_length() - 1
+                plain = size == 1 << shift
+                operation = "shl" if plain else "mul"
+                name = self._two(
+                    operation, width, name, self.number(width, shift if plain else size)
+                )
+            if factor > 0 and not begun:
+                whole = name
+            else:
+                whole = self._two("sub" if factor < 0 else "add", width, whole, name)
+            begun = True
+        return whole
+
+    def _signed(self, value: SignedBits, width: int) -> str:
+        name = self.at(value.of, width)
+        exact = isinstance(self.code.values[value.of], InputCell) and self.lanes == 1
+        if width == value.bits or exact:
+            return name
+        by = self.number(width, width - value.bits)
+        return self._two("ashr", width, self._two("shl", width, name, by), by)
+
+    def _clamped(self, value: Clamped, width: int) -> str:
+        own = self.widths[value.of]
+        name, kind = self.at(value.of, own), self.kind(own)
+        low, high = self.code.ranges[value.of]
+        for test, end, needed in (("smax", value.low, value.low > low),
+                                  ("smin", value.high, value.high < high)):  # fmt: skip
+            if needed:
+                suffix = f"i{own}" if self.lanes == 1 else f"v{self.lanes}i{own}"
+                name = self.out.emit(
+                    f"call {kind} @llvm.{test}.{suffix}({kind} {name}, {kind} "
+                    f"{self.number(own, end)})"
+                )
+        return self._cut(name, own, width)
+
+    def _resting(self, value: Resting, width: int) -> str:
+        marks, kind = self.inside(value.conditions), self.kind(width)
+        zero = self.number(width, 0)
+        return self.out.emit(
+            f"select {self.mark} {marks}, {kind} {zero}, {kind} {self.at(value.of, width)}"
+        )
+
+
+def declarations(lanes: int) -> list[str]:
+    """Return declarations of the intrinsics."""
+    found = []
+    for width in SINGLE_TYPES if lanes == 1 else LANE_TYPES:
+        kind, suffix = f"i{width}", f"i{width}"
+        if lanes > 1:
+            kind, suffix = f"<{lanes} x i{width}>", f"v{lanes}i{width}"
+        found += [
+            f"declare {kind} @llvm.{name}.{suffix}({kind}, {kind})" for name in ("smin", "smax")
+        ]
+    return found
 
 
 # --------------------------------------------------------------------------------------------------
-# One sample at a time in LLVM's language: values to cells, the words, cells to values.
+# One sample at a time: values to cells, the words, cells to values.
 # --------------------------------------------------------------------------------------------------
-
 
 SEEN_OUTSIDE, SEEN_BAD, SEEN_CLIPPED, SEEN_BEYOND = range(4)
 COUNT_BITS = 16
@@ -59,27 +254,30 @@ DECLARATIONS = [
 
 
 class SingleLines(LlvmLines):
-    """A function's body that counts."""
+    """The body of a function with a packed counter."""
 
     def __init__(self) -> None:
         super().__init__()
         self.total = "0"
 
     def count(self, mark: str, counter: int) -> None:
-        """Add one to a count where something is true."""
+        """Add one to a count if a bit is 1."""
         one = self.emit(f"zext i1 {mark} to i64")
         if counter:
             one = self.emit(f"shl i64 {one}, {COUNT_BITS * counter}")
         self.total = one if self.total == "0" else self.emit(f"add i64 {self.total}, {one}")
 
 
+def signed32(value: int) -> int:
+    return value - (1 << 32) if value >> 31 else value
+
+
 def real(value: float) -> str:
-    """Return a constant of a double."""
     return vector_of("double", [value])[1:-1].split()[1]
 
 
 def cell_lines(out: SingleLines, value: str, code: Code, first: int) -> str:
-    """Return the cell of a double less its middle; count what is wrong with it."""
+    """Return the cell of a double minus half the cells; count saturation and bad numbers."""
     nothing = out.emit(f"fsub double {value}, {value}")
     out.count(out.emit(f"fcmp uno double {nothing}, {nothing}"), SEEN_BAD)
     scaled = out.emit(f"fsub double {value}, {real(code.low)}")
@@ -94,7 +292,7 @@ def cell_lines(out: SingleLines, value: str, code: Code, first: int) -> str:
         scaled = out.emit(f"fsub double {scaled}, {whole}")
     else:
         under = out.emit(f"fcmp olt double {scaled}, {real(-TIE)}")
-        over = out.emit(f"fcmp ogt double {scaled}, {real(code.most + TIE)}")
+        over = out.emit(f"fcmp ogt double {scaled}, {real(code.maximum + TIE)}")
         out.count(out.emit(f"or i1 {under}, {over}"), SEEN_OUTSIDE)
     above = out.emit(f"fcmp ogt double {scaled}, {real(0.0)}")  # false for NaN
     scaled = out.emit(f"select i1 {above}, double {scaled}, double {real(0.0)}")
@@ -114,11 +312,11 @@ def cell_lines(out: SingleLines, value: str, code: Code, first: int) -> str:
     return out.emit(f"trunc i64 {cell} to i32")
 
 
-def _loaded(out: SingleLines, port: Port, base: str, column: int, sample: Sample) -> str:
-    """Return the cell of a port, less its middle."""
+def _loaded(out: SingleLines, port: EnginePort, base: str, column: int, sample: Sample) -> str:
+    """Return the cell of a port minus half its cells."""
     value = out.load(sample, base, column * BYTES[sample])
     if sample == "i32":
-        return out.emit(f"sub i32 {value}, {_signed(port.code.cells >> 1)}")
+        return out.emit(f"sub i32 {value}, {signed32(port.code.cells >> 1)}")
     if sample == "float":
         value = out.emit(f"fpext float {value} to double")
     return cell_lines(out, value, port.code, port.given.first)
@@ -127,7 +325,7 @@ def _loaded(out: SingleLines, port: Port, base: str, column: int, sample: Sample
 def made_lines(
     out: SingleLines, code: Straightened, tables: Loads, cells: Sequence[str]
 ) -> list[str]:
-    """Return the cells of results, less their middles; count what saturated."""
+    """Return the cells of results minus half their cells; count saturations."""
     emission = Emission(out, code, [(cell, 32) for cell in cells], tables, 1)
     found = []
     for made in code.outputs:
@@ -145,10 +343,9 @@ def made_lines(
 def _stored(
     out: SingleLines, results: Sequence[Result], made: Sequence[str], real_kind: str, *, coded: bool
 ) -> None:
-    """Store values and words."""
     for place, (result, cell) in enumerate(zip(results, made, strict=True)):
         code = result.code
-        whole = out.emit(f"add i32 {cell}, {_signed(code.cells >> 1)}")
+        whole = out.emit(f"add i32 {cell}, {signed32(code.cells >> 1)}")
         word = _word(out, whole, result.given) if coded else whole
         out.store("i32", word, "%words", 4 * place)
         raised, base = code.centred
@@ -161,25 +358,20 @@ def _stored(
         out.store(real_kind, value, "%values", (4 if real_kind == "float" else 8) * place)
 
 
-def _signed(value: int) -> int:
-    return value - (1 << 32) if value >> 31 else value
-
-
 def _word(out: SingleLines, cell: str, code: Code) -> str:
-    """Return a word of a code."""
     half = code.cells >> 1
     if code.kind == "gray":
         return out.emit(f"xor i32 {cell}, {out.emit(f'lshr i32 {cell}, 1')}")
     if code.kind == "twos":
-        return out.emit(f"xor i32 {cell}, {_signed(half)}")
+        return out.emit(f"xor i32 {cell}, {signed32(half)}")
     if code.kind == "natural":
         return cell
     below = out.emit(f"sub i32 {half - (not code.tread)}, {cell}")
     small = out.emit(f"icmp ult i32 {below}, {half - 1}")
     below = out.emit(f"select i1 {small}, i32 {below}, i32 {half - 1}")
-    below = out.emit(f"or i32 {below}, {_signed(half)}")
-    above = out.emit(f"sub i32 {cell}, {_signed(half)}")
-    positive = out.emit(f"icmp uge i32 {cell}, {_signed(half)}")
+    below = out.emit(f"or i32 {below}, {signed32(half)}")
+    above = out.emit(f"sub i32 {cell}, {signed32(half)}")
+    positive = out.emit(f"icmp uge i32 {cell}, {signed32(half)}")
     return out.emit(f"select i1 {positive}, i32 {above}, i32 {below}")
 
 
@@ -197,7 +389,7 @@ def sample_function(
 
 
 def state_function(wiring: Wiring, code: Straightened, tables: Loads) -> str:
-    """Return `state`: everything that evaluating one state asks for, checks too."""
+    """Return `state`, which evaluates one state with all checks."""
     out = SingleLines()
     firsts = [sum(wiring.widths[:k]) for k in range(len(wiring.widths))]
     columns = {name: at for at, name in enumerate(n for g in wiring.groups for n in g.members)}
@@ -256,17 +448,15 @@ def samples_function(wiring: Wiring, sample: Sample, real_kind: str) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# 64 samples side by side in LLVM's language, group after group.
+# Groups of 64 samples:
 #
 #     void columns(i8** in, i8** out, i64 groups, i64 mask, i64* counts)
 #     void rows(T* a0, T* a1, .., i64 groups, F* values, i32* words, i64* counts)
 #
-# `columns` takes and gives columns of signed codes, as `native.codes` does; `mask` marks the
-# samples that count where one saturates. `rows` puts what samples come as into columns and makes
-# values of columns, by the functions of the llvm engine, whose transposition to planes is not
-# needed.
+# `columns` reads and writes columns of signed codes, as `codes` in `native`, and counts saturations
+# of the samples in `mask`. `rows` converts samples to columns and columns to values by the
+# functions of the llvm engine, without the transposition to planes.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST_BITS = planes.MOST_TRANSPOSED
 _MARK = "<64 x i1>"
@@ -290,11 +480,11 @@ def group_lines(
     out: LlvmLines,
     wiring: Wiring,
     code: Straightened,
-    tables: Tables,
+    tables: LookupTables,
     given: Callable[[int], str],
     made: Callable[[int], str],
 ) -> None:
-    """Write what a group of samples takes; `given` and `made` return where its columns are."""
+    """Write the code of a group; `given` and `made` return the addresses of its columns."""
     cells = []
     for k, port in enumerate(wiring.ports):
         width = 8 * planes.code_bytes(port.code.bits)
@@ -318,7 +508,7 @@ def group_lines(
         out.add_to(coding.CLIPPED, total)
 
 
-def columns_module(wiring: Wiring, code: Straightened, tables: Tables) -> str:
+def columns_module(wiring: Wiring, code: Straightened, tables: LookupTables) -> str:
     """Return the module with `columns`."""
     head = LlvmLines()
     bases: dict[str, str] = {}
@@ -345,14 +535,14 @@ def columns_module(wiring: Wiring, code: Straightened, tables: Tables) -> str:
 
 
 def _ways(wiring: Wiring) -> tuple[tuple[str, list[int]], tuple[str, list[int]]]:
-    """Return the bytes of a code of all columns in and out."""
+    """Return the code bytes of all columns in and out."""
     given = [planes.code_bytes(port.code.bits) for port in wiring.ports]
     made = [planes.code_bytes(result.code.bits) for result in wiring.results]
     return ("in", given), ("out", made)
 
 
 def rows_module(
-    wiring: Wiring, code: Straightened, tables: Tables, sample: Sample, machine: Processor
+    wiring: Wiring, code: Straightened, tables: LookupTables, sample: Sample, machine: Processor
 ) -> str:
     """Return the module with `rows`."""
     real: Sample = "float" if sample == "float" else "double"
@@ -394,23 +584,22 @@ def rows_module(
 
 
 def fits(wiring: Wiring) -> bool:
-    """Tell whether all words are columns of codes."""
+    """Tell whether all words fit into columns of codes."""
     codes = [port.code for port in wiring.ports] + [result.code for result in wiring.results]
     return max(code.bits for code in codes) <= MOST_BITS
 
 
 # --------------------------------------------------------------------------------------------------
-# What code costs: its operations, counted in its text.
+# The cost of code: its operations, counted in its text.
 # --------------------------------------------------------------------------------------------------
 
-
-A_LOOP = 64 * 6  # a look-up of 64 lanes one by one
+A_LOOP = 64 * 6  # operations of a look-up of 64 lanes one by one
 _TYPE = re.compile(r"<(\d+) x i(\d+)>")
 _FREE = ("bitcast", "getelementptr", "zext i1", "or i64 0")
 
 
 def operations(lines: Iterable[str], machine: Processor) -> int:
-    """Return how many operations a function's body takes: of lanes, as many as registers."""
+    """Return the operations of a function's body; a vector counts once per register."""
     total = 0
     for line in lines:
         _, _, operation = line.partition(" = ")
@@ -423,21 +612,18 @@ def operations(lines: Iterable[str], machine: Processor) -> int:
 
 
 # --------------------------------------------------------------------------------------------------
-# One state at a time: checked, put in code, run and decoded by one call of native code.
-#
-# A call from Python costs more than all of the arithmetic, so little is done besides: arrays that
-# are just right are copied to where the code reads them, and what is anything but right (another
-# type or shape, NaN, an angle too many turns away) is left to the usual way, which says what is
-# wrong.
+# Single states: checked, coded, evaluated and decoded by one call of native code. A call from
+# Python costs more than all of the arithmetic. So arrays of the right type and shape are only
+# copied to the arrays of the code. All other input, NaN and far angles are left to `evaluate`,
+# which raises the errors.
 # --------------------------------------------------------------------------------------------------
-
 
 _MASK = (1 << COUNT_BITS) - 1
 _DOUBLE = np.dtype(np.float64)
 
 
-class _Room:
-    """Where one call reads and writes; threads have one each."""
+class _CallArrays:
+    """The arrays of one call; every thread has its own."""
 
     def __init__(self, wiring: Wiring, made: tuple[int, ...]) -> None:
         self.given = np.zeros(sum(wiring.widths), np.float64)
@@ -451,22 +637,22 @@ class _Room:
         self.places = tuple(ctypes.c_void_p(x.ctypes.data) for x in arrays)
 
 
-class States:
-    """Evaluates single states: an array for each group, or a number for one that is lone."""
+class SingleStates:
+    """Evaluates single states: an array per group, or a number for a lone input."""
 
     def __init__(self, engine: WordEngine) -> None:
         self.engine, self.wiring = engine, engine.wiring
         self._shapes = tuple(() if g.lone else (g.size,) for g in self.wiring.groups)
         single = len(self.wiring.results) == 1 and not any(self._shapes)
         self._made: tuple[int, ...] = () if single else (len(self.wiring.results),)
-        self._rooms: list[_Room] = []
+        self._rooms: list[_CallArrays] = []
 
     def __call__(self, arrays: Sequence[ArrayLike]) -> Evaluation | None:
-        """Return the results; nothing where the usual way must have a look."""
-        try:  # at once: another thread may take the last one
+        """Return the results, or None if `evaluate` must handle the state."""
+        try:  # atomic: another thread may take the last one
             room = self._rooms.pop()
         except IndexError:
-            room = _Room(self.wiring, self._made)
+            room = _CallArrays(self.wiring, self._made)
         for part, x, shape in zip(room.parts, arrays, self._shapes, strict=True):
             if type(x) is np.ndarray:
                 fits = x.shape == shape and x.dtype is _DOUBLE
@@ -490,14 +676,14 @@ class States:
 
     @cached_property
     def _run(self) -> Callable[..., int]:
-        """The native code; it keeps Python's lock, which to give up costs more than the call."""
+        """The native code; it keeps the GIL, as a release costs more than the call."""
         address = ctypes.c_void_p
         kind = ctypes.PYFUNCTYPE(ctypes.c_uint64, address, address, address)
         return kind(self.engine.code_of_state.address("state"))
 
 
 def _plain(given: Any, shape: tuple[int, ...]) -> bool:
-    """Tell whether something is as many of Python's own numbers as a shape says."""
+    """Tell whether a state is Python floats, as many as a shape requires."""
     if not shape:
         return type(given) is float
     if type(given) not in (list, tuple) or len(given) != shape[0]:
@@ -506,21 +692,15 @@ def _plain(given: Any, shape: tuple[int, ...]) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------
-# The words engine: native code of a word graph.
+# The engine.
 # --------------------------------------------------------------------------------------------------
 
-
-LEAST_GROUPS = 64  # that are worth a thread
+LEAST_GROUPS = 64  # per thread
 _POINTER, _WHOLE = ctypes.c_void_p, ctypes.c_int64
-_SAMPLES: dict[np.dtype[Any], Sample] = {
-    np.dtype(np.float64): "double",
-    np.dtype(np.float32): "float",
-    np.dtype(np.uint32): "i32",
-}
 
 
 class WordEngine:
-    """Runs the word graph of a wiring: single samples as scalar code, groups of 64 in lanes."""
+    """Evaluates the word graph of a wiring: single samples by scalar code, 64 in lanes."""
 
     name = "words"
 
@@ -529,12 +709,11 @@ class WordEngine:
     ) -> None:
         if wiring.logic is None:
             raise UsageError(
-                "engine 'words' needs a word graph, and this program has none (paper mode has "
-                "product terms, --approximate cones and free logic that is no graph's): use engine "
-                "'llvm'"
+                "engine 'words' needs a word graph, this program has none (after paper mode or "
+                "--approximate free): use engine 'llvm'"
             )
         if threads < 1:
-            raise UsageError(f"{threads} threads: at least one is needed")
+            raise UsageError(f"{threads} threads: at least one is required")
         self.wiring, self.logic, self.threads = wiring, wiring.logic, threads
         self.machine = processor or llvm.host()
         self._kept: list[llvm.NativeCode] = []
@@ -543,21 +722,17 @@ class WordEngine:
 
     @cached_property
     def single(self) -> Straightened:
-        """The code of one sample."""
         return words_lower.single(self.wiring, self.logic)
 
     @cached_property
-    def wide(self) -> Straightened:
-        """The code of many samples side by side."""
+    def lanes(self) -> Straightened:
         return words_lower.lowered(self.wiring, self.logic, words_lower.LANES)
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch: whole groups in lanes, the rest one by one."""
-        shape = (batch.samples, len(self.wiring.results))
-        values = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
-        words = np.empty(shape, np.uint32)
+        values, words = batch.empty_results(len(self.wiring.results))
         counts = np.zeros(3, np.int64)
-        sample = _SAMPLES[batch.dtype]
+        sample = SAMPLES[batch.dtype]
         groups = batch.samples // GROUP if fits(self.wiring) else 0
         if groups:
             self._run_groups(batch, values, words, counts, groups)
@@ -578,8 +753,8 @@ class WordEngine:
         counts: NDArray[np.int64],
         groups: int,
     ) -> None:
-        """Run whole groups, as many parts of them as there are threads side by side."""
-        run = self.rows(batch.dtype)  # made once, not by every thread
+        """Evaluate whole groups, in one part per thread."""
+        run = self.rows(batch.dtype)  # once, not by every thread
 
         def work(start: int, end: int) -> NDArray[np.int64]:
             rows = slice(start * GROUP, end * GROUP)
@@ -599,7 +774,7 @@ class WordEngine:
     def run_codes(
         self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None
     ) -> Codes:
-        """Return outputs as signed codes, one column each, as the llvm engine's `run_codes`."""
+        """Return outputs as columns of signed codes, as the llvm engine does."""
         kinds = [code_type(port.code.bits) for port in self.wiring.ports]
         given = [np.ascontiguousarray(x, kind) for x, kind in zip(columns, kinds, strict=True)]
         samples = len(given[0])
@@ -609,34 +784,36 @@ class WordEngine:
         counts = np.zeros(3, np.int64)
         groups, rest = divmod(samples, GROUP)
         if groups:
-            self.columns(pointers(given), pointers(made), groups, -1, counts.ctypes.data)
+            self.columns(
+                column_pointers(given), column_pointers(made), groups, -1, counts.ctypes.data
+            )
         if rest:
             few = [np.zeros(GROUP, x.dtype) for x in given]
             for padded, x in zip(few, given, strict=True):
                 padded[:rest] = x[samples - rest :]
             last = [np.empty(GROUP, x.dtype) for x in made]
             mask = (1 << rest) - 1
-            self.columns(pointers(few), pointers(last), 1, mask, counts.ctypes.data)
+            self.columns(column_pointers(few), column_pointers(last), 1, mask, counts.ctypes.data)
             for x, padded in zip(made, last, strict=True):
                 x[samples - rest :] = padded[:rest]
         return Codes(tuple(made), int(counts[CLIPPED]))
 
     @cached_property
     def columns(self) -> Callable[..., None]:
-        """The loop over groups of columns (see `lanes`)."""
+        """The loop over groups of columns."""
         tables = self._tables()
-        text = columns_module(self.wiring, self.wide, tables)
+        text = columns_module(self.wiring, self.lanes, tables)
         return self._function(text, "columns", _POINTER, _POINTER, _WHOLE, _WHOLE, _POINTER)
 
     def _tables(self) -> Permutes | Loads:
         kind = Permutes if self.machine.has_permutes else Loads
-        return kind(self.wide, "table")
+        return kind(self.lanes, "table")
 
     def rows(self, dtype: np.dtype[Any]) -> Callable[..., None]:
-        """Return the loop over groups of rows of a type (see `lanes`)."""
-        sample = _SAMPLES[dtype]
+        """Return the loop over groups of rows of a type."""
+        sample = SAMPLES[dtype]
         if sample not in self._groups:
-            text = rows_module(self.wiring, self.wide, self._tables(), sample, self.machine)
+            text = rows_module(self.wiring, self.lanes, self._tables(), sample, self.machine)
             self._groups[sample] = self._loop(text, "rows")
         return self._groups[sample]
 
@@ -653,12 +830,7 @@ class WordEngine:
 
     def single_module(self, tables: Loads, functions: Sequence[str]) -> str:
         """Return a module of functions of one sample."""
-        lines = [
-            *words_emit.declarations(1),
-            *DECLARATIONS,
-            *tables.texts(),
-            *functions,
-        ]
+        lines = [*declarations(1), *DECLARATIONS, *tables.texts(), *functions]
         return "\n".join([*lines, ATTRIBUTES, ""])
 
     @cached_property
@@ -672,24 +844,23 @@ class WordEngine:
         return llvm.NativeCode(self.single_module(tables, functions), self.machine, near=True)
 
     @cached_property
-    def state(self) -> States:
-        """What evaluates one state, the fastest from Python."""
-        return States(self)
+    def state(self) -> SingleStates:
+        return SingleStates(self)
 
     @cached_property
     def costs(self) -> tuple[int, int]:
-        """The operations of one sample, and those of a group of them in lanes."""
+        """The operations of one sample, and those of a group in lanes."""
         out = SingleLines()
         cells = [f"%c{k}" for k in range(len(self.wiring.ports))]
         made_lines(out, self.single, Loads(self.single, "table"), cells)
         one = operations(out.lines, self.machine)
         if not fits(self.wiring):
             return one, one * GROUP
-        wide = LlvmLines()
+        lanes = LlvmLines()
         group_lines(
-            wide, self.wiring, self.wide, self._tables(), lambda k: f"%i{k}", lambda k: f"%o{k}"
+            lanes, self.wiring, self.lanes, self._tables(), lambda k: f"%i{k}", lambda k: f"%o{k}"
         )
-        return one, operations(wide.lines, self.machine)
+        return one, operations(lanes.lines, self.machine)
 
     def _loop(self, text: str, name: str) -> Callable[..., None]:
         arrays = (_POINTER,) * len(self.wiring.groups)
@@ -700,8 +871,3 @@ class WordEngine:
         self._kept.append(code)
         found: Callable[..., None] = code.function(name, *arguments)
         return found
-
-
-def pointers(columns: Sequence[NDArray[Any]]) -> Any:
-    """Return where columns are, as C takes it."""
-    return (ctypes.c_void_p * len(columns))(*(column.ctypes.data for column in columns))

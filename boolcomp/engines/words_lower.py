@@ -1,4 +1,4 @@
-"""Makes values one after the other, as few as it can."""
+"""Word graphs as straight-line code of signed integers, with tables joined and shortened."""
 
 from __future__ import annotations
 
@@ -17,30 +17,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.engines.engine import Wiring, WordLogic
-    from boolcomp.engines.words_emit import Emission
+    from boolcomp.engines.words import Emission
     from boolcomp.words.graph import HeapPart, OutputWord, PartialProducts
 
-
 # --------------------------------------------------------------------------------------------------
-# Straight-line code on whole numbers with signs, each value with the range that it can have.
-#
-# Words of a graph are held as their distance from the middle: word k of n bits is k - 2^(n-1). Its
-# leading bits are then a shift that keeps the sign, its inverse is -1 less it, and one of 8 or 16
-# bits fits a lane of as many. Values are numbered; equal ones are made once.
+# Straight-line code of signed integers, each value with its range. Words of a graph are centred:
+# word k of n bits is k - 2^(n-1). Its leading bits are then an arithmetic shift, its inverse is -1
+# minus it, and a word of 8 or 16 bits fits into a lane of that size. Values are numbered; equal
+# ones are shared.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """An input's cell; where it comes as a code only its lowest bits are right."""
+class InputCell:
+    """An input's cell; of a code only the lowest bits are valid."""
 
     port: int
     bits: int
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """Σ factor · value + constant; with `wraps` only its lowest so many bits are right."""
+class ValueSum:
+    """Σ factor · value + constant; only its lowest `wraps` bits are valid if that is set."""
 
     terms: tuple[tuple[int, int], ...]
     constant: int
@@ -48,15 +46,15 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
-    """The lowest bits of a value, as a number with a sign."""
+class SignedBits:
+    """The lowest bits of a value, as a signed number."""
 
     of: int
     bits: int
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class ValueProduct:
     """The product of two values."""
 
     a: int
@@ -71,8 +69,8 @@ class Shifted:
     by: int
 
 
-class Field(NamedTuple):
-    """Bits of a value that are part of an index: so many above the lowest `drop`."""
+class BitField(NamedTuple):
+    """Bits of a value in an index: a number of bits above the lowest `drop`."""
 
     of: int
     drop: int
@@ -80,17 +78,17 @@ class Field(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry of a table; the index is made of fields, the lowest first, and parts are added."""
+class LookupEntry:
+    """An entry of a table; the index concatenates fields, the lowest first, and parts."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[BitField, ...]
     table: int
     parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Clamped:
-    """A value, or the end of a range that it is beyond."""
+    """A value clamped to a range."""
 
     of: int
     low: int
@@ -107,17 +105,19 @@ class Inside(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Resting:
-    """Zero where all conditions hold, else a value."""
+    """Zero if all conditions hold, else a value."""
 
     of: int
     conditions: tuple[Inside, ...]
 
 
-Value: TypeAlias = Cell | Sum | Signed | Product | Shifted | Entry | Clamped | Resting
+Value: TypeAlias = (
+    InputCell | ValueSum | SignedBits | ValueProduct | Shifted | LookupEntry | Clamped | Resting
+)
 
 
-class Made(NamedTuple):
-    """An output: its cell, what was inside before it was saturated, and when it rests."""
+class LoweredOutput(NamedTuple):
+    """An output: its cell, the range in which it does not saturate, and its rest conditions."""
 
     cell: int
     inside: Inside | None
@@ -126,23 +126,23 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Straightened:
-    """Values in order, the tables that they look into, and the outputs."""
+    """Values in order, their tables, and the outputs."""
 
     values: tuple[Value, ...]
     ranges: tuple[tuple[int, int], ...]
     tables: tuple[tuple[int, ...], ...]
-    outputs: tuple[Made, ...]
+    outputs: tuple[LoweredOutput, ...]
 
 
 def reads(value: Value) -> tuple[int, ...]:
-    """Return the values that a value is made of."""
-    if isinstance(value, Cell):
+    """Return the operands of a value."""
+    if isinstance(value, InputCell):
         return ()
-    if isinstance(value, Sum):
+    if isinstance(value, ValueSum):
         return tuple(place for _, place in value.terms)
-    if isinstance(value, Product):
+    if isinstance(value, ValueProduct):
         return (value.a, value.b)
-    if isinstance(value, Entry):
+    if isinstance(value, LookupEntry):
         return (*(field.of for field in value.fields), *value.parts)
     if isinstance(value, Resting):
         return (value.of, *(one.of for one in value.conditions))
@@ -150,47 +150,45 @@ def reads(value: Value) -> tuple[int, ...]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Tables by the bits that index them: put together, shortened, and looked at as functions of bits.
-#
-# A bit is a value and a place in it. A table's entries are an array with two places on each axis,
-# one axis a bit, the highest bit first; so a bit is left out, fixed or brought in by indexing.
+# Tables as functions of bits. A bit is a value and a place in it. A table's entries are an array
+# with an axis of two places per bit, the highest bit first; so array indexing removes, fixes or
+# adds a bit.
 # --------------------------------------------------------------------------------------------------
 
+Bit = tuple[int, int]  # a value, and the place of one of its bits
 
-Bit = tuple[int, int]  # a value, and which of its bits
 
-
-class Indexed(NamedTuple):
+class BitTable(NamedTuple):
     """A function of bits, the lowest of its index first."""
 
     bits: tuple[Bit, ...]
     entries: NDArray[np.int64]
 
     @property
-    def fields(self) -> tuple[Field, ...]:
+    def fields(self) -> tuple[BitField, ...]:
         """The bits as runs of values."""
-        found: list[Field] = []
+        found: list[BitField] = []
         for of, bit in self.bits:
             if found and found[-1].of == of and found[-1].drop + found[-1].bits == bit:
                 found[-1] = found[-1]._replace(bits=found[-1].bits + 1)
             else:
-                found.append(Field(of, bit, 1))
+                found.append(BitField(of, bit, 1))
         return tuple(found)
 
 
-def indexed(fields: Sequence[Field], entries: Sequence[int]) -> Indexed:
-    """Return a table as a function of bits, each of them once."""
+def indexed(fields: Sequence[BitField], entries: Sequence[int]) -> BitTable:
+    """Return a table as a function of distinct bits."""
     every = [(f.of, f.drop + k) for f in fields for k in range(f.bits)]
     bits = list(dict.fromkeys(every))
     index = np.arange(1 << len(bits))
     place = np.zeros_like(index)
     for k, bit in enumerate(every):
         place |= (index >> bits.index(bit) & 1) << k
-    return Indexed(tuple(bits), np.asarray(entries, np.int64)[place])
+    return BitTable(tuple(bits), np.asarray(entries, np.int64)[place])
 
 
-def shortened(table: Indexed, known: Callable[[int], int | None]) -> Indexed:
-    """Return a table without bits that are known or make no difference, in order."""
+def shortened(table: BitTable, known: Callable[[int], int | None]) -> BitTable:
+    """Return a table without constant or irrelevant bits, in order."""
     bits = list(table.bits)
     entries = table.entries.reshape((2,) * len(bits))
     for bit in reversed(table.bits):  # the highest is the first axis
@@ -208,62 +206,59 @@ def shortened(table: Indexed, known: Callable[[int], int | None]) -> Indexed:
 
 
 def together(
-    tables: Sequence[Indexed],
+    tables: Sequence[BitTable],
     combine: Callable[..., NDArray[np.int64]],
-) -> Indexed:
-    """Return what tables make together, as a function of all their bits."""
+) -> BitTable:
+    """Return the sum of tables as a function of all their bits."""
     bits = sorted({bit for table in tables for bit in table.bits})
-    return Indexed(tuple(bits), combine(*(_spread(table, bits) for table in tables)).ravel())
+    return BitTable(tuple(bits), combine(*(_spread(table, bits) for table in tables)).ravel())
 
 
-def ordered(table: Indexed, bits: Sequence[Bit]) -> Indexed:
-    """Return a table with the bits of its index in an order."""
+def ordered(table: BitTable, bits: Sequence[Bit]) -> BitTable:
+    """Return a table with the bits of its index in a given order."""
     index = np.arange(1 << len(bits))
     place = np.zeros_like(index)
     for k, bit in enumerate(table.bits):
         place |= (index >> bits.index(bit) & 1) << k
-    return Indexed(tuple(bits), table.entries[place])
+    return BitTable(tuple(bits), table.entries[place])
 
 
-def union(tables: Sequence[Indexed]) -> int:
-    """Return how many bits tables read together."""
+def union(tables: Sequence[BitTable]) -> int:
     return len({bit for table in tables for bit in table.bits})
 
 
-def _spread(table: Indexed, bits: Sequence[Bit]) -> NDArray[np.int64]:
+def _spread(table: BitTable, bits: Sequence[Bit]) -> NDArray[np.int64]:
     """Return the entries of a table whose bits are in order, with an axis for every bit."""
     found = _sorted(list(table.bits), table.entries.reshape((2,) * len(table.bits)))
     shape = [2 if bit in table.bits else 1 for bit in reversed(bits)]
     return np.broadcast_to(found.entries.reshape(shape), (2,) * len(bits))
 
 
-def _sorted(bits: list[Bit], entries: NDArray[np.int64]) -> Indexed:
+def _sorted(bits: list[Bit], entries: NDArray[np.int64]) -> BitTable:
     order = sorted(range(len(bits)), key=lambda k: bits[k], reverse=True)
     axes = [len(bits) - 1 - k for k in order]
     turned = np.transpose(entries, axes) if bits else entries
-    return Indexed(tuple(sorted(bits)), np.ascontiguousarray(turned).ravel())
+    return BitTable(tuple(sorted(bits)), np.ascontiguousarray(turned).ravel())
 
 
-def renumbered(fields: Sequence[Field], to: Mapping[int, int]) -> tuple[Field, ...]:
-    """Return fields of values with other numbers."""
+def renumbered(fields: Sequence[BitField], to: Mapping[int, int]) -> tuple[BitField, ...]:
     return tuple(field._replace(of=to[field.of]) for field in fields)
 
 
 # --------------------------------------------------------------------------------------------------
-# Makes values one after the other, as few as it can.
+# The maker of values, which simplifies and shares them.
 # --------------------------------------------------------------------------------------------------
 
-
-PLAIN = (1, 2, 4, 8)  # factors that cost nothing where a value is added
+PLAIN = (1, 2, 4, 8)  # factors without cost in an addition
 
 
 @dataclass(frozen=True, slots=True)
-class Taste:
-    """What a machine finds cheap: bits of the index of a table that takes the place of others.
+class TableCosts:
+    """The largest cheap tables of a machine, in bits of the index.
 
-    `alike` where all of these read the same word, `apart` where they read two that are multiplied;
-    `triangle` are the low digits of either word whose partial products are one table. With `parts`
-    bits of an index that are an entry's are looked up where they stand in it.
+    `alike` is for tables of one word, `apart` for the product of two words. `triangle` is the
+    number of low digits of either word whose partial products are one table. With `parts`, index
+    bits that come from another entry are looked up in their final places.
     """
 
     alike: int
@@ -272,17 +267,17 @@ class Taste:
     parts: bool = False
 
 
-class Maker:
-    """Makes values one after the other."""
+class ValueMaker:
+    """Creates values one after the other."""
 
-    def __init__(self, taste: Taste) -> None:
-        self.taste = taste
+    def __init__(self, costs: TableCosts) -> None:
+        self.costs = costs
         self.values: list[Value] = []
         self.ranges: list[tuple[int, int]] = []
         self.tables: list[tuple[int, ...]] = []
         self._places: dict[Value, int] = {}
         self._tables: dict[tuple[int, ...], int] = {}
-        self._indexed: dict[int, Indexed] = {}
+        self._indexed: dict[int, BitTable] = {}
 
     def _made(self, value: Value, low: int, high: int) -> int:
         if value not in self._places:
@@ -290,28 +285,27 @@ class Maker:
             self.values.append(value)
             self.ranges.append((low, high))
         place = self._places[value]
-        before = self.ranges[place]  # what is known of it in one place holds in all
+        before = self.ranges[place]  # the intersection of its known ranges
         self.ranges[place] = max(low, before[0]), min(high, before[1])
         return place
 
     def constant(self, value: int) -> int:
-        """Return a number that is known."""
-        return self._made(Sum((), value), value, value)
+        return self._made(ValueSum((), value), value, value)
 
     def known(self, place: int) -> int | None:
-        """Return which number a value always is."""
+        """Return the constant that a value equals, or None."""
         low, high = self.ranges[place]
         return low if low == high else None
 
     def cell(self, port: int, bits: int) -> int:
         """Return the cell of an input."""
         half = 1 << bits >> 1
-        return self._made(Cell(port, bits), -half, half - 1)
+        return self._made(InputCell(port, bits), -half, half - 1)
 
     def sum(
         self, terms: Iterable[tuple[int, int]], constant: int, within: tuple[int, int] | None = None
     ) -> int:
-        """Return a sum; it may be known to lie within a range."""
+        """Return a sum; its range may be given."""
         factors, constant = self._joined(terms, constant)
         if not factors:
             return self.constant(constant)
@@ -324,10 +318,10 @@ class Maker:
         low, high = self._reach(factors, constant)
         if within is not None:
             low, high = max(low, within[0]), min(high, within[1])
-        return self._made(Sum(factors, constant), low, high)
+        return self._made(ValueSum(factors, constant), low, high)
 
     def word(self, terms: Iterable[tuple[int, int]], constant: int, bits: int) -> int:
-        """Return the lowest bits of a sum with a sign; where it may wrap, those bits alone."""
+        """Return the lowest bits of a sum as a signed number, or the sum if it cannot wrap."""
         factors, constant = self._joined(terms, constant)
         low, high = self._reach(factors, constant)
         half = 1 << bits >> 1
@@ -336,24 +330,24 @@ class Maker:
         if not factors:
             return self.constant((constant + half) % (1 << bits) - half)
         constant = (constant + half) % (1 << bits) - half
-        return self._made(Sum(factors, constant, bits), -half, half - 1)
+        return self._made(ValueSum(factors, constant, bits), -half, half - 1)
 
     def fits(self, terms: Iterable[tuple[int, int]], constant: int, bits: int) -> bool:
-        """Tell whether a sum lies within a word of so many bits."""
+        """Tell whether a sum fits into a signed word."""
         low, high = self._reach(*self._joined(terms, constant))
         return -(1 << bits >> 1) <= low and high < 1 << bits >> 1
 
     def signed(self, place: int) -> int:
-        """Return a value of which all bits are right."""
+        """Return a value with valid high bits."""
         bits = self._right(place)
-        return self._made(Signed(place, bits), *self.ranges[place]) if bits else place
+        return self._made(SignedBits(place, bits), *self.ranges[place]) if bits else place
 
     def _right(self, place: int) -> int:
-        """Return how many of the lowest bits of a value are right; 0 where all are."""
+        """Return the number of valid low bits of a value; 0 if all are valid."""
         value = self.values[place]
-        if isinstance(value, Cell):
+        if isinstance(value, InputCell):
             return value.bits
-        return value.wraps if isinstance(value, Sum) else 0
+        return value.wraps if isinstance(value, ValueSum) else 0
 
     def product(self, a: int, b: int) -> int:
         """Return a product."""
@@ -363,7 +357,7 @@ class Maker:
         if a in self._indexed and b in self._indexed and self._few(a, b):
             return self._table([a, b], lambda x, y: x * y)
         ends = [x * y for x in self.ranges[a] for y in self.ranges[b]]
-        return self._made(Product(min(a, b), max(a, b)), min(ends), max(ends))
+        return self._made(ValueProduct(min(a, b), max(a, b)), min(ends), max(ends))
 
     def shifted(self, place: int, by: int) -> int:
         """Return a value without its lowest bits, rounded down."""
@@ -381,7 +375,7 @@ class Maker:
         return self._made(Shifted(place, by), low >> by, high >> by)
 
     def loose(self, place: int, by: int) -> int:
-        """Return what `shifted` does, where bits above those of the word do not matter."""
+        """Return a shifted value whose bits above those of the word do not matter."""
         if not by:
             return place
         if not self._right(place):
@@ -389,15 +383,14 @@ class Maker:
         low, high = self.ranges[place]
         return self._made(Shifted(place, by), low >> by, high >> by)
 
-    def entry(self, fields: Sequence[Field], entries: Sequence[int]) -> int:
-        """Return an entry of a table; bits of the index that make no difference are left out."""
+    def entry(self, fields: Sequence[BitField], entries: Sequence[int]) -> int:
         return self._entry(indexed(fields, entries))
 
-    def _entry(self, table: Indexed) -> int:
+    def _entry(self, table: BitTable) -> int:
         table = shortened(table, self.known)
         if not table.bits:
             return self.constant(int(table.entries[0]))
-        plain = [bit for bit in table.bits if not self.taste.parts or bit[0] not in self._indexed]
+        plain = [bit for bit in table.bits if not self.costs.parts or bit[0] not in self._indexed]
         looked = [bit for bit in table.bits if bit not in plain]
         known, table = table, ordered(table, [*plain, *looked])
         entries = tuple(int(x) for x in table.entries)
@@ -406,12 +399,14 @@ class Maker:
             self.tables.append(entries)
         fields = table._replace(bits=tuple(plain)).fields
         parts = self._parts(looked, len(plain))
-        place = self._made(Entry(fields, self._tables[entries], parts), min(entries), max(entries))
+        place = self._made(
+            LookupEntry(fields, self._tables[entries], parts), min(entries), max(entries)
+        )
         self._indexed[place] = known
         return place
 
     def _parts(self, bits: Sequence[Bit], first: int) -> tuple[int, ...]:
-        """Return entries that have the bits of other entries where an index wants them."""
+        """Return entries with the index bits of other entries in place."""
         found = []
         for of in dict.fromkeys(of for of, _ in bits):
             places = [(bit, first + k) for k, (value, bit) in enumerate(bits) if value == of]
@@ -422,17 +417,16 @@ class Maker:
         return tuple(found)
 
     def _table(self, places: Sequence[int], combine: Callable[..., NDArray[np.int64]]) -> int:
-        """Return a function of table entries as one table."""
         return self._entry(together([self._indexed[place] for place in places], combine))
 
     def _few(self, a: int, b: int) -> bool:
-        """Tell whether a table takes the place of a product of entries."""
+        """Tell whether a table can replace a product of entries."""
         tables = [self._indexed[place] for place in (a, b)]
         alike = {of for of, _ in tables[0].bits} == {of for of, _ in tables[1].bits}
-        return union(tables) <= (self.taste.alike if alike else self.taste.apart)
+        return union(tables) <= (self.costs.alike if alike else self.costs.apart)
 
     def clamped(self, place: int, low: int, high: int) -> int:
-        """Return a value put into a range."""
+        """Return a value clamped to a range."""
         place = self.signed(place)
         least, most = self.ranges[place]
         if low <= least and most <= high:
@@ -441,12 +435,12 @@ class Maker:
                           min(high, max(most, low)))  # fmt: skip
 
     def resting(self, place: int, conditions: tuple[Inside, ...]) -> int:
-        """Return zero where all conditions hold."""
+        """Return a value that is zero if all conditions hold."""
         low, high = self.ranges[place]
         return self._made(Resting(place, conditions), min(low, 0), max(high, 0))
 
-    def done(self, outputs: Sequence[Made]) -> Straightened:
-        """Return all values that an output needs."""
+    def done(self, outputs: Sequence[LoweredOutput]) -> Straightened:
+        """Return all needed values."""
         needed = {
             place
             for made in outputs
@@ -461,11 +455,11 @@ class Maker:
         values = []
         for place in kept:
             value = self.values[place]
-            if isinstance(value, Entry):
+            if isinstance(value, LookupEntry):
                 tables.setdefault(value.table, len(tables))
             values.append(_moved(value, to, tables))
         made = tuple(
-            Made(to[one.cell], one.inside and one.inside._replace(of=to[one.inside.of]),
+            LoweredOutput(to[one.cell], one.inside and one.inside._replace(of=to[one.inside.of]),
                  tuple(i._replace(of=to[i.of]) for i in one.rests))
             for one in outputs
         )  # fmt: skip
@@ -477,20 +471,20 @@ class Maker:
     def _joined(
         self, terms: Iterable[tuple[int, int]], constant: int
     ) -> tuple[tuple[tuple[int, int], ...], int]:
-        """Return terms with equal values joined, known ones in the constant, tables together."""
+        """Return terms with equal values merged, constants added, tables joined."""
         found: dict[int, int] = {}
         for factor, place in terms:
             if (known := self.known(place)) is not None:
                 constant += factor * known
                 continue
             inner = self.values[place]
-            if isinstance(inner, Sum) and not inner.wraps and len(inner.terms) == 1:
-                constant += factor * inner.constant  # a value moved and raised
-                factor, place = factor * inner.terms[0][0], inner.terms[0][1]  # noqa: PLW2901 (the same value said otherwise)
+            if isinstance(inner, ValueSum) and not inner.wraps and len(inner.terms) == 1:
+                constant += factor * inner.constant  # a scaled value with a constant
+                factor, place = factor * inner.terms[0][0], inner.terms[0][1]  # noqa: PLW2901 (the same value)
             found[place] = found.get(place, 0) + factor
         for place in [k for k, factor in found.items() if k in self._indexed]:
-            if self.taste.parts and abs(factor := found[place]) not in PLAIN:
-                del found[place]  # multiplied where it lies
+            if self.costs.parts and abs(factor := found[place]) not in PLAIN:
+                del found[place]  # replaced by the scaled table
                 whole = self._table([place], lambda x, f=factor: f * x)
                 found[whole] = found.get(whole, 0) + 1
         for several in self._alike(found):
@@ -500,7 +494,7 @@ class Maker:
         return tuple((factor, place) for place, factor in found.items() if factor), constant
 
     def _alike(self, found: Iterable[int]) -> list[list[int]]:
-        """Return the entries among some values that are better one table, group by group."""
+        """Return groups of entries that are better one table."""
         groups: dict[frozenset[int], list[int]] = {}
         for place in found:
             if place in self._indexed:
@@ -509,7 +503,7 @@ class Maker:
         chosen = []
         for several in groups.values():
             tables = [self._indexed[place] for place in several]
-            if len(several) > 1 and union(tables) <= self.taste.alike:
+            if len(several) > 1 and union(tables) <= self.costs.alike:
                 chosen.append(several)
         return chosen
 
@@ -522,17 +516,17 @@ class Maker:
 
 
 def _moved(value: Value, to: dict[int, int], tables: dict[int, int]) -> Value:
-    """Return a value whose operands and table have other numbers."""
-    if isinstance(value, Cell):
+    """Return a value with renumbered operands and table."""
+    if isinstance(value, InputCell):
         return value
-    if isinstance(value, Sum):
+    if isinstance(value, ValueSum):
         terms = tuple((factor, to[place]) for factor, place in value.terms)
-        return Sum(terms, value.constant, value.wraps)
-    if isinstance(value, Product):
-        return Product(to[value.a], to[value.b])
-    if isinstance(value, Entry):
+        return ValueSum(terms, value.constant, value.wraps)
+    if isinstance(value, ValueProduct):
+        return ValueProduct(to[value.a], to[value.b])
+    if isinstance(value, LookupEntry):
         parts = tuple(to[place] for place in value.parts)
-        return Entry(renumbered(value.fields, to), tables[value.table], parts)
+        return LookupEntry(renumbered(value.fields, to), tables[value.table], parts)
     if isinstance(value, Resting):
         conditions = tuple(one._replace(of=to[one.of]) for one in value.conditions)
         return Resting(to[value.of], conditions)
@@ -540,14 +534,11 @@ def _moved(value: Value, to: dict[int, int], tables: dict[int, int]) -> Value:
 
 
 # --------------------------------------------------------------------------------------------------
-# Tables: loads for one sample; for 64 samples permutes of registers, or a load each.
-#
-# A register of 64 bytes is permuted by one instruction, two by another; larger tables are several
-# of these, of which the upper bits of the index choose. Bits of an index above those of its table
-# are not looked at, for shorter tables are repeated. Entries of more than 8 bits are permuted byte
-# by byte.
+# Tables: loads for one sample; for 64 samples permutes of registers, or 64 loads. One instruction
+# permutes a register of 64 bytes or a pair; larger tables have several, selected by the upper bits
+# of the index. Short tables are repeated, so that bits of an index above their own do not matter.
+# Entries of more than 8 bits are permuted byte by byte.
 # --------------------------------------------------------------------------------------------------
-
 
 REGISTER, PAIR = 6, 7  # bits of the index of one permute
 BYTES = "<64 x i8>"
@@ -555,17 +546,17 @@ _ONE = "@llvm.x86.avx512.permvar.qi.512"
 _TWO = "@llvm.x86.avx512.vpermi2var.qi.512"
 
 
-class Tables(Protocol):
-    """What looks up entries."""
+class LookupTables(Protocol):
+    """The look-ups of entries."""
 
     def begin(self, out: LlvmLines) -> None:
-        """Write what comes before all look-ups of a function."""
+        """Write the code before all look-ups of a function."""
 
-    def entry(self, emission: Emission, value: Entry, width: int) -> str:
-        """Return entries with so many bits."""
+    def entry(self, emission: Emission, value: LookupEntry, width: int) -> str:
+        """Return entries of `width` bits."""
 
     def texts(self) -> list[str]:
-        """Return what stands outside of functions."""
+        """Return the text outside of functions."""
 
 
 def table_width(entries: Sequence[int]) -> int:
@@ -575,9 +566,9 @@ def table_width(entries: Sequence[int]) -> int:
 
 
 class Loads:
-    """Looks up one entry by a load; many lanes one after the other.
+    """Looks up entries by loads, those of many lanes one after the other.
 
-    All tables lie side by side, so that one register is the address of them all.
+    All tables are adjacent, so that one register holds the address of all.
     """
 
     def __init__(self, code: Straightened, name: str) -> None:
@@ -593,11 +584,10 @@ class Loads:
         self._called: set[tuple[int, int]] = set()
 
     def begin(self, out: LlvmLines) -> None:
-        """Take the address into a register, of which nothing more is known."""
         out.do(f'%tables = call ptr asm "", "=r,0"(ptr @{self.name})')
 
-    def entry(self, emission: Emission, value: Entry, width: int) -> str:
-        """Return entries with so many bits."""
+    def entry(self, emission: Emission, value: LookupEntry, width: int) -> str:
+        """Return entries of `width` bits."""
         bits = sum(field.bits for field in value.fields)
         own, out = self.widths[value.table], emission.out
         kind = emission.kind(own)
@@ -617,7 +607,7 @@ class Loads:
         how = f"{'sext' if width > own else 'trunc'} {kind} {entry} to"
         return entry if own == width else out.emit(f"{how} {emission.kind(width)}")
 
-    def _index(self, emission: Emission, value: Entry) -> str:
+    def _index(self, emission: Emission, value: LookupEntry) -> str:
         out = emission.out
         names = [joined(emission, value.fields, 32)] if value.fields else []
         names += [emission.at(part, 32) for part in value.parts]
@@ -682,8 +672,8 @@ class Permutes:
     def begin(self, out: LlvmLines) -> None:
         """Do nothing: registers are constants where they are needed."""
 
-    def entry(self, emission: Emission, value: Entry, width: int) -> str:
-        """Return entries with so many bits."""
+    def entry(self, emission: Emission, value: LookupEntry, width: int) -> str:
+        """Return entries of `width` bits."""
         bits = sum(field.bits for field in value.fields)
         if bits > self.most:
             return self.loads.entry(emission, value, width)
@@ -703,15 +693,17 @@ class Permutes:
         return [f"declare {BYTES} {_ONE}({BYTES}, {BYTES})", two, *self.loads.texts()]
 
 
-def joined(emission: Emission, fields: Sequence[Field], width: int, *, cut: bool = False) -> str:
-    """Return an index of so many bits; with `cut` what stands above it may be anything."""
+def joined(emission: Emission, fields: Sequence[BitField], width: int, *, cut: bool = False) -> str:
+    """Return an index of a number of bits; with `cut` the bits above are arbitrary."""
     out = emission.out
     whole, place = "", 0
     for turn, field in enumerate(fields):
         own = emission.reaching(field.of, field.drop + field.bits)
         name = emission.at(field.of, own)
         kind = emission.kind(own)
-        if field.drop and own == 8 and emission.lanes > 1:  # by pairs: what comes in is cut off
+        if (
+            field.drop and own == 8 and emission.lanes > 1
+        ):  # by pairs: the bits shifted in are cut off
             pairs = out.emit(f"bitcast {kind} {name} to <{emission.lanes // 2} x i16>")
             by = splat("i16", emission.lanes // 2, field.drop)
             pairs = out.emit(f"lshr <{emission.lanes // 2} x i16> {pairs}, {by}")
@@ -740,7 +732,7 @@ def joined(emission: Emission, fields: Sequence[Field], width: int, *, cut: bool
     return whole
 
 
-def _first(fields: Sequence[Field], bits: int) -> list[Field]:
+def _first(fields: Sequence[BitField], bits: int) -> list[BitField]:
     """Return the fields of the lowest bits of an index."""
     found = []
     for field in fields:
@@ -750,8 +742,8 @@ def _first(fields: Sequence[Field], bits: int) -> list[Field]:
     return found
 
 
-def _choices(emission: Emission, fields: Sequence[Field], bits: int, low: str) -> list[str]:
-    """Return marks where the bits of an index above those of a pair of registers are set."""
+def _choices(emission: Emission, fields: Sequence[BitField], bits: int, low: str) -> list[str]:
+    """Return masks of the index bits above those of a pair of registers."""
     out = emission.out
     places = [(f.of, f.drop + k) for f in fields for k in range(f.bits)]
     found = []
@@ -791,7 +783,7 @@ def _permuted(
 def _assembled(emission: Emission, planes: Sequence[str], width: int) -> str:
     """Return numbers of bytes, the lowest first; the highest has the sign."""
     out, kind = emission.out, emission.kind(width)
-    if len(planes) == 2:  # bytes of both by turns, by two permutes
+    if len(planes) == 2:  # interleave the bytes by two permutes
         places = ", ".join(f"i32 {k // 2 + emission.lanes * (k % 2)}" for k in range(128))
         pair = f"{BYTES} {planes[0]}, {BYTES} {planes[1]}"
         whole = out.emit(f"shufflevector {pair}, <128 x i32> <{places}>")
@@ -810,51 +802,50 @@ def _assembled(emission: Emission, planes: Sequence[str], width: int) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# A word graph as straight-line code on whole numbers with signs.
+# A word graph as straight-line code of signed integers.
 #
-# The digits of words are ±1, and a partial product is whether two of them agree. With a and b for
-# words of m and n bits less their middles, all partial products together are
+# The digits of words are ±1, and a partial product tells whether two digits agree. With a and b for
+# centred words of m and n bits, the sum of all partial products is
 #
 #     Σ 2^(i+j) [a_i = b_j] = a (2b + 1) + b + ((2^m - 1)(2^n - 1) + 1) / 2
 #
-# one multiplication. Where the lowest columns are discarded, what stands there is a triangle of
-# partial products of low digits, which tables say, and is taken off first; small ones are tables
-# altogether.
+# one multiplication. Discarded lowest columns are a triangle of partial products of low digits,
+# which is a table and is subtracted. A small product is one table.
 # --------------------------------------------------------------------------------------------------
 
-
-# Loads are cheap as long as tables stay in the first-level cache: the first of these where they do.
-SINGLE = tuple(Taste(alike=11, apart=apart, triangle=6, parts=True) for apart in (12, 11, 10))
+# Loads are cheap while tables fit into the first-level cache: then the first of these applies.
+SINGLE = tuple(TableCosts(alike=11, apart=apart, triangle=6, parts=True) for apart in (12, 11, 10))
 CACHE = 1 << 15  # bytes
-LANES = Taste(alike=8, apart=8, triangle=4)  # permutes of 256 entries are the largest cheap ones
+LANES = TableCosts(
+    alike=8, apart=8, triangle=4
+)  # permutes of 256 entries are the largest cheap ones
 
 Terms = list[tuple[int, int]]
 
 
 def single(wiring: Wiring, logic: WordLogic) -> Straightened:
     """Return the code of one sample."""
-    for taste in SINGLE:
-        found = lowered(wiring, logic, taste)
+    for costs in SINGLE:
+        found = lowered(wiring, logic, costs)
         if sum(len(x) * table_width(x) // 8 for x in found.tables) <= CACHE:
             break
     return found
 
 
-def lowered(wiring: Wiring, logic: WordLogic, taste: Taste) -> Straightened:
-    """Return the code of a word graph between the cells of a wiring's ports and results."""
-    return _Lowering(wiring, logic, Maker(taste)).done()
+def lowered(wiring: Wiring, logic: WordLogic, costs: TableCosts) -> Straightened:
+    return _Lowering(wiring, logic, ValueMaker(costs)).done()
 
 
 class _Lowering:
-    """Goes through the nodes of a graph."""
+    """Lowers the nodes of a graph."""
 
-    def __init__(self, wiring: Wiring, logic: WordLogic, make: Maker) -> None:
+    def __init__(self, wiring: Wiring, logic: WordLogic, make: ValueMaker) -> None:
         self.graph, self.logic, self.make = logic.graph, logic, make
         self.words: list[int] = []  # the value of every node
         self.cells = []
         for place, port in enumerate(wiring.ports):
             cell, half = make.cell(place, port.code.bits), port.code.cells >> 1
-            if port.given.first:  # cells that no word says are not read
+            if port.given.first:  # cells without a word do not occur
                 cell = make.clamped(cell, port.given.first - half, half - 1)
             self.cells.append(cell)
         self.treads = [port.given.tread for port in wiring.ports]
@@ -872,7 +863,7 @@ class _Lowering:
                 self.words.append(self._heap(node))
 
     def done(self) -> Straightened:
-        """Return all of it."""
+        """Return the code."""
         results = zip(self.graph.results, self.logic.rests, strict=True)
         return self.make.done([self._output(result, rests) for result, rests in results])
 
@@ -881,7 +872,7 @@ class _Lowering:
         drop = source.bits - node.read
         half = 1 << node.bits >> 1
         picked = node.picked
-        fields = [Field(self.words[node.source], drop + k, 1) for k in picked]
+        fields = [BitField(self.words[node.source], drop + k, 1) for k in picked]
         turned = [entry - half for entry in node.entries]
         if picked and picked[-1] == node.read - 1:  # the leading bit of k is inverted here
             middle = len(turned) >> 1
@@ -889,7 +880,7 @@ class _Lowering:
         return self.make.entry(fields, turned)
 
     def _part(self, place: int, drop: int, column: int, *, negative: bool) -> tuple[Terms, int]:
-        """Return a word, or its inverse, without low bits and moved."""
+        """Return a word or its inverse without low bits, shifted."""
         half = 1 << (self.graph.nodes[place].bits - drop) >> 1
         word = self.make.shifted(self.words[place], drop)
         if negative:
@@ -897,7 +888,7 @@ class _Lowering:
         return [(1 << column, word)], half << column
 
     def _angles(self, node: Angles) -> int:
-        """Return a sum of turns, of which only the lowest bits are right where it wraps."""
+        """Return a sum of angles, of which only the lowest bits are valid if it wraps."""
         constant, terms, loose = node.constant - (1 << node.bits >> 1), [], []
         for turn in node.turns:
             drop = self.graph.nodes[turn.node].bits - turn.read
@@ -932,10 +923,10 @@ class _Lowering:
         return [(1 << column, place)], fixed << column
 
     def _products(self, part: PartialProducts) -> tuple[int, int]:
-        """Return a value, and what is to be added to it, for a sum of partial products."""
+        """Return a value and a constant for a sum of partial products."""
         grid = part.layout(self.graph.nodes)
         discards = max(0, -grid.column)
-        drop_a = max(0, discards - grid.b + 1)  # digits that have a part in discarded columns only
+        drop_a = max(0, discards - grid.b + 1)  # digits in discarded columns only
         drop_b = max(0, discards - grid.a + 1)
         m, n = grid.a - drop_a, grid.b - drop_b
         discards -= drop_a + drop_b
@@ -946,12 +937,12 @@ class _Lowering:
         return self._agreement((a, m), (b, n), max(0, discards))
 
     def _agreement(self, x: tuple[int, int], y: tuple[int, int], discards: int) -> tuple[int, int]:
-        """Return a value and what is to be added: digits that agree, without the lowest columns."""
+        """Return a value and a constant: the digits that agree, without the lowest columns."""
         make, (a, m), (b, n) = self.make, x, y
         most = ((1 << m) - 1) * ((1 << n) - 1)
         middle = most + 1 >> 1
-        if discards and m + n <= make.taste.apart:
-            fields = [Field(a, 0, m), Field(b, 0, n)]
+        if discards and m + n <= make.costs.apart:
+            fields = [BitField(a, 0, m), BitField(b, 0, n)]
             return make.entry(fields, _agreeing(m, n, discards)), 0
         twice = make.sum([(2, b)], 1)
         terms = [(1, make.product(a, twice)), (1, b)]
@@ -964,13 +955,13 @@ class _Lowering:
         return make.shifted(whole, discards), above
 
     def _triangle(self, x: tuple[int, int], y: tuple[int, int], side: int) -> int:
-        """Return Σ 2^(i+j) over digits that agree, i + j < side, above so many of both words."""
+        """Return Σ 2^(i+j) over digits that agree, i + j < side, from given digits on."""
         make, (a, low_a), (b, low_b) = self.make, x, y
-        if side <= make.taste.triangle:
-            fields = [Field(a, low_a, side), Field(b, low_b, side)]
+        if side <= make.costs.triangle:
+            fields = [BitField(a, low_a, side), BitField(b, low_b, side)]
             return make.entry(fields, _digits(side, side, lambda i, j: i + j < side))
         half = (side + 1) // 2
-        fields = [Field(a, low_a, half), Field(b, low_b, half)]
+        fields = [BitField(a, low_a, half), BitField(b, low_b, half)]
         square = make.entry(fields, _digits(half, half, lambda _i, _j: True))
         sides = [
             self._triangle((a, low_a + half), y, side - half),
@@ -978,7 +969,7 @@ class _Lowering:
         ]
         return make.sum([(1, square), *((1 << half, one) for one in sides)], 0)
 
-    def _output(self, result: OutputWord, rests: tuple[int, ...] | None) -> Made:
+    def _output(self, result: OutputWord, rests: tuple[int, ...] | None) -> LoweredOutput:
         heap = self.graph.nodes[result.node]
         left = heap.bits - result.drop
         word = self.make.shifted(self.words[result.node], result.drop)
@@ -986,9 +977,9 @@ class _Lowering:
         cell = self.make.clamped(word, -half, half - 1)
         inside = None if left == result.bits or cell == word else Inside(word, -half, half - 1)
         if rests is None:
-            return Made(cell, inside, ())
+            return LoweredOutput(cell, inside, ())
         zeros = tuple(Inside(self.make.signed(self.cells[k]), self.treads[k] - 1, 0) for k in rests)
-        return Made(self.make.resting(cell, zeros), inside, zeros)
+        return LoweredOutput(self.make.resting(cell, zeros), inside, zeros)
 
 
 def _digits(m: int, n: int, counts: Callable[[int, int], bool]) -> list[int]:
@@ -1006,7 +997,7 @@ def _digits(m: int, n: int, counts: Callable[[int, int], bool]) -> list[int]:
 
 
 def _agreeing(m: int, n: int, discards: int) -> list[int]:
-    """Return what is left of partial products without the lowest columns, for words with signs."""
+    """Return the partial products without the lowest columns, for all signed words."""
     found = np.reshape(_digits(m, n, lambda i, j: i + j >= discards), (1 << n, 1 << m))
     turned = np.roll(found >> discards, (1 << n >> 1, 1 << m >> 1), (0, 1))
     return [int(x) for x in turned.ravel()]

@@ -1,31 +1,27 @@
-"""Networks of nodes with at most three inputs: made, simulated, compared, made smaller."""
+"""Networks of nodes with at most three inputs (LUT3): built, simulated, compared, optimised."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.base.lazy import lazy
+from boolcomp.base import lazy
 
 if TYPE_CHECKING:
     from boolcomp.logic.adders import Addend as Addend
     from boolcomp.logic.adders import Sum as Sum
     from boolcomp.logic.adders import cells_of as cells_of
     from boolcomp.logic.adders import coder as coder
+    from boolcomp.logic.adders import representable_cells as representable_cells
     from boolcomp.logic.adders import rest_network as rest_network
     from boolcomp.logic.adders import resting_network as resting_network
-    from boolcomp.logic.adders import said as said
     from boolcomp.logic.adders import sum_network as sum_network
-    from boolcomp.logic.diagram_machine import Branch as Branch
-    from boolcomp.logic.diagram_machine import Leaf as Leaf
-    from boolcomp.logic.diagram_machine import followers as followers
-    from boolcomp.logic.diagram_machine import laid_out as laid_out
-    from boolcomp.logic.diagram_machine import run_image as run_image
-    from boolcomp.logic.diagrams import Diagram as Diagram
     from boolcomp.logic.diagrams import DiagramNode as DiagramNode
     from boolcomp.logic.diagrams import Forest as Forest
     from boolcomp.logic.diagrams import Levels as Levels
     from boolcomp.logic.diagrams import diagram_of as diagram_of
-    from boolcomp.logic.equivalence import Comparison as Comparison
+    from boolcomp.logic.diagrams import followers as followers
+    from boolcomp.logic.diagrams import laid_out as laid_out
+    from boolcomp.logic.diagrams import run_image as run_image
     from boolcomp.logic.equivalence import equivalent as equivalent
     from boolcomp.logic.equivalence import evaluate as evaluate
     from boolcomp.logic.equivalence import matches as matches
@@ -37,16 +33,18 @@ if TYPE_CHECKING:
     from boolcomp.logic.formats import render as render
     from boolcomp.logic.formats import render_ascii as render_ascii
     from boolcomp.logic.formats import render_binary as render_binary
-    from boolcomp.logic.formats import render_logic as render_logic
     from boolcomp.logic.formats import render_netlist as render_netlist
+    from boolcomp.logic.lutmapping import AbcTool as AbcTool
+    from boolcomp.logic.lutmapping import abc_networks as abc_networks
+    from boolcomp.logic.lutmapping import find as find
+    from boolcomp.logic.lutmapping import mapped as mapped
+    from boolcomp.logic.lutmapping import run as run
     from boolcomp.logic.lutnetwork import LutNetwork as LutNetwork
     from boolcomp.logic.lutnetwork import parse_luts as parse_luts
-    from boolcomp.logic.network import ALL as ALL
     from boolcomp.logic.network import AND2 as AND2
     from boolcomp.logic.network import AND3 as AND3
     from boolcomp.logic.network import AND_OR as AND_OR
     from boolcomp.logic.network import CONSTANTS as CONSTANTS
-    from boolcomp.logic.network import FIRST as FIRST
     from boolcomp.logic.network import MAJ3 as MAJ3
     from boolcomp.logic.network import OR2 as OR2
     from boolcomp.logic.network import XOR2 as XOR2
@@ -60,52 +58,38 @@ if TYPE_CHECKING:
     from boolcomp.logic.order import in_order as in_order
     from boolcomp.logic.order import merged as merged
     from boolcomp.logic.order import most_live as most_live
+    from boolcomp.logic.resub import improve_windows as improve_windows
+    from boolcomp.logic.resub import resubstitute as resubstitute
     from boolcomp.logic.sat import Solver as Solver
-    from boolcomp.logic.sat import sweep_miter as sweep_miter
     from boolcomp.logic.simulation import Planes as Planes
     from boolcomp.logic.simulation import TruthTable as TruthTable
-    from boolcomp.logic.simulation import chunks as chunks
-    from boolcomp.logic.simulation import digest as digest
-    from boolcomp.logic.simulation import input_planes as input_planes
-    from boolcomp.logic.simulation import plane_of as plane_of
-    from boolcomp.logic.simulation import random_planes as random_planes
     from boolcomp.logic.simulation import truth_planes as truth_planes
-    from boolcomp.logic.synthesis.abc import Tool as Tool
-    from boolcomp.logic.synthesis.abc import abc_networks as abc_networks
-    from boolcomp.logic.synthesis.abc import find as find
-    from boolcomp.logic.synthesis.abc import mapped as mapped
-    from boolcomp.logic.synthesis.abc import run as run
-    from boolcomp.logic.synthesis.optimise import SCRIPTS as SCRIPTS
-    from boolcomp.logic.synthesis.optimise import optimise as optimise
-    from boolcomp.logic.synthesis.resub import improve_windows as improve_windows
-    from boolcomp.logic.synthesis.resub import resubstitute as resubstitute
-    from boolcomp.logic.synthesis.tables import Objective as Objective
-    from boolcomp.logic.synthesis.tables import SynthesisRecipe as SynthesisRecipe
-    from boolcomp.logic.synthesis.tables import diagram_networks as diagram_networks
-    from boolcomp.logic.synthesis.tables import measure as measure
-    from boolcomp.logic.synthesis.tables import synthesise as synthesise
-    from boolcomp.logic.synthesis.tables import synthesise_all as synthesise_all
+    from boolcomp.logic.synthesis import SCRIPTS as SCRIPTS
+    from boolcomp.logic.synthesis import SynthesisRecipe as SynthesisRecipe
+    from boolcomp.logic.synthesis import diagram_networks as diagram_networks
+    from boolcomp.logic.synthesis import measure as measure
+    from boolcomp.logic.synthesis import optimise as optimise
+    from boolcomp.logic.synthesis import synthesise as synthesise
+    from boolcomp.logic.synthesis import synthesise_all as synthesise_all
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "adders": "Addend Sum cells_of coder rest_network resting_network said sum_network",
-            "diagram_machine": "Branch Leaf followers laid_out run_image",
-            "diagrams": "Diagram DiagramNode Forest Levels diagram_of",
-            "equivalence": "Comparison equivalent evaluate matches",
+            "adders": "Addend Sum cells_of coder representable_cells rest_network "
+            "resting_network sum_network",
+            "diagrams": "DiagramNode Forest Levels diagram_of followers laid_out run_image",
+            "equivalence": "equivalent evaluate matches",
             "formats": "Netlist clean parse_aiger parse_blif read_netlist render "
-            "render_ascii render_binary render_logic render_netlist",
+            "render_ascii render_binary render_netlist",
+            "lutmapping": "AbcTool abc_networks find mapped run",
             "lutnetwork": "LutNetwork parse_luts",
-            "network": "ALL AND2 AND3 AND_OR Builder CONSTANTS FIRST MAJ3 Network "
-            "Node OR2 XOR2 XOR3 copied parse_network render_network",
+            "network": "AND2 AND3 AND_OR Builder CONSTANTS MAJ3 Network Node OR2 "
+            "XOR2 XOR3 copied parse_network render_network",
             "order": "in_order merged most_live",
-            "sat": "Solver sweep_miter",
-            "simulation": "Planes TruthTable chunks digest input_planes plane_of "
-            "random_planes truth_planes",
-            "synthesis.abc": "Tool abc_networks find mapped run",
-            "synthesis.optimise": "SCRIPTS optimise",
-            "synthesis.resub": "improve_windows resubstitute",
-            "synthesis.tables": "Objective SynthesisRecipe diagram_networks measure "
+            "resub": "improve_windows resubstitute",
+            "sat": "Solver",
+            "simulation": "Planes TruthTable truth_planes",
+            "synthesis": "SCRIPTS SynthesisRecipe diagram_networks measure optimise "
             "synthesise synthesise_all",
         },
     )

@@ -1,11 +1,11 @@
-"""The last step to an output: add the cells of its terms, round, saturate. Adders as logic.
+"""Codes of words and sums of terms as logic: add cells, round, saturate.
 
-All terms of an output share one step s. Cell k of a term of b_i bits is worth -R_i + (k + ½)s with
-R_i = 2^(b_i - 1) s, and cell K of the output, whose step is s·2^m, covers -R + K s 2^m onwards. So
+All terms of an output share one step s. Cell k of a term of b_i bits has the value -R_i + (k + ½)s
+with R_i = 2^(b_i - 1) s. Cell K of the output, whose step is s·2^m, begins at -R + K s 2^m. So
 
     K = floor((Σ k_i + C) / 2^m)  within  0 .. 2^b - 1,   C = (R - Σ R_i)/s + p/2
 
-for p terms. The k_i are whole: of an odd p the half changes nothing and is left out of C.
+for p terms. The k_i are integers: the half of an odd p has no effect and is omitted from C.
 """
 
 from __future__ import annotations
@@ -25,15 +25,12 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
     from boolcomp.problem.words import CodeKind
 
-
 # --------------------------------------------------------------------------------------------------
-# The codes of words as logic: cells (natural binary) from words and back, bit by bit.
-#
-# Literals stand most significant first. Natural to Gray is an XOR a bit, Gray to natural a chain of
-# them; two's complement is an inverter, which costs nothing; sign-magnitude inverts what is
-# negative, and where a cell lies at zero adds one to it. `codes.Code` does the same with numbers.
+# The codes of words as logic: words to cells (natural binary) and back, most significant bit first.
+# Natural to Gray is an XOR per bit, Gray to natural a chain of them; two's complement is an
+# inverter, without cost. Sign-magnitude inverts negative cells, and with a zero code adds one.
+# `codes.Code` does the same with numbers.
 # --------------------------------------------------------------------------------------------------
-
 
 FLIPPED_BY_BOTH = network.FIRST ^ (network.SECOND & network.THIRD)
 BOTH_DIFFER = (network.FIRST ^ network.SECOND) & (network.FIRST ^ network.THIRD)
@@ -48,7 +45,7 @@ def cells_of(builder: Builder, word: Sequence[int], kind: CodeKind, *, tread: bo
     elif kind == "twos":
         bits[0] ^= 1
     elif kind == "sign-magnitude":
-        if tread:  # the sign, and the magnitude or what is left of it to a power of two
+        if tread:  # the sign, and the magnitude or its two's complement
             bits = _negated(builder, bits[0], bits[1:])
             return [bits[0] ^ 1, *bits[1:]]
         bits = [bits[0] ^ 1, *(builder.node(network.XOR2, bits[0], bit) for bit in bits[1:])]
@@ -68,18 +65,15 @@ def word_of(builder: Builder, cells: Sequence[int], kind: CodeKind, *, tread: bo
     if not tread:
         return [sign, *(builder.node(network.XOR2, sign, bit) for bit in bits[1:])]
     over, *size = _negated(builder, sign, bits[1:])
-    # The lowest cell is as large as no word can say: it becomes the one above.
+    # No word has the magnitude of the lowest cell: it becomes the cell above.
     lowest = builder.node(network.AND2, sign, over ^ 1)
     return [sign, *(builder.node(network.OR2, bit, lowest) for bit in size)]
 
 
 def _negated(builder: Builder, negative: int, size: Sequence[int]) -> list[int]:
-    """Return a number or, where `negative`, what it lacks to 2^bits; first whether it lacks that.
-
-    That is where the number is negative and not zero.
-    """
+    """Return `negative` and a nonzero magnitude, then the magnitude, negated if `negative`."""
     flipped: list[int] = []
-    below = 2 * FALSE  # whether any lower bit is 1: then this one is inverted
+    below = 2 * FALSE  # the OR of lower bits: then this one is inverted
     for bit in reversed(size):
         flipped.append(builder.node(FLIPPED_BY_BOTH, bit, negative, below))
         below = builder.node(network.OR2, below, bit)
@@ -88,22 +82,22 @@ def _negated(builder: Builder, negative: int, size: Sequence[int]) -> list[int]:
 
 @cache
 def coder(kind: CodeKind, bits: int, *, tread: bool) -> Network:
-    """Return the network that makes words of cells."""
+    """Return the network from cells to words."""
     builder = Builder(bits)
     cells = [builder.input(k) for k in range(bits)]
     return builder.build(word_of(builder, cells, kind, tread=tread))
 
 
 @cache
-def said(kind: CodeKind, bits: int, *, tread: bool) -> Network:
-    """Return the network that puts cells where words of a code can say them."""
+def representable_cells(kind: CodeKind, bits: int, *, tread: bool) -> Network:
+    """Return the network from cells to cells that words of a code can represent."""
     builder = Builder(bits)
     word = word_of(builder, [builder.input(k) for k in range(bits)], kind, tread=tread)
     return builder.build(cells_of(builder, word, kind, tread=tread))
 
 
 def _at_zero(builder: Builder, cells: Sequence[int], *, tread: bool) -> list[int]:
-    """Return what all is true of a word at zero: its middle cell, or the two beside the middle."""
+    """Return literals that are all 1 if a word is zero: the middle cell or its two neighbours."""
     first, rest = cells[0], list(cells[1:])
     if tread:
         return [first, *(bit ^ 1 for bit in rest)]
@@ -114,7 +108,7 @@ def _at_zero(builder: Builder, cells: Sequence[int], *, tread: bool) -> list[int
 
 @cache
 def rest_network(words: tuple[tuple[int, bool], ...]) -> Network:
-    """Return whether all words are zero; of each how many bits it has, and if it is mid-tread."""
+    """Return the network that tells whether words of (bits, zero code) are all zero."""
     builder = Builder(sum(bits for bits, _ in words))
     place = 0
     zeros: list[int] = []
@@ -127,9 +121,9 @@ def rest_network(words: tuple[tuple[int, bool], ...]) -> Network:
 
 @cache
 def resting_network(bits: int) -> Network:
-    """Return a mid-tread cell that is the middle one at rest, and whether it saturates elsewhere.
+    """Return the network of a cell with zero code that becomes the middle one at rest.
 
-    Inputs are whether the arm rests, the cell, and whether it saturates.
+    Inputs are the rest signal, the cell and its saturation flag, which is masked at rest.
     """
     builder = Builder(bits + 2)
     rest, first, *others = (builder.input(k) for k in range(bits + 2))
@@ -142,13 +136,13 @@ def resting_network(bits: int) -> Network:
 
 
 # --------------------------------------------------------------------------------------------------
-# The last step to an output: add the cells of its terms, round, saturate. Adders as logic.
+# Sums of cells, rounded and saturated.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Addend:
-    """A word that enters a sum `times` times."""
+    """A word that is added `times` times."""
 
     bits: int
     kind: CodeKind
@@ -156,7 +150,6 @@ class Addend:
 
     @property
     def cells(self) -> int:
-        """The number of cells of its code."""
         return 1 << self.bits
 
 
@@ -170,23 +163,17 @@ class Sum:
 
     @property
     def offset(self) -> int:
-        """C, without the half that an odd number of terms leaves."""
+        """C, without the half of an odd number of terms."""
         whole = 1 << (self.bits + self.guard_bits)
         halves = whole - sum(a.times * (a.cells - 1) for a in self.addends)
         return halves // 2
 
     @property
-    def lowest(self) -> int:
-        """The least value of Σ k_i + C."""
-        return self.offset
-
-    @property
     def highest(self) -> int:
-        """The largest value of Σ k_i + C."""
         return self.offset + sum(a.times * (a.cells - 1) for a in self.addends)
 
     def cell(self, cells: tuple[int, ...]) -> tuple[int, bool]:
-        """Return the output's cell for one cell index an addend, and whether it saturated."""
+        """Return the output's cell for the cells of all addends, and whether it saturated."""
         added = sum(a.times * k for a, k in zip(self.addends, cells, strict=True))
         cell = (added + self.offset) >> self.guard_bits
         last = (1 << self.bits) - 1
@@ -196,23 +183,22 @@ class Sum:
 def sum_network(output: Sum) -> Network:
     """Return the network of a sum.
 
-    Its inputs are the words of the addends, one after the other, most significant bit first. Its
-    outputs are the bits of the cell index (natural, most significant first) and last whether it
-    saturated. Only here, in adders and in leaving the code of words, are there XORs.
+    Its inputs are the words of the addends in order, most significant bit first. Its outputs are
+    the bits of the cell (natural, most significant first) and then the saturation flag.
     """
     builder = Builder(sum(addend.bits for addend in output.addends))
     columns: dict[int, list[int]] = defaultdict(list)
     first = 0
     for addend in output.addends:
-        bits = _natural(builder, addend, first)
+        word = [builder.input(first + k) for k in range(addend.bits)]
         first += addend.bits
-        for weight, bit in enumerate(reversed(bits)):
+        for weight, bit in enumerate(reversed(cells_of(builder, word, addend.kind, tread=False))):
             for shift in range(addend.times.bit_length()):
                 if addend.times >> shift & 1:
                     columns[weight + shift].append(bit)
     width = max(output.highest.bit_length(), (output.bits + output.guard_bits))
-    if output.lowest < 0:
-        width += 1  # for the sign: no sum lies farther below zero than the highest above
+    if output.offset < 0:
+        width += 1  # the sign: no sum is farther below zero than the highest above
     for weight in range(width):
         if output.offset >> weight & 1:
             columns[weight].append(2 * TRUE)
@@ -220,19 +206,12 @@ def sum_network(output: Sum) -> Network:
     return builder.build(_rounded(builder, total, output))
 
 
-def _natural(builder: Builder, addend: Addend, first: int) -> list[int]:
-    """Return the bits of an addend's cell index, most significant first."""
-    word = [builder.input(first + k) for k in range(addend.bits)]
-    return cells_of(builder, word, addend.kind, tread=False)
-
-
 def added(builder: Builder, columns: dict[int, list[int]], width: int) -> list[int]:
-    """Return so many bits of the sum of literals by weight, the least significant first."""
     return [_column(builder, columns, weight) for weight in range(width)]
 
 
 def _column(builder: Builder, columns: dict[int, list[int]], weight: int) -> int:
-    """Add up one column, handing the carries to the next; return the bit that stays."""
+    """Add one column, pass the carries to the next, and return the remaining bit."""
     waiting = columns[weight]
     while len(waiting) > 1:
         three = [*waiting[:3], 2 * FALSE][:3]
@@ -243,7 +222,7 @@ def _column(builder: Builder, columns: dict[int, list[int]], weight: int) -> int
 
 def _rounded(builder: Builder, total: list[int], output: Sum) -> list[int]:
     """Drop the guard bits and saturate; return the cell's bits and the saturation flag."""
-    negative = total.pop() if output.lowest < 0 else 2 * FALSE
+    negative = total.pop() if output.offset < 0 else 2 * FALSE
     low, high = output.guard_bits, output.guard_bits + output.bits
     above = builder.any_of(total[high:])
     cell = [

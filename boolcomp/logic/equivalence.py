@@ -1,8 +1,8 @@
-"""Do two networks compute the same? Exhaustively for few inputs, by proof for many.
+"""Equivalence of two networks: exhaustive for few inputs, proved by sweeping for many.
 
-Up to 20 inputs every input word is tried. Above, random words look for a difference, then the
-miter is proved by sweeping with a SAT solver. "different" always comes with an input word that was
-tried and shows it; where time runs out the verdict is "unknown", never a guess.
+Up to 20 inputs every input word is tried. Above, random words are tried first; then a SAT solver
+proves the miter by sweeping. The verdict "different" comes with an input word that was evaluated.
+After the deadline the verdict is "unknown".
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError
 from boolcomp.logic import simulation
-from boolcomp.logic.network import CONSTANTS, Builder, Network, copied
+from boolcomp.logic.network import restricted, used_inputs
 from boolcomp.twolevel.cubes import Clock
 
 if TYPE_CHECKING:
+    from boolcomp.logic.network import Network
     from boolcomp.logic.simulation import TruthTable, Words
 
 
@@ -29,10 +30,10 @@ SEED = 1988
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is known about two functions of the same inputs.
+    """The result of a comparison of two functions of the same inputs.
 
-    `cases` counts the input words that were tried. `witness` holds one bit an input, the first
-    input first, where output `output` differs; `note` says why nothing is known.
+    `cases` counts the input words that were tried. `witness` holds the input bits, the first input
+    first, at which output `output` differs; `note` explains an unknown verdict.
     """
 
     verdict: Answer
@@ -44,7 +45,6 @@ class Comparison:
 
     @property
     def holds(self) -> bool:
-        """Whether equivalence is certain."""
         return self.verdict == "equivalent"
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ def equivalent(
     deadline: float | None = 60.0,
     most_exhaustive: int = MOST_EXHAUSTIVE,
 ) -> Comparison:
-    """Compare two networks output by output; certain, or "unknown" after `deadline` seconds."""
+    """Compare two networks output by output; "unknown" only after `deadline` seconds."""
     if (a.inputs, len(a.outputs)) != (b.inputs, len(b.outputs)):
         raise UsageError(
             f"{a.inputs} inputs and {len(a.outputs)} outputs cannot be compared with "
@@ -70,9 +70,8 @@ def equivalent(
     if a == b:
         return Comparison("equivalent", "structure", 0)
     clock = Clock(deadline)
-    used = sorted(support(a) | support(b))
-    small_a, small_b = _restricted(a, used), _restricted(b, used)
-    verdict = _compare(small_a, small_b, clock, most_exhaustive)
+    used = sorted({*used_inputs(a), *used_inputs(b)})
+    verdict = _compare(restricted(a, used), restricted(b, used), clock, most_exhaustive)
     if verdict.witness is None:
         return verdict
     word = dict(zip(used, verdict.witness, strict=True))
@@ -80,27 +79,21 @@ def equivalent(
 
 
 def matches(network: Network, table: TruthTable) -> Comparison:
-    """Compare a network with a truth table wherever the table is not free."""
+    """Compare a network with a truth table except at its don't-cares."""
     if (network.inputs, len(network.outputs)) != (table.inputs, table.outputs):
         raise UsageError(
             f"{network!r} cannot be a table of {table.inputs} inputs and {table.outputs} outputs"
         )
     rows = 1 << table.inputs
     for output, plane in enumerate(simulation.truth_planes(network)):
-        wrong = plane ^ simulation.plane_of(table.columns[output])
+        differing = plane ^ simulation.plane_of(table.columns[output])
         if table.free:
-            wrong &= ~simulation.plane_of(table.free[output])
-        if wrong:
-            row = (wrong & -wrong).bit_length() - 1
+            differing &= ~simulation.plane_of(table.free[output])
+        if differing:
+            row = (differing & -differing).bit_length() - 1
             witness = _bits(row, table.inputs)
             return Comparison("different", "exhaustive", rows, witness, output)
     return Comparison("equivalent", "exhaustive", rows)
-
-
-def support(network: Network) -> set[int]:
-    """Return the places of the inputs that a network reads."""
-    signals = {k for node in network.nodes for k in node.operands} | set(network.outputs)
-    return {k - CONSTANTS for k in signals if CONSTANTS <= k < CONSTANTS + network.inputs}
 
 
 def evaluate(network: Network, word: tuple[int, ...]) -> tuple[int, ...]:
@@ -109,19 +102,10 @@ def evaluate(network: Network, word: tuple[int, ...]) -> tuple[int, ...]:
     return outputs
 
 
-def _restricted(network: Network, used: list[int]) -> Network:
-    """Return the network over the inputs it is said to read."""
-    builder = Builder(len(used))
-    literals = [0] * network.inputs
-    for place, k in enumerate(used):
-        literals[k] = builder.input(place)
-    return builder.build(copied(network, builder, literals))
-
-
 def _compare(a: Network, b: Network, clock: Clock, most_exhaustive: int) -> Comparison:
     if a == b:
         return Comparison("equivalent", "structure", 0)
-    if a.inputs <= min(most_exhaustive, simulation.INTEGER_INPUTS):
+    if not a.inputs or a.inputs <= min(most_exhaustive, simulation.INTEGER_INPUTS):
         return _by_integers(a, b)
     if a.inputs <= most_exhaustive:
         return _by_chunks(a, b)
@@ -151,39 +135,38 @@ def _by_chunks(a: Network, b: Network) -> Comparison:
 
 
 def _first_difference(a: Network, b: Network, planes: list[Words]) -> tuple[int, ...] | None:
-    """Return the first of these input words at which an output differs."""
-    wrong = np.zeros_like(planes[0])
+    """Return the first of the given input words at which an output differs."""
+    differing = np.zeros_like(planes[0])
     for x, y in zip(
         simulation.simulate_network(a, planes), simulation.simulate_network(b, planes), strict=True
     ):
-        wrong |= x ^ y
-    words = np.flatnonzero(wrong)
+        differing |= x ^ y
+    words = np.flatnonzero(differing)
     if not len(words):
         return None
     word = int(words[0])
-    bits = int(wrong[word])
+    bits = int(differing[word])
     place = (bits & -bits).bit_length() - 1
     return tuple(int(plane[word]) >> place & 1 for plane in planes)
 
 
 def _proved(a: Network, b: Network, clock: Clock, cases: int) -> Comparison:
-    """Prove or refute what random words could not tell apart."""
     from boolcomp.logic.sat import sweep_miter  # noqa: PLC0415 (only hard cases need it)
 
-    proof = sweep_miter(a, b, clock)
-    if proof.equal:
+    equal, witness = sweep_miter(a, b, clock)
+    if equal is None:
+        return Comparison("unknown", "sweeping", cases, note="the proof ran out of time")
+    if equal:
         return Comparison("equivalent", "sweeping", cases)
-    if proof.witness is not None:
-        return Comparison("different", "sweeping", cases, proof.witness)
-    return Comparison("unknown", "sweeping", cases, note=proof.note)
+    return Comparison("different", "sweeping", cases, witness)
 
 
 def _witnessed(a: Network, b: Network, word: tuple[int, ...], verdict: Comparison) -> Comparison:
-    """Return a verdict of "different", its word tried on both networks."""
+    """Return the verdict "different" after an evaluation of both networks at its witness."""
     pairs = list(zip(evaluate(a, word), evaluate(b, word), strict=True))
     output = next((k for k, (x, y) in enumerate(pairs) if x != y), None)
     if output is None:
-        raise AssertionError("a witness shows no difference")  # our own mistake
+        raise AssertionError("a witness shows no difference")
     return Comparison("different", verdict.method, verdict.cases, word, output)
 
 

@@ -1,8 +1,8 @@
-"""Networks as BLIF, and back: `parse(render(network))` is the same network.
+"""Networks in AIGER and BLIF, written and read: `parse_blif(render(network))` is the same network.
 
-Inputs are i0, i1, …, nodes n0, n1, …, outputs o0, o1, …, unless they have names; every node is a
-`.names` of its ON set. `parse` takes what ABC writes: any names, nodes in any order, ON or OFF
-sets, at most three inputs a node. `read_netlist` keeps names, and takes nodes of more inputs apart.
+BLIF inputs are i0, i1, …, nodes n0, n1, …, outputs o0, o1, …, unless they have names; every node is
+a `.names` of its ON set. `parse_blif` reads the output of ABC: any names, any order, ON or OFF
+sets, at most three inputs per node. `read_netlist` keeps names and decomposes larger nodes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,9 @@ from boolcomp.logic import network as luts
 from boolcomp.logic.network import CONSTANTS, Builder, Network, Node, copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from boolcomp.logic.lutnetwork import Logic
-
-
-# --------------------------------------------------------------------------------------------------
-# A network with names: what is read from files of others, and written for other tools.
-# --------------------------------------------------------------------------------------------------
 
 
 MOST_BYTES = 1 << 26  # of a file that is read
@@ -35,7 +30,7 @@ MOST_SIGNALS = 1 << 22  # inputs, gates, outputs
 
 @dataclass(frozen=True, slots=True)
 class Netlist:
-    """A network, what it is called, and the names of its inputs and outputs, each its own."""
+    """A network, its name, and the names of its inputs and outputs."""
 
     name: str
     inputs: tuple[str, ...]
@@ -49,12 +44,10 @@ class Netlist:
 
 
 # --------------------------------------------------------------------------------------------------
-# AIGER: networks as AND gates and inverters, as text (`aag`) and binary (`aig`), with symbols.
-#
-# A literal is twice a variable, plus one where it is inverted; variable 0 is the constant 0, then
-# come the inputs, then the gates in order. Latches, and properties of AIGER 1.9, are refused.
+# AIGER: networks as AND gates and inverters, as text (`aag`) and binary (`aig`), with symbols. A
+# literal is twice a variable, plus one if it is inverted; variable 0 is the constant 0, then come
+# the inputs, then the gates in order. Latches and properties of AIGER 1.9 raise DataError.
 # --------------------------------------------------------------------------------------------------
-
 
 _AIGER_HEAD = re.compile(rb"(aag|aig)((?: \d{1,9}){5,9})")
 _SYMBOL = re.compile(r"([ilobcjf])(\d{1,9}) (.+)")
@@ -62,7 +55,7 @@ _LONGEST = 200  # bytes of a line with numbers
 
 
 class Aig(NamedTuple):
-    """AND gates over literals, in order: gate k makes variable `inputs + 1 + k`."""
+    """AND gates over literals, in order: gate k is variable `inputs + 1 + k`."""
 
     inputs: int
     gates: tuple[tuple[int, int], ...]
@@ -70,7 +63,7 @@ class Aig(NamedTuple):
 
 
 def aig_of(network: Network) -> Aig:
-    """Return a network as AND gates and inverters; equal gates are made once."""
+    """Return a network as AND gates and inverters; equal gates are shared."""
     algebra = _Gates(network.inputs)
     outputs = network.fold(algebra, [2 * (k + 1) for k in range(network.inputs)])
     return Aig(network.inputs, tuple(algebra.gates), outputs)
@@ -102,7 +95,6 @@ class _Gates:
         return values[-1]
 
     def both(self, a: int, b: int) -> int:
-        """Return the AND of two literals."""
         if b in (a, 1):
             return a
         if a ^ 1 == b or 0 in (a, b):
@@ -135,7 +127,7 @@ def render_binary(netlist: Netlist, comments: Sequence[str] = ()) -> bytes:
         for delta in (2 * k - a, a - b):
             while delta > 0x7F:
                 body.append(delta & 0x7F | 0x80)
-                delta >>= 7  # noqa: PLW2901 (seven bits a byte)
+                delta >>= 7  # noqa: PLW2901 (seven bits per byte)
             body.append(delta)
     return head.encode() + bytes(body) + _symbols(netlist, comments).encode()
 
@@ -153,22 +145,21 @@ def _symbols(netlist: Netlist, comments: Sequence[str]) -> str:
 
 
 def parse_aiger(data: bytes, where: str = "AIGER") -> Netlist:
-    """Read AIGER of either kind; a `DataError` says where a file is wrong."""
     return _Reader(data, where).netlist()
 
 
 class _Reader:
-    """Reads a file from front to back; `line` counts from 1, as editors do."""
+    """Reads a file from front to back; `row` is the number of the line, from 1."""
 
     def __init__(self, data: bytes, where: str) -> None:
         self.data, self.where = data, where
         self.place = self.row = 0
 
-    def fail(self, what: str) -> NoReturn:
-        raise DataError(f"{self.where}:{self.row}: {what}")
+    def fail(self, reason: str) -> NoReturn:
+        raise DataError(f"{self.where}:{self.row}: {reason}")
 
     def line(self) -> bytes:
-        """Return the next line, which is complete."""
+        """Return the next line, which must be complete."""
         self.row += 1
         end = self.data.find(b"\n", self.place)
         if end < 0:
@@ -178,14 +169,14 @@ class _Reader:
         return found.removesuffix(b"\r")
 
     def numbers(self, count: int) -> list[int]:
-        """Return the literals of a line, each of a variable that the file has."""
+        """Return the literals of a line; the file must have their variables."""
         line = self.line()
         words = line[:_LONGEST].split(b" ")
         if len(words) != count or not all(w.isdigit() and len(w) < 10 for w in words):
-            self.fail(f"{shown(line.decode('ascii', 'replace'))} is not {count} literals")
+            self.fail(f"expected {count} literals, not {shown(line.decode('ascii', 'replace'))}")
         found = [int(word) for word in words]
-        if max(found) > 2 * self.most + 1:
-            self.fail(f"literal {max(found)} is of no variable: there are {self.most}")
+        if max(found) > 2 * self.variables + 1:
+            self.fail(f"literal {max(found)} is of no variable: the file has {self.variables}")
         return found
 
     def netlist(self) -> Netlist:
@@ -193,14 +184,16 @@ class _Reader:
         self.line()
         if head is None:
             self.fail("AIGER begins 'aag M I L O A' or 'aig M I L O A', five numbers")
-        self.most, inputs, latches, outputs, gates, *more = map(int, head[2].split())
+        self.variables, inputs, latches, outputs, gates, *more = map(int, head[2].split())
         if latches or any(more):
             self.fail("latches and properties are not combinational logic")
-        if self.most > MOST_SIGNALS or outputs > MOST_SIGNALS:
+        if self.variables > MOST_SIGNALS or outputs > MOST_SIGNALS:
             self.fail(f"at most {MOST_SIGNALS} variables and outputs are read")
         binary = head[1] == b"aig"
-        if self.most < inputs + gates or (binary and self.most > inputs + gates):
-            self.fail(f"{self.most} variables are not those of {inputs} inputs and {gates} gates")
+        if self.variables < inputs + gates or (binary and self.variables > inputs + gates):
+            self.fail(
+                f"{self.variables} variables are not those of {inputs} inputs and {gates} gates"
+            )
         if len(self.data) < 2 * (outputs + gates):
             self.fail("the file is cut off")
         given = range(1, inputs + 1) if binary else [self.input() for _ in range(inputs)]
@@ -229,7 +222,7 @@ class _Reader:
         for _ in range(count):
             made, a, b = self.numbers(3)
             if made & 1 or not made or made >> 1 in found:
-                self.fail(f"{made} is no literal of a gate, or made twice")
+                self.fail(f"{made} is no literal of a gate, or defined twice")
             found[made >> 1] = (a, b, self.row)
         return found
 
@@ -240,7 +233,7 @@ class _Reader:
             a = 2 * variable - self.delta()
             b = a - self.delta()
             if not 0 <= b <= a < 2 * variable:
-                self.fail(f"gate {variable} reads what does not come before it")
+                self.fail(f"gate {variable} reads a later gate")
             found[variable] = (a, b, self.row)
         return found
 
@@ -259,7 +252,7 @@ class _Reader:
     def build(
         self, builder: Builder, known: dict[int, int], rows: dict[int, tuple[int, int, int]]
     ) -> None:
-        """Make every gate after those that it reads; they may stand in any order."""
+        """Build every gate after its operands; the order of the file is arbitrary."""
         if clash := known.keys() & rows.keys():
             self.fail(f"variable {min(clash)} is an input and a gate")
         for root in rows:
@@ -285,7 +278,7 @@ class _Reader:
                 stack += missing
 
     def named(self, network: Network) -> Netlist:
-        """Read symbols, up to the comments; what has none is called i0, o0 and so on."""
+        """Read symbols up to the comments; the default names are i0, o0 and so on."""
         names = {
             "i": [f"i{k}" for k in range(network.inputs)],
             "o": [f"o{k}" for k in range(len(network.outputs))],
@@ -302,24 +295,23 @@ class _Reader:
 
 
 # --------------------------------------------------------------------------------------------------
-# Networks as BLIF, and back: `parse(render(network))` is the same network.
+# BLIF.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST_FAN_IN = 3
 LONGEST_PREFIX = 8  # letters before the number of a node
-WIDEST = 4096  # inputs of a node that is taken apart
+WIDEST = 4096  # inputs of a node that is decomposed
 _IGNORED = (".default_input_arrival", ".default_output_required", ".area", ".delay")
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
-    """One `.names` of a file: the line it stands in, its signals, its table."""
+class BlifNames:
+    """One `.names` of a file: its line, its signals, its table."""
 
     line: int
     operands: tuple[str, ...]
     lut: int
-    wide: tuple[str, ...] = ()  # the rows of one that has more inputs than a table
+    rows: tuple[str, ...] = ()  # instead of the table, of one with more than three inputs
 
 
 def render(network: Network, model: str = "network") -> str:
@@ -330,12 +322,11 @@ def render(network: Network, model: str = "network") -> str:
 
 
 def render_netlist(netlist: Netlist) -> str:
-    """Return a network as BLIF under its names; letters that BLIF does not have become `_`."""
     return render_logic(netlist.network, netlist.name, netlist.inputs, netlist.outputs)
 
 
 def render_logic(network: Logic, model: str, inputs: Sequence[str], outputs: Sequence[str]) -> str:
-    """Return a network, or one of look-up tables, as BLIF under names."""
+    """Return a network, or one of look-up tables, as BLIF with names."""
     inputs, outputs = _tokens(inputs, outputs)
     prefix = _prefix([*inputs, *outputs])
     names = ["", "", *inputs, *(f"{prefix}{k}" for k in range(len(network.nodes)))]
@@ -353,7 +344,7 @@ def render_logic(network: Logic, model: str, inputs: Sequence[str], outputs: Seq
 
 
 def _prefix(names: Sequence[str]) -> str:
-    """Return what no name begins with: n, nn, …, or of another letter where that would be long."""
+    """Return a prefix that no name has: n, nn, …, or of another letter if that is long."""
     runs = {
         letter: max((len(name) - len(name.lstrip(letter)) for name in names), default=0)
         for letter in ("n", *ascii_lowercase)
@@ -363,7 +354,6 @@ def _prefix(names: Sequence[str]) -> str:
 
 
 def _tokens(*groups: Iterable[str]) -> list[list[str]]:
-    """Return names as BLIF can have them, no two equal."""
     taken: set[str] = set()
     counts: dict[str, int] = {}  # the last number that a text got
     found: list[list[str]] = []
@@ -386,49 +376,61 @@ def _words(keyword: str, names: Iterable[str]) -> str:
 
 @cache
 def _cover(lut: int, operands: int) -> str:
-    """Return the ON set of a table, one point a line."""
+    """Return the ON set of a table, one point per line."""
     shift = max(0, 3 - operands)  # the first operands are the high bits of a row's number
     rows = (row for row in range(1 << operands) if lut >> (row << shift) & 1)
     return "\n".join(f"{row:0{operands}b} 1" for row in rows)
 
 
 def parse_blif(text: str, where: str = "BLIF") -> Network:
-    """Read a network node for node; a `DataError` says where a file is wrong."""
+    """Read a network node by node; a DataError names the wrong line."""
     _, inputs, outputs, names = read_names(text, where, MOST_FAN_IN)
+    nodes, ends = numbered(inputs, outputs, names, where, _node)
+    try:
+        return Network(len(inputs), nodes, ends)
+    except ValueError:  # equal, unused or degenerate nodes: legal BLIF, but no normal form
+        builder = Builder(len(inputs))
+        literals = [0, 2, *(builder.input(k) for k in range(len(inputs)))]
+        for lut, operands in nodes:
+            literals.append(builder.node(lut, *(literals[k] for k in operands)))
+        return builder.build(literals[k] for k in ends)
+
+
+def numbered(
+    inputs: Sequence[str], outputs: list[str], names: dict[str, BlifNames], where: str,
+    node_of: Callable[[BlifNames, list[int]], Node | int],
+) -> tuple[tuple[Node, ...], tuple[int, ...]]:  # fmt: skip
+    """Return the nodes of `.names` in topological order, and the signals of the outputs."""
     signals: dict[str, int] = {name: CONSTANTS + k for k, name in enumerate(inputs)}
     nodes: list[Node] = []
-    for name in in_order(signals, outputs, names, where):
-        node = _node(names[name], signals)
+    for name in topological(signals, outputs, names, where):
+        node = node_of(names[name], [signals[k] for k in names[name].operands])
         if isinstance(node, int):
             signals[name] = node
         else:
             signals[name] = CONSTANTS + len(inputs) + len(nodes)
             nodes.append(node)
-    wanted = tuple(signals[name] for name in outputs)
-    try:
-        return Network(len(inputs), tuple(nodes), wanted)
-    except ValueError:  # equal, useless or degenerate nodes: legal BLIF, but no normal form
-        return _normalised(len(inputs), nodes, wanted)
+    return tuple(nodes), tuple(signals[name] for name in outputs)
 
 
 def read_netlist(text: str, where: str = "BLIF") -> Netlist:
-    """Read anybody's network of `.names`; those of more than three inputs are taken apart."""
+    """Read a network of `.names`; those of more than three inputs are decomposed."""
     model, inputs, outputs, names = read_names(text, where, WIDEST)
     builder = Builder(len(inputs))
     literals = {name: builder.input(k) for k, name in enumerate(inputs)}
-    for name in in_order(literals.copy(), outputs, names, where):
+    for name in topological(literals.copy(), outputs, names, where):
         found = names[name]
         operands = [literals[k] for k in found.operands]
         if len(operands) <= MOST_FAN_IN:
             literals[name] = builder.node(found.lut, *operands)
         else:
-            literals[name] = _sum_of_products(builder, found.wide, operands)
+            literals[name] = _sum_of_products(builder, found.rows, operands)
     network = builder.build(literals[name] for name in outputs)
     return Netlist(model, tuple(inputs), tuple(outputs), network)
 
 
 def _sum_of_products(builder: Builder, rows: tuple[str, ...], operands: list[int]) -> int:
-    """Return the literal of rows of an ON set, or of an OFF set."""
+    """Return the literal of rows of an ON set or of an OFF set."""
     products = []
     for row in rows:
         cube = row.partition(" ")[0]
@@ -438,23 +440,13 @@ def _sum_of_products(builder: Builder, rows: tuple[str, ...], operands: list[int
 
 
 def clean(network: Network) -> Network:
-    """Return a network rebuilt: inverters and constants absorbed, equal nodes made once."""
+    """Return a network rebuilt: inverters and constants absorbed, equal nodes shared."""
     builder = Builder(network.inputs)
-    literals = [builder.input(k) for k in range(network.inputs)]
-    return builder.build(copied(network, builder, literals))
+    return builder.build(copied(network, builder))
 
 
-def _normalised(inputs: int, nodes: list[Node], outputs: tuple[int, ...]) -> Network:
-    builder = Builder(inputs)
-    literals = [0, 2, *(builder.input(k) for k in range(inputs))]
-    for lut, operands in nodes:
-        literals.append(builder.node(lut, *(literals[k] for k in operands)))
-    return builder.build(literals[k] for k in outputs)
-
-
-def _node(names: _Names, signals: dict[str, int]) -> Node | int:
-    """Return a node with rising operands, or the signal that a constant or a buffer is."""
-    operands = [signals[name] for name in names.operands]
+def _node(names: BlifNames, operands: list[int]) -> Node | int:
+    """Return a node with rising operands, or the signal of a constant or a buffer."""
     lut = names.lut
     if lut in (0, luts.ALL):
         return lut & 1
@@ -468,11 +460,11 @@ def _node(names: _Names, signals: dict[str, int]) -> Node | int:
     return Node(lut, tuple(operands[k] for k in order))
 
 
-def in_order(
-    inputs: Iterable[str], outputs: list[str], names: dict[str, _Names], where: str
+def topological(
+    inputs: Iterable[str], outputs: list[str], names: dict[str, BlifNames], where: str
 ) -> Iterator[str]:
-    """Yield the needed names so that each comes after its operands; file order where possible."""
-    state = dict.fromkeys(inputs, 2)  # 1: being visited, 2: done
+    """Yield the needed names in topological order; in the order of the file where possible."""
+    state = dict.fromkeys(inputs, 2)  # 1: on the stack, 2: done
     needed = _needed(inputs, outputs, names, where)
     for root in (name for name in names if name in needed):
         stack = [root]
@@ -494,7 +486,7 @@ def in_order(
 
 
 def _needed(
-    inputs: Iterable[str], outputs: list[str], names: dict[str, _Names], where: str
+    inputs: Iterable[str], outputs: list[str], names: dict[str, BlifNames], where: str
 ) -> set[str]:
     known = set(inputs)
     needed: set[str] = set()
@@ -512,7 +504,7 @@ def _needed(
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, words) without comments, continued lines joined."""
+    """Yield (line number, words) without comments; continued lines are joined."""
     words: list[str] = []
     first = 0
     for number, raw in enumerate(text.split("\n"), 1):
@@ -530,11 +522,11 @@ def _logical_lines(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def read_names(
     text: str, where: str, widest: int
-) -> tuple[str, list[str], list[str], dict[str, _Names]]:
+) -> tuple[str, list[str], list[str], dict[str, BlifNames]]:
     """Return the model, the inputs, the outputs and every `.names` by the signal it defines."""
     model = "network"
     ports: dict[str, list[str]] = {".inputs": [], ".outputs": []}
-    names: dict[str, _Names] = {}
+    names: dict[str, BlifNames] = {}
     rows: list[tuple[int, list[str]]] = []
     head: tuple[int, list[str]] | None = None
     ended = False
@@ -548,7 +540,7 @@ def read_names(
             _define(head, rows, names, where, widest)
         head, rows = None, []
         if ended and line:
-            raise DataError(f"{where}:{line}: {words[0]} stands after .end")
+            raise DataError(f"{where}:{line}: {words[0]} follows .end")
         if words[0] == ".names":
             head = (line, words[1:])
         elif words[0] in ports:
@@ -556,13 +548,17 @@ def read_names(
         elif words[0] == ".model":
             model = " ".join(words[1:]) or model
         elif line and words[0] not in (".end", *_IGNORED):
-            raise DataError(f"{where}:{line}: {words[0]} is not combinational logic of .names")
+            raise DataError(
+                f"{where}:{line}: {words[0]} is not combinational: only .names is supported"
+            )
         ended = ended or words[0] == ".end"
     _check_ports(ports[".inputs"], names, where, ended=ended)
     return model, ports[".inputs"], ports[".outputs"], names
 
 
-def _check_ports(inputs: list[str], names: dict[str, _Names], where: str, *, ended: bool) -> None:
+def _check_ports(
+    inputs: list[str], names: dict[str, BlifNames], where: str, *, ended: bool
+) -> None:
     if not ended:
         raise DataError(f"{where}: the file has no .end: it is cut off")
     if len(set(inputs)) != len(inputs):
@@ -574,7 +570,7 @@ def _check_ports(inputs: list[str], names: dict[str, _Names], where: str, *, end
 def _define(
     head: tuple[int, list[str]],
     rows: list[tuple[int, list[str]]],
-    names: dict[str, _Names],
+    names: dict[str, BlifNames],
     where: str,
     widest: int,
 ) -> None:
@@ -590,16 +586,16 @@ def _define(
     texts = tuple(" ".join(row) for _, row in rows)
     try:
         if len(operands) <= MOST_FAN_IN:
-            names[name] = _Names(line, tuple(operands), _table(texts, len(operands)))
+            names[name] = BlifNames(line, tuple(operands), _table(texts, len(operands)))
         else:
             _check_rows(texts, len(operands))
-            names[name] = _Names(line, tuple(operands), 0, texts)
+            names[name] = BlifNames(line, tuple(operands), 0, texts)
     except ValueError as error:
         raise DataError(f"{where}:{line}: {name}: {error}") from error
 
 
 def _check_rows(rows: tuple[str, ...], operands: int) -> None:
-    """Raise a `ValueError` where rows of a `.names` are none, or of ON and OFF sets."""
+    """Raise ValueError for invalid rows of a `.names`, or a mixture of ON and OFF sets."""
     for row in rows:
         cube, _, value = row.rpartition(" ")
         if len(cube) != operands or set(cube) - set("01-") or value not in ("0", "1"):
@@ -610,7 +606,7 @@ def _check_rows(rows: tuple[str, ...], operands: int) -> None:
 
 @cache
 def _table(rows: tuple[str, ...], operands: int) -> int:
-    """Return the table of the rows of a `.names`, a function of its first operands."""
+    """Return the table of the rows of a `.names`."""
     _check_rows(rows, operands)
     points: set[str] = set()
     values = {row[-1] for row in rows}

@@ -1,9 +1,8 @@
-"""Logic as look-up tables of up to six inputs, as an FPGA has them: immutable, one traversal.
+"""Networks of look-up tables with up to six inputs, as in FPGAs: immutable, with one traversal.
 
-Signals are numbered as in `network`: 0 and 1 are the constants, then come the inputs, then the
-tables in topological order. A table of at most three operands is an 8-bit number as in `luts`; one
-of n > 3 operands has 2^n bits, of which bit r is the value where the operands, the first one most
-significant, read r. No table reads a constant, or ignores an operand.
+Signals are numbered as in `network`. A table of at most three operands is an 8-bit number as in
+`network`; one of n > 3 operands has 2^n bits. Bit r is the value if the operands, the first one
+most significant, are the number r. No table reads a constant or ignores an operand.
 """
 
 from __future__ import annotations
@@ -14,18 +13,22 @@ from typing import TYPE_CHECKING, TypeVar
 
 from boolcomp.base.errors import DataError
 from boolcomp.logic import network as luts
-from boolcomp.logic.formats import in_order, read_names
-from boolcomp.logic.network import CONSTANTS, Builder, Network, Node
+from boolcomp.logic.formats import numbered, read_names
+from boolcomp.logic.network import (
+    CONSTANTS,
+    MUX,
+    Builder,
+    CopyAlgebra,
+    DepthAlgebra,
+    Network,
+    Node,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from boolcomp.logic.formats import BlifNames
     from boolcomp.logic.network import NodeAlgebra
-
-
-# --------------------------------------------------------------------------------------------------
-# Logic as look-up tables of up to six inputs, as an FPGA has them: immutable, one traversal.
-# --------------------------------------------------------------------------------------------------
 
 
 Value = TypeVar("Value")
@@ -41,10 +44,6 @@ class LutNetwork:
     outputs: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        self.check()
-
-    def check(self) -> None:
-        """Raise a `ValueError` where this is no network of tables."""
         first = CONSTANTS + self.inputs
         for signal, (lut, operands) in enumerate(self.nodes, first):
             if not 1 <= len(operands) <= MOST_INPUTS or len(set(operands)) < len(operands):
@@ -67,11 +66,10 @@ class LutNetwork:
 
     @property
     def depth(self) -> int:
-        """The largest number of tables from an input to an output."""
-        return max(self.fold(_Depth(), [0] * self.inputs), default=0)
+        return max(self.fold(DepthAlgebra(), [0] * self.inputs), default=0)
 
     def network(self) -> Network:
-        """Return the same functions as a network of nodes with at most three inputs."""
+        """Return the network of LUT3 nodes with the same functions."""
         builder = Builder(self.inputs)
         literals = [builder.input(k) for k in range(self.inputs)]
         return builder.build(self.fold(_Expand(builder), literals))
@@ -87,12 +85,11 @@ Logic = Network | LutNetwork
 
 
 def width(operands: int) -> int:
-    """Return how many bits a table of so many operands has."""
     return max(8, 1 << operands)
 
 
 def row(operands: int, place: int) -> int:
-    """Return the table that is one of its operands."""
+    """Return the table of one of the operands."""
     if operands <= len(luts.LETTERS):
         return luts.LETTERS[place]
     block = 1 << (operands - 1 - place)
@@ -100,7 +97,7 @@ def row(operands: int, place: int) -> int:
 
 
 def entries(lut: int, operands: int) -> list[int]:
-    """Return the values of a table, that where all operands are 0 first."""
+    """Return the values of a table, first that for operands that are all 0."""
     apart = max(0, 3 - operands)
     return [lut >> (k << apart) & 1 for k in range(1 << operands)]
 
@@ -116,7 +113,6 @@ def cofactors(lut: int, operands: int, place: int) -> tuple[int, int]:
 
 @cache
 def support(lut: int, operands: int) -> tuple[int, ...]:
-    """Return the places of the operands that a table depends on."""
     return tuple(
         place for place in range(max(operands, 3)) if len(set(cofactors(lut, operands, place))) == 2
     )
@@ -124,7 +120,7 @@ def support(lut: int, operands: int) -> tuple[int, ...]:
 
 @cache
 def narrowed(lut: int, operands: int, places: tuple[int, ...]) -> int:
-    """Return a table over some of its operands, which hold all that it depends on."""
+    """Return a table over some of its operands, which include its support."""
     kept = len(places)
     found = 0
     for point in range(1 << kept):
@@ -138,24 +134,8 @@ def narrowed(lut: int, operands: int, places: tuple[int, ...]) -> int:
     return found
 
 
-class _Depth:
-    """The algebra of depths."""
-
-    def constant(self, value: int) -> int:  # noqa: ARG002 (every constant is at depth 0)
-        return 0
-
-    def node(self, lut: int, operands: tuple[int, ...]) -> int:  # noqa: ARG002 (any table counts)
-        return 1 + max(operands)
-
-
-class _Expand:
-    """The algebra that takes tables apart: multiplexers down to three operands."""
-
-    def __init__(self, builder: Builder) -> None:
-        self.builder = builder
-
-    def constant(self, value: int) -> int:
-        return 2 * value
+class _Expand(CopyAlgebra):
+    """The algebra that decomposes tables by multiplexers down to three operands."""
 
     def node(self, lut: int, operands: tuple[int, ...]) -> int:
         count = len(operands)
@@ -171,39 +151,26 @@ class _Expand:
             self.node(narrowed(half, count, rest), operands[1:])
             for half in cofactors(lut, count, 0)
         )
-        return self.builder.node(_CHOICE, operands[0], one, zero)
-
-
-_CHOICE = luts.FIRST & luts.SECOND | ~luts.FIRST & luts.ALL & luts.THIRD  # b where a, else c
-
-
-# --------------------------------------------------------------------------------------------------
-# BLIF of look-up tables, as mappers write it: tables of up to six inputs stay whole.
-# --------------------------------------------------------------------------------------------------
+        return self.builder.node(MUX, operands[0], one, zero)
 
 
 def parse_luts(text: str, where: str = "BLIF") -> LutNetwork:
-    """Read tables; constants, wires and operands that nothing depends on are absorbed."""
+    """Read BLIF with tables of up to six inputs; constants, wires and unused operands vanish."""
     _, inputs, outputs, names = read_names(text, where, MOST_INPUTS)
-    signals: dict[str, int] = {name: CONSTANTS + k for k, name in enumerate(inputs)}
-    nodes: list[Node] = []
-    for name in in_order(signals, outputs, names, where):
-        found = names[name]
-        lut = _table(found.wide, len(found.operands)) if found.wide else found.lut
-        node = simplified(lut, [signals[k] for k in found.operands])
-        if isinstance(node, int):
-            signals[name] = node
-        else:
-            signals[name] = CONSTANTS + len(inputs) + len(nodes)
-            nodes.append(node)
+
+    def node_of(found: BlifNames, operands: list[int]) -> Node | int:
+        lut = _table(found.rows, len(operands)) if found.rows else found.lut
+        return simplified(lut, operands)
+
+    nodes, ends = numbered(inputs, outputs, names, where, node_of)
     try:
-        return LutNetwork(len(inputs), tuple(nodes), tuple(signals[name] for name in outputs))
+        return LutNetwork(len(inputs), nodes, ends)
     except ValueError as error:
         raise DataError(f"{where}: {error}") from error
 
 
 def simplified(lut: int, operands: list[int]) -> Node | int:
-    """Return a table without constants, twins and idle operands; or the signal that it is."""
+    """Return a table without constant, equal and unused operands, or the signal it equals."""
     count = len(operands)
     for place, signal in enumerate(operands):
         if signal < CONSTANTS:
@@ -223,7 +190,7 @@ def simplified(lut: int, operands: list[int]) -> Node | int:
 
 
 def _table(rows: tuple[str, ...], operands: int) -> int:
-    """Return the table of rows of an ON set, or of an OFF set, of more than three operands."""
+    """Return the table of the rows of an ON set or OFF set of more than three operands."""
     whole = (1 << (1 << operands)) - 1
     found = 0
     for text in rows:

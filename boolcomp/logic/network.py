@@ -1,11 +1,11 @@
-"""Logic as a network of nodes with at most three inputs: hash-consed, immutable, one traversal.
+"""Logic as a network of LUT3 nodes: hash-consed, immutable, with one traversal.
 
-A signal is a number: 0 and 1 are the constants, then come the primary inputs, then the nodes in
-topological order. A node is the 8-bit truth table of its operands (see `luts`), which are earlier
-signals. Every network is in a normal form: operands are not constant, differ and rise; no node
-ignores an operand; no two nodes are equal; every node is needed. So networks built alike are equal.
+A signal is a number: 0 and 1 are the constants, then come the inputs, then the nodes in topological
+order. A node is the 8-bit truth table of its operands, which are earlier signals. Every network is
+in a normal form: operands are not constant, distinct and rising; no node ignores an operand; no two
+nodes are equal; every node is needed. So equal construction gives equal networks.
 
-Whatever is done with a network (evaluate, count, lower, prove) is a `NodeAlgebra` given to `fold`.
+Every operation on a network (evaluate, count, lower, prove) is a `NodeAlgebra` for `fold`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,11 @@ from boolcomp.base.errors import DataError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-
 # --------------------------------------------------------------------------------------------------
-# Truth tables of up to three inputs, as 8-bit numbers.
-#
-# Bit `4a + 2b + c` of a table is its value at inputs a, b, c (the numbering of the AVX-512
-# instruction `vpternlog`). A function of fewer inputs uses the first ones and repeats itself over
-# the others, so every table may be run with three operands.
+# Truth tables of up to three inputs, as 8-bit numbers. Bit `4a + 2b + c` of a table is its value at
+# inputs a, b, c (as in the AVX-512 instruction `vpternlog`). A function of fewer inputs uses the
+# first ones and ignores the others, so every table can be evaluated with three operands.
 # --------------------------------------------------------------------------------------------------
-
 
 FIRST, SECOND, THIRD = 0xF0, 0xCC, 0xAA
 LETTERS = (FIRST, SECOND, THIRD)
@@ -38,9 +34,10 @@ ALL = 0xFF
 AND2, AND3, OR2, OR3 = 0xC0, 0x80, 0xFC, 0xFE
 NOT1, XOR2, XOR3, MAJ3 = 0x0F, 0x3C, 0x96, 0xE8
 AND_OR = 0xF8  # a | b & c
+MUX = 0xCA  # b if a else c
 
 Kind = Literal["not", "and", "or", "xor"]
-# A step is (kind, x, y): x and y are 0, 1, 2 for the inputs, 3 and up for the steps before.
+# (kind, x, y): x and y are 0, 1, 2 for the inputs, 3 and up for the steps before.
 Step = tuple[Kind, int, int]
 
 
@@ -61,7 +58,6 @@ def depends(lut: int, place: int) -> bool:
 
 @cache
 def support(lut: int) -> tuple[int, ...]:
-    """Return the inputs that a table depends on."""
     return tuple(place for place in range(3) if depends(lut, place))
 
 
@@ -75,7 +71,7 @@ def inverted(lut: int, place: int) -> int:
 
 @cache
 def compose(lut: int, inputs: tuple[int, int, int]) -> int:
-    """Return the table of `lut` over three functions, given as tables themselves."""
+    """Return the table of `lut` over three functions, given as tables."""
     result = 0
     for row in range(8):
         if lut >> row & 1:
@@ -88,13 +84,12 @@ def compose(lut: int, inputs: tuple[int, int, int]) -> int:
 
 @cache
 def formula(lut: int) -> str:
-    """Return a formula over a, b, c with at most one `&`, `|`, `^` a letter, or a hex number."""
     return _formulas().get(lut, f"0x{lut:02X}")
 
 
 @cache
 def _formulas() -> dict[int, str]:
-    """Map the tables that read each input at most once to their formulas, simplest first."""
+    """Map the tables of formulas that read each input at most once to these, simplest first."""
     found: dict[int, str] = {0: "0", ALL: "1"}
     literals = [[(t, x), (~t & ALL, f"~{x}")] for t, x in zip(LETTERS, "abc", strict=True)]
     for k in range(3):
@@ -119,15 +114,14 @@ def _formulas() -> dict[int, str]:
 
 @cache
 def tables_by_formula() -> dict[str, int]:
-    """Return the table of every formula that `formula` can write, hex numbers aside."""
     return {text: lut for lut, text in _formulas().items()}
 
 
 @cache
 def steps(lut: int) -> tuple[Step, ...]:
-    """Return two-input steps that compute a table (not a constant or a bare input); last wins.
+    """Return two-input steps that compute a table (not a constant or a bare input); the last is it.
 
-    Shannon's expansion on the input that makes it cheapest.
+    Shannon's expansion by the cheapest input.
     """
     found: dict[Step, int] = {}
     _expand(lut, found)
@@ -139,7 +133,7 @@ def _step(found: dict[Step, int], kind: Kind, x: int, y: int) -> int:
 
 
 def _expand(lut: int, found: dict[Step, int]) -> int:
-    """Append the steps of a table; return where its value stands."""
+    """Append the steps of a table; return the place of its value."""
     if lut in LETTERS:
         return LETTERS.index(lut)
     if ~lut & ALL in LETTERS:
@@ -169,22 +163,21 @@ def _branch(lut: int, place: int, found: dict[Step, int]) -> int:
 def _cost(lut: int, place: int) -> tuple[int, int]:
     found: dict[Step, int] = {}
     _branch(lut, place, found)
-    # A `not` is nearly free where it is of an input, and an `xor` keeps a table from being plain.
+    # An inverted input is nearly free; an `xor` excludes a plain formula.
     return (len(found), sum(kind == "xor" for kind, _, _ in found))
 
 
 @cache
 def operation_kinds(lut: int) -> tuple[tuple[Kind, int], ...]:
-    """Return how many operations of each kind `steps` needs, in the order not, and, or, xor."""
+    """Return the number of operations of each kind in `steps`, for kinds that occur."""
     kinds: tuple[Kind, ...] = ("not", "and", "or", "xor")
     counts = ((kind, sum(step[0] == kind for step in steps(lut))) for kind in kinds)
     return tuple((kind, count) for kind, count in counts if count)
 
 
 # --------------------------------------------------------------------------------------------------
-# Logic as a network of nodes with at most three inputs: hash-consed, immutable, one traversal.
+# Networks, and their builder.
 # --------------------------------------------------------------------------------------------------
-
 
 Value = TypeVar("Value")
 FALSE, TRUE = 0, 1
@@ -199,13 +192,11 @@ class Node(NamedTuple):
 
 
 class NodeAlgebra(Protocol[Value]):
-    """What a traversal computes for constants and nodes."""
+    """The values that a traversal computes for constants and nodes."""
 
-    def constant(self, value: int) -> Value:
-        """Return the value of a constant, 0 or 1."""
+    def constant(self, value: int) -> Value: ...
 
-    def node(self, lut: int, operands: tuple[Value, ...]) -> Value:
-        """Return the value of a node from those of its operands."""
+    def node(self, lut: int, operands: tuple[Value, ...]) -> Value: ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -220,7 +211,7 @@ class Network:
         self.check()
 
     def check(self) -> None:
-        """Raise a `ValueError` where this is not a network in normal form."""
+        """Raise ValueError if the network is not in normal form."""
         first = CONSTANTS + self.inputs
         used = set(self.outputs)
         for signal, (lut, operands) in enumerate(self.nodes, first):
@@ -243,7 +234,7 @@ class Network:
     def fold(self, algebra: NodeAlgebra[Value], inputs: Sequence[Value]) -> tuple[Value, ...]:
         """Return the outputs' values, computed node by node in order.
 
-        A value is let go after its last use: at no time are more held than are still needed.
+        A value is released after its last use.
         """
         if len(inputs) != self.inputs:
             raise ValueError(f"{len(inputs)} values for {self.inputs} inputs")
@@ -267,7 +258,7 @@ class Network:
         return last
 
     def operations(self) -> dict[str, int]:
-        """Count the two-input operations `and`, `or`, `xor` and the inversions, `not`."""
+        """Count the two-input operations by kind, inversions included."""
         counts: dict[str, int] = {}
         for lut, _ in self.nodes:
             for kind, count in operation_kinds(lut):
@@ -276,8 +267,7 @@ class Network:
 
     @property
     def depth(self) -> int:
-        """The largest number of nodes from an input to an output."""
-        return max(self.fold(_Depth(), [0] * self.inputs), default=0)
+        return max(self.fold(DepthAlgebra(), [0] * self.inputs), default=0)
 
     def __str__(self) -> str:
         return render_network(self)
@@ -288,13 +278,13 @@ class Network:
         )
 
 
-class _Depth:
+class DepthAlgebra:
     """The algebra of depths."""
 
     def constant(self, value: int) -> int:  # noqa: ARG002 (every constant is at depth 0)
         return 0
 
-    def node(self, lut: int, operands: tuple[int, ...]) -> int:  # noqa: ARG002 (any node counts)
+    def node(self, lut: int, operands: tuple[int, ...]) -> int:  # noqa: ARG002 (every node counts)
         return 1 + max(operands)
 
 
@@ -307,10 +297,10 @@ def _normal(lut: int, operands: int) -> bool:
 
 
 class Builder:
-    """Makes a network node by node; equal nodes are made once.
+    """Builds a network node by node; equal nodes are shared.
 
-    It deals in literals: twice a signal, plus one where the signal is inverted. Inversions vanish
-    into the tables of the nodes that read them.
+    Literals are twice a signal, plus one if the signal is inverted. Inversions are absorbed into
+    the tables of the nodes that read them.
     """
 
     def __init__(self, inputs: int) -> None:
@@ -320,16 +310,14 @@ class Builder:
 
     @property
     def made(self) -> int:
-        """How many nodes were made so far, whether anything will read them or not."""
         return len(self._nodes)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """All of them, numbered as literals are."""
         return tuple(self._nodes)
 
     def input(self, place: int) -> int:
-        """Return the literal of a primary input."""
+        """Return the literal of an input."""
         if not 0 <= place < self.inputs:
             raise ValueError(f"input {place} of {self.inputs}")
         return 2 * (CONSTANTS + place)
@@ -371,11 +359,10 @@ class Builder:
         return signal
 
     def uses(self) -> Counter[int]:
-        """Count how many nodes read each literal, leaving inversions aside."""
         return Counter(2 * signal for node in self._nodes for signal in node.operands)
 
     def product(self, literal: int) -> tuple[int, int] | None:
-        """Return the two literals whose AND a literal is, where it is that of such a node."""
+        """Return the two literals whose AND is a literal, if its node is such an AND."""
         place = (literal >> 1) - CONSTANTS - self.inputs
         if literal & 1 or place < 0:
             return None
@@ -386,35 +373,33 @@ class Builder:
         return None
 
     def all_of(self, literals: Iterable[int]) -> int:
-        """Return the AND of literals, as a tree of nodes with three inputs."""
         return self._tree(AND3, AND2, 2 * TRUE, literals)
 
     def any_of(self, literals: Iterable[int]) -> int:
-        """Return the OR of literals, as a tree of nodes with three inputs."""
         return self._tree(OR3, OR2, 2 * FALSE, literals)
 
     def _tree(self, three: int, two: int, empty: int, literals: Iterable[int]) -> int:
         level = sorted(set(literals) - {empty})
         if not level:
             return empty
-        if len(level) % 2 == 0:  # then n/2 nodes do, and the pair goes first
+        if len(level) % 2 == 0:  # n/2 nodes suffice if one pair comes first
             level = [*level[2:], self.node(two, *level[:2])] if len(level) > 2 else level
         done = 0
         while len(level) - done > 2:
-            # Each node takes three signals off the list; its own queues up behind: depth log3.
+            # Each node replaces three signals at the head by one at the tail: depth log3.
             level.append(self.node(three, *level[done : done + 3]))
             done += 3
         return self.node(two, *level[done:]) if len(level) - done == 2 else level[done]
 
     def size(self, outputs: Iterable[int]) -> int:
-        """Return how many nodes the network of these literals has, without making it."""
+        """Return the number of nodes that the network of given literals has."""
         first = CONSTANTS + self.inputs
         return sum(self._needed([self._positive(literal) for literal in outputs])[first:])
 
     def build(self, outputs: Iterable[int]) -> Network:
-        """Return the network of these literals: the nodes they need, renumbered in order."""
-        wanted = [self._positive(literal) for literal in outputs]
-        needed, first = self._needed(wanted), CONSTANTS + self.inputs
+        """Return the network of given literals: their nodes, renumbered in order."""
+        signals = [self._positive(literal) for literal in outputs]
+        needed, first = self._needed(signals), CONSTANTS + self.inputs
         place = list(range(first)) + [0] * len(self._nodes)
         kept: list[Node] = []
         for signal in range(first, len(needed)):
@@ -422,13 +407,13 @@ class Builder:
                 lut, operands = self._nodes[signal - first]
                 place[signal] = first + len(kept)
                 kept.append(Node(lut, tuple(place[k] for k in operands)))
-        return Network(self.inputs, tuple(kept), tuple(place[k] for k in wanted))
+        return Network(self.inputs, tuple(kept), tuple(place[k] for k in signals))
 
-    def _needed(self, wanted: Iterable[int]) -> list[bool]:
-        """Return of every signal whether signals that are wanted need it."""
+    def _needed(self, outputs: Iterable[int]) -> list[bool]:
+        """Tell for every signal whether the outputs depend on it."""
         first = CONSTANTS + self.inputs
         needed = [False] * (first + len(self._nodes))
-        for signal in wanted:
+        for signal in outputs:
             needed[signal] = True
         for signal in range(len(needed) - 1, first - 1, -1):
             if needed[signal]:
@@ -442,25 +427,44 @@ class Builder:
             return signal
         if signal < CONSTANTS:
             return 1 - signal
-        if signal >= CONSTANTS + self.inputs:  # better the inverse of the node than one more
+        if signal >= CONSTANTS + self.inputs:  # the inverse of the node, not one more node
             lut, operands = self._nodes[signal - CONSTANTS - self.inputs]
             return self._add(Node(~lut & ALL, operands))
         return self._add(Node(NOT1, (signal,)))
 
 
 def _identified(place: int, earlier: int) -> tuple[int, int, int]:
-    """Return three projections of which one is replaced by another."""
+    """Return three projections, one of them replaced by another."""
     tables = [FIRST, SECOND, THIRD]
     tables[place] = LETTERS[earlier]
     return (tables[0], tables[1], tables[2])
 
 
-def copied(network: Network, builder: Builder, literals: Sequence[int]) -> tuple[int, ...]:
-    """Add a network's nodes to a builder, over these literals; return those of its outputs."""
-    return network.fold(_Copy(builder), literals)
+def copied(
+    network: Network, builder: Builder, literals: Sequence[int] | None = None
+) -> tuple[int, ...]:
+    """Return the outputs of a network over literals, rebuilt [default: the builder's inputs]."""
+    if literals is None:
+        literals = [builder.input(k) for k in range(network.inputs)]
+    return network.fold(CopyAlgebra(builder), literals)
 
 
-class _Copy:
+def used_inputs(network: Network) -> tuple[int, ...]:
+    """Return the places of the inputs that a network reads."""
+    used = {k for node in network.nodes for k in node.operands} | {*network.outputs}
+    return tuple(k for k in range(network.inputs) if CONSTANTS + k in used)
+
+
+def restricted(network: Network, used: Sequence[int]) -> Network:
+    """Return a network over some of its inputs, which include all that it reads."""
+    builder = Builder(len(used))
+    literals = [0] * network.inputs
+    for place, k in enumerate(used):
+        literals[k] = builder.input(place)
+    return builder.build(copied(network, builder, literals))
+
+
+class CopyAlgebra:
     """The algebra that rebuilds nodes."""
 
     def __init__(self, builder: Builder) -> None:
@@ -474,7 +478,7 @@ class _Copy:
 
 
 # --------------------------------------------------------------------------------------------------
-# Networks as text, one node a line; reading what was written gives the same network.
+# Networks as text, one node per line; `parse_network(render_network(network)) == network`.
 #
 # network 3 inputs 2 outputs 2 nodes
 # n0 = i0 & ~i1  # noqa: ERA001 (a format)
@@ -482,8 +486,7 @@ class _Copy:
 # outputs n1 n0
 # --------------------------------------------------------------------------------------------------
 
-
-LONGEST_LINE = 200  # characters of a node: three times what any takes
+LONGEST_LINE = 200  # characters of a node: three times the longest
 _NETWORK_HEAD = re.compile(r"network (\d{1,7}) inputs (\d{1,7}) outputs (\d{1,8}) nodes")
 _SIGNAL = re.compile(r"[in](?:0|[1-9]\d{0,8})")
 _TABLE = re.compile(r"0x([0-9A-F]{2})\(([^()]*)\)")
@@ -514,7 +517,7 @@ def _pattern(lut: int) -> Callable[..., str]:
 
 
 def parse_network(text: str, where: str = "network") -> Network:
-    """Read what `render_network` wrote; a `DataError` names the line that is wrong."""
+    """Read the text of a network; a DataError names the wrong line."""
     head = _NETWORK_HEAD.fullmatch(text[:LONGEST_LINE].partition("\n")[0])
     if head is None:
         raise DataError(f"{where}:1: a network begins 'network N inputs N outputs N nodes'")
@@ -552,7 +555,7 @@ def _parse_signal(name: str, inputs: int) -> int | None:
 
 
 def _parse_node(text: str, inputs: int) -> Node | None:
-    """Return the node of a formula; operands must be written in rising order."""
+    """Return the node of a formula; operands must be in rising order."""
     table = _TABLE.fullmatch(text)
     names = table[2].split(", ") if table else _SIGNAL.findall(text)
     signals = {name: _parse_signal(name, inputs) for name in names}

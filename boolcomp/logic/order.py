@@ -1,9 +1,9 @@
-"""The order in which a processor with few registers evaluates a network.
+"""Orders of evaluation for processors with few registers, and networks with fewer nodes.
 
-Greedy: of the nodes whose operands are known, take the one after which the fewest values are still
-needed; among equals, the one that a depth-first walk from the outputs meets first. With a
-spacing, nodes whose operands were computed so few steps ago wait for others, where there are some:
-a processor that starts several operations a cycle, each of which takes some, has more to do.
+The order is greedy: the next available node is the one that leaves the fewest live
+values; ties go to the first in a depth-first walk from the outputs. With a `spacing`, a node waits
+`spacing` steps after its operands while others are available, which hides the latency of operations
+on processors that start several per cycle.
 """
 
 from __future__ import annotations
@@ -22,15 +22,10 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network, Node
 
 
-# --------------------------------------------------------------------------------------------------
-# The order in which a processor with few registers evaluates a network.
-# --------------------------------------------------------------------------------------------------
-
-
 def in_order(network: Network, spacing: int = 0, variant: int = 0) -> Network:
     """Return the same network with its nodes in greedy order.
 
-    Variants but the first break ties at random, each in its own way, the same on every machine.
+    Variants other than 0 break ties at random; each is deterministic.
     """
     builder = Builder(network.inputs)
     literals = [0, 2, *(builder.input(k) for k in range(network.inputs))]
@@ -43,12 +38,11 @@ def in_order(network: Network, spacing: int = 0, variant: int = 0) -> Network:
 
 
 def greedy_order(network: Network, spacing: int = 0, variant: int = 0) -> list[int]:
-    """Return the signals of all nodes in an order in which few values are needed at a time."""
     return _Greedy(network, spacing, variant).order()
 
 
 class _Greedy:
-    """The books of the greedy choice: who reads what, and what is still to come."""
+    """The state of the greedy choice."""
 
     def __init__(self, network: Network, spacing: int, variant: int) -> None:
         self.spacing = spacing
@@ -72,12 +66,11 @@ class _Greedy:
             reads = [draw.sample(some, len(some)) for some in reads]
             draw.shuffle(outputs)
         self.rank = _depth_first(reads, outputs)
-        self.made = [-1] * len(self.operands)  # the step in which a node was taken
+        self.made = [-1] * len(self.operands)  # the step of a node
         self.heap: list[tuple[int, int, int]] = []
-        self.waiting: list[tuple[int, int]] = []  # the step from which a node may be taken
+        self.waiting: list[tuple[int, int]] = []  # the earliest step of a node
 
     def order(self) -> list[int]:
-        """Return the signals of all nodes, in order."""
         self._offer_all(range(len(self.missing)), 0)
         order: list[int] = []
         step = 0
@@ -88,13 +81,13 @@ class _Greedy:
                 self._offer(heapq.heappop(self.waiting)[1])
             _, _, k = heapq.heappop(self.heap)
             if self.made[k] >= 0:
-                continue  # an entry from before its gain rose
+                continue  # an old entry with a smaller gain
             self.made[k] = step
             step += 1
             order.append(self.first + k)
             for operand in self.operands[k]:
                 self.uses[operand] -= 1
-                if self.uses[operand] == 1:  # whoever reads it last now gains by it
+                if self.uses[operand] == 1:  # its last user now frees it
                     self._offer_all(self.users[operand], step)
             for user in self.users[k]:
                 self.missing[user] -= 1
@@ -138,38 +131,35 @@ def _depth_first(operands: list[list[int]], outputs: Iterable[int]) -> list[int]
 
 
 def most_live(network: Network) -> int:
-    """Return the largest number of node values that are needed at one time."""
+    """Return the largest number of live node values."""
     first = CONSTANTS + network.inputs
     last: dict[int, int] = {}
     for signal, (_, operands) in enumerate(network.nodes, first):
         last.update(dict.fromkeys(operands, signal))
     last.update(dict.fromkeys(network.outputs, first + len(network.nodes)))
     ends: dict[int, int] = {}
-    live = most = 0
+    live = largest = 0
     for signal in range(first, first + len(network.nodes)):
         live += 1
         ends[last[signal]] = ends.get(last[signal], 0) + 1
         live -= ends.get(signal, 0)
-        most = max(most, live)
-    return most
+        largest = max(largest, live)
+    return largest
 
 
 # --------------------------------------------------------------------------------------------------
-# Fewer nodes of up to three inputs: nodes merged into those that read them, where that saves some.
-#
-# For networks of others, whose gates have two inputs: XOR is three of them, a multiplexer too.
-# Every node is a table over some cuts, at most three signals that it depends on; of these the
-# cheapest is taken by area flow (Manohararajah et al. 2006): a signal's cost is shared by those
-# that read it.
+# Fewer LUT3 nodes: nodes merged into their users, for imported networks of two-input gates, in
+# which an XOR or a multiplexer has three gates. Every node is a table over its cuts of at most
+# three signals. The cheapest cut is chosen by area flow (Manohararajah et al. 2006): the users of a
+# signal share its cost.
 # --------------------------------------------------------------------------------------------------
-
 
 KEPT = 6  # cuts of a node
-MOST_NODES = 200_000  # of a network that is merged: some ten seconds
+MOST_NODES = 200_000  # of a merged network: about ten seconds
 
 
 class _Cut(NamedTuple):
-    """A node as a table over at most three rising signals, and what it costs with all below."""
+    """A node as a table over at most three rising signals, and its cost with all below."""
 
     flow: float
     leaves: tuple[int, ...]
@@ -177,7 +167,7 @@ class _Cut(NamedTuple):
 
 
 def merged(network: Network) -> Network:
-    """Return an equal network with no more nodes; one that is too large comes back as it is."""
+    """Return an equal network with no more nodes; a network that is too large is unchanged."""
     first = CONSTANTS + network.inputs
     if len(network.nodes) > MOST_NODES:
         return network
@@ -196,7 +186,7 @@ def merged(network: Network) -> Network:
 
 
 def _cuts(node: Node, cuts: list[list[_Cut]], flows: list[float]) -> list[_Cut]:
-    """Return the cheapest cuts of a node, made of its operands or of their cuts."""
+    """Return the cheapest cuts of a node, composed of its operands or of their cuts."""
     found: dict[tuple[int, ...], _Cut] = {}
     ways = [[_Cut(0.0, (k,), luts.FIRST), *cuts[k]] for k in node.operands]
     for chosen in product(*ways):
@@ -216,7 +206,7 @@ def _over(cut: _Cut, leaves: tuple[int, ...]) -> int:
 
 
 def _built(network: Network, cuts: list[list[_Cut]]) -> Network:
-    """Return the network of every node's best cut, of the nodes that are still needed."""
+    """Return the network of the best cuts of all needed nodes."""
     first = CONSTANTS + network.inputs
     needed = [False] * len(cuts)
     for signal in network.outputs:

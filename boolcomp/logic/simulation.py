@@ -1,7 +1,7 @@
-"""Networks on many input words at once, one bit of a plane each, and truth tables as integers.
+"""Truth tables, and simulation of networks on many input words, one per bit of a plane.
 
-Planes are long integers or arrays of 64-bit words: the same algebra runs both. Bit r of a plane
-belongs to the input word r, whose most significant bit is the first input, as in `truth`.
+Planes are long integers or arrays of 64-bit words, with one algebra. Bit r of a plane belongs to
+the input word r, whose most significant bit is the first input.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bitarray import bitarray
@@ -28,18 +28,13 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 
-# --------------------------------------------------------------------------------------------------
-# A truth table: one bit-vector a column.
-# --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class TruthTable:
-    """A function of `inputs` bits: one column of 2^inputs bits an output.
+    """A function of `inputs` bits: one column of 2^inputs bits per output.
 
     Row r of a column is the output for the input word r, whose most significant bit is the first
-    input. Where a column of `free` is 1 the output may be either; without `free` the function is
-    completely specified. Equal functions are equal tables.
+    input. Rows with a 1 in a column of `free` are don't-cares; without `free` there are none.
+    Equal functions are equal tables.
     """
 
     inputs: int
@@ -54,7 +49,6 @@ class TruthTable:
 
     @property
     def outputs(self) -> int:
-        """The number of columns."""
         return len(self.columns)
 
     def words(self) -> NDArray[np.uint32]:
@@ -72,21 +66,15 @@ class TruthTable:
 
 
 def digest(table: TruthTable) -> str:
-    """Return sixteen hexadecimal digits that only equal tables share."""
+    """Return a digest of sixteen hexadecimal digits of a table."""
     sha = hashlib.sha256(f"{table.inputs} {table.outputs} {len(table.free)}".encode())
     for column in (*table.columns, *table.free):
         sha.update(column.tobytes())
     return sha.hexdigest()[:16]
 
 
-# --------------------------------------------------------------------------------------------------
-# Networks on many input words at once, one bit of a plane each, and truth tables as integers.
-# --------------------------------------------------------------------------------------------------
-
-
-Plane = TypeVar("Plane")
-INTEGER_INPUTS = 12  # up to here a plane as one integer is faster than an array
-CHUNK_INPUTS = 18  # above, planes of 2^18 points: 32 KB stay in a core's cache
+INTEGER_INPUTS = 12  # up to here a plane is faster as one integer than as an array
+CHUNK_INPUTS = 18  # planes of at most 2^18 points: 32 KB fit into a core's cache
 _WORD = (1 << 64) - 1
 
 
@@ -98,7 +86,6 @@ class Planes:
         self.zeros = ones ^ ones
 
     def constant(self, value: int) -> Any:
-        """Return the plane of a constant."""
         return self.ones if value else self.zeros
 
     def node(self, lut: int, operands: tuple[Any, ...]) -> Any:
@@ -115,7 +102,6 @@ class Planes:
 
 
 def ones(inputs: int) -> int:
-    """Return the plane of a constant 1 over all input words."""
     return (1 << (1 << inputs)) - 1
 
 
@@ -123,7 +109,7 @@ def ones(inputs: int) -> int:
 def input_planes(inputs: int) -> tuple[int, ...]:
     """Return the plane of every input over all input words."""
     everything = ones(inputs)
-    # Blocks of 2^k zeros and 2^k ones in turn: all ones over (2^2^k + 1).
+    # Alternating blocks of 2^k zeros and 2^k ones: all ones divided by 2^2^k + 1.
     return tuple(everything // ((1 << (1 << k)) + 1) << (1 << k) for k in reversed(range(inputs)))
 
 
@@ -136,7 +122,7 @@ def truth_planes(network: Network) -> tuple[int, ...]:
 
 
 def plane_of(column: bitarray) -> int:
-    """Return a column of a truth table, row 0 its first bit, as an integer with row 0 bit 0."""
+    """Return a column of a truth table as an integer with row 0 in bit 0."""
     little = column if column.endian == "little" else bitarray(column, endian="little")
     return int.from_bytes(little.tobytes(), "little") & ((1 << len(column)) - 1)
 
@@ -159,7 +145,7 @@ def chunks(inputs: int) -> Iterator[tuple[int, list[Words]]]:
 
 
 def random_planes(inputs: int, words: int, seed: int) -> list[Words]:
-    """Return planes of input words that a seed determines, half of them with few or many ones."""
+    """Return planes of random input words, half of them with few or with many ones."""
     noise = np.random.default_rng(seed)
     planes = noise.integers(0, 1 << 64, (3, inputs, words), dtype=np.uint64)
     sparse, dense = planes[0] & planes[1] & planes[2], planes[0] | planes[1] | planes[2]

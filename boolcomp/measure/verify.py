@@ -1,7 +1,7 @@
-"""What can be checked of a program with nothing but ourselves.
+"""Checks of a program: own checks, simulation by Verilator, external tools, certificates.
 
-The network against the word graph; the delivered logic against what an engine gives; every export,
-read back by our own readers, against the delivered logic.
+Own checks compare the network with the word graph, the exported logic with an engine, and every
+export, read back by independent readers, with the exported logic.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ from boolcomp.checker.folder import read_program
 from boolcomp.checker.lemmas import Lemma, add_final, cone_clauses
 from boolcomp.checker.network import first_network
 from boolcomp.compact.result import plain_network, table_network
-from boolcomp.logic import formats
+from boolcomp.logic import formats, lutmapping
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder
-from boolcomp.logic.synthesis import abc
 from boolcomp.measure.verify_text import read_gates
 from boolcomp.targets.gates import gates_of
 from boolcomp.targets.hdl import VERILOG_SYNTAX
 from boolcomp.targets.networks import netlist_of
-from boolcomp.targets.target import COUNT, LEVELS, Options, design_of, export_texts, vectors
+from boolcomp.targets.target import COUNT, LEVELS, ExportOptions, design_of, export_texts, vectors
 from boolcomp.words.simulation import agrees
 
 if TYPE_CHECKING:
@@ -44,9 +43,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.claim import Asked
+    from boolcomp.checker.claim import ClaimSource
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.network import Nodes
+    from boolcomp.checker.network import RuleNetwork
     from boolcomp.logic.formats import Netlist
     from boolcomp.logic.network import Network
     from boolcomp.program.program import Load, Program
@@ -58,22 +57,23 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# What can be checked of a program with nothing but ourselves.
+# Checks without external tools.
 # --------------------------------------------------------------------------------------------------
 
 
 MOST_EXHAUSTIVE = 20  # bits of all inputs together
 SAMPLES, SEED = 1 << 16, 1988
-STAGES = 4  # of the pipelined export that is read back
+STAGES = 4  # pipeline stages of the export that is read back
 VECTORS = 2048
+FOUND_WRONG = "including one that is wrong on purpose, which was detected"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was checked, how, on how many cases, and what came of it; None: not checked.
+    """The result of a check: name, method, cases, time; `holds` is None if undecided.
 
-    What needs a tool that is not installed is `skipped`: nothing is known, and nothing promised.
-    What is `conditional` holds on conditions that its note says.
+    A check is `skipped` if its tool is missing. A `conditional` check holds on conditions that its
+    note states.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Check:
 def own_checks(
     program: Program, load: float | None, deadline: float, step: Callable[[str], None]
 ) -> Iterator[Check]:
-    """Yield every check that needs no tool; `step` hears of each before it begins."""
+    """Yield every check that needs no tool; `step` is called with its name before it starts."""
     for one in program.loads if load is None else (program.load(load),):
         ending = f", load {mass_text(one.payload)} kg" if len(program.loads) > 1 else ""
         step(f"graph{ending}")
@@ -112,7 +112,7 @@ def own_checks(
 def _against_graph(program: Program, load: Load, name: str) -> Check:
     graph, joint = load.graph, load.joint
     if graph is None or joint is None:
-        note = "a program of paper mode has none" if joint is None else "it is not in the program"
+        note = "paper mode has no word graph" if joint is None else "the program has no word graph"
         return Check(name, "none", note=note, skipped=True)
     start = time.perf_counter()
     bits = sum(node.bits for node in graph.inputs)
@@ -126,13 +126,12 @@ def _against_graph(program: Program, load: Load, name: str) -> Check:
 
 @cache
 def logic_of(graph: WordGraph) -> Network:
-    """Return the network that a graph says by rule: heaps of adders, tables made one by one."""
     return table_network(graph).network
 
 
 def _proved(name: str, network: Network, graph: WordGraph, deadline: float) -> Check:
     start = time.perf_counter()
-    if network == plain_network(graph).network:  # as programs for microcontrollers have it
+    if network == plain_network(graph).network:  # as in programs for microcontrollers
         return Check(name, "structure", 0, time.perf_counter() - start, holds=True)
     verdict = equivalent(network, logic_of(graph), deadline=deadline)
     holds = None if verdict.verdict == "unknown" else verdict.holds
@@ -156,7 +155,7 @@ def _random_words(graph: WordGraph) -> dict[str, NDArray[np.int64]]:
 
 
 def _against_engine(program: Program, load: float | None) -> Check:
-    """Compare the delivered logic with what the portable engine makes of the same words."""
+    """Compare the exported logic with the portable engine on the same words."""
     start = time.perf_counter()
     design = design_of(program, load)
     found = vectors(program, load, gates_of(design, VERILOG_SYNTAX, 0), VECTORS)
@@ -166,9 +165,9 @@ def _against_engine(program: Program, load: float | None) -> Check:
     made = design.network.fold(_Integers(ones), planes)
     wrong = 0
     for k, plane in enumerate(made):
-        wrong |= plane ^ _plane(found.wanted, k)
-    holds = wrong == 1 << found.wrong  # which is wrong on purpose
-    note = "one of them wrong on purpose, and found so" if holds else "they differ"
+        wrong |= plane ^ _plane(found.expected, k)
+    holds = wrong == 1 << found.falsified  # which is wrong on purpose
+    note = FOUND_WRONG if holds else "they differ"
     seconds = time.perf_counter() - start
     return Check("delivered logic against engine", "random words", count, seconds, holds, note)
 
@@ -178,7 +177,7 @@ def _plane(rows: tuple[str, ...], column: int) -> int:
 
 
 class _Integers:
-    """The algebra of planes as integers, row by row of a table: nothing that writers use."""
+    """The algebra of planes as integers, by rows of truth tables, independent of the writers."""
 
     def __init__(self, ones: int) -> None:
         self.ones = ones
@@ -205,22 +204,24 @@ def read_back(
     wanted: Netlist,
     deadline: float,
 ) -> Check:
-    """Write a program, read it by our own reader, and prove both equivalent."""
-    ((file, content),) = export_texts(program, target, load, Options(pipeline=pipeline)).items()
+    """Write a program, read it back, and prove both equivalent."""
+    ((file, content),) = export_texts(
+        program, target, load, ExportOptions(pipeline=pipeline)
+    ).items()
     ending = f", {pipeline} stages" if pipeline else ""
     return compared(f"{target} read back{ending}", file, content, wanted, deadline)
 
 
 def compared(name: str, file: str, content: str | bytes, wanted: Netlist, deadline: float) -> Check:
-    """Read an export, and prove that it is a network under the same names."""
+    """Read an export, and prove that it is equivalent to a network with the same port names."""
     start = time.perf_counter()
     try:
-        found = _reader(file)(content)
+        found = _read(file, content)
     except BoolcompError as error:
         return Check(name, "reading", 0, time.perf_counter() - start, holds=False, note=str(error))
     seconds = time.perf_counter() - start
     if (found.inputs, found.outputs) != (wanted.inputs, wanted.outputs):
-        return Check(name, "names", 0, seconds, holds=False, note="its ports are others")
+        return Check(name, "names", 0, seconds, holds=False, note="its ports differ")
     verdict = equivalent(wanted.network, found.network, deadline=deadline)
     holds = None if verdict.verdict == "unknown" else verdict.holds
     seconds = time.perf_counter() - start
@@ -228,29 +229,24 @@ def compared(name: str, file: str, content: str | bytes, wanted: Netlist, deadli
     return Check(name, verdict.method, verdict.cases, seconds, holds, note)
 
 
-def _reader(file: str) -> Callable[[str | bytes], Netlist]:
-    def read(content: str | bytes) -> Netlist:
-        data = content if isinstance(content, bytes) else content.encode()
-        if file.endswith((".aig", ".aag")):
-            return formats.parse_aiger(data, file)
-        text = data.decode()
-        return (
-            formats.read_netlist(text, file) if file.endswith(".blif") else read_gates(text, file)
-        )
-
-    return read
+def _read(file: str, content: str | bytes) -> Netlist:
+    data = content if isinstance(content, bytes) else content.encode()
+    if file.endswith((".aig", ".aag")):
+        return formats.parse_aiger(data, file)
+    read = formats.read_netlist if file.endswith(".blif") else read_gates
+    return read(data.decode(), file)
 
 
 # --------------------------------------------------------------------------------------------------
-# A million words through Verilog, compiled by Verilator, beside what an engine makes of them.
+# Simulation of a million words by Verilator, compared with an engine.
 #
-# One word of the outputs is wrong on purpose, and has to be found. Flags of saturation are counted:
-# engines give their number.
+# One output word is wrong on purpose and must be detected. Saturation flags are counted and
+# compared with the count of the engine.
 # --------------------------------------------------------------------------------------------------
 
 
 SIMULATED, SIMULATION_SEED = 1_000_000, 1988
-SOUND = "-fno-const-bit-op-tree"  # else some versions get trees of XOR wrong (issues 4059, 5186)
+SOUND = "-fno-const-bit-op-tree"  # some versions are wrong on trees of XOR (issues 4059, 5186)
 METHOD = "Verilator, compiled"
 _MAIN = """\
 #include <cstdint>
@@ -282,21 +278,21 @@ def verilated(
     program: Program, load: float | None, deadline: float, level: Level = "gates",
     count: int = SIMULATED,
 ) -> Check:  # fmt: skip
-    """Run seeded words through a program's Verilog, and compare with the program's engine."""
+    """Simulate a program's Verilog on seeded words, and compare with the program's engine."""
     name = "verilog words" if level == "words" else "verilog"
     if shutil.which("verilator") is None:
         return Check(name, METHOD, note="verilator was not found on PATH", skipped=True)
     if not (shutil.which("g++") and shutil.which("make")):
         return Check(name, METHOD, note="g++ or make was not found on PATH", skipped=True)
     start = time.perf_counter()
-    frame = gates_of(design_of(program, load), VERILOG_SYNTAX, 0)  # its ports are those of words
-    (text,) = export_texts(program, "verilog", load, Options(level)).values()
+    frame = gates_of(design_of(program, load), VERILOG_SYNTAX, 0)  # with the ports of words
+    (text,) = export_texts(program, "verilog", load, ExportOptions(level)).values()
     check = _run(frame, str(text), rows_of(program, load, frame, count), deadline, start)
     return replace(check, name=name)
 
 
 def rows_of(program: Program, load: float | None, gates: Framed, count: int) -> tuple[Rows, int]:
-    """Return a row of words for every sample, inputs then outputs; and how many saturated."""
+    """Return a row of words for every sample, inputs then outputs, and the saturation count."""
     rng = np.random.default_rng(SIMULATION_SEED)
     loads = program.loads if load is None else (program.load(load),)
     words = [pin for pin in gates.outputs if not pin.port.flag]
@@ -339,17 +335,17 @@ def _run(
         built = run_program([verilator, *build], deadline, folder=folder)
         model = Path("obj_dir") / f"V{gates.module}"
         if built.code or not (folder / model).is_file():
-            note = built.printed.decode("utf-8", "replace").strip()[-200:] or "it took too long"
+            note = built.printed.decode("utf-8", "replace").strip()[-200:] or "timeout"
             return Check("", METHOD, 0, time.perf_counter() - start, None, note)
         ended = run_program([str(folder / model)], deadline, folder=folder)
-    said = ended.printed.decode("ascii", "replace").split()
-    holds = said == [str(len(rows)), "1", str(wrong), str(saturated)]
-    note = "one of them wrong on purpose, and found so" if holds else " ".join(said)[:200]
+    words = ended.printed.decode("ascii", "replace").split()
+    holds = words == [str(len(rows)), "1", str(wrong), str(saturated)]
+    note = FOUND_WRONG if holds else " ".join(words)[:200]
     return Check("", METHOD, len(rows), time.perf_counter() - start, holds, note)
 
 
 def _harness(gates: Framed) -> str:
-    """Return a main program that reads rows, and prints how many differ, and which was last."""
+    """Return a main program that reads rows, and prints the number of wrong ones and the last."""
     given = [f"        top.{pin.name} = row[{k}];" for k, pin in enumerate(gates.inputs)]
     flags = [p.name for p in gates.outputs if p.port.flag]
     words = [p.name for p in gates.outputs if p.name not in flags]
@@ -364,9 +360,7 @@ def _harness(gates: Framed) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# What other people's tools say of a program's exports: equivalence checkers and simulators.
-#
-# A tool that is not installed makes a check that is skipped, and says what is missing.
+# Checks of exports by external equivalence checkers and simulators; skipped if not installed.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -376,8 +370,8 @@ _YOSYS = (
 )  # fmt: skip
 
 
-class Simulated(NamedTuple):
-    """What a simulator, or a lint, needs of a program: a target, a tool, and its commands."""
+class SimulatorRun(NamedTuple):
+    """A run of a simulator or linter: target, tool and commands."""
 
     name: str
     target: str
@@ -403,7 +397,7 @@ def _ghdl(files: list[str], top: str) -> list[list[str]]:
 
 
 SIMULATIONS = tuple(
-    Simulated(name, target, tool, pipeline, commands, bench, level)
+    SimulatorRun(name, target, tool, pipeline, commands, bench, level)
     for level in LEVELS
     for pipeline in (0, STAGES)
     for name, target, tool, commands, bench in (
@@ -417,7 +411,7 @@ SIMULATIONS = tuple(
 def tool_checks(
     program: Program, load: float | None, deadline: float, step: Callable[[str], None]
 ) -> Iterator[Check]:
-    """Yield every check that tools make of a program's exports."""
+    """Yield the checks of a program's exports by external tools."""
     yield from _by_abc(program, load, deadline, step)
     step("Yosys")
     yield _by_yosys(program, load, deadline)
@@ -435,7 +429,7 @@ def tool_checks(
 def _by_abc(
     program: Program, load: float | None, deadline: float, step: Callable[[str], None]
 ) -> Iterator[Check]:
-    """Compare BLIF with AIGER, and networks with what the word graph says, bit by bit."""
+    """Compare BLIF with AIGER, and networks with the logic of the word graph."""
     step("ABC")
     (wanted,) = export_texts(program, "blif", load).values()
     (given,) = export_texts(program, "aiger-ascii", load).values()
@@ -456,14 +450,14 @@ def _through_aiger(text: str) -> str:
 
 
 def cec(name: str, files: dict[str, str], deadline: float) -> Check:
-    """Ask ABC whether two BLIF files are equivalent, by the names of their signals."""
+    """Check by ABC whether two BLIF files with the same signal names are equivalent."""
     start = time.perf_counter()
-    tool = abc.find()
+    tool = lutmapping.find()
     if tool is None:
-        return Check(name, "ABC cec", note=abc.MISSING.note, skipped=True)
-    found = abc.run(tool, ["cec a.blif b.blif"], files, [], deadline=deadline)
+        return Check(name, "ABC cec", note=lutmapping.MISSING.note, skipped=True)
+    found = lutmapping.run(tool, ["cec a.blif b.blif"], files, [], deadline=deadline)
     seconds = time.perf_counter() - start
-    holds = {True: True, False: None}["are equivalent" in found.printed]
+    holds = True if "are equivalent" in found.printed else None
     if "NOT EQUIVALENT" in found.printed:
         holds = False
     note = "" if holds else (found.note or " ".join(found.printed.split())[:200])
@@ -471,7 +465,7 @@ def cec(name: str, files: dict[str, str], deadline: float) -> Check:
 
 
 def _by_yosys(program: Program, load: float | None, deadline: float) -> Check:
-    """Compare Verilog, as Yosys reads it, with BLIF."""
+    """Compare Verilog, read by Yosys, with BLIF."""
     name, method = "verilog against blif", "Yosys, ABC cec"
     command = _yosys()
     if command is None:
@@ -486,7 +480,7 @@ def _by_yosys(program: Program, load: float | None, deadline: float) -> Check:
         ended = run_program([*command, script], deadline, folder=folder)
         made = folder / "made.blif"
         if ended.code or not made.is_file():
-            note = ended.printed.decode("utf-8", "replace").strip()[-200:] or "Yosys took too long"
+            note = ended.printed.decode("utf-8", "replace").strip()[-200:] or "timeout of Yosys"
             return Check(name, method, 0, time.perf_counter() - start, None, note)
         found = cec(name, {"a.blif": str(wanted), "b.blif": made.read_text("utf-8")}, deadline)
     return Check(name, method, 0, time.perf_counter() - start, found.holds, found.note)
@@ -499,57 +493,61 @@ _RUN = (
 
 
 def _yosys() -> list[str] | None:
-    """Return the command to which a script is added."""
+    """Return the command of Yosys, to which a script is appended, or None."""
     found = shutil.which("yosys")
     if found:
         return [found, "-q", "-p"]
     return [sys.executable, "-P", "-c", _RUN] if find_spec("pyosys") else None
 
 
-def _by_simulation(program: Program, load: float | None, one: Simulated, deadline: float) -> Check:
+def _by_simulation(
+    program: Program, load: float | None, one: SimulatorRun, deadline: float
+) -> Check:
     words = " words" if one.level == "words" else ""
     name = f"{one.target}{words}{f', {one.pipeline} stages' if one.pipeline else ''}"
     if shutil.which(one.tool) is None:
         return Check(name, one.name, note=f"{one.tool} was not found on PATH", skipped=True)
-    files = export_texts(program, one.target, load, Options(one.level, one.pipeline, one.bench))
+    files = export_texts(
+        program, one.target, load, ExportOptions(one.level, one.pipeline, one.bench)
+    )
     return simulated(name, one, files, deadline)
 
 
-def simulated(name: str, one: Simulated, files: Files, deadline: float) -> Check:
-    """Run a test bench, or a lint: it passes where nothing is warned of, and the bench says so."""
+def simulated(name: str, one: SimulatorRun, files: Files, deadline: float) -> Check:
+    """Run a test bench or a linter: it must pass without warnings."""
     start = time.perf_counter()
     cases = COUNT if one.bench else 0
-    said = b""
+    output = b""
     with temporary_folder() as folder:
         for file, text in files.items():
             write_text(folder / file, str(text), durable=False)
         for command in one.commands(list(files), Path(list(files)[-1]).stem):
             tool = shutil.which(command[0]) or command[0]
             ended = run_program([tool, *command[1:]], deadline, folder=folder)
-            said += ended.printed
+            output += ended.printed
             if ended.code is None:
                 note = f"stopped after {deadline:g} s"
                 return Check(name, one.name, cases, time.perf_counter() - start, None, note)
             if ended.code:
                 break
-    text = said.decode("utf-8", "replace").strip()
+    text = output.decode("utf-8", "replace").strip()
     holds = not ended.code and ("PASS: " in text if one.bench else not text)
-    holds = holds and len(text.splitlines()) == int(one.bench)  # a warning is a line more
+    holds = holds and len(text.splitlines()) == int(one.bench)  # a warning is an additional line
     note = "" if holds else " ".join(text.split())[:200]
     return Check(name, one.name, cases, time.perf_counter() - start, holds, note)
 
 
 # --------------------------------------------------------------------------------------------------
-# A program's certificate, checked by code that shares nothing with the compiler; and by tools.
+# A program's certificate, checked by the independent checker and by tools.
 # --------------------------------------------------------------------------------------------------
 
 
-LONGEST = 1e6  # seconds: the checker takes as long as it takes
+LONGEST = 1e6  # seconds: no time limit of the checker
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmed:
-    """The steps of a certificate, what of the program they do not confirm, and what they are of."""
+class CertificateVerdict:
+    """The steps of a certificate, the unconfirmed facts of the program, and a description."""
 
     steps: tuple[Check, ...]
     not_verified: tuple[str, ...]
@@ -557,41 +555,41 @@ class Confirmed:
 
 
 def chain(
-    folder: str, step: Callable[[str], None], asked: Asked | None = None, *, needed: bool
-) -> Confirmed:
-    """Return what the checker says of a program; where there need not be a certificate, say so."""
+    folder: str, step: Callable[[str], None], claim: ClaimSource | None = None, *, needed: bool
+) -> CertificateVerdict:
+    """Return the checker's verdict on a program; a missing certificate is skipped unless needed."""
     step("certificate")
     program = read_program(folder)
-    if program.certificate is None and not needed and asked is None:
+    if program.certificate is None and not needed and claim is None:
         none = Check("certificate", "none", note=NO_CERTIFICATE, skipped=True)
-        return Confirmed((none,), (), "")
+        return CertificateVerdict((none,), (), "")
     found = []
-    for one in check_program(program, asked):
+    for one in check_program(program, claim):
         found.append(Check(**asdict(one)))
         step(one.name)
-    unverified = not_verified(program, confirmed=asked is not None)
-    return Confirmed(tuple(found), tuple(unverified), described(program))
+    unverified = not_verified(program, confirmed=claim is not None)
+    return CertificateVerdict(tuple(found), tuple(unverified), described(program))
 
 
-def chain_alone(folder: str, asked: Asked | None = None) -> Confirmed:
-    """Return what the checker says in a process of its own, which imports nothing from here."""
+def chain_alone(folder: str, claim: ClaimSource | None = None) -> CertificateVerdict:
+    """Return the verdict of the checker in a separate process."""
     command = [sys.executable, "-P", "-m", "boolcomp.checker", "--json"]
     with tempfile.TemporaryDirectory() as scratch:
-        if asked is not None:
-            (Path(scratch) / "asked.toml").write_text(asked.text, "utf-8")
+        if claim is not None:
+            (Path(scratch) / "asked.toml").write_text(claim.text, "utf-8")
             command += ["--robot", str(Path(scratch) / "asked.toml")]
         ended = run_program([*command, "--", folder], LONGEST)
     text = ended.printed.decode("utf-8", "replace").strip()
     try:
-        said = json.loads(text)
-        steps = tuple(Check(**one) for one in said["steps"])
-        return Confirmed(steps, tuple(said["not_verified"]), str(said["described"]))
+        found = json.loads(text)
+        steps = tuple(Check(**one) for one in found["steps"])
+        return CertificateVerdict(steps, tuple(found["not_verified"]), str(found["described"]))
     except (ValueError, TypeError, KeyError) as error:
-        raise DataError(text or "the checker ended without a word") from error
+        raise DataError(text or "the checker ended without output") from error
 
 
 def chain_tools(folder: str, deadline: float, step: Callable[[str], None]) -> Iterator[Check]:
-    """Yield what others say of networks and lemmas: ABC, and a SAT solver that made no proofs."""
+    """Yield checks of networks by ABC, and of lemmas by another SAT solver."""
     loads = read_program(folder).loads
     for load in loads:
         if "lemmas" not in load.sections or load.network is None:
@@ -606,7 +604,7 @@ def chain_tools(folder: str, deadline: float, step: Callable[[str], None]) -> It
         yield _by_solver(f"lemmas{ending}", load, deadline)
 
 
-def network_of(nodes: Nodes, outputs: list[int]) -> Network:
+def network_of(nodes: RuleNetwork, outputs: list[int]) -> Network:
     """Return the checker's nodes as a network."""
     builder = Builder(nodes.inputs)
     literals = [0, *(builder.input(k) for k in range(nodes.inputs))]
@@ -616,8 +614,8 @@ def network_of(nodes: Nodes, outputs: list[int]) -> Network:
 
 
 def _by_solver(name: str, load: LoadFiles, deadline: float) -> Check:
-    """Prove every lemma once more, over its cut, whatever the certificate says of why."""
-    from pysat.solvers import Cadical153  # noqa: PLC0415 (tools alone need it)
+    """Prove every lemma over its cut, without the proofs of the certificate."""
+    from pysat.solvers import Cadical153  # noqa: PLC0415 (used with tools only)
 
     start, method, count = time.perf_counter(), "CaDiCaL", 0
     try:
@@ -631,7 +629,7 @@ def _by_solver(name: str, load: LoadFiles, deadline: float) -> Check:
             with Cadical153(bootstrap_with=clauses) as solver:
                 if solver.solve():
                     seconds = time.perf_counter() - start
-                    note = f"{section.where(place)}: no lemma: both can differ over its cut"
+                    note = f"{section.where(place)}: wrong lemma: the signals differ over its cut"
                     return Check(name, method, count, seconds, holds=False, note=note)
             nodes.equal[lemma.signal] = lemma.literal
             count += 1

@@ -1,9 +1,7 @@
-"""Verilog of words read back, by a reader that shares nothing with the writer.
+"""Readers of gate-level and word-level Verilog, independent of the writers.
 
-It takes unsigned vectors of stated widths, sums, case tables, one signed product a line, and
-clocked registers, which are read through: what is returned is what a full pipeline computes. That
-all signals of an operation are equally late, and all widths equal where they must be, is checked.
-Comments say which signal stands for which word of a graph; those are claims, to be proved.
+Registers are removed: the result is the function of a full pipeline, after a check that all
+operands of an operation have the same delay.
 """
 
 from __future__ import annotations
@@ -21,11 +19,7 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Gate-level Verilog read back, by a reader that shares nothing with the writer.
-#
-# It takes wires, assignments, concatenations and clocked registers of single bits, and nothing
-# else. Registers are read through: what is returned is the function of a full pipeline. That all
-# signals of an operation are equally late is checked.
+# Gate-level Verilog: wires, assignments, concatenations and clocked registers of single bits.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -33,21 +27,20 @@ _MODULE = re.compile(r"module (\w+) \((.*?)\);(.*)endmodule\s*", re.DOTALL)
 _PORT = re.compile(r"(input|output) wire (?:\[(\d{1,4}):0\] )?(\w+)")
 _MADE = re.compile(r"(?:wire|assign) (\w+) = (.+)|(\w+) <= (.+)", re.DOTALL)
 _TABLE = re.compile(r"(\w+) #\(\d+'h([0-9a-f]+)\) \w+ \((\w+), (.+)\)")
-_BARE = re.compile(r"wire (\w+)")  # what a table makes
-# What stands behind the module: that of a look-up table, in which only INIT is looked at.
+_BARE = re.compile(r"wire (\w+)")  # output of a table
+# The module of a look-up table after the main module; only its INIT is used.
 _WITHOUT = re.compile(
     r"endmodule\s+module \w+_lut\d \([^;]*\);[^;]*;(\s*`(ifdef|elsif) \w+[^;]*;)*"
     r"(\s*`else)?\s*assign made = INIT\[\{[a-f, ]+\}\];(\s*`endif)?\s*endmodule"
 )
 _SKIPPED_GATES = re.compile(r"reg (\[\d+:0\] )?\w+|initial valid = \d+'b0")
 _GATE_TOKEN = re.compile(r"\s*(1'b[01]|\w+(?:\[\d+\])?|[~&|^()])")
-_MUX = 0xCA  # the second where the first is 1, else the third
+_MUX = 0xCA  # the second operand if the first is 1, else the third
 _ROWS = (0xF0, 0xCC, 0xAA)
 _CONTROLS = ("clock", "enable", "valid_in", "valid_out")
 
 
 def read_gates(text: str, where: str = "Verilog") -> Netlist:
-    """Return what a module computes; a `DataError` for what is no text of gates."""
     return _GateReader(text, where).netlist()
 
 
@@ -57,7 +50,7 @@ class _GateReader:
         bare = re.sub(r"//[^\n]*\n|/\*.*?\*/", "\n", text).strip()
         match = _MODULE.fullmatch(_WITHOUT.sub("endmodule", bare))
         if match is None:
-            self.fail("no module")
+            self.fail("a module is missing")
         self.name, ports, body = match.groups()
         self.inputs: list[str] = []
         self.outputs: list[tuple[str, list[str]]] = []
@@ -66,7 +59,7 @@ class _GateReader:
         self.tables: set[str] = set()  # names of the modules that are look-up tables
         self.statements = list(self.split(body))
         self.builder = Builder(len(self.inputs))
-        # Of every signal its literal, and how many clocks it comes late; None: a constant.
+        # Literal and delay (clocks; None: a constant) of every signal.
         self.known: dict[str, tuple[int, int | None]] = {"1'b0": (0, None), "1'b1": (1 << 1, None)}
         for k, bit in enumerate(self.inputs):
             self.known[bit] = (self.builder.input(k), 0)
@@ -77,7 +70,7 @@ class _GateReader:
     def port(self, text: str) -> None:
         match = _PORT.fullmatch(text)
         if match is None:
-            self.fail(f"{shown(text)} is no port")
+            self.fail(f"{shown(text)} is not a port")
         way, high, name = match.groups()
         if name in _CONTROLS:
             return
@@ -89,7 +82,7 @@ class _GateReader:
             self.outputs.append((name, bits))
 
     def split(self, body: str) -> Iterator[tuple[str, str, bool]]:
-        """Yield (name, formula, whether registered) of every signal that is made."""
+        """Yield (name, formula, whether registered) of every assignment."""
         for raw in body.split(";"):
             statement = re.sub(r"always @\(posedge clock\)\s+if \(enable\) begin", "", raw)
             statement = re.sub(r"^\s*end\s", "", statement).strip()
@@ -102,15 +95,15 @@ class _GateReader:
             match = _MADE.fullmatch(statement)
             if match is None:
                 if statement and not _SKIPPED_GATES.fullmatch(statement):
-                    self.fail(f"{shown(statement)} is no line of gates")
+                    self.fail(f"{shown(statement)} is not a statement of gates")
             elif (match[1] or match[3]) not in ("valid", "valid_out", "unused"):
                 yield (match[1] or match[3], match[2] or match[4], match[1] is None)
 
     def netlist(self) -> Netlist:
-        """Make every signal, registers as soon as what they hold is made."""
+        """Build the logic of all signals and return the netlist."""
         made = {name: (formula, clocked) for name, formula, clocked in self.statements}
         if len(made) < len(self.statements):
-            self.fail("a signal is made twice")
+            self.fail("a signal is assigned twice")
         for name in made:
             self.make(name, made)
         literals: list[int] = []
@@ -123,13 +116,13 @@ class _GateReader:
             literals += [self.known[part][0] for part in parts]
             lates |= {late for part in parts if (late := self.known[part][1]) is not None}
         if len(lates) > 1:
-            self.fail("outputs come at different clocks")
+            self.fail("outputs have different delays")
         network = self.builder.build(literals)
         outputs = tuple(bit for _, bits in self.outputs for bit in bits)
         return Netlist(self.name, tuple(self.inputs), outputs, network)
 
     def make(self, root: str, made: dict[str, tuple[str, bool]]) -> None:
-        """Make a signal after those that it needs."""
+        """Build a signal after its operands."""
         ports = {name for name, _ in self.outputs}
         stack, begun = [root], set()
         while stack:
@@ -137,7 +130,7 @@ class _GateReader:
             if name in self.known or name in ports:
                 stack.pop()
                 continue
-            formula, clocked = made.get(name) or self.fail(f"{name} is made nowhere")
+            formula, clocked = made.get(name) or self.fail(f"{name} is not assigned")
             entry, _, operands = formula.partition(": ")
             tokens = operands.split(", ") if operands else self.tokens(formula)
             read = sorted({token for token in tokens if token[0] not in "~&|^()"})
@@ -159,16 +152,16 @@ class _GateReader:
         while place < len(formula.rstrip()):
             match = _GATE_TOKEN.match(formula, place)
             if match is None:
-                self.fail(f"{shown(formula)} is no formula")
+                self.fail(f"{shown(formula)} is not a formula")
             found.append(match[1])
             place = match.end()
         return found
 
     def looked_up(self, name: str, table: int, operands: list[str]) -> tuple[int, int | None]:
-        """Return an entry of a table: a multiplexer for each operand, the last one first."""
+        """Return a table as multiplexers, one level per operand from the last to the first."""
         lates = {late for one in operands if (late := self.known[one][1]) is not None}
         if len(lates) > 1:
-            self.fail(f"{name} reads signals of different clocks")
+            self.fail(f"{name} reads signals of different delays")
         rows = [2 * (table >> k & 1) for k in range(1 << len(operands))]
         for one in reversed(operands):
             choice = self.known[one][0]
@@ -183,17 +176,17 @@ class _GateReader:
     ) -> tuple[int, int | None]:
         lates = {late for one in read if (late := self.known[one][1]) is not None}
         if len(read) > len(_ROWS) or len(lates) > 1:
-            self.fail(f"{name} reads more than three signals, or signals of different clocks")
+            self.fail(f"{name} reads more than three signals, or signals of different delays")
         rest = list(reversed(tokens))
         table = self.either(rest, dict(zip(read, _ROWS, strict=False)))
         if rest:
-            self.fail(f"{name}: {shown(' '.join(tokens))} goes on after its end")
+            self.fail(f"{name}: {shown(' '.join(tokens))} is not a formula")
         literal = self.builder.node(table & 0xFF, *(self.known[one][0] for one in read))
         late = max(lates, default=None) if lates else None
         return literal, late if late is None else late + clocked
 
     def either(self, rest: list[str], rows: dict[str, int]) -> int:
-        """Read `a | b`, whose parts are `a ^ b`, whose parts are `a & b`."""
+        """Parse `a | b`, whose operands are `a ^ b`, whose operands are `a & b`."""
         found = self.differ(rest, rows)
         while rest and rest[-1] == "|":
             rest.pop()
@@ -215,7 +208,7 @@ class _GateReader:
         return found
 
     def atom(self, rest: list[str], rows: dict[str, int]) -> int:
-        token = rest.pop() if rest else self.fail("a formula is cut off")
+        token = rest.pop() if rest else self.fail("a formula is incomplete")
         if token == "~":  # noqa: S105 (no password)
             return ~self.atom(rest, rows)
         if token == "(":  # noqa: S105 (no password)
@@ -224,12 +217,12 @@ class _GateReader:
                 self.fail("a bracket is not closed")
             return found
         if token not in rows:
-            self.fail(f"{shown(token)} is no signal")
+            self.fail(f"{shown(token)} is not a signal")
         return rows[token]
 
 
 # --------------------------------------------------------------------------------------------------
-# A module of words as it is read back: how every signal is made of bits of others.
+# A module of words: formulas of all signals.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -249,21 +242,21 @@ class Reference(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """Parts side by side, least significant first."""
+    """A concatenation of parts, least significant first."""
 
     parts: tuple[Formula, ...]
     bits: int
 
 
-class Operation(NamedTuple):
-    """What an operator makes: `~ ^ & | + ?`, `*` of odd numbers, `all` and `any` of a word."""
+class VerilogOperation(NamedTuple):
+    """An operation: `~ ^ & | + ?`, `*` of odd numbers, `all` and `any` of a word."""
 
     sign: str
     parts: tuple[Formula, ...]
     bits: int
 
 
-class Case(NamedTuple):
+class TableCase(NamedTuple):
     """A table."""
 
     key: Formula
@@ -271,14 +264,14 @@ class Case(NamedTuple):
     bits: int
 
 
-Formula: TypeAlias = Literal | Reference | Joined | Operation | Case
+Formula: TypeAlias = Literal | Reference | Joined | VerilogOperation | TableCase
 
 
 @dataclass(slots=True)
 class Described:
-    """A module: its ports (name, bits), how signals are made, their lowest bit and bits.
+    """A module: ports (name, bits), formulas of signals, their spans (lowest bit, bits).
 
-    `claims` says which signal a comment calls which word.
+    `claims` maps words to the signals that comments assign to them, which are to be proved.
     """
 
     name: str = ""
@@ -294,15 +287,15 @@ def references(formula: Formula) -> Iterator[Reference]:
     """Yield all bits that a formula reads."""
     if isinstance(formula, Reference):
         yield formula
-    elif isinstance(formula, Joined | Operation):
+    elif isinstance(formula, Joined | VerilogOperation):
         for part in formula.parts:
             yield from references(part)
-    elif isinstance(formula, Case):
+    elif isinstance(formula, TableCase):
         yield from references(formula.key)
 
 
 # --------------------------------------------------------------------------------------------------
-# Verilog of words read back, by a reader that shares nothing with the writer.
+# Word-level Verilog: unsigned vectors, sums, case tables, signed products, clocked registers.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -317,19 +310,18 @@ WIDEST = 62  # bits of a word; simulation is in 64
 
 
 def read_words(text: str, where: str = "Verilog") -> Described:
-    """Return what a module of words says; a `DataError` for what is none."""
     return _WordReader(text, where).module()
 
 
 class _WordReader:
     def __init__(self, text: str, where: str) -> None:
         self.where = where
-        self.tokens: list[tuple[str, str]] = []  # what a comment claims, or a token
+        self.tokens: list[tuple[str, str]] = []  # a claim of a comment, or a token
         place = 0
         while place < len(text):
             match = _WORD_TOKEN.match(text, place)
             if match is None:
-                self.fail(f"{shown(text[place : place + 20])} is no text of words")
+                self.fail(f"{shown(text[place : place + 20])} is not a token")
             place = match.end()
             if match[1] or match[2]:
                 self.tokens.append((match[1] or "", match[2] or ""))
@@ -343,7 +335,7 @@ class _WordReader:
         raise DataError(f"{self.where}: {what}")
 
     def peek(self) -> str:
-        """Return the next token; claims before it wait for the next signal."""
+        """Return the next token; claims before it apply to the next signal."""
         while self.tokens[self.place][0]:
             self.waiting.append(self.tokens[self.place][0])
             self.place += 1
@@ -352,12 +344,12 @@ class _WordReader:
     def take(self, wanted: str = "") -> str:
         token = self.peek()
         if wanted and token != wanted:
-            self.fail(f"{shown(token)} stands where {shown(wanted)} should")
+            self.fail(f"{shown(token)} in place of {shown(wanted)}")
         self.place += 1
         return token
 
     def took(self, wanted: str) -> bool:
-        """Tell whether the next token is this one, and take it."""
+        """Tell whether the next token is as given, and consume it then."""
         if self.peek() != wanted:
             return False
         self.place += 1
@@ -385,11 +377,11 @@ class _WordReader:
 
     def declare(self, name: str, low: int, bits: int) -> None:
         if name in self.found.spans or bits > WIDEST:
-            self.fail(f"{shown(name)} is there already, or too wide")
+            self.fail(f"{shown(name)} is declared twice, or too wide")
         self.found.spans[name] = (low, bits)
 
     def span(self) -> tuple[int, int]:
-        """Read the numbers of bits, if there are any."""
+        """Parse a range of bits; without one, a single bit."""
         if not self.took("["):
             return 0, 1
         high = int(self.take())
@@ -399,7 +391,7 @@ class _WordReader:
         return low, high - low + 1
 
     def item(self, word: str) -> None:
-        """Read one item of a module."""
+        """Parse one item of a module."""
         if word in ("wire", "reg"):
             self.took("signed")
             low, bits = self.span()
@@ -424,15 +416,15 @@ class _WordReader:
         elif word == "always":
             self.clocked()
         else:
-            self.fail(f"{shown(word)} begins no line of words")
+            self.fail(f"{shown(word)} does not start a statement of words")
 
     def make(self, name: str, formula: Formula) -> None:
         if name in _SKIPPED_WORDS:
             return
         if name not in self.found.spans or name in self.found.made:
-            self.fail(f"{shown(name)} is not declared, or made twice")
+            self.fail(f"{shown(name)} is not declared, or assigned twice")
         bits = self.found.spans[name][1]
-        product = isinstance(formula, Operation) and formula.sign == "*"
+        product = isinstance(formula, VerilogOperation) and formula.sign == "*"
         if formula.bits > bits or (formula.bits < bits and not product):
             self.fail(f"{name} has {bits} bits and is made of {formula.bits}")
         self.found.made[name] = formula
@@ -458,9 +450,9 @@ class _WordReader:
             if entries.setdefault(key, entry.value) != entry.value or entry.value >> bits:
                 self.fail(f"{name} has two entries {key}, or one that is too large")
         if sorted(entries) != list(range(1 << index.bits)):
-            self.fail(f"{name} has not every entry")
+            self.fail(f"{name} lacks entries")
         values = tuple(entries[k] for k in range(len(entries)))
-        self.make(name, Case(index, values, bits))
+        self.make(name, TableCase(index, values, bits))
 
     def clocked(self) -> None:
         for word in ("@", "(", "posedge", "clock", ")", "if", "(", "enable", ")", "begin"):
@@ -478,11 +470,11 @@ class _WordReader:
     def literal(self, text: str) -> Literal:
         match = _LITERAL.fullmatch(text)
         if match is None:
-            self.fail(f"{shown(text)} is no constant")
+            self.fail(f"{shown(text)} is not a constant")
         return Literal(int(match[3], 2 if match[2] == "b" else 10), int(match[1]))
 
     def expression(self) -> Formula:
-        """Read a choice, or what stands in one."""
+        """Parse a conditional expression, or a binary one."""
         first = self.binary(0)
         if not self.took("?"):
             return first
@@ -490,11 +482,11 @@ class _WordReader:
         self.take(":")
         otherwise = self.binary(0)
         if first.bits != 1 or then.bits != otherwise.bits:
-            self.fail("a choice of words of two widths")
-        return Operation("?", (first, then, otherwise), then.bits)
+            self.fail("a conditional expression has operands of different widths")
+        return VerilogOperation("?", (first, then, otherwise), then.bits)
 
     def binary(self, level: int) -> Formula:
-        """Read operators of one rank, the weakest first."""
+        """Parse operators of one precedence, from the lowest."""
         ranks = (("|",), ("^", "~^"), ("&",), ("+",), ("*",))
         if level == len(ranks):
             return self.unary()
@@ -503,12 +495,12 @@ class _WordReader:
             sign = self.take()
             other = self.binary(level + 1)
             if sign == "*":
-                found = Operation("*", (found, other), found.bits + other.bits)
+                found = VerilogOperation("*", (found, other), found.bits + other.bits)
                 continue
             if other.bits != found.bits:
-                self.fail(f"{found.bits} bits {sign} {other.bits} bits")
-            plain = Operation("^" if sign == "~^" else sign, (found, other), found.bits)
-            found = Operation("~", (plain,), found.bits) if sign == "~^" else plain
+                self.fail(f"operands of {sign} have {found.bits} and {other.bits} bits")
+            plain = VerilogOperation("^" if sign == "~^" else sign, (found, other), found.bits)
+            found = VerilogOperation("~", (plain,), found.bits) if sign == "~^" else plain
         return found
 
     def unary(self) -> Formula:
@@ -521,15 +513,15 @@ class _WordReader:
             return found
         if token == "~":  # noqa: S105 (no password)
             part = self.unary()
-            return Operation("~", (part,), part.bits)
+            return VerilogOperation("~", (part,), part.bits)
         if token in ("&", "|"):
-            return Operation("all" if token == "&" else "any", (self.unary(),), 1)  # noqa: S105
+            return VerilogOperation("all" if token == "&" else "any", (self.unary(),), 1)  # noqa: S105
         if token == "$signed":  # noqa: S105
             return self.unary()
         return self.literal(token) if "'" in token else self.reference(token)
 
     def braces(self) -> Formula:
-        """Read words side by side, or one so many times."""
+        """Parse a concatenation or a replication."""
         if self.peek().isdigit():
             count = int(self.take())
             self.take("{")
@@ -544,10 +536,10 @@ class _WordReader:
         return Joined(tuple(reversed(parts)), sum(part.bits for part in parts))
 
     def reference(self, name: str) -> Formula:
-        if name in ("valid", "valid_in"):  # only where a pipeline says that it is full
+        if name in ("valid", "valid_in"):  # used only for the valid bits of a pipeline
             return Literal(0, self.picked())
         if name not in self.found.spans:
-            self.fail(f"{shown(name)} is no signal")
+            self.fail(f"{shown(name)} is not a signal")
         low, bits = self.found.spans[name]
         if not self.took("["):
             return Reference(name, low, bits)
@@ -560,7 +552,7 @@ class _WordReader:
         return Reference(name, first, high - first + 1)
 
     def picked(self) -> int:
-        """Return how many bits are picked of a word that is of no interest."""
+        """Parse a bit selection and return its number of bits."""
         if not self.took("["):
             return 1
         high = low = int(self.take())
@@ -570,25 +562,25 @@ class _WordReader:
         return high - low + 1
 
     def read_through(self) -> None:
-        """Put what registers hold where they are read, once all times are known to agree."""
-        late = dict.fromkeys(self.found.inputs, 0)
+        """Replace registers by their inputs, after a check of all delays."""
+        late: dict[str, int | None] = dict.fromkeys(self.found.inputs, 0)
         order: list[tuple[str, Formula]] = [*self.found.made.items()]
         sources: dict[str, Reference] = {}
         for name, formula in self.held.items():
             if not isinstance(formula, Reference) or self.found.spans[name][1] != formula.bits:
-                self.fail(f"register {name} holds other bits than it has")
+                self.fail(f"register {name} differs in width from its input")
             sources[name] = formula
         made = {name: [ref.name for ref in references(formula)] for name, formula in order}
         made |= {name: [source.name] for name, source in sources.items()}
         for name in made:
             self.time(name, made, sources, late)
         ends = {late[name] for name in self.found.outputs if made.get(name)}
-        if ends - {self.found.stages}:
-            self.fail("outputs come at other clocks than the module says")
+        if ends - {self.found.stages, None}:
+            self.fail("delays of outputs differ from the number of stages of the module")
         self.found.made = {name: self.through(formula, sources) for name, formula in order}
 
     def through(self, formula: Formula, sources: dict[str, Reference]) -> Formula:
-        """Return a formula over what registers hold; their bits may have other numbers."""
+        """Return a formula with registers replaced by their inputs."""
         if isinstance(formula, Reference):
             while formula.name in sources:
                 source = sources[formula.name]
@@ -597,17 +589,21 @@ class _WordReader:
         elif isinstance(formula, Joined):
             parts = tuple(self.through(part, sources) for part in formula.parts)
             return Joined(parts, formula.bits)
-        elif isinstance(formula, Operation):
+        elif isinstance(formula, VerilogOperation):
             parts = tuple(self.through(part, sources) for part in formula.parts)
-            return Operation(formula.sign, parts, formula.bits)
-        elif isinstance(formula, Case):
-            return Case(self.through(formula.key, sources), formula.entries, formula.bits)
+            return VerilogOperation(formula.sign, parts, formula.bits)
+        elif isinstance(formula, TableCase):
+            return TableCase(self.through(formula.key, sources), formula.entries, formula.bits)
         return formula
 
     def time(
-        self, root: str, made: dict[str, list[str]], held: Collection[str], late: dict[str, int]
+        self,
+        root: str,
+        made: dict[str, list[str]],
+        held: Collection[str],
+        late: dict[str, int | None],
     ) -> None:
-        """Find how many clocks a signal comes late."""
+        """Compute the delay of a signal in clocks; None for a constant."""
         stack, begun = [root], set()
         while stack:
             name = stack[-1]
@@ -617,12 +613,12 @@ class _WordReader:
             read = made.get(name)
             if read is None or (missing := [one for one in read if one not in late]):
                 if read is None or name in begun:
-                    self.fail(f"{name} is made nowhere, or depends on itself")
+                    self.fail(f"{name} is not assigned, or depends on itself")
                 begun.add(name)
                 stack += missing
                 continue
-            times = {late[one] for one in read}
+            times = {time for one in read if (time := late[one]) is not None}
             if len(times) > 1:
-                self.fail(f"{name} reads signals of different clocks")
-            late[name] = max(times, default=0) + (name in held)
+                self.fail(f"{name} reads signals of different delays")
+            late[name] = max(times) + (name in held) if times else None
             stack.pop()

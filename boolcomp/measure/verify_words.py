@@ -1,4 +1,4 @@
-"""The proof that a module of words is a word graph, one word after the other."""
+"""The proof that a Verilog module of words is equivalent to a word graph, word by word."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from boolcomp.base.errors import BoolcompError
-from boolcomp.measure.verify import STAGES, Check
+from boolcomp.measure.verify import FOUND_WRONG, STAGES, Check
 from boolcomp.measure.verify_text import (
-    Case,
     Formula,
     Joined,
     Literal,
-    Operation,
     Reference,
+    TableCase,
+    VerilogOperation,
     read_words,
     references,
 )
 from boolcomp.targets.gates import gates_of
 from boolcomp.targets.hdl import VERILOG_SYNTAX
-from boolcomp.targets.target import COUNT, Options, design_of, export_texts, vectors
+from boolcomp.targets.target import COUNT, ExportOptions, design_of, export_texts, vectors
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, PartialProducts, reads
 
 if TYPE_CHECKING:
@@ -39,11 +39,10 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# What formulas of words are worth: on many samples at once, or as polynomials over bits.
+# Values of formulas of words: on many samples at once, or as polynomials over bits.
 #
-# A polynomial over bits is a sum of products of different bits with whole coefficients; two
-# formulas have the same value for all bits, modulo 2^n, if and only if their polynomials are the
-# same there.
+# A polynomial over bits is a sum of products of different bits with integer coefficients. Two
+# formulas are equal modulo 2^n for all bits if and only if their polynomials are equal modulo 2^n.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -51,15 +50,15 @@ Bit: TypeAlias = tuple[str, int]
 Monomial: TypeAlias = frozenset[Bit]
 Polynomial: TypeAlias = "dict[Monomial, int]"
 ONE: Monomial = frozenset()
-NEVER = 1 << 30  # bits that nothing has
+NEVER = 1 << 30  # bits, more than any word has
 
 
 class NoPolynomialError(Exception):
-    """A formula that is no sum of bits and their products, or wraps where it may not."""
+    """A formula that is not a polynomial over bits, or overflows."""
 
 
 def simulated_module(module: Described, given: Mapping[str, Column], wanted: str) -> Column:
-    """Return a signal's words from those of the signals given: those are not looked into."""
+    """Return a signal's words, computed from the words of the given signals."""
     known = dict(given)
     stack = [wanted]
     while stack:
@@ -84,7 +83,7 @@ def _column(module: Described, formula: Formula, known: Mapping[str, Column]) ->
     if isinstance(formula, Reference):
         low, _ = module.spans[formula.name]
         return known[formula.name] >> (formula.low - low) & ((1 << formula.bits) - 1)
-    if isinstance(formula, Case):
+    if isinstance(formula, TableCase):
         return np.asarray(formula.entries, np.int64)[_column(module, formula.key, known)]
     parts = [_column(module, part, known) for part in formula.parts]
     if isinstance(formula, Joined):
@@ -96,8 +95,8 @@ def _column(module: Described, formula: Formula, known: Mapping[str, Column]) ->
     return _operated(formula, parts) & ((1 << formula.bits) - 1)
 
 
-def _operated(formula: Operation, parts: list[Column]) -> Column:
-    """Return what an operator makes of words, or that and more above its bits."""
+def _operated(formula: VerilogOperation, parts: list[Column]) -> Column:
+    """Return the result of an operation, possibly with bits above its width."""
     first = parts[0]
     whole = np.int64((1 << formula.parts[0].bits) - 1)
     one: dict[str, Callable[[], Column]] = {
@@ -117,12 +116,11 @@ def _operated(formula: Operation, parts: list[Column]) -> Column:
 
 
 def _signed(bits: int, column: Column) -> Column:
-    """Return words as signed numbers."""
     return column - (column >> (bits - 1) << bits)
 
 
 def added(*addends: tuple[Polynomial, int]) -> Polynomial:
-    """Return a sum of polynomials, each so many times."""
+    """Return a sum of polynomials with integer factors."""
     found: Polynomial = {}
     for polynomial, times in addends:
         for monomial, factor in polynomial.items():
@@ -132,7 +130,7 @@ def added(*addends: tuple[Polynomial, int]) -> Polynomial:
 
 
 def multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
-    """Return a product; the square of a bit is the bit."""
+    """Return a product of polynomials; the square of a bit is the bit."""
     found: Polynomial = {}
     for x, m in a.items():
         for y, n in b.items():
@@ -142,7 +140,6 @@ def multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
 
 
 def different(a: Polynomial, b: Polynomial) -> Polynomial:
-    """Return whether two bits differ."""
     return added((a, 1), (b, 1), (multiplied(a, b), -2))
 
 
@@ -153,7 +150,7 @@ def modulo(polynomial: Polynomial, bits: int) -> Polynomial:
 
 
 class Polynomials:
-    """Polynomials of formulas over the bits of some signals; those are not looked into."""
+    """Polynomials of formulas over the bits of the signals in `stops`."""
 
     def __init__(self, module: Described, stops: frozenset[str]) -> None:
         self.module, self.stops = module, stops
@@ -171,27 +168,27 @@ class Polynomials:
             return [inner[k - low] for k in places]
         if isinstance(formula, Joined):
             return [bit for part in formula.parts for bit in self.bits(part)]
-        if isinstance(formula, Operation) and formula.sign == "~":
+        if isinstance(formula, VerilogOperation) and formula.sign == "~":
             return [added(({ONE: 1}, 1), (bit, -1)) for bit in self.bits(formula.parts[0])]
-        if isinstance(formula, Operation) and formula.sign == "^":
+        if isinstance(formula, VerilogOperation) and formula.sign == "^":
             rows = [self.bits(part) for part in formula.parts]
             return [different(a, b) for a, b in zip(*rows, strict=True)]
         raise NoPolynomialError
 
     def number(self, formula: Formula, room: int) -> tuple[Polynomial, int]:
-        """Return a formula's polynomial modulo 2^room, and the largest value.
+        """Return a formula's polynomial modulo 2^room, and its largest value.
 
-        What has fewer bits must not wrap.
+        Signals with fewer bits must not overflow.
         """
-        if isinstance(formula, Operation) and formula.sign == "+":
+        if isinstance(formula, VerilogOperation) and formula.sign == "+":
             (a, most_a), (b, most_b) = (self.number(part, room) for part in formula.parts)
             return added((a, 1), (b, 1)), most_a + most_b
         if isinstance(formula, Reference) and self.whole(formula):
             inner = room if formula.bits >= room else NEVER
-            found, most = self.number(self.module.made[formula.name], inner)
-            if most >> formula.bits and formula.bits < room:
+            found, largest = self.number(self.module.made[formula.name], inner)
+            if largest >> formula.bits and formula.bits < room:
                 raise NoPolynomialError
-            return found, min(most, (1 << formula.bits) - 1)
+            return found, min(largest, (1 << formula.bits) - 1)
         if isinstance(formula, Joined):
             return self.joined(formula, room)
         if isinstance(formula, Literal):
@@ -200,27 +197,27 @@ class Polynomials:
         return added(*((bit, 1 << k) for k, bit in enumerate(bits))), (1 << len(bits)) - 1
 
     def whole(self, reference: Reference) -> bool:
-        """Tell whether all of a signal is read, and it may be looked into."""
+        """Tell whether all bits of a signal outside of `stops` are read."""
         span = self.module.spans[reference.name]
         return reference.name not in self.stops and span == reference[1:]
 
     def joined(self, formula: Joined, room: int) -> tuple[Polynomial, int]:
-        """Return the polynomial of words side by side, a product among them."""
+        """Return the polynomial of a concatenation, which may be a product."""
         product = self.product(formula)
         if product is not None:
             return product, (1 << formula.bits) - 1
-        terms, most, place = [], 0, 0
+        terms, total, place = [], 0, 0
         for part in formula.parts:
             found, largest = self.number(part, room - place)
             terms.append((found, 1 << place))
-            most += largest << place
+            total += largest << place
             place += part.bits
-        return added(*terms), most
+        return added(*terms), total
 
     def product(self, formula: Joined) -> Polynomial | None:
-        """Return what a product without its lowest bit counts, its sign inverted, or the inverse.
+        """Return the polynomial of a product without its lowest bit, or None for other formulas.
 
-        It may stand between zeros.
+        The sign bit is inverted, or all others are; zeros may surround the product.
         """
         parts, place = list(formula.parts), 0
         while parts and isinstance(parts[0], Literal) and not parts[0].value:
@@ -234,7 +231,7 @@ class Polynomials:
         if low is None or high is None or low.name != high.name or low.name in self.stops:
             return None
         made = self.module.made[low.name]
-        if not (isinstance(made, Operation) and made.sign == "*") or low_flip == high_flip:
+        if not (isinstance(made, VerilogOperation) and made.sign == "*") or low_flip == high_flip:
             return None
         bits = made.bits - 2
         if (low.low, low.bits, high.low, high.bits) != (1, bits - 1, bits, 1):
@@ -250,7 +247,7 @@ class Polynomials:
         return {monomial: factor << place for monomial, factor in found.items()}
 
     def odd(self, formula: Formula) -> Polynomial:
-        """Return the signed number of a factor, which is odd and no power of two below zero."""
+        """Return the polynomial of a signed odd factor."""
         bits = self.bits(formula)
         if bits[0] != {ONE: 1}:
             raise NoPolynomialError
@@ -259,27 +256,27 @@ class Polynomials:
 
 
 def _upright(formula: Formula) -> tuple[Reference | None, bool]:
-    """Return the bits that are read, and whether they are inverted."""
-    flipped = isinstance(formula, Operation) and formula.sign == "~"
-    inner = formula.parts[0] if isinstance(formula, Operation) and flipped else formula
+    """Return the bits of a formula, and whether they are inverted."""
+    flipped = isinstance(formula, VerilogOperation) and formula.sign == "~"
+    inner = formula.parts[0] if isinstance(formula, VerilogOperation) and flipped else formula
     return (inner if isinstance(inner, Reference) else None), flipped
 
 
 # --------------------------------------------------------------------------------------------------
-# The proof that a module of words is a word graph, one word after the other.
+# The proof of the words of a module.
 # --------------------------------------------------------------------------------------------------
 
 
-MOST = 20  # bits of which all words are looked at
+MOST = 20  # most bits for an exhaustive check
 SAMPLES, SEED = 1 << 16, 1988
 
 
 class NotProvedError(Exception):
-    """A word of the module that is not what the graph says, or is not known to be."""
+    """A word of the module differs from that of the graph, or is not proved equal."""
 
 
 class GraphProof:
-    """Proves the words of a load; `place` is its number where a module has several."""
+    """Proves the words of a payload; `place` is its number in a module of several payloads."""
 
     def __init__(self, program: Program, load: Load, module: Described, place: int | None) -> None:
         if load.graph is None or load.joint is None:
@@ -293,16 +290,16 @@ class GraphProof:
             if f"{prefix}w{k}" in module.claims
         }
         self.ports = dict(zip((x.name for x in program.inputs), module.inputs, strict=False))
-        self.lows: dict[int, int] = {}  # of every word that is proved, the bits below its signal
+        self.lows: dict[int, int] = {}  # for every proved word, the constant bits below its signal
         self.cases = 0
         self.notes: list[str] = []
 
     def prove(self, ports: Sequence[Port]) -> None:
-        """Prove every cell, every word, every output; what fails is a `NotProvedError`."""
+        """Prove every cell, word and output; raise a `NotProvedError` on failure."""
         if [x.code.bits for x in self.program.inputs] != [
             self.module.inputs[port] for port in self.ports.values()
         ]:
-            raise NotProvedError("ports have other widths")
+            raise NotProvedError("ports have different widths")
         for given in self.program.inputs:
             self.cell(given.name, given.code)
         for place, node in enumerate(self.graph.nodes):
@@ -324,18 +321,18 @@ class GraphProof:
     # Codes of inputs.
 
     def cell(self, name: str, code: Code) -> None:
-        """Prove the cell of an input by all its words."""
+        """Prove the cell of an input for all its words."""
         signal = self.module.claims.get(f"cell of {name}")
         if signal is None:
             if code.kind != "natural":
-                raise NotProvedError(f"{name} has no cell")
+                raise NotProvedError(f"the cell of {name} is missing")
             return
         words = np.arange(code.cells)
         cells = code.index(words)
         if not np.array_equal(
             simulated_module(self.module, {self.ports[name]: words}, signal), cells
         ):
-            raise NotProvedError(f"the cell of {name} is another")
+            raise NotProvedError(f"the cell of {name} differs")
 
     def source(self, place: int) -> list[Reference]:
         """Return the bits of an input word of the graph, least significant first."""
@@ -345,12 +342,12 @@ class GraphProof:
         first, last = given.code.bits - word.bits, given.code.bits - word.dropped
         return [Reference(name, k, 1) for k in range(first, last)]
 
-    # Where proofs begin.
+    # Cut points.
 
     def stops(self, places: Iterable[int]) -> frozenset[str]:
-        """Return the signals of which words are made: those are not looked into.
+        """Return the signals of words, the cut points of a proof.
 
-        Of a word that is another with its bits inverted at times both are taken apart.
+        For a word with conditionally inverted bits, its operands are the cut points.
         """
         found = {*self.module.inputs}
         for place in places:
@@ -361,25 +358,25 @@ class GraphProof:
             else:
                 name = self.signals[place]
                 formula = self.module.made[name]
-                flipped = isinstance(formula, Operation) and formula.sign == "^"
+                flipped = isinstance(formula, VerilogOperation) and formula.sign == "^"
                 found |= {ref.name for ref in references(formula)} if flipped else {name}
         return frozenset(found)
 
     def bits(self, place: int, over: Polynomials) -> list[Polynomial]:
-        """Return the bits of a word as polynomials over signals where proofs begin."""
+        """Return the bits of a word as polynomials over cut points."""
         node = self.graph.nodes[place]
         if isinstance(node, InputWord):
             return [bit for one in self.source(place) for bit in over.bits(one)]
         if place not in self.signals:
             return self.alone(place, node, over)
-        below, bits = self.module.spans[self.signals[place]]
+        first, bits = self.module.spans[self.signals[place]]
         return [
-            *(_bit(self.lows[place] >> k & 1) for k in range(below)),
-            *over.bits(Reference(self.signals[place], below, bits)),
+            *(_bit(self.lows[place] >> k & 1) for k in range(node.bits - bits)),
+            *over.bits(Reference(self.signals[place], first, bits)),
         ]
 
     def alone(self, place: int, node: Node, over: Polynomials) -> list[Polynomial]:
-        """Return the bits of a word that has no signal, or not for all of them: by its rule."""
+        """Return the bits of a word without a signal, derived from its definition."""
         if isinstance(node, Lookup):
             word = self.bits(node.source, over)
             word = word[len(word) - node.read :]
@@ -393,11 +390,10 @@ class GraphProof:
         return _digits(place, self.terms(node, over), node.bits)
 
     def number(self, node: Node, over: Polynomials) -> Polynomial:
-        """Return what a sum of the graph is, as its columns say."""
         return modulo(added(*self.terms(node, over)), node.bits)
 
     def terms(self, node: Node, over: Polynomials) -> list[tuple[Polynomial, int]]:
-        """Return the bits of a sum, and what each counts."""
+        """Return the bits of a sum with their weights."""
         terms: list[tuple[Polynomial, int]] = []
         if isinstance(node, Angles):
             terms.append(({ONE: 1}, node.constant))
@@ -413,7 +409,7 @@ class GraphProof:
         return terms
 
     def part(self, part: HeapPart, over: Polynomials) -> Iterator[tuple[Polynomial, int]]:
-        """Yield the bits of a part of a heap, and what each counts."""
+        """Yield the bits of a part of a heap with their weights."""
         nodes = self.graph.nodes
         invert: Polynomial = {ONE: int(part.negative)}
         if isinstance(part, Bits):
@@ -421,7 +417,7 @@ class GraphProof:
             for k in range(row.bits):
                 yield different(word[row.drop + k], invert), 1 << (row.column + k)
             return
-        assert isinstance(part, PartialProducts)  # noqa: S101 (there are two kinds of parts)
+        assert isinstance(part, PartialProducts)  # noqa: S101 (the only other kind of part)
         a, b = self.bits(part.a, over), self.bits(part.b, over)
         for i, row in part.layout(nodes).rows():
             alike = different(different(a[i], invert), {ONE: 1})
@@ -431,26 +427,51 @@ class GraphProof:
     # Words.
 
     def word(self, place: int, node: Node) -> None:
-        """Prove that a signal is a word, from those that the word reads."""
+        """Prove that a signal is a word, given the operands of the word."""
         name = self.signals[place]
-        below, bits = self.module.spans[name]
+        first, bits = self.module.spans[name]
         if isinstance(node, Lookup):
             self.table(place, node, name)
             return
-        over = Polynomials(self.module, self.stops(reads(node)) - {name})
+        below = node.bits - bits  # the text gives no position of a single bit
+        stops = self.stops(reads(node)) - {name}
+        over = Polynomials(self.module, stops)
+        why = "a different sum"
         try:
             wanted = self.number(node, over)
-            found, _ = over.number(self.module.made[name], bits)
-            low = modulo(wanted, below)
-            constant = self.lows[place] = low.get(ONE, 0)
-            whole = added(({ONE: constant}, 1), (found, 1 << below))
         except NoPolynomialError:
-            raise NotProvedError(f"w{place} ({name}) is no sum of its words") from None
-        if below + bits != node.bits or low.keys() - {ONE} or modulo(whole, node.bits) != wanted:
-            raise NotProvedError(f"w{place} ({name}) is another sum")
+            raise NotProvedError(f"w{place} ({name}) is not a sum of its operands") from None
+        low = modulo(wanted, max(0, below))
+        constant = self.lows[place] = low.get(ONE, 0)
+        if below < 0 or first not in {below, 0 if bits == 1 else below} or low.keys() - {ONE}:
+            raise NotProvedError(f"w{place} ({name}) is a different sum")
+        try:
+            made, _ = over.number(self.module.made[name], bits)
+            whole = added(({ONE: constant}, 1), (made, 1 << below))
+            if modulo(whole, node.bits) == wanted:
+                return
+        except NoPolynomialError:
+            why = "not a sum of its operands"
+        if not self.counted(name, wanted, below, stops):
+            raise NotProvedError(f"w{place} ({name}) is {why}")
+
+    def counted(self, name: str, wanted: Polynomial, below: int, stops: frozenset[str]) -> bool:
+        """Tell whether a signal is a sum, exhaustively for a few bits.
+
+        This proves sums of parts that wrap, or that test other bits.
+        """
+        read = {bit for monomial in wanted for bit in monomial} | self.reached(name, stops)
+        if len(read) > MOST:
+            return False
+        given, _ = _every(read, name)
+        columns = {key: _word(self.module, key, given) for key in stops}
+        made = simulated_module(self.module, columns, name)
+        whole = (1 << self.module.spans[name][1]) - 1
+        differing = (_value(wanted, given) >> below ^ made) & whole
+        return not differing.any()
 
     def table(self, place: int, node: Lookup, name: str) -> None:
-        """Prove a table by all words of the bits that the signal, or the table, reads."""
+        """Prove a table for all values of the bits that the signal or the table reads."""
         stops = self.stops((node.source,)) - {name}
         over = Polynomials(self.module, stops)
         word = self.bits(node.source, over)
@@ -465,12 +486,12 @@ class GraphProof:
         made = simulated_module(self.module, columns, name)
         self.lows[place] = 0
         if (0, node.bits) != self.module.spans[name]:
-            raise NotProvedError(f"w{place} has other bits")
+            raise NotProvedError(f"w{place} ({name}) has a different width")
         if not np.array_equal(np.asarray(node.entries)[index], made + np.zeros(rows, np.int64)):
-            raise NotProvedError(f"w{place} ({name}) has other entries")
+            raise NotProvedError(f"w{place} ({name}) has different entries")
 
     def reached(self, name: str, stops: frozenset[str]) -> set[tuple[str, int]]:
-        """Return the bits of signals where proofs begin that a signal reads."""
+        """Return the bits of cut points that a signal depends on."""
         found: set[tuple[str, int]] = set()
         seen, stack = {name}, [self.module.made[name]]
         while stack:
@@ -485,7 +506,7 @@ class GraphProof:
     # Outputs.
 
     def output(self, output: CodedOutput, result: OutputWord, name: str, flag: str | None) -> None:
-        """Prove an output and its flag from its sum, by all words of it."""
+        """Prove an output and its flag for all values of its sum."""
         stops = self.stops((result.node,)) | {*self.module.claims.values()} - {name}
         word = self.bits(result.node, Polynomials(self.module, stops))
         read = {bit for polynomial in word for monomial in polynomial for bit in monomial}
@@ -499,7 +520,7 @@ class GraphProof:
             given, rows = _every(read | others, output.name)
         elif others:
             given, rows = self.sampled(sorted(read | others), output)
-            self.notes.append(f"{output.name} is sampled, not proved: it reads other words, too")
+            self.notes.append(f"{output.name} is sampled, not proved: it also reads other words")
         given |= {bit: np.full(rows, value) for bit, value in select.items()}
         columns = {key: _word(self.module, key, given) for key in stops}
         total = sum(
@@ -507,16 +528,16 @@ class GraphProof:
         )
         cell, beyond = self.rounded(output, result, total, given)
         if not np.array_equal(simulated_module(self.module, columns, name), output.code.word(cell)):
-            raise NotProvedError(f"output {output.name} is another")
+            raise NotProvedError(f"output {output.name} differs")
         if flag and not np.array_equal(simulated_module(self.module, columns, flag), beyond):
-            raise NotProvedError(f"the flag of {output.name} is another")
+            raise NotProvedError(f"the flag of {output.name} differs")
         if not flag and beyond.any() and not self.notes:
             self.notes.append(f"{output.name} has no flag: the network never sets it")
 
     def rounded(
         self, output: CodedOutput, result: OutputWord, total: Column, given: dict[Bit, Column]
     ) -> tuple[Column, Column]:
-        """Return the cells of a sum, and where they were beyond the range."""
+        """Return the cells of a sum, and where they saturate."""
         left = self.graph.nodes[result.node].bits - result.drop
         first = (1 << left >> 1) - (1 << result.bits >> 1)
         cell = (total >> result.drop) - first
@@ -538,18 +559,17 @@ class GraphProof:
         return [(signal, k) for k in range(self.module.spans[signal][1])]
 
     def resting(self, output: CodedOutput) -> list[list[Bit]]:
-        """Return the cells at whose zero an output rests."""
         return [self.of(name) for name in output.rest or ()]
 
     def chosen(self) -> dict[Bit, int]:
-        """Return the bits that select this load."""
+        """Return the values of the bits that select this payload."""
         if self.place is None:
             return {}
         port = list(self.module.inputs)[-1]
         return {(port, k): self.place >> k & 1 for k in range(self.module.inputs[port])}
 
     def sampled(self, bits: list[Bit], output: CodedOutput) -> tuple[dict[Bit, Column], int]:
-        """Return random bits; in half of all samples words are about zero."""
+        """Return random bits; in half of the samples resting words are near zero."""
         rng = np.random.default_rng(SEED)
         given: dict[Bit, Column] = {bit: rng.integers(0, 2, SAMPLES, np.int64) for bit in bits}
         quiet = rng.integers(0, 2, SAMPLES, np.int64) == 0
@@ -563,13 +583,13 @@ class GraphProof:
 def _every(bits: set[Bit], where: str) -> tuple[dict[Bit, Column], int]:
     """Return all values of some bits."""
     if len(bits) > MOST:
-        raise NotProvedError(f"{where} reads {len(bits)} bits: too many to look at all")
+        raise NotProvedError(f"{where} reads {len(bits)} bits, too many for an exhaustive check")
     rows = np.arange(1 << len(bits), dtype=np.int64)
     return {bit: rows >> k & 1 for k, bit in enumerate(sorted(bits))}, len(rows)
 
 
 def _word(module: Described, name: str, given: Mapping[Bit, Column]) -> Column:
-    """Return a signal's words; bits that nothing reads are 0."""
+    """Return a signal's words; unused bits are 0."""
     low, bits = module.spans[name]
     zero = np.zeros(1, np.int64)
     return sum((given.get((name, low + k), zero) << k for k in range(bits)), zero)
@@ -592,43 +612,43 @@ def _bit(value: int) -> Polynomial:
 def _alike(
     place: int, entries: Sequence[int], k: int, index: list[Polynomial], rows: list[int]
 ) -> Polynomial:
-    """Return which bit of a table's index a bit of its entries is, or that it never changes."""
+    """Return the index bit or constant that equals bit `k` of a table's entries."""
     column = [entries[row] >> k & 1 for row in rows]
     if len(set(column)) == 1:
         return _bit(column[0])
     for j, bit in enumerate(index):
         if column == [row >> j & 1 for row in rows]:
             return bit
-    raise NotProvedError(f"w{place} is nowhere")
+    raise NotProvedError(f"w{place} has no signal")
 
 
 def _digits(place: int, terms: list[tuple[Polynomial, int]], bits: int) -> list[Polynomial]:
-    """Return the bits of a sum in which no two stand in a column, and nothing is carried."""
+    """Return the bits of a sum without carries, with at most one bit per column."""
     constant = sum(bit.get(ONE, 0) * weight for bit, weight in terms if not bit.keys() - {ONE})
     found = [_bit(constant >> k & 1) for k in range(bits)]
     for bit, weight in terms:
         column = weight.bit_length() - 1
         if bit.keys() - {ONE} and column < bits:
             if found[column]:
-                raise NotProvedError(f"w{place} is nowhere")
+                raise NotProvedError(f"w{place} has no signal")
             found[column] = bit
     return found
 
 
 # --------------------------------------------------------------------------------------------------
-# Verilog of words against the word graph, word by word: by cut points.
+# Checks of word-level Verilog against the word graph, by cut points.
 #
-# Every word that a comment claims for a signal is proved from the signals of the words that it
-# reads, whatever these are: sums and products as polynomials over their bits, tables and codes by
-# all of their words. What a word is that no signal has follows from its own rule. So the module is
-# the graph.
+# Each word that a comment assigns to a signal is proved for all values of its operands' signals.
+# Sums and products are compared as polynomials over bits, tables and codes exhaustively. Words
+# without a signal follow from their definitions. Together these proofs show that the module is
+# equivalent to the graph.
 # --------------------------------------------------------------------------------------------------
 
 
 def word_checks(
     program: Program, load: float | None, step: Callable[[str], None]
 ) -> Iterator[Check]:
-    """Yield what is checked of Verilog of words; of a program without a word graph nothing."""
+    """Yield the checks of word-level Verilog; none for a program without a word graph."""
     loads = program.loads if load is None else (program.load(load),)
     if all(one.graph is not None and one.joint is not None for one in loads):
         for pipeline in (0, STAGES):
@@ -637,8 +657,8 @@ def word_checks(
 
 
 def words_read_back(program: Program, load: float | None, pipeline: int) -> list[Check]:
-    """Write a program's words as Verilog, read them, and compare them with graph and engine."""
-    options = Options("words", pipeline)
+    """Write word-level Verilog, read it back, and compare it with graph and engine."""
+    options = ExportOptions("words", pipeline)
     ((file, text),) = export_texts(program, "verilog", load, options).items()
     ending = f", {pipeline} stages" if pipeline else ""
     return words_compared(program, load, file, str(text), ending)
@@ -647,7 +667,7 @@ def words_read_back(program: Program, load: float | None, pipeline: int) -> list
 def words_compared(
     program: Program, load: float | None, file: str, text: str, ending: str = ""
 ) -> list[Check]:
-    """Compare a module of words with a program: its graph word by word, an engine on vectors."""
+    """Compare a module of words with a program's graph, word by word, and with an engine."""
     name = f"verilog words{ending}"
     start = time.perf_counter()
     try:
@@ -679,7 +699,7 @@ def _against_graph(program: Program, load: float | None, module: Described, name
 
 
 def _against_engine(program: Program, load: float | None, module: Described, name: str) -> Check:
-    """Compare what a module says of some words with what the portable engine makes of them."""
+    """Compare a module with the portable engine on random words."""
     start = time.perf_counter()
     frame = gates_of(design_of(program, load), VERILOG_SYNTAX, 0)
     try:
@@ -687,13 +707,14 @@ def _against_engine(program: Program, load: float | None, module: Described, nam
     except BoolcompError as error:
         return Check(name, "random words", note=str(error), skipped=True)
     given = _columns(found.given, [(pin.name, pin.port.bits) for pin in frame.inputs])
-    wanted = _columns(found.wanted, [(pin.name, pin.port.bits) for pin in frame.outputs])
+    wanted = _columns(found.expected, [(pin.name, pin.port.bits) for pin in frame.outputs])
     wrong = np.zeros(len(found.given), np.bool_)
     for pin, column in wanted.items():
         if pin in module.made:
             wrong |= simulated_module(module, given, pin) != column
-    holds = wanted.keys() <= module.made.keys() and np.flatnonzero(wrong).tolist() == [found.wrong]
-    note = "one of them wrong on purpose, and found so" if holds else "they differ"
+    differing = np.flatnonzero(wrong).tolist()
+    holds = wanted.keys() <= module.made.keys() and differing == [found.falsified]
+    note = FOUND_WRONG if holds else "they differ"
     return Check(name, "random words", COUNT, time.perf_counter() - start, holds, note)
 
 

@@ -1,34 +1,27 @@
-"""The way of 1988: plan, truth tables, covers, and the sums of terms."""
+"""The method of the 1988 paper: plan, truth tables, covers, and sums of terms."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.base.lazy import lazy
+from boolcomp.base import lazy
 
 if TYPE_CHECKING:
-    from boolcomp.paper.covers import FOREIGN as FOREIGN
-    from boolcomp.paper.covers import Store as Store
+    from boolcomp.paper.covers import CoverStore as CoverStore
     from boolcomp.paper.covers import default_store as default_store
     from boolcomp.paper.covers import function_of as function_of
     from boolcomp.paper.covers import make_covers as make_covers
     from boolcomp.paper.covers import stored_network as stored_network
-    from boolcomp.paper.passes import PaperChoices as PaperChoices
-    from boolcomp.paper.plan import Options as Options
     from boolcomp.paper.plan import Plan as Plan
+    from boolcomp.paper.plan import PlanOptions as PlanOptions
+    from boolcomp.paper.plan import TableWord as TableWord
     from boolcomp.paper.plan import TermPlan as TermPlan
-    from boolcomp.paper.plan import Word as Word
     from boolcomp.paper.plan import make_plan as make_plan
-    from boolcomp.paper.program import BLOCK as BLOCK
-    from boolcomp.paper.program import SAMPLES as SAMPLES
-    from boolcomp.paper.program import SEED as SEED
     from boolcomp.paper.program import error_bound as error_bound
     from boolcomp.paper.program import known_errors as known_errors
     from boolcomp.paper.program import network_of_cover as network_of_cover
     from boolcomp.paper.program import program_of as program_of
-    from boolcomp.paper.tables import MEANING as MEANING
     from boolcomp.paper.tables import TermTable as TermTable
-    from boolcomp.paper.tables import finest_inputs as finest_inputs
     from boolcomp.paper.tables import make_tables as make_tables
     from boolcomp.paper.tables import quantised as quantised
     from boolcomp.paper.tables import render_table as render_table
@@ -38,11 +31,9 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "covers": "FOREIGN Store default_store function_of make_covers stored_network",
-            "passes": "PaperChoices",
-            "plan": "Options Plan TermPlan Word make_plan",
-            "program": "BLOCK SAMPLES SEED error_bound known_errors network_of_cover program_of",
-            "tables": "MEANING TermTable finest_inputs make_tables quantised "
-            "render_table signature tabulate",
+            "covers": "CoverStore default_store function_of make_covers stored_network",
+            "plan": "Plan PlanOptions TableWord TermPlan make_plan",
+            "program": "error_bound known_errors network_of_cover program_of",
+            "tables": "TermTable make_tables quantised render_table signature tabulate",
         },
     )

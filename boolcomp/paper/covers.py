@@ -1,10 +1,10 @@
-"""The store of minimised tables: a second compile reads what the first one found.
+"""The cache of minimised tables and of networks made from them, and the minimisation of tables.
 
-A cover is kept as a PLA file whose header says which table it belongs to (by a digest of the
-table's content), how it was made, and for which term first. It is found again by content and
-method, whatever the term or robot is called; it is verified against its table whenever it is read.
-Files are written whole or not at all, so several processes may share a store. That a cover is the
-smallest is believed of those that this user made; from others it is a cover, and no minimum.
+A cover is a PLA file. Its header has a digest of its table's content, the method, and the first
+term that it was made for. Lookup uses content and method, independently of names of terms and
+robots. Every cover is verified against its table when it is read. Files are written atomically, so
+that several processes may share a cache. The header's claim that a cover is minimum is accepted
+only for covers made by this user; covers from other users are used without such a claim.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from boolcomp.base import VERSION
 from boolcomp.base.errors import DataError, DataWarning
 from boolcomp.base.store import (
+    attest,
     find,
     keep,
     own_place,
@@ -25,14 +27,12 @@ from boolcomp.base.store import (
     shipped_place,
     unsealed,
     user_cache,
-    vouch,
 )
-from boolcomp.base.version import VERSION
 from boolcomp.base.workers import ALONE
 from boolcomp.logic.network import parse_network, render_network
 from boolcomp.logic.simulation import digest
 from boolcomp.paper.program import network_of_cover
-from boolcomp.paper.tables import said
+from boolcomp.paper.tables import covered_table
 from boolcomp.twolevel.cubes import MOST_BITS, MOST_INPUTS, fits
 from boolcomp.twolevel.function import Cover, Function, verify
 from boolcomp.twolevel.minimisation import METHODS, Recipe, minimise
@@ -40,39 +40,36 @@ from boolcomp.twolevel.minimisation import METHODS, Recipe, minimise
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from boolcomp.base.store import Entry, Place, Where
+    from boolcomp.base.store import Entry, ResultPlace, Where
     from boolcomp.base.workers import Workers
     from boolcomp.logic.network import Network
     from boolcomp.logic.simulation import TruthTable
-    from boolcomp.paper.tables import Said, TermTable
+    from boolcomp.paper.tables import CoverWords, TermTable
     from boolcomp.twolevel.cubes import Cubes
 
 
 # --------------------------------------------------------------------------------------------------
-# The store of minimised tables: a second compile reads what the first one found.
+# The cache.
 # --------------------------------------------------------------------------------------------------
 
-
 TITLE = "boolcomp cover, format 1"
-
-
-FOREIGN = "from a shared store: how small it can be was not proved here"
+FOREIGN = "from a shared cache: its lower bound is not proved here"
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
-    """Places of covers: all are searched, new covers go to the first."""
+class CoverStore:
+    """Places of covers: all are searched; new covers are written to the first."""
 
-    places: tuple[Place, ...]
+    places: tuple[ResultPlace, ...]
 
     def find(self, table: TruthTable, recipe: Recipe) -> Cover | None:
-        """Return a verified cover that answers the recipe, or None.
+        """Return a verified cover for a recipe, or None.
 
-        One that a deadline cut short answers only a recipe with no more time than it had. What
-        `exact` found answers `own` too, since it starts from there; from a shared place it answers
-        nobody who asks for a minimum. A damaged file is a warning, and as good as none.
+        A cover whose minimisation a deadline ended is used only for recipes with no more time. A
+        cover by `exact` is also used for `own`, the method that `exact` starts with. A recipe for
+        minimum covers does not use those of a shared place. A damaged file causes a warning.
         """
-        wanted = float("inf") if recipe.deadline is None else recipe.deadline
+        deadline = float("inf") if recipe.deadline is None else recipe.deadline
         methods = ["exact", "own"] if recipe.method == "own" else [recipe.method]
         names = [f"*.{digest(table)}.{method}.pla" for method in methods]
         for name in names:
@@ -80,7 +77,7 @@ class Store:
             for cover, had, believed in found:
                 if recipe.method == "exact" and not believed:
                     continue
-                if cover.proved or had is None or had >= wanted:
+                if cover.proved or had is None or had >= deadline:
                     return cover
         return None
 
@@ -91,29 +88,25 @@ class Store:
         name, text = f"{digest(entry.table)}.{recipe.method}.pla", _render(entry, recipe, cover)
         made = place.write(name, text, stem)
         if not place.trusted:
-            vouch(name, text)
+            attest(name, text)
         return made
 
 
-def default_store(first: Where | None = None) -> Store:
-    """Return the store of this user: the user's cache. What ships with boolcomp is searched too.
-
-    A place may be named, which is searched, and written to, first.
-    """
+def default_store(first: Where | None = None) -> CoverStore:
+    """Return the user's cache and the covers that ship, preceded by a named place if any."""
     named = () if first is None else (place_of(first),)
-    return Store((*named, own_place("tables"), shipped_place("tables")))
+    return CoverStore((*named, own_place("tables"), shipped_place("tables")))
 
 
 def function_of(table: TruthTable) -> Function:
-    """Return the table as what the minimisers take."""
     return Function.from_columns(table.inputs, table.columns, table.free or None)
 
 
 def _render(entry: TermTable, recipe: Recipe, cover: Cover) -> str:
-    from boolcomp.twolevel import pla  # noqa: PLC0415 (only who reads or writes needs it)
+    from boolcomp.twolevel import pla  # noqa: PLC0415 (only files need it)
 
     plan = entry.plan
-    # What a deadline cut short, and nothing else, says how long it had.
+    # Only covers whose minimisation a deadline ended have a note, and state this deadline.
     had = "" if recipe.deadline is None or not cover.note else f"{recipe.deadline:g}"
     lines = [
         TITLE,
@@ -134,11 +127,11 @@ def _render(entry: TermTable, recipe: Recipe, cover: Cover) -> str:
 
 
 def _read(path: Entry, text: str, table: TruthTable) -> tuple[Cover, float | None, bool]:
-    """Return the cover, the seconds it had if a deadline cut it short, and whether that is known.
+    """Return the cover, its deadline if that ended minimisation, and whether the place is trusted.
 
-    Where it is not, nothing is said of how much smaller another cover could be.
+    The lower bound of a cover from another place is discarded.
     """
-    from boolcomp.twolevel import pla  # noqa: PLC0415 (only who reads or writes needs it)
+    from boolcomp.twolevel import pla  # noqa: PLC0415 (only files need it)
 
     head = [line[2:] for line in text.splitlines() if line.startswith("# ")]
     fields = dict(line.split(": ", 1) for line in head if ": " in line)
@@ -163,13 +156,13 @@ def _read(path: Entry, text: str, table: TruthTable) -> tuple[Cover, float | Non
 
 
 # --------------------------------------------------------------------------------------------------
-# Minimise every table of a problem: identical ones once, what the store holds not at all.
+# Minimisation of all tables of a problem: equal tables once, cached ones not at all.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class TermCover:
-    """A term's table and a verified cover of it; `stored` where the store had it."""
+    """A term's table and a verified cover of it; `stored` if the cover was cached."""
 
     entry: TermTable
     cover: Cover
@@ -184,14 +177,15 @@ class TermCover:
 def make_covers(
     tables: Sequence[TermTable],
     recipe: Recipe,
-    store: Store,
+    store: CoverStore,
     done: Callable[[TermTable, int, int], None] = lambda *_: None,
     workers: Workers = ALONE,
 ) -> tuple[TermCover, ...]:
     """Return a cover for every term.
 
-    `done` is told the first term of every distinct table that is minimised, and how many points
-    of how many are done with it; before, that none are.
+    `done` is called before the first and after each minimised table. Its arguments are the first
+    term of the table, the number of points minimised so far, and that of all points to be
+    minimised.
     """
     first: dict[TruthTable, TermTable] = {}
     for entry in tables:
@@ -220,7 +214,7 @@ def make_covers(
         try:
             store.keep(entry, recipe, cover)
         except DataError as error:
-            warnings.warn(f"a table is not kept: {error}", DataWarning, stacklevel=2)
+            warnings.warn(f"a cover is not cached: {error}", DataWarning, stacklevel=2)
         made += _points(entry.table)
         done(entry, made, points)
     return tuple(TermCover(entry, covers[entry.table], entry.table in stored) for entry in tables)
@@ -230,18 +224,20 @@ def _points(table: TruthTable) -> int:
     return table.outputs << table.inputs
 
 
-def said_words(covers: Sequence[TermCover]) -> Said:
-    """Return the words that covers say, of tables whose rounding left them a choice."""
+def cover_words(covers: Sequence[TermCover]) -> CoverWords:
+    """Return the words of covers of tables with free bits, by plan."""
     free = [one for one in covers if one.entry.plan.rounding == "faithful"]
-    known = {one.entry.table: said(one.entry.table, one.cover.cubes).words() for one in free}
-    return {one.entry.plan: known[one.entry.table] for one in free}
+    words = {
+        one.entry.table: covered_table(one.entry.table, one.cover.cubes).words() for one in free
+    }
+    return {one.entry.plan: words[one.entry.table] for one in free}
 
 
 def _minimised(
     entries: Mapping[str, TermTable], recipe: Recipe, workers: Workers
 ) -> Iterator[tuple[TermTable, Cover]]:
-    """Yield covers as they come."""
-    # The largest first: they take longest, and the small ones fill the gaps.
+    """Yield covers in order of completion."""
+    # Large tables first: they take longest, and small ones fill the remaining time of workers.
     rising = sorted(entries.values(), key=lambda entry: -entry.table.inputs)
     calls = [(entry.table, recipe) for entry in rising]
     for place, cover in workers.completed(minimise_table, calls):
@@ -249,22 +245,20 @@ def _minimised(
 
 
 def minimise_table(table: TruthTable, recipe: Recipe) -> Cover:
-    """Minimise one table (what a worker process runs)."""
     return minimise(function_of(table), recipe.method, recipe.deadline)
 
 
 # --------------------------------------------------------------------------------------------------
-# Networks of covers, kept in the user's cache: factoring twenty thousand products takes seconds.
+# Networks of covers, cached because factoring twenty thousand products takes seconds.
 #
-# Keyed by the content of the cover; a file that is damaged or from another version is made anew.
+# The key is a digest of the cover; a file that is damaged or from another version is replaced.
 # --------------------------------------------------------------------------------------------------
 
-
-WORTH_KEEPING = 200  # products; smaller covers are factored faster than a file is read
+WORTH_KEEPING = 200  # products; a smaller cover is factored faster than a file is read
 
 
 def stored_network(cubes: Cubes) -> Network:
-    """Return `network_of_cover(cubes)`, from the cache where it is there."""
+    """Return `network_of_cover(cubes)`, from the cache if possible."""
     if len(cubes) < WORTH_KEEPING:
         return network_of_cover(cubes)
     content = f"{VERSION} {cubes.inputs} {cubes.outputs}".encode()

@@ -1,4 +1,4 @@
-"""The passes of paper mode after terms, in the order in which they run (see `pipeline`)."""
+"""The passes of paper mode that follow the extraction of terms, in their order (see `pipeline`)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Protocol
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.workers import Course, Workers, all_cores
 from boolcomp.paper.covers import (
-    Store,
+    CoverStore,
     TermCover,
+    cover_words,
     default_store,
     make_covers,
-    said_words,
     stored_network,
 )
-from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.plan import PlanOptions, make_plan
 from boolcomp.paper.program import (
     EVALUATIONS,
     SAMPLES,
     allowed,
     known_errors,
+    plans_within,
     program_of,
-    promised_plans,
 )
 from boolcomp.paper.tables import TermTable, make_tables
 from boolcomp.twolevel.minimisation import Recipe
@@ -36,45 +36,43 @@ if TYPE_CHECKING:
     from boolcomp.terms.extract import Terms
 
 
-# Nominal seconds: of a point that is minimised, which says little, and of a term's evaluation; in
-# the program and its bounds of a product, and of a point.
+# Nominal seconds: of minimisation per point (a rough estimate), of a term's evaluation, and of the
+# program and its bounds per product and per point.
 MINIMISED, EVALUATED, PRODUCT, POINT = 6e-6, 0.13e-6, 0.08e-3, 0.3e-6
-WORK = {"tables": 5.0, "errors": 2.0, "program": 2.0, "done": 0.01}  # until it is counted
+WORK = {"tables": 5.0, "errors": 2.0, "program": 2.0, "done": 0.01}  # until work is counted
 GUESSED = {"tables"}
 
 
-class Told(Protocol):
-    """What is told a stage of the work, what it is at, and which part of the work is done.
+class ProgressListener(Protocol):
+    """A callback with a stage, its current item, and the completed fraction of its work.
 
-    A stage may say how much work is expected of stages from here on, in nominal seconds; whoever
-    shows progress is told what is left, in terms of what is done.
+    `counted` is the expected work of stages from here on, in nominal seconds. `left` is the
+    remaining work in units of the completed work.
     """
 
     def __call__(
         self, stage: str, what: str, part: float, *,
         counted: Mapping[str, float] | None = None, left: float | None = None,
-    ) -> None:  # fmt: skip
-        """Hear of it."""
+    ) -> None: ...  # fmt: skip
 
 
 def _ignore(*_: object, **__: object) -> None:
-    """Tell nobody."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class PaperChoices:
-    """What a user chooses of a compilation in paper mode.
+    """The options of a compilation in paper mode.
 
-    `progress` is told how far the work is (see `Told`). The worst error is sought with so many
-    `evaluations`, or as many as is usual; with 0 it is not. `error` is what no error may exceed,
-    proved: guard bits are found for it, and bits if they are `free`. With `certify` the program has
-    a certificate. `workers` are where the work is done.
+    The search for the largest error uses `evaluations`, by default `EVALUATIONS`; 0 omits it. A
+    guaranteed `error` determines the guard bits, and the bits if these are `free`. `certify` adds a
+    certificate to the program.
     """
 
-    options: Options = field(default_factory=Options)
+    options: PlanOptions = field(default_factory=PlanOptions)
     recipe: Recipe = field(default_factory=Recipe)
-    store: Store = field(default_factory=default_store)
-    progress: Told = _ignore
+    store: CoverStore = field(default_factory=default_store)
+    progress: ProgressListener = _ignore
     evaluations: int | None = None
     error: Promise | None = None
     free: bool = False
@@ -83,7 +81,7 @@ class PaperChoices:
 
     def __post_init__(self) -> None:
         if self.free and self.error is None:
-            raise UsageError("bits are free only for an error that is promised: give --error 0.5Nm")
+            raise UsageError("free bits require a guaranteed error: give --error 0.5Nm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ class PlanTables:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """A plan, a verified cover of the table of each of its terms, and what its outputs err by."""
+    """A plan, a verified cover of the table of each of its terms, and the errors of its outputs."""
 
     plan: Plan
     terms: tuple[TermCover, ...]
@@ -104,51 +102,51 @@ class Covered:
 
 
 def plans(several: Sequence[Terms], choices: PaperChoices) -> list[Plan]:
-    """Lay out every term's table by the paper's rules, and so that a promise is kept."""
+    """Plan every term's table by the paper's rules, and for a guaranteed error if there is one."""
     required = [_required(terms) for terms in several]
     if choices.error is not None:
-        return promised_plans(required, choices.options, choices.error, free=choices.free)
+        return plans_within(required, choices.options, choices.error, free=choices.free)
     return [make_plan(terms, choices.options) for terms in required]
 
 
 def on_course(choices: PaperChoices) -> PaperChoices:
-    """Return choices whose stages are told as parts of one compilation."""
+    """Return choices whose progress reports stages as fractions of the whole compilation."""
     course, listener = Course(WORK, ()), choices.progress
 
-    def told(
+    def progress(
         stage: str, what: str, part: float, *,
         counted: Mapping[str, float] | None = None, left: float | None = None,
     ) -> None:  # fmt: skip
-        del left  # that is said here
+        del left  # computed here
         course.expect(counted or {}, GUESSED)
         listener(stage, what, course.at(stage, part), left=course.left)
 
-    return replace(choices, progress=told)
+    return replace(choices, progress=progress)
 
 
 def _required(terms: Terms) -> Terms:
-    """Return terms, of words that paper mode has."""
+    """Return terms, after a check that no input has a word format of its own."""
     problem = terms.problem
-    asked = [one for one in problem.inputs if one.format]
-    if asked:
+    formats = [one for one in problem.inputs if one.format]
+    if formats:
         raise UsageError(
-            f"{problem.name}: the word of {asked[0].name} is to be {asked[0].format}: in paper "
-            "mode --code is that of all words, and rules give their widths; compact mode takes it"
+            f"{problem.name}: the word of {formats[0].name} has the format {formats[0].format}, "
+            "which paper mode does not support: there, --code applies to all words, and the "
+            "paper's rules give their widths. Use compact mode"
         )
     return terms.required()
 
 
 def tables(planned: Sequence[Plan], _: PaperChoices) -> list[PlanTables]:
-    """Tabulate every term; a plan that has no tables is heard of before any table is made."""
+    """Tabulate every term; all plans are checked before the first table is made."""
     for one in planned:
         one.require_tables()
     return [PlanTables(one, make_tables(one)) for one in planned]
 
 
 def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Covered]:
-    """Minimise all tables at once: what they share is done once, and cores stay busy."""
+    """Minimise the tables of all loads together, so that equal tables are minimised once."""
     everything = [entry for one in tabulated for entry in one.tables]
-
     work = {"tables": 0.0, "errors": sum(_searched(one.plan, choices) for one in tabulated)}
 
     def done(entry: TermTable, made: int, points: int) -> None:
@@ -165,25 +163,27 @@ def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Cover
 
 
 def measure(covered: Covered, choices: PaperChoices) -> Covered:
-    """Measure errors on random states, and seek the worst."""
+    """Measure errors on random states, and search for the largest."""
 
-    def told(part: float) -> None:
+    def progress(part: float) -> None:
         choices.progress("errors", "", part)
 
-    told(0.0)
-    said = said_words(covered.terms)
-    found = known_errors(covered.plan, choices.evaluations, choices.workers, said, told=told)
+    progress(0.0)
+    words = cover_words(covered.terms)
+    found = known_errors(
+        covered.plan, choices.evaluations, choices.workers, words, progress=progress
+    )
     return replace(covered, errors=found)
 
 
 def _searched(plan: Plan, choices: PaperChoices) -> float:
-    """Return how long it takes to measure errors, in nominal seconds."""
+    """Return the expected time of measuring errors, in nominal seconds."""
     evaluations = EVALUATIONS if choices.evaluations is None else choices.evaluations
     return EVALUATED * len(list(plan.terms)) * (SAMPLES + evaluations)
 
 
 def program(covered: Covered, choices: PaperChoices) -> Program:
-    """Join the logic of covers and the adders of terms; a promise must be proved of it."""
+    """Combine the logic of covers and the adders of terms; check a guaranteed error."""
     entries = [term.entry for term in covered.terms]
     found = [term.cover for term in covered.terms]
     made = program_of(covered.plan, entries, found, known=covered.errors, logic=stored_network)
@@ -191,12 +191,12 @@ def program(covered: Covered, choices: PaperChoices) -> Program:
         return made
     plan = covered.plan
     require_kept(plan, made.bound, choices.error)
-    error = "".join(str(choices.error).split())  # choices are words, with a space between them
-    said = f"bits={plan.options.bits} guard_bits={plan.options.guard_bits} error={error}"
-    return replace(made, demand=said)
+    error = "".join(str(choices.error).split())  # spaces separate the choices of a demand
+    demand = f"bits={plan.options.bits} guard_bits={plan.options.guard_bits} error={error}"
+    return replace(made, demand=demand)
 
 
 def require_kept(plan: Plan, bounds: Sequence[float], error: Promise) -> None:
-    """Raise a `DataError` where bounds do not keep what is promised."""
+    """Raise a `DataError` if bounds exceed the guaranteed errors."""
     if any(x > y for x, y in zip(bounds, allowed(plan, error), strict=True)):
         raise DataError(f"{plan.problem.name}: errors of {error} are not proved")

@@ -1,17 +1,17 @@
-"""The paper's plan (its Fig. 1): how wide every term's table is, derived from its rules.
+"""The paper's plan (its Fig. 1): the width of every term's table, derived from the paper's rules.
 
-With p terms in an output, each carries m = int(log2(p + 1)) guard bits (eq. 2). A term's range is
-the output's divided by the largest power of two that still covers the term's amplitude, so that
-all terms share one least significant bit (rule a); its width is bits + m minus that power. Every
-input word has the same width (rule e). A word about whose centre the term is even loses its most
-significant Gray bit (rule d).
+With p terms in an output, each has m = int(log2(p + 1)) guard bits (eq. 2). A term's range is the
+output's range divided by the largest power of two that still covers the term's amplitude. So all
+terms share one least significant bit (rule a); a term's width is bits + m minus that power. Every
+input word has the same width (rule e). If the term is even about the middle of a word, the word
+loses its most significant Gray bit (rule d).
 
-Splitting, as the paper does it: while one more term would leave m unchanged, the not-yet-split
-term with the largest table is cut, by angle sums if it has several, else into two equal halves.
+The paper splits terms as follows. While one more term would leave m unchanged, the largest table
+that has not been split is cut, by angle sums if there are several, else into equal halves.
 
-Beyond the paper: terms so small that all of them together stay within half a common least
-significant bit are left out, and named. Signs and sums of angles may stand outside of tables (see
-`words`): terms, their cuts and their codes are the same then, and only what tables read is less.
+Beyond the paper, terms are left out, and named, if all of them together stay within half a common
+least significant bit. Signs and sums of angles may be computed outside of tables. This changes only
+the inputs of tables, not terms, splits and codes.
 """
 
 from __future__ import annotations
@@ -46,34 +46,33 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# What a term's table reads: words of inputs, or of sums of angles that are added outside.
+# The inputs of a term's table: words of inputs, or of sums of angles that are added outside.
 #
-# Bits that a table need not read are left away, the first ones of a word. A term that is even about
-# the middle of a word does not notice its first Gray bit (the paper's rule d). Beyond the paper, of
-# `signs` that are outside: where it is odd that bit turns the sign of the value and nothing else,
-# which in Gray code is the first bit of the output, by an XOR. What is true of a word about its
-# middle may then be true of its lower half about the middle of that, and so on: of a sine over a
-# turn the first bit turns the sign and the second does nothing, of a cosine it is the other way
-# round.
+# A table omits the first bits of a word that it does not need. If a term is even about the middle
+# of a word, the first Gray bit has no effect (the paper's rule d). Beyond the paper, with `signs`
+# outside, the first bit of a word about whose middle the term is odd only changes the sign of the
+# value. In Gray code, the sign is the first bit of the output, so an XOR outside of the table
+# suffices. The lower half of the word may have the same symmetries about its own middle, and so on.
+# For a sine over a turn, the first bit changes the sign and the second has no effect; for a cosine
+# it is the other way round.
 #
-# Of `sums` that are outside angles are added before the table where a term knows nothing else of
-# them. Words of angles span 2^-k of a turn about a multiple of an eighth, so cells add up to cells
-# modulo a turn, exactly. Counted in half steps of the finest word a middle is odd or even; the
-# sum's is to be odd, or a sum would lie between two cells and its mirror image be no neighbour. So
-# where it is even (that of two words of one width is) one angle is read one bit finer. Of the sum
-# as few leading bits are read as miss no more than the words of the angles would have missed in a
-# table of their own, at most and in the mean square (two words of one width, added: as many bits as
-# they have). A leading part stands for its own middle, so that no mean is left.
+# With `sums` outside, angles are added before the table if a term depends on them only through
+# their sum. Words of angles span 2^-k of a turn about a multiple of an eighth, so cells add up to
+# cells modulo a turn, exactly. The middle of a sum, in half steps of the finest word, must be odd.
+# Otherwise the sum would lie between two cells, and its mirror image would be no neighbour. If the
+# middle is even, as for two words of one width, one angle is read with one more bit. The table
+# reads as many leading bits of the sum as its error needs to stay within that of the words of the
+# angles, in maximum and rms. For two words of one width, that is their width. A leading part
+# represents its own middle, so there is no mean error.
 # --------------------------------------------------------------------------------------------------
 
-
-MIRRORED: tuple[CodeKind, ...] = ("gray", "sign-magnitude")  # a mirror image: other first bit
-ALIGNED = 1e-6  # of a half step: by so little a word may begin beside one
+MIRRORED: tuple[CodeKind, ...] = ("gray", "sign-magnitude")  # mirror images differ in the first bit
+ALIGNED = 1e-6  # of a half step: tolerance for the start of a word
 
 
 @dataclass(frozen=True, slots=True)
-class Addend:
-    """An angle in a sum: the code of its word, and how many times it is added."""
+class AngleAddend:
+    """An angle in a sum: the code of its word, and its multiple."""
 
     variable: Input
     code: Code
@@ -81,32 +80,30 @@ class Addend:
 
     @property
     def turn_bits(self) -> int:
-        """How many bits a word of a whole turn would have with such cells."""
+        """The number of bits of a word for a whole turn with cells of this width."""
         part = part_of(self.code.range)
         if part is None:
-            raise ValueError(f"the word of {self.variable.name} is no part of a turn")
+            raise ValueError(f"the word of {self.variable.name} does not span a part of a turn")
         return self.code.bits + part
 
 
 @dataclass(frozen=True, slots=True)
-class AngleSum:
-    """Angles that are added modulo a turn, in cells of the finest of them."""
+class CellAngleSum:
+    """Angles that are added modulo a turn, in cells of the finest angle."""
 
-    addends: tuple[Addend, ...]
+    addends: tuple[AngleAddend, ...]
 
     @property
     def bits(self) -> int:
-        """How many bits the sum has, modulo a turn."""
         return max(one.turn_bits for one in self.addends)
 
     @property
     def shifts(self) -> tuple[int, ...]:
-        """By how many bits cells of addends are coarser than those of the sum."""
         return tuple(self.bits - one.turn_bits for one in self.addends)
 
     @property
     def middle(self) -> int:
-        """Where the first cells' middles add up to, in half steps above half a turn below zero."""
+        """The sum of the middles of first cells, in half steps, counted from minus half a turn."""
         half = TURN / (2 << self.bits)
         total = 1 << self.bits
         for one, shift in zip(self.addends, self.shifts, strict=True):
@@ -115,25 +112,24 @@ class AngleSum:
 
     @property
     def offset(self) -> int:
-        """What is added to the cells of all addends, for the cell of the sum."""
+        """The constant that makes the sum of cells the cell of the sum."""
         if self.middle % 2 == 0:
-            raise ValueError("a sum of angles that lies between cells")
+            raise ValueError("a sum of angles lies between cells")
         return (self.middle - 1) // 2
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """By what cells of addends are multiplied."""
         return tuple(one.times << s for one, s in zip(self.addends, self.shifts, strict=True))
 
     def cells(self, of: Sequence[Cells]) -> Cells:
-        """Return the cells of sums, of the cells of the addends."""
+        """Return the cells of sums, given the cells of the addends."""
         total = np.asarray(np.int64(self.offset))
         for weight, one in zip(self.weights, of, strict=True):
             total = total + weight * one
         return np.asarray(total & ((1 << self.bits) - 1))
 
     def reached(self) -> NDArray[np.bool_]:
-        """Tell which cells occur where addends are within reach; a few more, perhaps."""
+        """Tell which cells may occur, given the ranges of the addends."""
         low = high = self.offset
         for weight, one in zip(self.weights, self.addends, strict=True):
             ends = [weight * int(k) for k in one.code.cell(_ends(one))[0]]
@@ -143,48 +139,46 @@ class AngleSum:
         return found
 
 
-def _ends(one: Addend) -> tuple[float, float]:
-    """Return the least and the largest value of which the cells occur."""
+def _ends(one: AngleAddend) -> tuple[float, float]:
+    """Return the least and the largest value whose cells occur."""
     if one.variable.wraps:
         return one.code.centre(0).item(), one.code.centre(one.code.cells - 1).item()
     return one.variable.reach.low, one.variable.reach.high
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TableWord:
     """An input word of a table: the code of an input, or of a sum, without its first bits.
 
-    Of the `dropped` bits those in `turning`, counted from the first one, turn the value's sign.
+    The `dropped` bits in `turning`, counted from the first bit, change the value's sign.
     """
 
     variable: Input
     code: Code
     dropped: int
     turning: tuple[int, ...] = ()
-    sum: AngleSum | None = None
+    sum: CellAngleSum | None = None
 
     @property
     def inputs(self) -> int:
-        """How many bits of it enter the table."""
         return self.code.bits - self.dropped
 
     @property
     def whole(self) -> bool:
-        """Whether nothing of it stands outside the table."""
         return not self.turning and self.sum is None
 
     @property
-    def read(self) -> tuple[Word, ...]:
-        """What logic reads for it, of inputs: all bits but first ones that change nothing."""
+    def read(self) -> tuple[TableWord, ...]:
+        """The words of inputs that logic reads; it omits only first bits without effect."""
         if self.sum is not None:
-            return tuple(Word(one.variable, one.code, 0) for one in self.sum.addends)
+            return tuple(TableWord(one.variable, one.code, 0) for one in self.sum.addends)
         unread = min((*self.turning, self.dropped))
-        return (Word(self.variable, self.code, unread),)
+        return (TableWord(self.variable, self.code, unread),)
 
     def at(self, cells: Mapping[str, Cells]) -> tuple[Cells, NDArray[np.bool_] | None]:
-        """Return what the table reads where inputs are in cells, and where signs are turned.
+        """Return the index of the table, and where the value's sign changes, for cells of inputs.
 
-        Cells are those of the words that are `read`, by name.
+        Cells are those of the words in `read`, by name.
         """
         if self.sum is None:
             mine = cells[self.variable.name]
@@ -211,27 +205,28 @@ class Word:
 
 def words_of(
     term: Term, bits: int, kind: CodeKind, *, signs: bool = False, sums: bool = False
-) -> tuple[Word, ...]:
+) -> tuple[TableWord, ...]:
     """Return the words that a term's table reads, all as wide as its output (rule e).
 
-    What stands outside of it are `signs`, or `sums`, or both.
+    `signs` and `sums` tell which of these are computed outside of the table.
     """
-    found: dict[str, Word] = {}
+    found: dict[str, TableWord] = {}
     added = [_sum_of(several, bits, kind) for several in (_classes(term) if sums else ())]
     for word in filter(None, added):
         if word.sum is not None:
             found |= {one.variable.name: word for one in word.sum.addends}
     own = {variable.name: variable for variable in term.variables}
     listed = [
-        found.get(name) or Word(v, Code(v.word, bits, kind, v.wraps), 0) for name, v in own.items()
+        found.get(name) or TableWord(v, Code(v.word, bits, kind, v.wraps), 0)
+        for name, v in own.items()
     ]
     listed = list(dict.fromkeys(listed))
     function = tabled(term, tuple(listed))
     return tuple(_shortened(function, word, signs=signs) for word in listed)
 
 
-def _shortened(function: Term, word: Word, *, signs: bool) -> Word:
-    """Leave away first bits that change nothing and, with `signs`, those that turn the sign."""
+def _shortened(function: Term, word: TableWord, *, signs: bool) -> TableWord:
+    """Drop first bits without effect and, with `signs`, those that change only the sign."""
     code, turning = word.code, []
     if code.kind not in MIRRORED:
         return word
@@ -248,7 +243,7 @@ def _shortened(function: Term, word: Word, *, signs: bool) -> Word:
 
 
 def _classes(term: Term) -> list[list[tuple[Input, int]]]:
-    """Return angles that all waves have in one proportion, and in which; several each."""
+    """Return the groups of angles on which a term depends only by their sum, with multiples."""
     waves = term.waves()
     linear = {*(v.name for v in term.factor), *(name for w in waves for name, _ in w.powers)}
     found: dict[tuple[int, ...], list[tuple[Input, int]]] = {}
@@ -270,15 +265,15 @@ def _primitive(several: list[tuple[Input, int]]) -> list[tuple[Input, int]]:
     return [(variable, times // common) for variable, times in several]
 
 
-def _sum_of(several: Iterable[tuple[Input, int]], bits: int, kind: CodeKind) -> Word | None:
-    """Return the word of a sum of angles, or None where cells do not add up to cells."""
+def _sum_of(several: Iterable[tuple[Input, int]], bits: int, kind: CodeKind) -> TableWord | None:
+    """Return the word of a sum of angles, or None if cells do not add up to cells."""
     addends = []
     for variable, times in several:
         code = Code(variable.word, bits, kind, variable.wraps)
         if part_of(variable.word) is None:
             return None
-        addends.append(Addend(variable, code, times))
-    total = plain = AngleSum(tuple(addends))
+        addends.append(AngleAddend(variable, code, times))
+    total = plain = CellAngleSum(tuple(addends))
     if any(not _aligned(one, total.bits) for one in addends):
         return None
     while total.middle % 2 == 0:
@@ -286,13 +281,13 @@ def _sum_of(several: Iterable[tuple[Input, int]], bits: int, kind: CodeKind) -> 
     name = "".join(f"{'+' if one.times > 0 else '-'}{_times(one)}" for one in addends)
     turn = Interval(-TURN / 2, TURN / 2)
     variable = Input(name.removeprefix("+"), turn, "rad", turn, turn, angle=True, wraps=True)
-    return Word(variable, Code(turn, _enough(plain, total), kind, wraps=True), 0, (), total)
+    return TableWord(variable, Code(turn, _enough(plain, total), kind, wraps=True), 0, (), total)
 
 
-def _enough(plain: AngleSum, total: AngleSum) -> int:
-    """Return how many leading bits of a sum miss no more than the words of a plain one do."""
+def _enough(plain: CellAngleSum, total: CellAngleSum) -> int:
+    """Return the leading bits of a sum that are needed for errors within those of a plain sum."""
 
-    def missed(one: AngleSum, power: int) -> int:
+    def missed(one: CellAngleSum, power: int) -> int:
         return sum(abs(k << (total.bits - one.bits)) ** power for k in one.weights)
 
     for bits in range(1, total.bits):
@@ -302,30 +297,30 @@ def _enough(plain: AngleSum, total: AngleSum) -> int:
     return total.bits
 
 
-def _aligned(one: Addend, bits: int) -> bool:
+def _aligned(one: AngleAddend, bits: int) -> bool:
     """Tell whether a word begins at a half step of a sum."""
     place = one.code.range.low / (TURN / (2 << bits))
     return abs(place - round(place)) < ALIGNED
 
 
-def _finer(total: AngleSum) -> AngleSum:
-    """Return a sum of which one angle has a bit more: the finest that is added an odd number of."""
+def _finer(total: CellAngleSum) -> CellAngleSum:
+    """Add a bit to the finest angle with an odd multiple."""
     places = [k for k, one in enumerate(total.addends) if one.times % 2]
     place = max(places, key=lambda k: (total.addends[k].turn_bits, -k))
     addends = list(total.addends)
     code = addends[place].code
     addends[place] = replace(addends[place], code=replace(code, bits=code.bits + 1))
-    return AngleSum(tuple(addends))
+    return CellAngleSum(tuple(addends))
 
 
-def _times(one: Addend) -> str:
+def _times(one: AngleAddend) -> str:
     size = abs(one.times)
     return one.variable.name if size == 1 else f"{size}{one.variable.name}"
 
 
 @lru_cache(maxsize=4096)
-def tabled(term: Term, words: tuple[Word, ...]) -> Term:
-    """Return a term as a function of its words: with the sums among them for their angles."""
+def tabled(term: Term, words: tuple[TableWord, ...]) -> Term:
+    """Return a term as a function of its words, with sums in place of their angles."""
     sums = [word for word in words if word.sum is not None]
     if not sums:
         return term
@@ -350,27 +345,26 @@ def tabled(term: Term, words: tuple[Word, ...]) -> Term:
 
 
 # --------------------------------------------------------------------------------------------------
-# The paper's plan (its Fig. 1): how wide every term's table is, derived from its rules.
+# The plan.
 # --------------------------------------------------------------------------------------------------
-
 
 Place = Literal["inside", "outside"]
 PLACES: tuple[Place, ...] = get_args(Place)
 LEAST_BITS, MOST_BITS = 2, 16  # of words
-FEWEST_BITS = 4  # that the paper's rules are for
+FEWEST_BITS = 4  # for the paper's rules
 MOST_INPUT_BITS = 24
 MOST_GUARD_BITS = 12
 MOST_SPLITS = 200
-MOST_WAVES = 50_000  # of all terms: finding the heights of more takes the better part of an hour
-SLACK = 1e-9  # an amplitude that equals a power of two of the range fits in it
+MOST_WAVES = 50_000  # in all terms: the heights of more take most of an hour
+SLACK = 1e-9  # tolerance for an amplitude that equals the range divided by a power of two
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What a user may choose: the outputs' word length, the code, and two of the paper's rules.
+class PlanOptions:
+    """The options of a plan: the outputs' word length, the code, and two of the paper's rules.
 
-    And what is beyond the paper: how tables round, and whether the `signs` of what is odd and the
-    `sums` of angles are inside or outside of them.
+    Options beyond the paper are the rounding of tables, and whether `signs` and `sums` of angles
+    are computed inside or outside of them.
     """
 
     bits: int = 8
@@ -398,7 +392,7 @@ class Options:
             raise UsageError(f"rounding {self.rounding!r}{hint}: {listing(ROUNDINGS)}")
         if self.rounding == "faithful" and self.code != "gray":
             raise UsageError(
-                "faithful rounding needs gray code: only there do neighbours differ in one bit"
+                "faithful rounding needs gray code, in which neighbouring cells differ in one bit"
             )
         self._check_outside()
 
@@ -408,63 +402,56 @@ class Options:
                 raise UsageError(f"{name} {place!r}{suggestion(place, PLACES)}: {listing(PLACES)}")
         if self.signs == "outside" and self.code != "gray":
             raise UsageError(
-                "signs outside need gray code: only there is a mirror image one bit away, again in "
-                "either half"
+                "signs outside need gray code, in which mirror images differ in one bit, in either "
+                "half again"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class TermPlan:
-    """One table: a term, the code of its value, its input words, and how values are rounded.
+    """The plan of a table: a term, the code of its value, its input words, and the rounding.
 
-    `nearest` takes the cell that holds the value; `faithful` leaves the choice between the two
-    cells whose centres the value lies between, which minimisation uses.
+    `nearest` selects the cell that holds the value. `faithful` allows both cells whose centres
+    enclose the value; minimisation selects one.
     """
 
     term: Term
     code: Code
-    words: tuple[Word, ...]
+    words: tuple[TableWord, ...]
     rounding: Rounding = "nearest"
 
     @property
     def function(self) -> Term:
-        """The term as a function of what its table reads: with sums that are made outside."""
         return tabled(self.term, self.words)
 
     @property
     def whole(self) -> bool:
-        """Whether nothing of the term stands outside its table."""
         return all(word.whole for word in self.words)
 
     @property
-    def read(self) -> tuple[Word, ...]:
-        """The words of inputs that the logic of the term reads, in the order of its variables."""
+    def read(self) -> tuple[TableWord, ...]:
+        """The words of inputs that the term's logic reads, in the order of the term's variables."""
         found = {one.variable: one for word in self.words for one in word.read}
         return tuple(found[variable] for variable in self.term.variables)
 
     @property
     def amplitude(self) -> float:
-        """The largest |value| of the term."""
         return height(self.term)
 
     @property
     def input_bits(self) -> int:
-        """The total number of input bits."""
         return sum(word.inputs for word in self.words)
 
     @property
     def used_states(self) -> int:
-        """The paper's count: input combinations times the used part of the output range."""
         return round((1 << self.input_bits) * self.amplitude / self.code.range.high)
 
     @property
     def unused_states(self) -> int:
-        """The rest; every input combination can occur, so these are not don't-cares."""
         return (1 << self.input_bits) - self.used_states
 
     @property
     def too_wide(self) -> bool:
-        """Whether its table would be larger than boolcomp makes."""
         return self.input_bits > MOST_INPUT_BITS
 
     def __str__(self) -> str:
@@ -477,7 +464,7 @@ class TermPlan:
 
 @dataclass(frozen=True, slots=True)
 class OutputPlan:
-    """One output: its final code, guard bits, and the plans of its terms."""
+    """The plan of an output: its code, guard bits, and the plans of its terms."""
 
     output: Output
     code: Code
@@ -489,13 +476,12 @@ class OutputPlan:
 
     @property
     def variables(self) -> tuple[Input, ...]:
-        """Every variable of its terms once."""
+        """All variables of its terms, once each."""
         seen = dict.fromkeys(one for term in self.terms for one in term.term.variables)
         return tuple(seen)
 
     @property
     def input_bits(self) -> int:
-        """Input bits of one table for the whole output: the paper's first column."""
         return len(self.variables) * self.code.bits
 
     @property
@@ -506,29 +492,28 @@ class OutputPlan:
 
     @property
     def unused_states(self) -> int:
-        """The rest: none where the output can exceed its range."""
         return (1 << self.input_bits) - self.used_states
 
     @property
     def step(self) -> float:
-        """The common least significant bit of the terms."""
         return self.code.step / (1 << self.guard_bits)
 
     @property
     def word(self) -> Code:
         """The code of the output's word: `code`, with its cells centred on the sums they hold.
 
-        Mid-rise terms add up to multiples of h steps beyond half as many steps as there are terms,
-        where h is how often every distinct term is there, at least (their common power of two).
-        The mean of the sums in a cell is therefore not its centre, but for one odd term; there
-        the word's range is put, or a bias of up to 1/2^(m+1) of its LSB would remain.
+        Mid-rise terms add up to multiples of h steps plus half a step per term. Here h is the
+        largest power of two that divides the multiplicities of all distinct terms. The mean of the
+        sums in a cell is therefore not the cell's centre, except for one odd term. The word's range
+        is shifted to this mean, because a bias of up to 1/2^(m+1) of its LSB would remain
+        otherwise.
         """
         counts = Counter((t.term.waves(), t.term.factor, t.code) for t in self.terms)
-        apart = math.gcd(1 << self.guard_bits, *counts.values())
-        lowest = len(self.terms) / 2 % apart
-        if lowest == apart / 2:
+        spacing = math.gcd(1 << self.guard_bits, *counts.values())
+        lowest = len(self.terms) / 2 % spacing
+        if lowest == spacing / 2:
             return self.code
-        shift = (lowest - apart / 2) * self.step
+        shift = (lowest - spacing / 2) * self.step
         low, high = self.code.range.low + shift, self.code.range.high + shift
         return Code(Interval(low, high), self.code.bits, self.code.kind)
 
@@ -541,20 +526,19 @@ class OutputPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The whole of Fig. 1 for one problem."""
+    """The paper's Fig. 1 for one problem."""
 
     problem: Problem
-    options: Options
+    options: PlanOptions
     outputs: tuple[OutputPlan, ...]
     made_of: Terms | None = field(default=None, compare=False, repr=False)
 
     @property
     def terms(self) -> Iterator[TermPlan]:
-        """Every term of every output."""
         return (term for output in self.outputs for term in output.terms)
 
     def require_tables(self) -> None:
-        """Raise a `DataError` where a term is too wide for a table."""
+        """Raise a `DataError` if a term is too wide for a table."""
         wide = [term for term in self.terms if term.too_wide]
         if wide:
             first = wide[0]
@@ -568,7 +552,7 @@ class Plan:
             )
 
     def _narrower(self) -> str:
-        """Return advice: at how many bits all tables are small enough."""
+        """Return advice on the word length at which all tables are small enough."""
         if self.made_of is None:
             return " In paper mode, lower --bits"
         for bits in range(self.options.bits - 1, FEWEST_BITS - 1, -1):
@@ -582,9 +566,9 @@ class Plan:
         return "\n".join([head, *(str(output) for output in self.outputs)])
 
 
-def make_plan(terms: Terms, options: Options | None = None) -> Plan:
+def make_plan(terms: Terms, options: PlanOptions | None = None) -> Plan:
     """Apply the paper's rules to the grouped terms of a problem."""
-    chosen, problem = options or Options(), terms.problem
+    chosen, problem = options or PlanOptions(), terms.problem
     if chosen.bits < FEWEST_BITS:
         raise UsageError(
             f"in paper mode bits must be {FEWEST_BITS} to {MOST_BITS}, not {chosen.bits}"
@@ -592,26 +576,25 @@ def make_plan(terms: Terms, options: Options | None = None) -> Plan:
     waves = sum(len(term.waves()) for parts in terms.outputs for term in parts)
     if waves > MOST_WAVES:
         raise DataError(
-            f"{problem.name}: its terms have {waves} waves, and a plan is made of at most "
-            f"{MOST_WAVES}: take another function (--of gravity), or compact mode with --rms-error"
+            f"{problem.name}: its terms have {waves} waves, but a plan may have {MOST_WAVES} at "
+            "most: use another function (--of gravity), or compact mode with --rms-error"
         )
     outputs = zip(problem.outputs, output_amplitudes(problem), terms.outputs, strict=True)
     return Plan(problem, chosen, tuple(_plan_output(*one, chosen) for one in outputs), terms)
 
 
 def guard_bits_for(terms: int) -> int:
-    """Return m = int(log2(p + 1)), the paper's equation (2)."""
     return (terms + 1).bit_length() - 1
 
 
 def _plan_output(
-    output: Output, reach: float, terms: tuple[Term, ...], options: Options
+    output: Output, reach: float, terms: tuple[Term, ...], options: PlanOptions
 ) -> OutputPlan:
     if output.range.low != -output.range.high:
         raise UsageError(
-            f"{output.title} has the range {output.range}: in paper mode terms share a scale about "
-            f"zero: give it -{number(output.range.magnitude)} .. {number(output.range.magnitude)}, "
-            "or take compact mode"
+            f"{output.title} has the range {output.range}, but in paper mode terms share a scale "
+            f"about zero: use -{number(output.range.magnitude)} .. "
+            f"{number(output.range.magnitude)}, or compact mode"
         )
     code = Code(output.range, options.bits, options.code)
     kept, left_out = _leave_out_small(terms, code, options)
@@ -622,21 +605,21 @@ def _plan_output(
     return OutputPlan(output, code, reach, guard, plans, left_out, len(parts) - len(kept))
 
 
-def _chosen(plan: TermPlan, options: Options) -> TermPlan:
-    """Return a term's plan as it is asked for, beyond the paper's rules."""
+def _chosen(plan: TermPlan, options: PlanOptions) -> TermPlan:
+    """Apply the options beyond the paper to a term's plan."""
     signs, sums = options.signs == "outside", options.sums == "outside"
     words = words_of(plan.term, plan.code.bits, plan.code.kind, signs=signs, sums=sums)
     return replace(plan, words=words, rounding=options.rounding)
 
 
-def _guard(terms: int, options: Options) -> int:
+def _guard(terms: int, options: PlanOptions) -> int:
     return guard_bits_for(terms) if options.guard_bits is None else options.guard_bits
 
 
 def _leave_out_small(
-    terms: Sequence[Term], code: Code, options: Options
+    terms: Sequence[Term], code: Code, options: PlanOptions
 ) -> tuple[list[Term], tuple[Term, ...]]:
-    """Leave out the smallest terms while all of them stay within half a common LSB."""
+    """Leave out the smallest terms while their sum stays within half a common LSB."""
     rising = sorted(terms, key=ceiling)
     count = 0
     while True:
@@ -649,13 +632,13 @@ def _leave_out_small(
             fits += 1
         if fits <= count:
             break
-        count = fits  # fewer terms may need fewer guard bits, and so leave room for more
+        count = fits  # fewer terms may need fewer guard bits, so that more terms fit
     out = set(rising[:count])
     return [term for term in terms if term not in out], tuple(t for t in terms if t in out)
 
 
-def _split(terms: list[Term], code: Code, options: Options) -> list[Term]:
-    """Cut the largest tables, as long as that costs no guard bit (or as often as was asked)."""
+def _split(terms: list[Term], code: Code, options: PlanOptions) -> list[Term]:
+    """Split the largest tables while that needs no guard bit, or as often as specified."""
     parts = [(term, False) for term in terms]
 
     @functools.cache
@@ -669,8 +652,6 @@ def _split(terms: list[Term], code: Code, options: Options) -> list[Term]:
             break
         guard = _guard(len(parts), options)
         untouched = [k for k, (_, cut) in enumerate(parts) if not cut]
-        if not untouched and options.splits is None:
-            break
         places = untouched or range(len(parts))
         place = max(places, key=lambda k: size(parts[k][0], guard))
         halves = _halves(parts[place][0], code, guard)
@@ -684,7 +665,7 @@ def _size(plan: TermPlan) -> int:
 
 
 def _halves(term: Term, code: Code, guard: int) -> tuple[Term, Term]:
-    """Cut a term by its angle sums where it has several, else into two equal halves."""
+    """Cut a term by its angle sums if it has several, else into two equal halves."""
     waves = sorted(term.waves(), key=_by_span)
     sums = [wave for wave in waves if wave.multiples]
     if len(sums) < 2:
@@ -694,7 +675,7 @@ def _halves(term: Term, code: Code, guard: int) -> tuple[Term, Term]:
     cuts = [(term.part(waves[:k]), term.part(waves[k:])) for k in range(flat + 1, len(waves))]
 
     def size(cut: tuple[Term, Term]) -> int:
-        # The sum of amplitudes stands in for the extreme: near enough to choose, far cheaper.
+        # The sum of amplitudes approximates the extreme at a fraction of its cost.
         return sum(_size(plan_reach(part, ceiling(part), code, guard)) for part in cut)
 
     return min(cuts, key=size)
@@ -705,7 +686,6 @@ def _by_span(wave: Wave) -> tuple[int, list[tuple[str, int]]]:
 
 
 def plan_term(term: Term, output: Code, guard: int) -> TermPlan:
-    """Return the plan of one term of an output: its range, its width and its input words."""
     return plan_reach(term, height(term), output, guard)
 
 

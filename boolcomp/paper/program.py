@@ -1,10 +1,4 @@
-"""Covers as networks of AND and OR: shared products, shared sub-cubes, sums factored.
-
-Every product is cut in two at one input: into a left and a right sub-cube. Different products
-share these, so each different sub-cube is made once (and is itself cut in two, down to three
-literals). An output is then a sum of pairs, left & right. Pairs with a common half are gathered,
-largest groups first, and the group costs one node: `sum | half & (other halves)`.
-"""
+"""Programs of paper mode: networks of covers, proved bounds, measured errors, guaranteed errors."""
 
 from __future__ import annotations
 
@@ -20,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.base.errors import DataError, UsageError, listing
-from boolcomp.base.workers import ALONE, Shared
+from boolcomp.base.workers import ALONE, SharedValue
 from boolcomp.logic import network as luts
 from boolcomp.logic.network import FALSE, TRUE, Builder
 from boolcomp.logic.order import in_order, most_live
@@ -28,9 +22,9 @@ from boolcomp.paper.plan import FEWEST_BITS, MOST_BITS, MOST_GUARD_BITS, make_pl
 from boolcomp.paper.tables import (
     NOTHING,
     composed,
+    covered_table,
     finest_codes,
     quantised,
-    said,
     tabulate,
     with_outside,
 )
@@ -43,9 +37,16 @@ from boolcomp.program.program import (
     TermUse,
     program_of_problem,
 )
-from boolcomp.proof.bound.fields import ReadWord, TabledSum, TabledTerm, function_of, line_of
-from boolcomp.proof.bound.tabled import EFFORT, bound_of
-from boolcomp.proof.worst import DIGITS, Subject, axes_of, find_worst
+from boolcomp.proof.bound.tabled import (
+    EFFORT,
+    ReadWord,
+    TabledSum,
+    TabledTerm,
+    bound_of,
+    function_of,
+    line_of,
+)
+from boolcomp.proof.worst import DIGITS, SearchedProgram, axes_of, find_worst
 from boolcomp.twolevel.cubes import unpack
 from boolcomp.twolevel.function import Cover
 
@@ -55,11 +56,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.base.workers import Workers
-    from boolcomp.codes import Code
     from boolcomp.logic.network import Network
     from boolcomp.logic.simulation import TruthTable
-    from boolcomp.paper.plan import Options, OutputPlan, Plan, TermPlan
-    from boolcomp.paper.tables import Said, TermTable
+    from boolcomp.paper.plan import OutputPlan, Plan, PlanOptions, TermPlan
+    from boolcomp.paper.tables import CoverWords, TermTable
     from boolcomp.problem.problem import Promise
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.meaning import Bound
@@ -70,22 +70,24 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Covers as networks of AND and OR: shared products, shared sub-cubes, sums factored.
+# Covers as networks of AND and OR.
+#
+# Every product is cut at one input into a left and a right sub-cube. Products share sub-cubes, so
+# each distinct one is made once (and is itself cut, down to three literals). An output is then a
+# sum of pairs, left & right. Pairs with a common half are grouped, the largest group first; a group
+# costs one node: `sum | half & (other halves)`.
 # --------------------------------------------------------------------------------------------------
 
-
-FREE = 2  # a digit of a cube: 0 and 1 are literals
-
-MOST_DIGITS = 39  # of base 3 in 63 bits
-
+FREE = 2  # the digit of an input without a literal; 0 and 1 are literals
+MOST_DIGITS = 39  # in base 3 that fit in 63 bits
 Pairs = set[tuple[int, int]]
 Groups = list[tuple[int, list[int]]]
 
 
 def network_of_cover(cubes: Cubes) -> Network:
-    """Return a network of AND, OR and inverted inputs that is the cover, output for output.
+    """Return a network of AND, OR and inverted inputs that is equivalent to a cover.
 
-    Of the places to cut, a few are tried, then the neighbours of the best while that helps.
+    A few cuts are tried, then the neighbours of the best while these are better.
     """
     cubes = cubes.valid()
     zero, one = unpack(cubes.zero, cubes.inputs), unpack(cubes.one, cubes.inputs)
@@ -96,7 +98,7 @@ def network_of_cover(cubes: Cubes) -> Network:
     def cost(cut: int) -> tuple[int, int]:
         if cut not in tried:
             tried[cut] = _network_at(digits, owners, cut)
-        # A value that has no register is written to memory and read again.
+        # A value without a register is written to memory and read again.
         return len(tried[cut].nodes) + most_live(tried[cut]), cut
 
     best = min({cubes.inputs * k // 4 for k in (1, 2, 3)}, key=cost)
@@ -108,7 +110,7 @@ def network_of_cover(cubes: Cubes) -> Network:
 
 
 def _network_at(digits: NDArray[np.uint8], owners: NDArray[np.bool_], cut: int) -> Network:
-    """Return the network of a cover, its products cut before an input."""
+    """Return the network of a cover with its products cut before an input."""
     builder = Builder(digits.shape[1])
     left = _sub_cubes(builder, digits[:, :cut], 0)
     right = _sub_cubes(builder, digits[:, cut:], cut)
@@ -120,7 +122,7 @@ def _network_at(digits: NDArray[np.uint8], owners: NDArray[np.bool_], cut: int) 
 
 
 def _keys(digits: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return one comparable key a row."""
+    """Return a comparable key for each row."""
     width = digits.shape[1]
     if width > MOST_DIGITS:
         return np.unique(digits, axis=0, return_inverse=True)[1].reshape(-1)
@@ -154,7 +156,7 @@ def _sub_cubes(builder: Builder, digits: NDArray[np.uint8], first: int) -> NDArr
 
 
 def _groups(pairs: Pairs) -> Groups:
-    """Gather pairs by a common half: (half, the other halves), the largest group first."""
+    """Group pairs by a common half: (half, other halves), the largest group first."""
     lists: tuple[dict[int, set[int]], dict[int, set[int]]] = (defaultdict(set), defaultdict(set))
     for a, b in pairs:
         lists[0][a].add(b)
@@ -167,7 +169,7 @@ def _groups(pairs: Pairs) -> Groups:
         others = lists[side][half]
         if not others:
             continue
-        if len(others) < -size:  # it has shrunk since
+        if len(others) < -size:  # smaller than when it was pushed
             heapq.heappush(heap, (-len(others), side, half))
             continue
         groups.append((half, sorted(others)))
@@ -178,10 +180,10 @@ def _groups(pairs: Pairs) -> Groups:
 
 
 class _Sums:
-    """Adds up the groups of all outputs; parts of sums that several outputs share are made once.
+    """Adds up the groups of all outputs; parts that several sums share are made once.
 
-    A sub-cube that is used nowhere but in one sum is not made: its two parts enter the sum in one
-    node, `sum | part & part`.
+    A sub-cube that occurs in a single sum is not made: its two parts enter the sum in one node,
+    `sum | part & part`.
     """
 
     def __init__(self, builder: Builder, sums: list[Groups]) -> None:
@@ -205,7 +207,6 @@ class _Sums:
             self.uses.update(half for half, _ in groups)
 
     def outputs(self) -> list[int]:
-        """Return the literal of every output."""
         return [self._output(output, groups) for output, groups in enumerate(self.sums)]
 
     def _output(self, output: int, groups: Groups) -> int:
@@ -220,7 +221,7 @@ class _Sums:
         return self.builder.any_of([*plain, total])
 
     def _rest(self, half: int, output: int) -> int:
-        """Return the sum of what is multiplied with a half in an output."""
+        """Return the sum of all other halves of a half in an output."""
         mine: list[int] = []
         for outputs in self.of_half[half]:
             if output in outputs:
@@ -230,7 +231,7 @@ class _Sums:
         return self._any(mine)
 
     def _any(self, items: list[int]) -> int:
-        """Return the OR of literals, those of single-use products from their two parts."""
+        """Return the OR of literals; products used once are merged with their OR."""
         pairs = []
         whole = []
         for item in items:
@@ -246,35 +247,29 @@ class _Sums:
 
 
 # --------------------------------------------------------------------------------------------------
-# A proven bound of a plan's error: no input in range can give a larger one.
+# Proved bounds of a plan's errors (see `proof.bound.tabled`).
 #
-# What tables stand for is said here; `proof.tabled` proves the bound of it. Tables that were made
-# count as they are, with what stands outside of them: as tables of words of inputs. Of a plan alone
-# those of a few inputs are made, and of larger ones the rounding of entries is all that is known.
+# Tables that have been made are used as they are, combined with signs and sums outside of them. For
+# a plan without tables, small ones are made, and large ones are known up to rounding.
 # --------------------------------------------------------------------------------------------------
 
-
-MADE = 20  # input bits of tables that are made for a bound alone
-COMPOSED = 22  # input bits of those that are made of tables and what stands outside
-ROUNDED = Fraction(1, 1 << 20)  # of a step: more than what values err by when they are rounded
+MADE = 20  # input bits of tables that are made only for a bound
+COMPOSED = 22  # input bits of tables that are combined with signs and sums outside
+ROUNDED = Fraction(1, 1 << 20)  # of a step: exceeds the rounding of values before they are coded
 
 
 def error_bound(output: OutputPlan) -> float:
-    """Return a bound of |output by tables - exact output|, in its unit."""
     return proven(output).value
 
 
 def proven(
-    output: OutputPlan,
-    tables: Mapping[TermPlan, TruthTable] | None = None,
-    effort: float = EFFORT,
+    output: OutputPlan, tables: Mapping[TermPlan, TruthTable] | None = None, effort: float = EFFORT
 ) -> Bound:
-    """Return the bound of an output; `tables` are those of its terms, where they were made."""
     return bound_of(explained(output, tables), effort)
 
 
 def explained(output: OutputPlan, tables: Mapping[TermPlan, TruthTable] | None = None) -> TabledSum:
-    """Return what the tables of an output stand for, terms that are the same together."""
+    """Return the terms and tables of an output, with equal terms merged."""
     terms: dict[tuple[TermPlan, TruthTable | None], int] = {}
     for plan in output.terms:
         table = _made(plan) if tables is None else tables[plan]
@@ -295,18 +290,19 @@ def _tabled(plan: TermPlan, table: TruthTable | None, times: int) -> TabledTerm:
         few = sum(word.inputs for word in read) <= COMPOSED
         table = composed(plan, table) if few else None
     missed = Fraction(1, 2) if plan.rounding == "nearest" else Fraction(1)
-    return TabledTerm(plan.term, plan.code, words, table, times, missed + _beside(plan) + ROUNDED)
+    missed += _sum_error(plan) + ROUNDED
+    return TabledTerm(plan.term, plan.code, words, table, times, missed)
 
 
-def _beside(plan: TermPlan) -> Fraction:
-    """Return what the cells of sums, of which leading bits are read, may change, in steps."""
-    function, most = function_of(plan.function), Fraction(0)
+def _sum_error(plan: TermPlan) -> Fraction:
+    """Bound the change of a value by the unread bits of sums of angles, in steps."""
+    function, total = function_of(plan.function), Fraction(0)
     sizes = {v.name: line_of(v, 1).size for v in plan.function.variables}
     for word in plan.words:
         if word.sum is not None:
-            apart = Fraction(1, 1 << word.code.bits) - Fraction(1, 1 << word.sum.bits)
-            most += function.slope(word.variable.name).height(sizes) * apart * Fraction(TURN) / 2
-    return most / Fraction(plan.code.step)
+            width = Fraction(1, 1 << word.code.bits) - Fraction(1, 1 << word.sum.bits)
+            total += function.slope(word.variable.name).height(sizes) * width * Fraction(TURN) / 2
+    return total / Fraction(plan.code.step)
 
 
 @lru_cache(maxsize=64)
@@ -315,12 +311,11 @@ def _table(plan: TermPlan) -> TruthTable:
 
 
 def _made(plan: TermPlan) -> TruthTable | None:
-    """Return the table of a term, if it is small enough to be made for this alone."""
     return _table(plan) if sum(word.inputs for word in plan.read) <= MADE else None
 
 
 # --------------------------------------------------------------------------------------------------
-# From a plan, its tables and their covers to a program.
+# Programs.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -333,15 +328,15 @@ def program_of(
     known: Sequence[KnownErrors] = (),
     logic: Callable[[Cubes], Network] = network_of_cover,
 ) -> Program:
-    """Return the program of a plan from its tables and, in the same order, their covers.
+    """Make the program of a plan from its tables and, in the same order, their covers.
 
-    `logic` makes the network of a cover; `known` are the errors of outputs that were measured.
+    `logic` makes the network of a cover; `known` are the measured errors of outputs.
     """
     if len(known) not in {0, len(plan.outputs)}:
-        raise UsageError("the errors that are known are not those of the plan's outputs")
+        raise UsageError("the measured errors are not those of the plan's outputs")
     if [table.plan for table in tables] != list(plan.terms) or len(tables) != len(covers):
         raise UsageError("the tables or the covers are not those of the plan's terms")
-    codes = _finest(plan.terms)
+    codes = finest_codes(plan)
     read = [one.name for one in plan.problem.inputs if one.name in codes]
     places = {name: k for k, name in enumerate(read)}
     networks: dict[Network, int] = {}
@@ -350,8 +345,9 @@ def program_of(
     for table, cover in zip(tables, covers, strict=True):
         if table.table not in made:
             cubes = cover.cubes if isinstance(cover, Cover) else cover
-            told = said(table.table, cubes) if plan.options.rounding == "faithful" else table.table
-            made[table.table] = logic(cubes), told
+            faithful = plan.options.rounding == "faithful"
+            words = covered_table(table.table, cubes) if faithful else table.table
+            made[table.table] = logic(cubes), words
         network, made_of[table.plan] = made[table.table]
         place = networks.setdefault(with_outside(table.plan, network), len(networks))
         uses[table.plan.term.name] = _term_use(table.plan, place, places)
@@ -375,17 +371,6 @@ def program_of(
     )
 
 
-def _finest(terms: Iterable[TermPlan]) -> dict[str, Code]:
-    """Return the codes of input words by name, as wide as any term reads them."""
-    finest: dict[str, Code] = {}
-    for term in terms:
-        for word in term.read:
-            known = finest.setdefault(word.variable.name, word.code)
-            if known.bits < word.code.bits:
-                finest[word.variable.name] = word.code
-    return finest
-
-
 def _term_use(plan: TermPlan, network: int, places: dict[str, int]) -> TermUse:
     words = tuple(
         Slice(places[word.variable.name], word.code.bits, word.dropped) for word in plan.read
@@ -394,106 +379,104 @@ def _term_use(plan: TermPlan, network: int, places: dict[str, int]) -> TermUse:
 
 
 # --------------------------------------------------------------------------------------------------
-# What a plan's tables err by, as far as anybody looked: on random states, and where climbing led.
+# Measured errors of a plan's tables: on random states, and the largest that a search finds.
 #
-# Arithmetic that does what the logic does stands for it (`quantised`); of tables whose rounding is
-# free, what their covers say. Nothing here is proved; `bounds` is.
+# Arithmetic that is equivalent to the logic replaces it (`quantised`). Tables with free bits have
+# the words of their covers. These errors are no bounds.
 # --------------------------------------------------------------------------------------------------
 
-
 SAMPLES, SEED, BLOCK = 100_000, 0x1988, 1 << 14
-EVALUATIONS = 1_000_000  # that seek the worst error
+EVALUATIONS = 1_000_000  # of the search
 
 
-def plan_subject(plan: Plan, said: Said = NOTHING) -> Subject:
-    """Return what a plan's tables give, by arithmetic, as what is searched for its worst error."""
+def plan_subject(plan: Plan, words: CoverWords = NOTHING) -> SearchedProgram:
+    """Return a plan's tables as the subject of a search."""
     codes = tuple(output.word for output in plan.outputs)
     axes = axes_of(plan.problem, finest_codes(plan))
-    return Subject(plan.problem, axes, codes, PlanLogic(plan, said))
+    return SearchedProgram(plan.problem, axes, codes, PlanLogic(plan, words))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanLogic:
-    """What a plan's tables give, as the logic of a subject."""
+    """The `logic` of a subject, computed by arithmetic."""
 
     plan: Plan
-    said: Said
+    words: CoverWords
 
     def __call__(self, *arrays: Floats) -> Floats:
-        """Return outputs in their units."""
-        return quantised(self.plan, arrays, self.said).values
+        return quantised(self.plan, arrays, self.words).values
 
 
 def known_errors(
-    plan: Plan, evaluations: int | None = None, workers: Workers = ALONE, said: Said = NOTHING,
-    *, told: Callable[[float], None] = lambda _: None,
+    plan: Plan, evaluations: int | None = None, workers: Workers = ALONE,
+    words: CoverWords = NOTHING, *, progress: Callable[[float], None] = lambda _: None,
 ) -> tuple[KnownErrors, ...]:  # fmt: skip
-    """Return every output's errors in its unit; the worst is sought with so many evaluations.
+    """Measure every output's errors, in its unit.
 
-    None is as many as is usual, 0 that it is not sought. An exact output beyond its word counts as
-    the nearest that the word can say, in both. `told` is which part of the search is done.
+    `evaluations` of the search are `EVALUATIONS` by default; 0 omits the search. Exact outputs are
+    clamped to the range of their words. `progress` is called with the completed fraction of the
+    search.
     """
-    subject = plan_subject(plan, said)
-    given = Shared(subject)
-    squares, most = np.zeros(len(plan.outputs)), np.zeros(len(plan.outputs))
+    subject = plan_subject(plan, words)
+    given = SharedValue(subject)
+    squares, sampled = np.zeros(len(plan.outputs)), np.zeros(len(plan.outputs))
     calls = [(given, place) for place in range(0, SAMPLES, BLOCK)]
     for square, largest in workers.in_order(_block, calls):
         squares += square
-        most = np.maximum(most, largest)
+        sampled = np.maximum(sampled, largest)
     rms = np.round(np.sqrt(squares / SAMPLES), DIGITS)
     worst: list[float | None] = [None] * len(plan.outputs)
     searched = EVALUATIONS if evaluations is None else evaluations
     if searched:
-        found = find_worst(subject, searched, workers=workers, told=told)
-        worst = np.maximum(found.most, most).tolist()
+        found = find_worst(subject, searched, workers=workers, progress=progress)
+        worst = np.maximum(found.largest, sampled).tolist()
     steps = [output.word.step for output in plan.outputs]
     return tuple(
         KnownErrors(float(r) * step, float(m) * step, None if w is None else w * step)
-        for r, m, w, step in zip(rms, most, worst, steps, strict=True)
+        for r, m, w, step in zip(rms, sampled, worst, steps, strict=True)
     )
 
 
-def _block(subject: Subject, place: int) -> tuple[Floats, Floats]:
-    """Return sums of squares and the largest errors of a block of states (what a worker does)."""
+def _block(subject: SearchedProgram, place: int) -> tuple[Floats, Floats]:
+    """Return sums of squares and largest errors of a block of states (runs in a worker)."""
     drawn = subject.problem.draw(min(BLOCK, SAMPLES - place), SEED + place)
     found = subject.errors(np.concatenate(drawn, axis=1))
     return (found**2).sum(axis=0), np.abs(found).max(axis=0)
 
 
 # --------------------------------------------------------------------------------------------------
-# Plans that keep a promise: guard bits, and bits where they are free, for which a bound holds.
+# Plans for a guaranteed error.
 #
-# More guard bits make every term finer, and its words and tables wider: the fewest that keep the
-# promise are the cheapest. Of word lengths that is taken whose tables have the fewest entries.
+# More guard bits make every term finer, and its words and tables wider, so the fewest guard bits
+# that meet the error are the cheapest. The word length with the fewest entries of tables is chosen.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """A plan, and how many times as large as promised its largest bound is."""
+    """A plan, and the largest ratio of a bound to the allowed error."""
 
     plan: Plan
     excess: float
 
     @property
     def entries(self) -> int:
-        """How many bits its tables have."""
         return sum((1 << term.input_bits) * term.code.bits for term in self.plan.terms)
 
 
-def promised_plans(
-    several: Sequence[Terms], options: Options, error: Promise, *, free: bool
+def plans_within(
+    several: Sequence[Terms], options: PlanOptions, error: Promise, *, free: bool
 ) -> list[Plan]:
-    """Return the plans of several loads that keep a promise; with `free` bits those of fewest."""
+    """Return plans of several loads that meet an error; `free` chooses bits with fewest entries."""
     if free and not error.absolute:
-        raise UsageError(f"error {error}: bits are free only for errors in units: give 0.5Nm")
+        raise UsageError(f"error {error}: free bits require an error in a unit, such as 0.5Nm")
     best: tuple[int, list[Plan]] | None = None
     nearest: _Tried | None = None
     refused: DataError | None = None
     for bits in range(FEWEST_BITS, MOST_BITS + 1) if free else (options.bits,):
         try:
             tried = [_plan(terms, replace(options, bits=bits), error) for terms in several]
-        except DataError as problem:  # half a step is too much
+        except DataError as problem:  # half a step exceeds the error
             refused = problem
             continue
         worst = max(tried, key=lambda one: one.excess)
@@ -508,18 +491,18 @@ def promised_plans(
     if best is not None:
         return best[1]
     if nearest is None:
-        raise refused or DataError(f"error {error}: no word length keeps it")
+        raise refused or DataError(f"error {error}: no word length meets it")
     raise _broken(nearest, error)
 
 
 def allowed(plan: Plan, error: Promise) -> list[float]:
-    """Return what is promised of outputs, in their units; infinite where nothing is."""
+    """Return the allowed errors of outputs, in their units; infinite if not limited."""
     steps = error.steps(plan.problem, plan.options.bits)
-    return [most * one.code.step for most, one in zip(steps, plan.outputs, strict=True)]
+    return [limit * one.code.step for limit, one in zip(steps, plan.outputs, strict=True)]
 
 
-def _plan(terms: Terms, options: Options, error: Promise) -> _Tried:
-    """Return the plan with the fewest guard bits that keeps a promise, or is nearest to it."""
+def _plan(terms: Terms, options: PlanOptions, error: Promise) -> _Tried:
+    """Return the plan with the fewest guard bits that meets an error, or exceeds it least."""
     error.check(terms.problem, options.bits)
     guards: Iterable[int] = range(MOST_GUARD_BITS + 1)
     if options.guard_bits is not None:
@@ -531,7 +514,7 @@ def _plan(terms: Terms, options: Options, error: Promise) -> _Tried:
             break
         _refuse_saturation(plan, error)
         pairs = zip(plan.outputs, allowed(plan, error), strict=True)
-        tried = _Tried(plan, max(error_bound(one) / most for one, most in pairs))
+        tried = _Tried(plan, max(error_bound(one) / limit for one, limit in pairs))
         if best is None or tried.excess < best.excess:
             best = tried
         if tried.excess <= 1:
@@ -542,28 +525,28 @@ def _plan(terms: Terms, options: Options, error: Promise) -> _Tried:
 
 
 def _refuse_saturation(plan: Plan, error: Promise) -> None:
-    """Refuse to promise anything of an output that can leave its range."""
-    for one, most in zip(plan.outputs, allowed(plan, error), strict=True):
-        if math.isfinite(most) and one.amplitude > one.code.range.high:
+    """Raise a `DataError` if an output with a limited error can leave its range."""
+    for one, limit in zip(plan.outputs, allowed(plan, error), strict=True):
+        if math.isfinite(limit) and one.amplitude > one.code.range.high:
             raise DataError(
                 f"{plan.problem.name}: {one.output.symbol} can reach ±{one.amplitude:.6g}, beyond "
-                f"its range ±{one.code.range.high:.6g}: it saturates there, and nothing can be "
-                "promised: give it a wider range"
+                f"its range ±{one.code.range.high:.6g}, and saturates there, so that no error can "
+                "be guaranteed: use a wider range"
             )
 
 
 def _broken(tried: _Tried, error: Promise) -> DataError:
     plan = tried.plan
     missed = []
-    for one, most in zip(plan.outputs, allowed(plan, error), strict=True):
+    for one, limit in zip(plan.outputs, allowed(plan, error), strict=True):
         found, step = error_bound(one), one.code.step
-        if found > most:
+        if found > limit:
             missed.append(
                 f"{one.output.name} {found / step:.3f} LSB ({found:.4g} {one.output.unit}".rstrip()
-                + f") and not {most / step:.4g}"
+                + f") and not {limit / step:.4g}"
             )
     return DataError(
-        f"{plan.problem.name}: no tables of paper mode keep errors of {error}; the best that was "
-        f"reached, with {plan.options.bits} bits and {plan.options.guard_bits} guard bits, is "
-        f"{listing(missed)}: compact mode has no tables of whole terms: --mode compact"
+        f"{plan.problem.name}: no tables of paper mode keep errors within {error}; the best that "
+        f"was reached, with {plan.options.bits} bits and {plan.options.guard_bits} guard bits, is "
+        f"{listing(missed)}. Compact mode has no tables of whole terms: --mode compact"
     )

@@ -1,4 +1,4 @@
-"""Truth tables: a planned term tabulated over all its input words, one bit-vector a column."""
+"""Truth tables of terms: tabulation, PLA text, signs and sums outside, and equal arithmetic."""
 
 from __future__ import annotations
 
@@ -27,26 +27,25 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.logic.network import Network
-    from boolcomp.paper.plan import AngleSum, Plan, TermPlan, Word
+    from boolcomp.paper.plan import CellAngleSum, Plan, TableWord, TermPlan
     from boolcomp.problem.problem import Input
     from boolcomp.terms.terms import Term
     from boolcomp.twolevel.cubes import Cubes
 
     Literals = Mapping[str, Sequence[int]]
-    Said = Mapping[TermPlan, NDArray[np.uint32]]
+    CoverWords = Mapping[TermPlan, NDArray[np.uint32]]
 
 
 # --------------------------------------------------------------------------------------------------
-# Truth tables: a planned term tabulated over all its input words, one bit-vector a column.
+# Tabulation of a term over all its input words, one bit vector per column.
 # --------------------------------------------------------------------------------------------------
 
-
-CHUNK = 1 << 17  # rows at a time: the columns are built without a large array of floats
+CHUNK = 1 << 17  # rows at a time, to avoid a large array of floats
 
 
 @dataclass(frozen=True, slots=True)
 class TermTable:
-    """A term's plan and its truth table; `problem` is the name of what the term belongs to."""
+    """A term's plan and its truth table; `problem` is a name."""
 
     problem: str
     plan: TermPlan
@@ -54,7 +53,6 @@ class TermTable:
 
     @property
     def input_labels(self) -> tuple[str, ...]:
-        """The names of the inputs, most significant first: `q2.6` is bit 6 of q2's word."""
         return tuple(
             f"{word.variable.name}.{bit}"
             for word in self.plan.words
@@ -72,7 +70,7 @@ class TermTable:
 
 
 def make_tables(plan: Plan) -> tuple[TermTable, ...]:
-    """Tabulate every term of a plan; terms that are the same function share one table."""
+    """Tabulate every term of a plan; terms with the same function share one table."""
     plan.require_tables()
     made: dict[object, TruthTable] = {}
     return tuple(TermTable(plan.problem.name, term, _once(made, term)) for term in plan.terms)
@@ -86,14 +84,14 @@ def _once(made: dict[object, TruthTable], plan: TermPlan) -> TruthTable:
 
 
 def signature(plan: TermPlan) -> object:
-    """Return what alone determines a plan's table: equal signatures have equal tables.
+    """Return a key of a plan's table: equal signatures have equal tables.
 
-    Variables count by place, and values as fractions of the output range, so that
+    Variables are identified by position, and values are fractions of the output range. For example,
     (4 + 5 cos q2) q̈2 over ±12.5 and half of (4 + 5 cos q2) q̈1 over ±6.25 are one function.
     """
     term, high = plan.function, plan.code.range.high
     place = {variable: k for k, variable in enumerate(term.variables)}
-    known = {variable.name: place[variable] for variable in term.arguments}
+    positions = {variable.name: place[variable] for variable in term.arguments}
     scale, factor = 1.0, []
     for variable in term.factor:
         reach = variable.reach
@@ -102,8 +100,8 @@ def signature(plan: TermPlan) -> object:
         factor.append((place[variable], None if centred else reach))
     waves = tuple(
         (
-            tuple((known[name], k) for name, k in wave.multiples),
-            tuple((known[name], power) for name, power in wave.powers),
+            tuple((positions[name], k) for name, k in wave.multiples),
+            tuple((positions[name], power) for name, power in wave.powers),
             f"{wave.cosine * scale / high:.12g}",
             f"{wave.sine * scale / high:.12g}",
         )
@@ -116,7 +114,7 @@ def signature(plan: TermPlan) -> object:
 
 
 def tabulate(plan: TermPlan) -> TruthTable:
-    """Evaluate a term at the centre of every input cell and code the result."""
+    """Evaluate a term at the centre of every input cell and encode the result."""
     bits = plan.input_bits
     if bits > MOST_INPUT_BITS:
         raise DataError(f"a table of {bits} input bits is too large (at most {MOST_INPUT_BITS})")
@@ -137,15 +135,15 @@ def tabulate(plan: TermPlan) -> TruthTable:
 
 
 def _beyond(plan: TermPlan) -> NDArray[np.bool_] | None:
-    """Tell at which rows a variable lies where it never is; None if there are no such rows."""
+    """Tell which rows belong to values that a variable never has; None if there are none."""
     rows = np.zeros(1, np.bool_)
     for word in plan.words:
         rows = (rows[:, None] | _never(word)[None, :]).ravel()
     return rows if rows.any() else None
 
 
-def _never(word: Word) -> NDArray[np.bool_]:
-    """Tell which combinations of a word's remaining bits stand for cells beyond its range."""
+def _never(word: TableWord) -> NDArray[np.bool_]:
+    """Tell which combinations of a word's remaining bits belong to cells beyond its range."""
     code, reach = word.code, word.variable.reach
     cells = code.index(np.arange(code.cells, dtype=np.uint32))
     if word.sum is not None:
@@ -153,32 +151,32 @@ def _never(word: Word) -> NDArray[np.bool_]:
         never = ~occurs[cells]
     else:
         low = code.range.low + cells * code.step
-        # A value on a border goes up, so that the cell that begins where the range ends has one.
+        # Encoders round a value on a border up, so the cell above the end of the range occurs.
         never = (low + code.step <= reach.low) | (low > reach.high + TIE * code.step)
-    # Without first bits a word stands for its mirror images, too.
+    # A word without first bits represents its mirror images, too.
     return np.asarray(never.reshape(1 << word.dropped, -1).all(axis=0))
 
 
-def _reached(word: Word) -> object:
-    """Return what alone says which cells of a sum occur; None of what is no sum."""
+def _reached(word: TableWord) -> object:
+    """Return a key of the cells of a sum that occur; None for a word of an input."""
     if word.sum is None:
         return None
     return tuple((one.code, one.variable.reach, one.times) for one in word.sum.addends)
 
 
-def word_centres(word: Word) -> NDArray[np.float64]:
-    """Return the value that each combination of a word's remaining bits stands for.
+def word_centres(word: TableWord) -> NDArray[np.float64]:
+    """Return the value of each combination of a word's remaining bits.
 
-    Where first bits are dropped the word stands for the lowest part of the range, which the term
-    repeats, or repeats with the other sign.
+    A word without first bits represents the lowest part of its range; the term repeats this part,
+    possibly with the other sign.
     """
     return word.code.decode(np.arange(1 << word.inputs, dtype=np.uint32))
 
 
 def value_blocks(
-    term: Term, words: tuple[Word, ...], centres: list[NDArray[np.float64]]
+    term: Term, words: tuple[TableWord, ...], centres: list[NDArray[np.float64]]
 ) -> Iterable[NDArray[np.float64]]:
-    """Yield the term's values row by row, in blocks that share their leading input words."""
+    """Yield the term's values row by row, in blocks with common leading input words."""
     inner, rows = len(words), 1
     while inner and rows * len(centres[inner - 1]) <= CHUNK:
         inner -= 1
@@ -197,7 +195,7 @@ def value_blocks(
 
 
 def _append(columns: list[bitarray], words: NDArray[np.uint32]) -> None:
-    """Append the bits of words to columns, the first column their most significant bit."""
+    """Append the bits of words to columns; the first column is the most significant bit."""
     for k, column in enumerate(reversed(columns)):
         bits = bitarray()
         bits.frombytes(np.packbits((words >> np.uint32(k) & np.uint32(1)) != 0).tobytes())
@@ -205,12 +203,11 @@ def _append(columns: list[bitarray], words: NDArray[np.uint32]) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# Truth tables as PLA files whose commented header says what every bit means.
+# Truth tables as PLA files.
 #
-# The header alone is enough to rebuild the table: the problem, the term with its coefficients, the
-# code and range of its value, and the code, range and dropped bits of every input word.
+# The commented header suffices to rebuild the table. It has the problem, the term with its
+# coefficients, the code and range of its value, and the code, range and dropped bits of inputs.
 # --------------------------------------------------------------------------------------------------
-
 
 TITLE = "boolcomp truth table, format 1"
 MEANING = """\
@@ -230,7 +227,7 @@ LIMITED = "Outputs are free where an input's cell lies beyond what it is said to
 
 
 def render_table(entry: TermTable) -> str:
-    """Return the PLA text of a term's table: commented header, labels, one row an input word."""
+    """Return the PLA text of a term's table: commented header, labels, one row per input word."""
     plan, table = entry.plan, entry.table
     lines = [TITLE, f"robot: {entry.problem}"]
     lines.append(f"term: {plan.term.name} of {plan.term.output} = {plan.term}")
@@ -252,13 +249,13 @@ def render_table(entry: TermTable) -> str:
 
 
 def _beyond_code(variable: Input) -> str:
-    """Return what a header says of a variable beyond its code."""
+    """Return the part of a header line that describes a variable beyond its code."""
     turns = ", turns" if variable.angle else ""
     return turns if variable.word == variable.reach else f"{turns}, within {variable.reach}"
 
 
 def _rows_text(table: TruthTable) -> str:
-    """Return all rows as text, made as one block of bytes."""
+    """Return all rows as text, assembled as one block of bytes."""
     count = 1 << table.inputs
     rows = np.empty((count, table.inputs + table.outputs + 2), dtype=np.uint8)
     rows[:, : table.inputs] = _counting(table.inputs) + ord("0")
@@ -290,15 +287,15 @@ def _counting(bits: int) -> NDArray[np.uint8]:
 
 
 # --------------------------------------------------------------------------------------------------
-# What stands outside of tables: sums of angles before, signs after; as logic, and as a table.
+# Sums of angles before tables and signs after them, as logic and as tables.
 #
-# words of inputs ─ natural ─ adder mod 2^n ─ code ─┬─ table ─ XOR of the first bit ─ value
-# └─ bits that turn the sign ─┘
+#     words of inputs ─ natural ─ adder mod 2^n ─ code ─┬─ table ─ XOR of the first bit ─ value
+#                                                       └─ bits that change the sign ─┘
 # --------------------------------------------------------------------------------------------------
 
 
-def said(table: TruthTable, cubes: Cubes) -> TruthTable:
-    """Return what a cover says of a table whose rounding is free; of another, the table."""
+def covered_table(table: TruthTable, cubes: Cubes) -> TruthTable:
+    """Return the table of a cover; a table without free bits is returned as it is."""
     if not table.free:
         return table
     points = points_of(rasterised(cubes), table.inputs)
@@ -306,9 +303,7 @@ def said(table: TruthTable, cubes: Cubes) -> TruthTable:
 
 
 def composed(plan: TermPlan, table: TruthTable) -> TruthTable:
-    """Return the table of all that the words of a term's inputs say, and not of what it reads."""
-    if plan.whole:
-        return table
+    """Return a term's table over the words of inputs, with signs and sums applied."""
     row, turned = _rows_of_words(plan)
     columns, free = (
         [_bits(one)[row] for one in several] for several in (table.columns, table.free)
@@ -319,10 +314,10 @@ def composed(plan: TermPlan, table: TruthTable) -> TruthTable:
 
 
 def _rows_of_words(plan: TermPlan) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the row of the table for all words of inputs, and where the value's sign is turned."""
+    """Return the table's row for all words of inputs, and where the value's sign changes."""
     cells = {}
     for axis, word in enumerate(plan.read):
-        # Where first bits change nothing any may stand for them.
+        # First bits without effect may have any value.
         shape = [1] * len(plan.read)
         shape[axis] = -1
         here = word.code.index(np.arange(1 << word.inputs, dtype=np.uint32)).astype(np.int64)
@@ -347,7 +342,7 @@ def _column(bits: NDArray[np.bool_]) -> frozenbitarray:
 
 
 def with_outside(plan: TermPlan, table: Network) -> Network:
-    """Return the logic of a term: its table's, with what stands outside; it reads `plan.read`."""
+    """Return the logic of a term over `plan.read`: its table, with signs and sums applied."""
     if plan.whole:
         return table
     builder = Builder(sum(word.inputs for word in plan.read))
@@ -368,22 +363,22 @@ def with_outside(plan: TermPlan, table: Network) -> Network:
     return in_order(builder.build([builder.node(network.XOR2, first, turning), *others]))
 
 
-def _word(builder: Builder, word: Word, literals: Literals) -> Sequence[int]:
-    """Return all bits of a word, those of a sum by an adder."""
+def _word(builder: Builder, word: TableWord, literals: Literals) -> Sequence[int]:
+    """Return all bits of a word; those of a sum come from an adder."""
     if word.sum is None:
         return literals[word.variable.name]
     full = _sum(builder, word.sum, literals)
     return word_of(builder, full[: word.code.bits], word.code.kind, tread=False)
 
 
-def _sum(builder: Builder, total: AngleSum, literals: Literals) -> list[int]:
-    """Return the bits of the cell of a sum, the most significant first."""
+def _sum(builder: Builder, total: CellAngleSum, literals: Literals) -> list[int]:
+    """Return the bits of the cell of a sum, most significant first."""
     columns: dict[int, list[int]] = defaultdict(list)
     constant = total.offset
     for one, weight in zip(total.addends, total.weights, strict=True):
         cell = cells_of(builder, literals[one.variable.name], one.code.kind, tread=False)
         size = abs(weight)
-        if weight < 0:  # minus k is what k lacks to the last cell, less that
+        if weight < 0:  # -k = (last cell - k) - last cell
             cell = [bit ^ 1 for bit in cell]
             constant -= size * (one.code.cells - 1)
         for at, bit in enumerate(reversed(cell)):
@@ -397,31 +392,32 @@ def _sum(builder: Builder, total: AngleSum, literals: Literals) -> list[int]:
 
 
 # --------------------------------------------------------------------------------------------------
-# What a plan computes, by arithmetic: the oracle of the logic, and of its error.
+# The outputs of a plan by arithmetic: the reference for its logic, and for errors.
 #
-# Every term is evaluated at the centres of its own input cells and coded, as its truth table would
-# be; the cells are added and the sum is coded. No table is made, so this works for any width. What
-# a table says whose rounding is free only its cover knows: such tables are given.
+# Every term is evaluated at the centres of its own input cells and encoded, as its truth table
+# would be. The cells are added, and the sum is encoded. This needs no tables, and works for any
+# width. The words of tables with free bits must be given, because they depend on covers.
 # --------------------------------------------------------------------------------------------------
 
-
 BLOCK = 1 << 14  # samples whose columns stay in the second-level cache
-NOTHING: Said = MappingProxyType({})
+NOTHING: CoverWords = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantised:
-    """Outputs at the centres of their cells, their words, how many saturated; (n, outputs)."""
+    """Outputs at the centres of their cells, their words, (n, outputs), and saturated samples."""
 
     values: NDArray[np.float64]
     words: NDArray[np.uint32]
     saturated: int
 
 
-def quantised(plan: Plan, arrays: Sequence[NDArray[np.float64]], said: Said = NOTHING) -> Quantised:
-    """Return what the plan's tables and sums give for the arrays of all groups of inputs.
+def quantised(
+    plan: Plan, arrays: Sequence[NDArray[np.float64]], covers: CoverWords = NOTHING
+) -> Quantised:
+    """Evaluate a plan's tables and sums for the arrays of all groups of inputs.
 
-    Tables of which the words are `said` are looked up.
+    The words of tables in `covers` are looked up instead of computed.
     """
     columns = plan.problem.columns(arrays)
     count = len(arrays[0])
@@ -435,7 +431,7 @@ def quantised(plan: Plan, arrays: Sequence[NDArray[np.float64]], said: Said = NO
         for place, output in enumerate(plan.outputs):
             total = np.zeros(len(words[rows]))
             for term in output.terms:
-                total += cells.value(term, said.get(term))
+                total += cells.value(term, covers.get(term))
             coded = output.word.encode(total)
             words[rows, place] = coded.words
             values[rows, place] = output.word.decode(coded.words)
@@ -446,7 +442,7 @@ def quantised(plan: Plan, arrays: Sequence[NDArray[np.float64]], said: Said = NO
 def finest_inputs(
     plan: Plan, arrays: Sequence[NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], ...]:
-    """Return the inputs put on the centres of the finest words that any term reads."""
+    """Round inputs to the centres of the finest words that any term reads."""
     found = tuple(array.copy() for array in arrays)
     columns = plan.problem.columns(found)
     for name, code in finest_codes(plan).items():
@@ -455,7 +451,7 @@ def finest_inputs(
 
 
 def finest_codes(plan: Plan) -> dict[str, Code]:
-    """Return the finest word of every input that any term reads, by name."""
+    """Return the codes of input words by name, as wide as any term reads them."""
     codes: dict[str, Code] = {}
     for term in plan.terms:
         for word in term.read:
@@ -467,14 +463,14 @@ def finest_codes(plan: Plan) -> dict[str, Code]:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """Samples of inputs by name; the cells of words of one width, and their middles, are kept."""
+    """Samples of inputs by name, with their cells and centres, cached by word length."""
 
     block: Mapping[str, NDArray[np.float64]]
     cells: dict[tuple[str, int], NDArray[np.int64]]
     centres: dict[tuple[str, int], NDArray[np.float64]]
 
     def value(self, term: TermPlan, looked: NDArray[np.uint32] | None) -> NDArray[np.float64]:
-        """Return the coded value of one term: calculated, or looked up in its table's words."""
+        """Return the coded value of a term, computed or looked up in its table's words."""
         if term.whole and looked is None:
             at = {word.variable.name: self.centre(word.variable.name, word.code)
                   for word in term.words}  # fmt: skip
@@ -488,7 +484,7 @@ class _Cells:
             at[word.variable.name] = word.code.decode(index)
             turned = turned if turns is None else turned ^ turns
         found = self._cell(term, at) if looked is None else term.code.index(looked[row])
-        # In Gray code a mirror image has another first bit: what stands outside turns that.
+        # In Gray code a change of the first bit is a mirror image.
         found = np.where(turned, term.code.cells - 1 - found.astype(np.int64), found)
         return term.code.centre(found)
 
@@ -497,13 +493,13 @@ class _Cells:
         return term.code.cell(np.broadcast_to(term.function.evaluate(at), count))[0]
 
     def cell(self, name: str, code: Code) -> NDArray[np.int64]:
-        """Return the cells in which an input is."""
+        """Return the cells of an input."""
         if (name, code.bits) not in self.cells:
             self.cells[name, code.bits] = code.cell(self.block[name])[0]
         return self.cells[name, code.bits]
 
     def centre(self, name: str, code: Code) -> NDArray[np.float64]:
-        """Return the middles of the cells in which an input is."""
+        """Return the centres of the cells of an input."""
         if (name, code.bits) not in self.centres:
             self.centres[name, code.bits] = code.centre(self.cell(name, code))
         return self.centres[name, code.bits]

@@ -1,4 +1,4 @@
-"""A schedule as a page, and the operations of a method beside those that its paper prints."""
+"""Schedules as pages and texts, operation counts, and the scaling of methods with processors."""
 
 from __future__ import annotations
 
@@ -7,50 +7,55 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.base.charts import Column, Drawing, Table, Text, blank, picture
 from boolcomp.base.errors import short, table
-from boolcomp.base.pages import Fact, KeyFigure, Page, Section, page_text
-from boolcomp.parallel.methods import registry
-from boolcomp.parallel.methods.logic import WORD, boolean_tasks, network_tasks
-from boolcomp.parallel.methods.registry import method_named, task_graph
-from boolcomp.parallel.schedule.schedulers import lower_bounds, make_schedule
-from boolcomp.parallel.schedule.simulate import gantt_svg, gantt_text
-from boolcomp.problem.expressions.algebra import Operations
+from boolcomp.base.pages import (
+    ChartAxis,
+    Column,
+    Drawing,
+    Fact,
+    KeyFigure,
+    Page,
+    PageSection,
+    Table,
+    Text,
+    lines,
+    page_text,
+    picture,
+)
+from boolcomp.parallel import registry
+from boolcomp.parallel.registry import WORD, boolean_tasks, method_named, network_tasks, task_graph
+from boolcomp.parallel.schedulers import lower_bounds, make_schedule
+from boolcomp.parallel.simulation import gantt_svg, gantt_text
+from boolcomp.problem.algebra import Operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from matplotlib.figure import Figure
-
+    from boolcomp.base.pages import ChartRow
     from boolcomp.logic.network import Network
-    from boolcomp.parallel.methods.logic import ProductTable
-    from boolcomp.parallel.schedule.execute import RealRun
-    from boolcomp.parallel.schedule.graph import Schedule, TaskGraph
-    from boolcomp.parallel.schedule.machine import Machine
-    from boolcomp.parallel.schedule.schedulers import CommunicationVector
-    from boolcomp.parallel.schedule.simulate import Pipelined
+    from boolcomp.parallel.execute import RealRun
+    from boolcomp.parallel.machine import Machine
+    from boolcomp.parallel.registry import ProductTable
+    from boolcomp.parallel.schedulers import CommunicationVector
+    from boolcomp.parallel.simulation import Pipelined
+    from boolcomp.parallel.taskgraph import Schedule, TaskGraph
     from boolcomp.problem.robot.model import Robot
 
 
 # --------------------------------------------------------------------------------------------------
-# All methods on one machine: time per torque vector against 1 … 1024 processors.
+# All methods on one machine: time per torque vector on 1 … 1024 processors.
 # --------------------------------------------------------------------------------------------------
-
 
 PROCESSORS = tuple(1 << k for k in range(11))
 ARITHMETIC = ("newton-euler", "customised", "zeng-19", "lagrangian", "symbolic")
 ROUNDED = 1 + 1e-9
-FINE = 4  # groups of product terms a processor
-# Product terms, and compact logic with one sample and with a word of them.
-LOGIC = {"boolean": "#c8553d", "compact": "#ee6fa5", f"compact-{WORD}": "#7c1d3f"}
-COLOURS = dict(
-    zip(ARITHMETIC, ("#3367b0", "#8e6bb0", "#4f9d69", "#b0833a", "#777777"), strict=True), **LOGIC
-)
+FINE = 4  # groups of product terms per processor
+PROPORTIONAL = "proportional"
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One method on so many processors; `speedup` is over itself on one, without overhead."""
+    """A method on a number of processors; `speedup` is relative to one, without overhead."""
 
     method: str
     processors: int
@@ -60,11 +65,9 @@ class Point:
 
     @property
     def speedup(self) -> float:
-        """How many times faster than the same tasks on one processor."""
         return self.sequential_us / self.makespan_us
 
     def document(self) -> dict[str, object]:
-        """Return the point under the keys of the command's JSON."""
         return {
             "method": self.method,
             "processors": self.processors,
@@ -77,7 +80,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A method on the chart: its task graphs for so many processors, and how many samples each."""
+    """A method on the chart: its task graphs for a number of processors, and samples per run."""
 
     graphs: Callable[[int], Sequence[TaskGraph]]
     samples: int = 1
@@ -91,8 +94,8 @@ def ways(
 ) -> dict[str, Way]:
     """Return the methods by name.
 
-    With `tables` product terms are among them, dealt out coarsely and finely (more balance, more
-    messages); with a `network` that makes words of these `widths`, compact logic.
+    `tables` add product terms, distributed coarsely and finely (more balance, more messages). A
+    `network` with output words of `widths` adds compact logic.
     """
     found = {name: Way(_always(task_graph(name, robot).graph)) for name in ARITHMETIC}
     if tables:
@@ -116,10 +119,10 @@ def scaling(
     processors: Sequence[int] = PROCESSORS,
     done: Callable[[str], None] = lambda _: None,
 ) -> tuple[Point, ...]:
-    """Schedule every method's tasks by CP/MISF on each number of processors the machine can have.
+    """Schedule every method's tasks by CP/MISF on each number of processors of the machine.
 
-    What is dealt out is dealt out anew for every number of processors. A processor that only makes
-    it slower is left idle: the best of all numbers up to that one counts.
+    Groups are distributed anew for every number of processors. Processors that make a schedule
+    slower stay idle: the result is the best one with at most that number.
     """
     points: list[Point] = []
     for name, way in methods.items():
@@ -132,7 +135,7 @@ def scaling(
             alone = alone or sum(machine.time(task.operations) for task in graphs[0].tasks)
             best = min(best, *(make_schedule(g, machine, count).makespan_us for g in graphs))
             least = min(lower_bounds(g, machine, count).best_us for g in graphs)
-            if least > best * ROUNDED:  # what was dealt out to fewer was quicker
+            if least > best * ROUNDED:  # the distribution to fewer processors was faster
                 least = best
             points.append(Point(name, count, *(us / way.samples for us in (best, alone, least))))
             done(f"{name}, {count} processors")
@@ -140,7 +143,7 @@ def scaling(
 
 
 def scaling_text(points: Sequence[Point]) -> str:
-    """Return a table: a row a number of processors, µs and speed-up of each method."""
+    """Return a table of µs and speed-up of each method by number of processors."""
     methods = list(dict.fromkeys(p.method for p in points))
     by_place = {(p.method, p.processors): p for p in points}
     rows = []
@@ -155,44 +158,41 @@ def scaling_text(points: Sequence[Point]) -> str:
 
 def draw_scaling(points: Sequence[Point], title: str, kind: str) -> bytes:
     """Return a picture (`svg` or `png`): µs per torque vector, and speed-up, by processors."""
-    return picture(lambda: _figure(points, title), kind)
-
-
-def _figure(points: Sequence[Point], title: str) -> Figure:
-    figure = blank(9.6, 4.2)
-    axes: Any = figure.subplots(1, 2)
-    for panel, what in zip(axes, ("makespan_us", "speedup"), strict=True):
-        _draw(panel, points, what)
-    axes[0].set(ylabel="µs per torque vector")
-    axes[1].set(ylabel="speed-up over the same tasks on one")
-    axes[1].legend(fontsize=7)
-    figure.suptitle(title, fontsize=10)
-    return figure
-
-
-def _draw(panel: Any, points: Sequence[Point], what: str) -> None:
-    methods = list(dict.fromkeys(p.method for p in points))
-    for method in methods:
-        colour = COLOURS[method]
-        line = [p for p in points if p.method == method]
-        counts = [p.processors for p in line]
-        panel.plot(counts, [getattr(p, what) for p in line], "o-", color=colour, label=method)
-        if what == "makespan_us":
-            panel.plot(counts, [p.least_us for p in line], ":", color=colour, linewidth=0.8)
-    if what == "speedup":
-        counts = sorted({p.processors for p in points})
-        panel.plot(counts, counts, ":", color="grey", label="proportional")
-    panel.set(xscale="log", yscale="log", xlabel="processors")
-    panel.grid(visible=True, which="major", alpha=0.3)
+    methods = ChartAxis("method", "", names=True, levels=(PROPORTIONAL,))
+    kinds = ChartAxis("kind", "", names=True)
+    at = ChartAxis("processors", "processors", log=True, values=PROCESSORS)
+    times: list[ChartRow] = [
+        {"method": p.method, "processors": p.processors, "us": us, "kind": name}
+        for p in points
+        for name, us in (("scheduled", p.makespan_us), ("lower bound", p.least_us))
+    ]
+    speedups: list[ChartRow] = [
+        {"method": name, "processors": count, "speedup": speedup, "kind": kind}
+        for name, count, speedup, kind in (
+            *((p.method, p.processors, p.speedup, "scheduled") for p in points),
+            *((PROPORTIONAL, n, n, PROPORTIONAL) for n in sorted({p.processors for p in points})),
+        )
+    ]
+    charts = (
+        lines(
+            times, at, ChartAxis("us", "µs per torque vector", log=True), colour_by=methods,
+            dash_by=kinds, title="Time",
+        ),
+        lines(
+            speedups, at, ChartAxis("speedup", "speed-up over the same tasks on one", log=True),
+            colour_by=methods, dash_by=kinds, title="Speed-up",
+        ),
+    )  # fmt: skip
+    return picture(charts, kind, title)
 
 
 # --------------------------------------------------------------------------------------------------
-# A schedule as a page, and the operations of a method beside those that its paper prints.
+# A schedule as a page, and operations compared with those of the paper.
 # --------------------------------------------------------------------------------------------------
 
 
 def printed_counts(method: str) -> tuple[registry.Count, ...]:
-    """Return the rows of the method's paper beside ours; none where the paper has no table."""
+    """Return counts compared with the table of the method's paper, if there is one."""
     if method == "newton-euler":
         return registry.newton_euler()
     if method == "semi-customised":
@@ -203,7 +203,7 @@ def printed_counts(method: str) -> tuple[registry.Count, ...]:
 
 
 def operations_text(method: str, graph: TaskGraph, machine: Machine) -> str:
-    """Return the paper's table beside ours, then what every equation takes in this graph."""
+    """Return the counts of `printed_counts`, then operations and time by equation."""
     rows = printed_counts(method)
     parts = [registry.report(rows)] if rows else []
     parts.append(_by_equation(graph, machine))
@@ -211,11 +211,11 @@ def operations_text(method: str, graph: TaskGraph, machine: Machine) -> str:
 
 
 def _by_equation(graph: TaskGraph, machine: Machine) -> str:
-    """Return operations and time by equation: what tasks of one name but for the link have."""
+    """Return operations and time by equation (tasks whose names differ in the link only)."""
     groups: dict[str, list[Operations]] = {}
     for task in graph.tasks:
         groups.setdefault(task.name.split("/")[0].rstrip("0123456789"), []).append(task.operations)
-    if len(groups) == 1 or "" in groups:  # tasks that are numbers have no equations
+    if len(groups) == 1 or "" in groups:  # numbered tasks have no equations
         groups = {"all tasks": [task.operations for task in graph.tasks]}
     header = ("equation", "tasks", "mul", "add", "div", "root", "function", "µs")
     lines = [_row(name, found, machine) for name, found in groups.items()]
@@ -233,7 +233,7 @@ def _row(name: str, found: Sequence[Operations], machine: Machine) -> list[str]:
 
 
 def schedule_text(schedule: Schedule, graph: TaskGraph, machine: Machine, method: str) -> str:
-    """Return a schedule for the terminal: operations, Gantt chart, figures, what bounds them."""
+    """Return a schedule as text: operations, Gantt chart, figures and lower bounds."""
     sent = sum(transfer.words for transfer in schedule.transfers)
     times = (
         f"{short(schedule.makespan_us, 5)} µs on {schedule.processors}, one processor "
@@ -251,19 +251,15 @@ def schedule_text(schedule: Schedule, graph: TaskGraph, machine: Machine, method
 
 
 def vectors_text(vectors: Sequence[CommunicationVector]) -> str:
-    """Return what the processors send each other, a line a vector."""
-    head = "to be sent, each value once:" if vectors else "nothing to be sent"
+    """Return the communication between processors, one line per vector."""
+    head = "communication, each value once:" if vectors else "no communication"
     return "\n".join([head, *(f"  {vector}" for vector in vectors)])
 
 
 def schedule_document(
-    schedule: Schedule,
-    graph: TaskGraph,
-    machine: Machine,
-    vectors: Sequence[CommunicationVector],
-    pipeline: Pipelined | None = None,
-    done: RealRun | None = None,
-) -> dict[str, Any]:
+    schedule: Schedule, graph: TaskGraph, machine: Machine, vectors: Sequence[CommunicationVector],
+    pipeline: Pipelined | None = None, done: RealRun | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Return a schedule under the keys of the command's JSON."""
     bounds = lower_bounds(graph, machine, schedule.processors)
     document: dict[str, Any] = {
@@ -299,13 +295,13 @@ def schedule_document(
 
 
 def schedule_page(schedule: Schedule, method: str) -> str:
-    """Return one HTML page that needs nothing else: Gantt chart, figures, every task."""
+    """Return a schedule as one HTML page: Gantt chart, figures, all tasks."""
     rows = [(x.task, f"P{x.processor}", x.start_us, x.end_us) for x in schedule.placements]
     columns = (
-        Column("task", "an equation of the method, and the link that it is of"),
-        Column("processor", "which processor calculates it"),
+        Column("task", "an equation of the method, and its link"),
+        Column("processor", "the processor that calculates it"),
         Column("start µs", "when it begins", ".2f", "start_us"),
-        Column("end µs", "when its result is there", ".2f", "end_us"),
+        Column("end µs", "when its result is available", ".2f", "end_us"),
     )
     title = f"{schedule.graph} on {schedule.processors} × {schedule.machine}"
     page = Page(
@@ -320,18 +316,17 @@ def schedule_page(schedule: Schedule, method: str) -> str:
             KeyFigure(f"{short(schedule.sequential_us, 5)} µs", "on one processor"),
             KeyFigure(f"{schedule.speedup:.2f}", "speed-up"),
             KeyFigure(
-                f"{short(schedule.critical_path_us, 5)} µs", "critical path", "none is shorter"
+                f"{short(schedule.critical_path_us, 5)} µs", "critical path", "a lower bound"
             ),
         ),
         meaning=(Text(f"Utilisation: {_used(schedule)}."),),
         sections=(
-            Section("Who calculates what when", (Drawing(gantt_svg(schedule), title),)),
-            Section("Tasks", (Table(columns, rows),)),
+            PageSection("Tasks by processor and time", (Drawing(gantt_svg(schedule), title),)),
+            PageSection("Tasks", (Table(columns, rows),)),
         ),
     )
     return page_text(page)
 
 
 def _used(schedule: Schedule) -> str:
-    """Return how busy every processor is."""
     return ", ".join(f"P{k} {share:.2f}" for k, share in enumerate(schedule.utilisation))

@@ -1,7 +1,7 @@
-"""What may be chosen of a robot's function, and its name with that: `control:kp=50:kd=14`.
+"""Choices of a robot's function, and function names that contain them: `control:kp=50:kd=14`.
 
-The name says all, so a program whose problem is named so is compared with what it was made of.
-Choices that are the usual ones are left out, and numbers written in one way.
+The name is complete: a program that stores it is compared with the function it was compiled from.
+Default values are left out, and every number is written in one way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ADVICE = "give one number above zero, or one a joint: 4,2.5"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A choice by its key: what sentences and users call it, and its usual values, if any."""
+    """A choice: its title in messages, its option, and its default values, if any."""
 
     title: str
     option: str
@@ -40,8 +40,8 @@ CHOICES = {
 }
 
 
-def parted(of: str) -> tuple[str, dict[str, tuple[float, ...]]]:
-    """Return the name of a function and what is chosen of it, from a text that says both."""
+def split_name(of: str) -> tuple[str, dict[str, tuple[float, ...]]]:
+    """Split a text such as `control:kp=50` into the function's name and its choices."""
     name, *parts = of.split(":")
     values: dict[str, tuple[float, ...]] = {}
     for part in parts:
@@ -59,21 +59,21 @@ def parted(of: str) -> tuple[str, dict[str, tuple[float, ...]]]:
 
 
 def chosen(key: str, given: object, name: str) -> tuple[float, ...]:
-    """Return what was given for a choice, as numbers; `name` is how the user calls it."""
+    """Return the value of a choice as numbers; `name` is its name in messages."""
     if key == "elbow":
         if given not in ELBOWS:
             raise UsageError(f"{name} {shown(given)}{suggestion(str(given), ELBOWS)}: up or down")
         return ELBOWS[str(given)]
     if key == "load":
         return _load(name, given)
-    found = reals(name, given, _ADVICE)  # type: ignore[arg-type]  # what is no number is refused
+    found = reals(name, given, _ADVICE)  # type: ignore[arg-type]  # which refuses other types
     if not found or min(found) <= 0:
         raise UsageError(f"{name} {shown(given)}: {_ADVICE}")
     return found
 
 
 def _load(name: str, given: object) -> tuple[float, float]:
-    """Return the ends of a range of masses: of `0..5`, or of two numbers."""
+    """Return the ends of a range of masses, given as `0..5` or as two numbers."""
     if isinstance(given, str):
         ends = given.split("..")
     else:
@@ -84,8 +84,8 @@ def _load(name: str, given: object) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def together(name: str, values: Values) -> str:
-    """Return the text that says a function and what is chosen of it, but for the usual."""
+def join_name(name: str, values: Values) -> str:
+    """Join a function's name and its choices, without default values."""
     parts = [
         f"{key}={_text(key, values[key])}"
         for key, choice in CHOICES.items()
@@ -101,7 +101,7 @@ def _text(key: str, values: Sequence[float]) -> str:
 
 
 def each_joint(values: Values, key: str, joints: int, robot: str) -> tuple[float, ...]:
-    """Return a choice for every joint, of one for all or one each."""
+    """Return the values of a choice for every joint, from one value for all or one each."""
     found = values[key]
     if len(found) not in (1, joints):
         raise UsageError(
@@ -111,7 +111,7 @@ def each_joint(values: Values, key: str, joints: int, robot: str) -> tuple[float
 
 
 def refuse_unknown(name: str, values: Values, takes: Sequence[str]) -> None:
-    """Raise a `UsageError` for what is chosen of a function that has no such choice."""
+    """Raise a `UsageError` for a choice that the function does not have."""
     for key in values:
         if key not in takes:
             has = f"it has {listing(takes)}" if takes else "it has no choices"

@@ -1,8 +1,8 @@
-"""Functions of a robot by name: each a text over any algebra, its inputs and its outputs.
+"""Functions of a robot by name, and their problems: inputs, outputs with ranges, forms.
 
-Over sums of waves (`Harmonics`) a text gives the terms of its outputs, over numpy's columns their
-exact values. What is constant is no output: it stands among a problem's `constants`. A name may
-say what is chosen of a function, too (`choices`).
+A function is written over any algebra: over sums of waves (`Harmonics`) it gives the terms of its
+outputs, over numpy arrays their exact values. Constant outputs become `constants` of the problem. A
+name may contain choices (`control:kp=50`).
 """
 
 from __future__ import annotations
@@ -15,30 +15,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from boolcomp.base.errors import UsageError, listing, shown, suggestion
+from boolcomp.problem import dynamics as regrouped
+from boolcomp.problem.algebra import Constant, Folding, NumpyColumns
 from boolcomp.problem.choices import (
     CHOICES,
     KD,
     KP,
     chosen,
     each_joint,
-    parted,
+    join_name,
     refuse_unknown,
-    together,
+    split_name,
 )
-from boolcomp.problem.dynamics import regrouped
-from boolcomp.problem.dynamics.kinematics import (
-    commanded,
-    commands,
-    computed_torque,
-    forward_kinematics,
-    inverse_planar,
-    inverse_wrist,
-    jacobian,
-    pd_gravity,
-    planar,
-    wrist,
-)
-from boolcomp.problem.dynamics.newton_euler import (
+from boolcomp.problem.dynamics import (
     dry_friction,
     dry_joints,
     evaluated_states,
@@ -51,11 +40,21 @@ from boolcomp.problem.dynamics.newton_euler import (
     usual_smoothing,
     with_load,
 )
-from boolcomp.problem.dynamics.newton_euler import with_friction as dynamics_with_friction
-from boolcomp.problem.dynamics.regrouped import torques as regrouped_torques
-from boolcomp.problem.expressions.algebra import Columns, Constant, Folding
-from boolcomp.problem.expressions.fourier import Harmonics, WaveSum, steps_of
-from boolcomp.problem.expressions.tape import Tape
+from boolcomp.problem.dynamics import torques as regrouped_torques
+from boolcomp.problem.dynamics import with_friction as dynamics_with_friction
+from boolcomp.problem.fourier import Harmonics, WaveSum, steps_of
+from boolcomp.problem.kinematics import (
+    commanded,
+    commands,
+    computed_torque,
+    forward_kinematics,
+    inverse_planar,
+    inverse_wrist,
+    jacobian,
+    pd_gravity,
+    planar,
+    wrist,
+)
 from boolcomp.problem.problem import (
     MARGIN,
     Group,
@@ -68,19 +67,20 @@ from boolcomp.problem.problem import (
     numbered,
 )
 from boolcomp.problem.robot.model import axis_before, own_axis
-from boolcomp.problem.words import USUAL_FORMAT, Interval, Span, round_above
+from boolcomp.problem.tape import Tape
+from boolcomp.problem.words import USUAL_FORMAT, Interval, WordSpan, round_above
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.problem.algebra import Algebra, Element
     from boolcomp.problem.choices import Values
-    from boolcomp.problem.dynamics.kinematics import Dynamics
-    from boolcomp.problem.expressions.algebra import Algebra, Element
-    from boolcomp.problem.expressions.fourier import Spectra
-    from boolcomp.problem.expressions.tape import Straight
+    from boolcomp.problem.fourier import Spectra
+    from boolcomp.problem.kinematics import Dynamics
     from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.tape import Straight
     from boolcomp.problem.words import WordFormat
 
     Wires = Sequence[Any]
@@ -91,66 +91,64 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Problems from robots: inverse dynamics, and gravity alone; other functions: `functions`.
+# Inverse dynamics and gravity, and the inputs and outputs of robots.
 # --------------------------------------------------------------------------------------------------
 
-
 PARALLEL = 1e-9
-WEIGHT_DUST = 1e-9  # of what an arm's weight could make: rounding, no torque
-ROUNDING = 1e-13  # of what its speeds and accelerations could make
+WEIGHT_DUST = 1e-9  # of an arm's largest weight torque: smaller torques are rounding errors
+ROUNDING = 1e-13  # the same for its torques of speeds and accelerations
 
 
 def inverse_dynamics_problem(robot: Robot) -> Problem:
-    """Return the torques (forces) that move an arm, of q, q̇ and q̈ of its joints.
+    """Return the problem of inverse dynamics: torques (forces) from q, q̇ and q̈ of all joints.
 
-    Axes that are parallel to the next one's are told: there sums of speeds, and torques that are
-    parts of the one before, are likely to be needed.
+    It has hints for parallel consecutive axes, where sums of speeds, and torques as parts of the
+    torque before, are likely to be useful.
     """
-    q, qd, qdd = positions(robot), speeds(robot), accelerations(robot)
-    signs = parallel_axes(robot)
-    return Problem(
-        name=robot.name,
-        key=str(robot.mechanism),
-        inputs=(*q, *qd, *qdd),
-        outputs=torques(robot),
-        groups=tuple(numbered(name, robot.joints) for name in ("q", "qd", "qdd")),
-        returned=numbered("tau", robot.joints),
-        reference=partial(inverse_dynamics, robot),
-        form=partial(torque_spectra, robot, q, qd, qdd),
-        sums=tuple(sum_hints(signs)),
-        parts=part_hints(signs),
-        plural="torques",
-        places="joints",
-        dust=torque_dust(robot),
-        calculation=partial(torque_steps, robot, ("q", "qd", "qdd")),
+    state = positions(robot), speeds(robot), accelerations(robot)
+    return replace(
+        _torque_problem(robot, ("q", "qd", "qdd"), state, inverse_dynamics, torque_spectra),
+        sums=tuple(sum_hints(parallel_axes(robot))),
     )
 
 
 def gravity_problem(robot: Robot) -> Problem:
-    """Return the torques that hold an arm at rest, of its positions."""
-    q, signs = positions(robot), parallel_axes(robot)
-    return Problem(
+    """Return the problem of the torques that hold an arm at rest."""
+    return replace(
+        _torque_problem(robot, ("q",), (positions(robot),), gravity_torques, gravity_spectra),
         name=f"{robot.name}-gravity",
         key=f"gravity of\n{robot.mechanism}",
-        inputs=q,
+    )
+
+
+def _torque_problem(
+    robot: Robot,
+    groups: tuple[str, ...],
+    inputs: tuple[tuple[Input, ...], ...],
+    reference: Callable[..., Floats],
+    spectra: Callable[..., Spectra],
+) -> Problem:
+    return Problem(
+        name=robot.name,
+        key=str(robot.mechanism),
+        inputs=tuple(one for group in inputs for one in group),
         outputs=torques(robot),
-        groups=(numbered("q", robot.joints),),
+        groups=tuple(numbered(name, robot.joints) for name in groups),
         returned=numbered("tau", robot.joints),
-        reference=partial(gravity_torques, robot),
-        form=partial(gravity_spectra, robot, q),
-        parts=part_hints(signs),
+        reference=partial(reference, robot),
+        form=partial(spectra, robot, *inputs),
+        parts=part_hints(parallel_axes(robot)),
         plural="torques",
         places="joints",
         dust=torque_dust(robot),
-        calculation=partial(torque_steps, robot, ("q",)),
+        calculation=partial(torque_steps, robot, groups),
     )
 
 
 def torque_steps(robot: Robot, groups: Sequence[str]) -> Straight:
-    """Return the steps of Newton and Euler that calculate all torques, of these of q, qd and qdd.
+    """Return the steps of regrouped Newton-Euler, which calculate all torques.
 
-    Its inputs are q1, q2, … . Parameters are regrouped, so that there are few products; speeds and
-    accelerations that are no inputs are zero.
+    `groups` selects inputs from q, qd and qdd; the others are zero.
     """
     tape = Tape()
     algebra, count = Folding(tape), range(1, robot.joints + 1)
@@ -163,22 +161,16 @@ def torque_steps(robot: Robot, groups: Sequence[str]) -> Straight:
 
 
 def positions(robot: Robot) -> tuple[Input, ...]:
-    """Return q1, q2, … as inputs: radians where a joint turns, metres where it slides."""
     return tuple(
         input_of(
-            f"q{k}",
-            link.position,
-            "rad" if link.revolute else "m",
-            link.span,
-            angle=link.revolute,
-            asked=link.word,
+            f"q{k}", link.position, "rad" if link.revolute else "m", link.span,
+            angle=link.revolute, word=link.word,
         )
         for k, link in enumerate(robot.links, 1)
-    )
+    )  # fmt: skip
 
 
 def speeds(robot: Robot) -> tuple[Input, ...]:
-    """Return qd1, qd2, … as inputs."""
     return tuple(
         input_of(f"qd{k}", link.velocity, "rad/s" if link.revolute else "m/s")
         for k, link in enumerate(robot.links, 1)
@@ -186,7 +178,6 @@ def speeds(robot: Robot) -> tuple[Input, ...]:
 
 
 def accelerations(robot: Robot) -> tuple[Input, ...]:
-    """Return qdd1, qdd2, … as inputs."""
     return tuple(
         input_of(f"qdd{k}", link.acceleration, "rad/s²" if link.revolute else "m/s²")
         for k, link in enumerate(robot.links, 1)
@@ -197,18 +188,17 @@ def input_of(
     name: str,
     where: Interval,
     unit: str,
-    span: Span | None = None,
+    span: WordSpan | None = None,
     *,
     angle: bool = False,
-    asked: WordFormat = USUAL_FORMAT,
+    word: WordFormat = USUAL_FORMAT,
 ) -> Input:
-    """Return an input within these bounds; `span` is what its word covers, where that is more."""
-    own = span or Span(where, where)
-    return Input(name, where, unit, own.word, own.reach, angle, own.wraps, format=asked)
+    """Return an input with this range; `span` is that of its word, by default the same."""
+    own = span or WordSpan(where, where)
+    return Input(name, where, unit, own.word, own.reach, angle, own.wraps, format=word)
 
 
 def torques(robot: Robot) -> tuple[Output, ...]:
-    """Return tau1, tau2, … as outputs over the robot's own ranges."""
     return tuple(
         Output(f"tau{k}", f"T{k}", link.torque, link.torque_unit, f"torque {k}")
         for k, link in enumerate(robot.links, 1)
@@ -216,7 +206,7 @@ def torques(robot: Robot) -> tuple[Output, ...]:
 
 
 def parallel_axes(robot: Robot) -> dict[int, int]:
-    """Return +1 or -1 for every joint (from 0) whose axis is parallel to the next one's on it."""
+    """Return the joints (from 0) whose axis is parallel to the next one's, with the sign ±1."""
     found = {}
     for joint in range(robot.joints - 1):
         link, after = robot.links[joint], robot.links[joint + 1]
@@ -230,12 +220,11 @@ def parallel_axes(robot: Robot) -> dict[int, int]:
 
 
 def part_hints(signs: dict[int, int]) -> tuple[PartHint, ...]:
-    """Return that a torque about an axis holds the one about the next, where they are parallel."""
     return tuple(PartHint(joint, joint + 1, sign) for joint, sign in signs.items())
 
 
 def sum_hints(signs: dict[int, int]) -> Iterator[SumHint]:
-    """Yield speeds, then accelerations; in a longer chain pairs overlap: only its first counts."""
+    """Yield hints for speeds and accelerations; of overlapping pairs of joints only the first."""
     for kind, letters in (("speeds", "qd"), ("accelerations", "qdd")):
         for joint, sign in sorted(signs.items(), reverse=True):
             if joint - 1 not in signs:
@@ -243,10 +232,9 @@ def sum_hints(signs: dict[int, int]) -> Iterator[SumHint]:
 
 
 def torque_dust(robot: Robot) -> float:
-    """Return the size up to which a torque is rounding of sums that are zero.
+    """Return the size up to which a torque is a rounding error of zero.
 
-    It stands beside what an arm's weight could make, and (with what rounding alone leaves) its
-    speeds and accelerations.
+    It is relative to bounds of the torques of weight, speeds and accelerations.
     """
     links = robot.links
     reach = sum(
@@ -265,23 +253,21 @@ def torque_dust(robot: Robot) -> float:
 # --------------------------------------------------------------------------------------------------
 # Forward dynamics as steps: q̈ = M(q)⁻¹ (τ - C(q, q̇) - G(q)), of q, q̇ and τ.
 #
-# M and C + G are sums of waves, factored. Of an open chain M's entry i, j depends on joints after
-# the lesser of i and j alone, so M is inverted from its end: what is solved of the last joints is a
-# function of their angles, often of one, and tables hold it. With y = τ - h, and of a block
+# M and C + G are factored sums of waves. In an open chain, entry i, j of M depends on the joints
+# after min(i, j) alone. So M is inverted from its end: the solution for the last joints is a
+# function of their angles, often of one, which tables represent. With y = τ - h, and for a block
 #
 #     [m  sᵀ] [a]   [y]        K = B⁻¹ known:   w = K s,   d = m - sᵀ w,
 #     [s  B ] [b] = [z]        a = (y - wᵀ z) / d,   b = K z - w a.
 #
-# Joints that M does not couple are solved apart.
+# Joints that M does not couple are solved separately.
 # --------------------------------------------------------------------------------------------------
 
-
-MOST_COUPLED = 3  # joints: of more the words of M⁻¹ are too many to make sense of
-SINGULAR = 1e-9  # of the largest entry of M
+MOST_COUPLED = 3  # joints; for more, M⁻¹ has too many words
 
 
 def forward_dynamics(robot: Robot, tape: Tape, q: Wires, qd: Wires, tau: Wires) -> list[Any]:
-    """Return the accelerations that torques make, as steps."""
+    """Record the accelerations of given torques as steps."""
     inputs = (*positions(robot), *speeds(robot))
     space, n = Harmonics(inputs), robot.joints
     algebra = Folding(space)
@@ -305,8 +291,8 @@ def forward_dynamics(robot: Robot, tape: Tape, q: Wires, qd: Wires, tau: Wires) 
     for joints in _coupled(inertia, n):
         if len(joints) > MOST_COUPLED:
             raise UsageError(
-                f"{robot.name}: forward dynamics are compiled where at most {MOST_COUPLED} joints "
-                f"are coupled by their inertia; of this arm {len(joints)} are"
+                f"{robot.name}: forward dynamics need an arm whose inertia couples at most "
+                f"{MOST_COUPLED} joints; that of this arm couples {len(joints)}"
             )
         found.update(_solved(robot, tape, inertia, joints, rest))
     return [found[k] for k in range(n)]
@@ -332,7 +318,7 @@ def _coupled(inertia: Matrix, joints: int) -> list[list[int]]:
 def _solved(
     robot: Robot, tape: Tape, inertia: Matrix, joints: Sequence[int], rest: Wires
 ) -> dict[int, Any]:
-    """Return the accelerations of joints that M couples with no others."""
+    """Return the accelerations of a set of joints that M couples."""
     last = len(joints) - 1
     known = {(joints[last], joints[last]): _reciprocal(robot, inertia, joints[last], tape)}
     steps: list[tuple[int, dict[int, Any], Any]] = []
@@ -343,7 +329,7 @@ def _solved(
         d = inertia[i, i] - _dot(tape, ((s, w[j]) for j, s in side.items()))
         over = 1.0 / d
         steps.append((i, w, over))
-        if place:  # the inverse of the larger block: a joint before needs it
+        if place:  # the inverse of the larger block, for the joint before
             for j in after:
                 known[i, j] = -(w[j] * over)
                 for k in after:
@@ -365,7 +351,7 @@ def _solved(
 def _reciprocal(robot: Robot, inertia: Matrix, joint: int, tape: Tape) -> Any:
     if (joint, joint) not in inertia:
         raise UsageError(
-            f"{robot.name}: joint {joint + 1} moves no inertia: no torque says how it accelerates"
+            f"{robot.name}: joint {joint + 1} moves no inertia: its acceleration is undefined"
         )
     return tape.constant(1.0) / inertia[joint, joint]
 
@@ -382,22 +368,20 @@ def _dot(tape: Tape, pairs: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------
-# A function of a robot as a problem: its inputs, its outputs with their ranges, its form.
+# Problems of functions of a robot.
 #
-# A function is a text over any algebra. Over sums of waves (`Harmonics`) it gives the terms of its
-# outputs, over numpy's columns their exact values. Some factors of terms may be prepared by another
-# text (a friction, a command): to the first they are inputs. A text that divides, or takes roots,
-# is recorded on a tape: its steps are the form, and over numpy's columns the exact values.
+# Some factors of terms may be prepared by another function (a friction, a command), whose results
+# are inputs of the first one. A function that divides or takes roots is recorded on a tape: its
+# steps are the form, and evaluated with numpy arrays the exact values.
 # --------------------------------------------------------------------------------------------------
 
-
-SAMPLES, BEST, FINE = 5_000, 4, 1e-2  # of the search for what outputs reach: to a few per mille
-CONSTANT = 1e-9  # of the largest output: what varies no more is rounding
+SAMPLES, BEST, FINE = 5_000, 4, 1e-2  # of the search for extremes: exact to a few per mille
+CONSTANT = 1e-9  # of the largest output: smaller variations are rounding errors
 
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """Factors of terms that are calculated first: their names, and a text of them."""
+    """Factors of terms that are calculated first: their names, and their function."""
 
     names: Callable[[Robot], tuple[str, ...]]
     text: Text
@@ -405,13 +389,12 @@ class Preparation:
 
 @dataclass(frozen=True, slots=True)
 class RobotFunction:
-    """What to compute of a robot: inputs by their groups, outputs, a text over any algebra.
+    """A function of a robot: inputs by their groups, outputs, and `text`, its code for any algebra.
 
-    An output without a range of its own (a single value) gets one that holds what is found.
-    `exact` is the text over numpy's columns, where it is another one. `stepwise` is a text for
-    tapes; `steps`, where there are terms, is one of few products. `takes` are the keys of what may
-    be chosen, handed on to the text that prepares factors, or else to the only one; `notes` are
-    sentences for users.
+    Outputs with a single value as range get a range that holds their extremes. `exact` replaces
+    `text` over numpy arrays. `stepwise` marks a `text` for tapes; `steps` is an equivalent one with
+    few products. `takes` are the keys of choices, which are arguments of `prepared.text` or else of
+    `text`. `notes` are sentences for users.
     """
 
     groups: Mapping[str, Callable[[Robot], tuple[Input, ...]]]
@@ -428,18 +411,17 @@ class RobotFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """Functions of states, of numpy's columns, and what a problem's form is made by."""
+class _MadeFunction:
+    """The exact function over numpy arrays, and the maker of a problem's form."""
 
     exact: Callable[..., Floats]
     form: Callable[[Sequence[int], Sequence[Interval]], Callable[[], Spectra | Straight]]
-    prepared: tuple[str, ...] = ()
 
 
 def function_problem(
     robot: Robot, of: str, function: RobotFunction, hints: tuple[SumHint, ...] = ()
 ) -> Problem:
-    """Return the problem of a function; `of` is its name, with all that is chosen."""
+    """Return the problem of a function; `of` is its name with choices."""
     groups = tuple(inputs_of(robot) for inputs_of in function.groups.values())
     inputs = tuple(one for group in groups for one in group)
     outputs = function.outputs(robot)
@@ -450,9 +432,9 @@ def function_problem(
         lambda states: made.exact(*np.split(states, ends, axis=1)), bounds, SAMPLES, BEST, FINE
     )
     count = len(outputs)
-    values, most = every[:, :count], farthest[:, :count]
+    values = every[:, :count]
     spans = [Interval(-float(low), float(high)) for high, low in farthest.T[count:]]
-    sizes = np.abs(most).max(axis=0)
+    sizes = np.abs(farthest[:, :count]).max(axis=0)
     dust = CONSTANT * sizes.max()
     kept = tuple(int(k) for k in np.flatnonzero(np.ptp(values, axis=0) > dust))
     if not kept:
@@ -498,14 +480,14 @@ def _recorded(
     outputs: Sequence[Output],
     kept: Sequence[int],
 ) -> Straight:
-    """Return the steps of a text, for some of its outputs."""
+    """Record a function as steps, for some of its outputs."""
     tape = Tape()
     found = text(robot, Folding(tape), *([tape.input(x.name) for x in group] for group in groups))
     return tape.finish([(outputs[k].name, found[k]) for k in kept])
 
 
 def _equals(values: Floats, dust: float) -> Iterator[PartHint]:
-    """Yield which outputs are later ones, or their negatives, by their values at samples."""
+    """Yield hints for outputs that equal later ones or their negatives at all samples."""
     for one, column in enumerate(values.T):
         for other in range(one + 1, values.shape[1]):
             for sign in (1, -1):
@@ -514,15 +496,12 @@ def _equals(values: Floats, dust: float) -> Iterator[PartHint]:
 
 
 def _ranged(output: Output, reach: float) -> Output:
-    """Return an output with a range: its own where one bit more holds what was found."""
-    wanted = reach * MARGIN
-    if not output.range.single and wanted <= 2 * output.range.high:
+    """Return an output with a range: its own, if that with one bit more holds the extremes."""
+    needed = reach * MARGIN
+    if not output.range.single and needed <= 2 * output.range.high:
         return output
-    size = round_above(wanted)
+    size = round_above(needed)
     return replace(output, range=Interval(-size, size))
-
-
-# waves --------------------------------------------------------------------------------------------
 
 
 def _by_waves(
@@ -530,13 +509,12 @@ def _by_waves(
     function: RobotFunction,
     groups: Sequence[tuple[Input, ...]],
     outputs: Sequence[Output],
-) -> _Made:
-    """Return how terms and exact values are made of a text over sums of waves."""
+) -> _MadeFunction:
+    """Return exact values and form of a function over sums of waves."""
     names = function.prepared.names(robot) if function.prepared else ()
     text = function.exact or function.text
-    count = len(outputs)
     if not names or function.prepared is None:
-        return _Made(
+        return _MadeFunction(
             partial(evaluated_states, text, robot),
             lambda kept, _: partial(_spectra, function.text, robot, groups, kept),
         )
@@ -546,7 +524,7 @@ def _by_waves(
         factors = tuple(input_of(*one, "") for one in zip(names, spans, strict=True))
         return partial(_prepared_spectra, function.text, prepared, robot, groups, kept, factors)
 
-    return _Made(partial(_with_prepared, text, prepared, robot, count), form, names)
+    return _MadeFunction(partial(_with_prepared, text, prepared, robot, len(outputs)), form)
 
 
 def _with_prepared(
@@ -557,8 +535,10 @@ def _with_prepared(
     *arrays: Floats,
     kept: Sequence[int] | None = None,
 ) -> Floats:
-    """Return exact outputs, or some; of all come the factors that are prepared behind them."""
-    factors = _columns(prepared(robot, Columns(), *(list(x.T) for x in arrays)), len(arrays[0]))
+    """Return some exact outputs, or all of them followed by the prepared factors."""
+    factors = _columns(
+        prepared(robot, NumpyColumns(), *(list(x.T) for x in arrays)), len(arrays[0])
+    )
     values = evaluated_states(text, robot, *arrays, factors, kept=kept)
     return values if kept is not None else np.concatenate([values[:, :count], factors], axis=1)
 
@@ -583,16 +563,12 @@ def _prepared_spectra(
     kept: Sequence[int],
     factors: tuple[Input, ...],
 ) -> Spectra:
-    """Return the spectra of a text some of whose factors are steps of another."""
+    """Return the spectra of a function some of whose factors are steps of another."""
     found = _spectra(text, robot, (*groups, factors), kept)
     tape = Tape()
-    wires = [[tape.input(one.name) for one in group] for group in groups]
-    made = prepared(robot, tape, *wires)
-    names = [one.name for one in factors]
-    return replace(found, prepared=tape.finish(list(zip(names, made, strict=True))))
-
-
-# steps --------------------------------------------------------------------------------------------
+    wires = prepared(robot, tape, *([tape.input(one.name) for one in group] for group in groups))
+    named = [(one.name, wire) for one, wire in zip(factors, wires, strict=True)]
+    return replace(found, prepared=tape.finish(named))
 
 
 def _by_steps(
@@ -600,47 +576,45 @@ def _by_steps(
     function: RobotFunction,
     groups: Sequence[tuple[Input, ...]],
     outputs: Sequence[Output],
-) -> _Made:
-    """Return how steps and exact values are made of a text for tapes."""
+) -> _MadeFunction:
+    """Return exact values and form of a function for tapes."""
     tape = Tape()
     wires = [[tape.input(one.name) for one in group] for group in groups]
     found = function.text(robot, tape, *wires)
     steps = tape.finish([(one.name, wire) for one, wire in zip(outputs, found, strict=True)])
-    return _Made(
-        partial(_stepped, steps),
-        lambda kept, _: partial(replace, steps, outputs=tuple(steps.outputs[k] for k in kept)),
-    )
+    return _MadeFunction(partial(_stepped, steps), lambda kept, _: partial(_selected, steps, kept))
+
+
+def _selected(steps: Straight, kept: Sequence[int]) -> Straight:
+    return replace(steps, outputs=tuple(steps.outputs[k] for k in kept))
 
 
 def _stepped(steps: Straight, *arrays: Floats, kept: Sequence[int] | None = None) -> Floats:
     """Return the outputs of steps, or some of them."""
     columns = [column for array in arrays for column in np.ascontiguousarray(array.T)]
-    chosen = (
-        steps if kept is None else replace(steps, outputs=tuple(steps.outputs[k] for k in kept))
-    )
-    return np.stack(chosen.evaluate(columns), axis=1)
+    part = steps if kept is None else _selected(steps, kept)
+    return np.stack(part.evaluate(columns), axis=1)
 
 
 # --------------------------------------------------------------------------------------------------
-# Where the tip of an arm is wanted, as inputs.
+# The pose of an arm's tip as inputs.
 # --------------------------------------------------------------------------------------------------
-
 
 AXES = "xyz"
 
 
-def points(robot: Robot) -> tuple[Input, ...]:
-    """Return the tip's coordinates as inputs: as far as a stretched arm reaches, in a square."""
+def tip_point(robot: Robot) -> tuple[Input, ...]:
+    """Return the tip's coordinates in the plane as inputs, in a square of the arm's reach."""
     arm = planar(robot)
-    far = arm.first + arm.second
+    reach = arm.first + arm.second
     return tuple(
-        input_of(f"p{AXES[place]}", Interval(zero - far, zero + far), "m")
+        input_of(f"p{AXES[place]}", Interval(zero - reach, zero + reach), "m")
         for place, zero in zip(arm.plane, arm.origin, strict=True)
     )
 
 
-def places(robot: Robot) -> tuple[Input, ...]:
-    """Return the tip's place as inputs: as far as the arm reaches, in a cube about its shoulder."""
+def tip_position(robot: Robot) -> tuple[Input, ...]:
+    """Return the tip's position as inputs, in a cube of the arm's reach about its shoulder."""
     arm = wrist(robot)
     return tuple(
         input_of(f"p{axis}", Interval(float(zero) - arm.reach, float(zero) + arm.reach), "m")
@@ -648,57 +622,53 @@ def places(robot: Robot) -> tuple[Input, ...]:
     )
 
 
-def turns(robot: Robot) -> tuple[Input, ...]:
-    """Return roll, pitch and yaw of the tip as inputs: every rotation has such."""
+def tip_rotation(robot: Robot) -> tuple[Input, ...]:
+    """Return roll, pitch and yaw of the tip as inputs, for all rotations."""
     del robot
     whole, half = Interval(-math.pi, math.pi), Interval(-math.pi / 2, math.pi / 2)
     ranges = {"roll": whole, "pitch": half, "yaw": whole}
     return tuple(
-        input_of(name, where, "rad", Span(where, where, wraps=where is whole), angle=True)
+        input_of(name, where, "rad", WordSpan(where, where, wraps=where is whole), angle=True)
         for name, where in ranges.items()
     )
 
 
 # --------------------------------------------------------------------------------------------------
-# Functions of a robot by name: each a text over any algebra, its inputs and its outputs.
+# Functions of a robot by name.
 # --------------------------------------------------------------------------------------------------
-
 
 USUAL, FRICTION = "inverse-dynamics", "inverse-dynamics-with-friction"
 INVERSE = "inverse-kinematics"
-DIRECTION = 1.25  # the range of a rotation matrix's entries: ±1, and room for a word's last steps
-TINY = 1e-20  # a step into the complex plane: slopes without a difference
+DIRECTION = 1.25  # the range of a rotation matrix's entries: ±1 and a margin
+TINY = 1e-20  # a complex step, which gives derivatives without cancellation
 FRAME = ("x", "y", "z")
 HELD = "commanded accelerations are held within the joints' acceleration ranges"
 STRETCHED = "a point out of reach stretches (or folds) the arm towards it; angles may leave a turn"
 
 
 def robot_problem(robot: Robot, of: str = USUAL) -> Problem:
-    """Return the problem of a robot's function by its name, with what is chosen of it."""
-    name, values = parted(function_name(of))
+    """Return the problem of a robot's function by its name with choices."""
+    name, values = split_name(function_name(of))
     if name == USUAL and not values:
         return inverse_dynamics_problem(robot)
     if name == "gravity" and not values:
         return gravity_problem(robot)
     function = robot_function(robot, of)
-    return function_problem(robot, together(name, values), function, command_hints(robot))
+    return function_problem(robot, join_name(name, values), function, command_hints(robot))
 
 
 def robot_function(robot: Robot, of: str) -> RobotFunction:
-    """Return a function of a robot by its name, with all choices made."""
-    name, values = parted(function_name(of))
-    whole = WITH_WRIST if name == INVERSE and robot.joints == 6 else ALL[name]
-    return _chosen(robot, whole, values)
+    """Return a function of a robot by its name with choices; other choices have defaults."""
+    name, values = split_name(function_name(of))
+    function = WITH_WRIST if name == INVERSE and robot.joints == 6 else ALL[name]
+    return _chosen(robot, function, values)
 
 
 def function_name(of: str, *, friction: bool = False, **choices: object) -> str:
-    """Return a function's name with all that is chosen of it, and written in one way.
-
-    What is None is not chosen.
-    """
+    """Return a function's name with all choices in normal form; choices of None are ignored."""
     if not isinstance(of, str):
         raise UsageError(f"a {type(of).__name__} is no function: functions are {listing(NAMES)}")
-    name, values = parted(of)
+    name, values = split_name(of)
     if name not in NAMES:
         raise UsageError(
             f"no function {shown(name)}{suggestion(name, NAMES)}: functions are {listing(NAMES)}"
@@ -709,29 +679,28 @@ def function_name(of: str, *, friction: bool = False, **choices: object) -> str:
         if given is not None:
             values[key] = chosen(key, given, CHOICES[key].option)
     refuse_unknown(name, values, ALL[name].takes)
-    return together(name, values)
+    return join_name(name, values)
 
 
 def is_linear_in_load(of: str) -> bool:
-    """Tell whether a function is one of forces: what a mass at the tip adds is linear in it."""
-    return "load" in ALL[parted(of)[0]].takes
+    return "load" in ALL[split_name(of)[0]].takes
 
 
 def function_of(problem: str, robot: str) -> str:
-    """Return the function of a robot that the name of a problem says, both by name."""
+    """Return the name of the function in the name of a robot's problem."""
     rest = problem.removeprefix(f"{robot}-")
     return rest if rest.partition(":")[0] in NAMES else USUAL
 
 
 def with_friction(of: str) -> str:
-    """Return the name of a function with friction: inverse dynamics alone has one."""
+    """Return the name of a function with friction, which only inverse dynamics has."""
     if of != USUAL:
         raise UsageError(f"friction belongs to {USUAL}, not to {of}")
     return FRICTION
 
 
 def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunction:
-    """Return a function with all choices made: given ones, else the usual."""
+    """Return a function with all choices as arguments: given values, else the defaults."""
     usual = {key: CHOICES[key].usual for key in function.takes if CHOICES[key].usual}
     if "smoothing" in function.takes and dry_joints(robot):
         usual["smoothing"] = usual_smoothing(robot)
@@ -754,24 +723,19 @@ def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunct
 
 
 def _loaded(function: RobotFunction, masses: Interval) -> RobotFunction:
-    """Return a function with the mass of a load as its last input."""
+    """Return a function with the mass of a payload as its last input."""
     place = len(function.groups)
     return replace(
         function,
-        groups={**function.groups, "load": partial(_load_input, masses)},
+        groups={**function.groups, "load": lambda _: (input_of("mass", masses, "kg"),)},
         text=partial(with_load, function.text, place),
         steps=None,
         exact=function.exact and partial(with_load, function.exact, place),
     )
 
 
-def _load_input(masses: Interval, robot: Robot) -> tuple[Input, ...]:
-    del robot
-    return (input_of("mass", masses, "kg"),)
-
-
 def command_hints(robot: Robot) -> tuple[SumHint, ...]:
-    """Return that a joint's errors, times gains, are likely to be added to its acceleration."""
+    """Return hints that a joint's errors, times gains, are added to its acceleration."""
     found = []
     for k in range(1, robot.joints + 1):
         found.append(SumHint("commands", f"qddr{k}", f"de{k}", 1, KD))
@@ -788,7 +752,6 @@ def gravity(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
 def bias(
     robot: Robot, algebra: Algebra, q: Elements, qd: Elements, dynamics: Dynamics = newton_euler
 ) -> list[Element]:
-    """Return C(q, q̇) + G(q): the torques at zero acceleration, by this text of inverse dynamics."""
     return dynamics(robot, algebra, q, qd, [algebra.constant(0.0)] * robot.joints)
 
 
@@ -808,7 +771,7 @@ def inertia(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
 def torque_slopes(
     robot: Robot, algebra: Folding, q: Elements, qd: Elements, qdd: Elements
 ) -> list[Element]:
-    """Return ∂τ/∂q, then ∂τ/∂q̇, row by row: derivatives of the torques' terms."""
+    """Return ∂τ/∂q, then ∂τ/∂q̇, row by row, from the torques' terms."""
     space = cast("Harmonics", algebra.inner)
     found, n = newton_euler(robot, algebra, q, qd, qdd), robot.joints
     return [
@@ -822,7 +785,7 @@ def torque_slopes(
 def stepped_slopes(
     robot: Robot, algebra: Algebra, q: Elements, qd: Elements, qdd: Elements
 ) -> list[Element]:
-    """Return the same of numpy's columns: Im τ(x + i h) / h, exact but for rounding."""
+    """Return the same derivatives for numpy arrays by complex steps, Im τ(x + i h) / h."""
     rows: list[Element] = []
     for moved in (0, 1):
         columns = []
@@ -838,12 +801,12 @@ def stepped_slopes(
 
 
 def _errors(letters: str, unit: str, gain: float, limit: str, robot: Robot) -> tuple[Input, ...]:
-    """Return inputs which, times a gain, span what the joints' limits do."""
+    """Return inputs whose ranges, times a gain, are those of the joints' limits."""
     found = []
     for k, link in enumerate(robot.links, 1):
-        most = float(getattr(link, limit).magnitude) / gain
+        size = float(getattr(link, limit).magnitude) / gain
         length = "rad" if link.revolute else "m"
-        found.append(input_of(f"{letters}{k}", Interval(-most, most), unit.format(length)))
+        found.append(input_of(f"{letters}{k}", Interval(-size, size), unit.format(length)))
     return tuple(found)
 
 
@@ -898,35 +861,21 @@ def _slopes(robot: Robot) -> tuple[Output, ...]:
 def _renamed(
     letters: str, inputs_of: Callable[[Robot], tuple[Input, ...]], robot: Robot
 ) -> tuple[Input, ...]:
-    """Return inputs under other letters."""
     return tuple(replace(one, name=f"{letters}{k}") for k, one in enumerate(inputs_of(robot), 1))
 
 
 def _efforts(robot: Robot) -> tuple[Input, ...]:
-    """Return the torques as inputs, over the robot's own ranges."""
     return tuple(input_of(one.name, one.range, one.unit) for one in torques(robot))
 
 
-def _accelerations(robot: Robot) -> tuple[Output, ...]:
+def _joint_outputs(
+    inputs_of: Callable[[Robot], tuple[Input, ...]], noun: str, letter: str, robot: Robot
+) -> tuple[Output, ...]:
+    """Return outputs with the names and units of inputs."""
     return tuple(
-        _free(one.name, f"acceleration {k}", one.unit, f"A{k}")
-        for k, one in enumerate(accelerations(robot), 1)
+        _free(one.name, f"{noun} {k}", one.unit, f"{letter}{k}")
+        for k, one in enumerate(inputs_of(robot), 1)
     )
-
-
-def _joints(robot: Robot) -> tuple[Output, ...]:
-    return tuple(
-        _free(one.name, f"joint {k}", one.unit, f"Q{k}")
-        for k, one in enumerate(positions(robot), 1)
-    )
-
-
-def _command_names(robot: Robot) -> tuple[str, ...]:
-    return tuple(f"a{k}" for k in range(1, robot.joints + 1))
-
-
-def _dry_names(robot: Robot) -> tuple[str, ...]:
-    return tuple(f"dry{k + 1}" for k in dry_joints(robot))
 
 
 STATE = {"q": positions, "qd": speeds, "qdd": accelerations}
@@ -940,7 +889,8 @@ REFERENCE: Mapping[str, Callable[[Robot], tuple[Input, ...]]] = {
 FUNCTIONS = {
     FRICTION: RobotFunction(
         STATE, torques, dynamics_with_friction, "tau", "torques",
-        prepared=Preparation(_dry_names, dry_friction), takes=("smoothing", "load"),
+        prepared=Preparation(lambda x: tuple(f"dry{k + 1}" for k in dry_joints(x)), dry_friction),
+        takes=("smoothing", "load"),
     ),
     "bias": RobotFunction(
         {"q": positions, "qd": speeds}, torques, bias, "tau", "torques", takes=("load",),
@@ -979,23 +929,26 @@ FUNCTIONS = {
     ),
     "control": RobotFunction(
         REFERENCE, torques, commanded, "tau", "torques",
-        prepared=Preparation(_command_names, commands), takes=("kp", "kd", "load"),
-        notes=(HELD,),
+        prepared=Preparation(lambda x: tuple(f"a{k}" for k in range(1, x.joints + 1)), commands),
+        takes=("kp", "kd", "load"), notes=(HELD,),
     ),
     "forward-dynamics": RobotFunction(
-        {"q": positions, "qd": speeds, "tau": _efforts}, _accelerations, forward_dynamics,
+        {"q": positions, "qd": speeds, "tau": _efforts},
+        partial(_joint_outputs, accelerations, "acceleration", "A"), forward_dynamics,
         "qdd", "accelerations", stepwise=True,
     ),
     INVERSE: RobotFunction(
-        {"p": points}, _joints, inverse_planar, "q", "joints", stepwise=True, takes=("elbow",),
-        notes=(STRETCHED,),
+        {"p": tip_point}, partial(_joint_outputs, positions, "joint", "Q"), inverse_planar,
+        "q", "joints", stepwise=True, takes=("elbow",), notes=(STRETCHED,),
     ),
 }  # fmt: skip
-WITH_WRIST = replace(FUNCTIONS[INVERSE], groups={"p": places, "rpy": turns}, text=inverse_wrist)
-# What has makers of its own, faster ones, but where something is chosen.
-_USUALS = {
+WITH_WRIST = replace(
+    FUNCTIONS[INVERSE], groups={"p": tip_position, "rpy": tip_rotation}, text=inverse_wrist
+)
+# Without choices the first two have faster problems: inverse_dynamics_problem, gravity_problem.
+ALL = {
     USUAL: RobotFunction(STATE, torques, newton_euler, "tau", "torques", takes=("load",)),
     "gravity": RobotFunction({"q": positions}, torques, gravity, "tau", "torques", takes=("load",)),
+    **FUNCTIONS,
 }
-ALL = {**_USUALS, **FUNCTIONS}
 NAMES = tuple(ALL)

@@ -1,9 +1,9 @@
-"""What is to be computed: named inputs and outputs, an exact reference, what terms are made of.
+"""Problems: functions of named, bounded inputs, with exact references and the form of their terms.
 
-Everything after this room knows a problem's inputs and outputs by name and position, and nothing of
-what they mean. A maker (`makers`) turns something else, such as a robot, into a problem.
-
+All later rooms identify the inputs and outputs of a problem by name and position alone.
 States of a problem are arrays, one for each group of inputs: (samples, members of the group).
+This file also holds guaranteed errors, word formats applied to a problem, and the check for angles
+in degrees.
 """
 
 from __future__ import annotations
@@ -32,18 +32,13 @@ from boolcomp.problem.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from boolcomp.problem.expressions.fourier import Spectra
-    from boolcomp.problem.expressions.tape import Straight
+    from boolcomp.problem.fourier import Spectra
+    from boolcomp.problem.tape import Straight
     from boolcomp.problem.words import Interval
-
-
-# --------------------------------------------------------------------------------------------------
-# What is to be computed: named inputs and outputs, an exact reference, what terms are made of.
-# --------------------------------------------------------------------------------------------------
 
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -53,11 +48,10 @@ _NUMBERED = re.compile(r"(.*?)(\d*)\Z", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input: within `range` values are given and errors measured, within `reach` logic holds.
+    """An input: errors are measured within `range`, the logic is valid within `reach`.
 
-    Its word spans `word`; of an angle (rad) that `wraps`, 2π + x is x. An `exact` input is a word
-    to begin with: its values are the middles of the word's cells (see `exact`). `format` says what
-    else was asked of the word.
+    Its word spans `word`. An angle (rad) that `wraps` is periodic: 2π + x is x. The values of an
+    `exact` input are the middles of its word's cells. `format` holds the user's word format.
     """
 
     name: str
@@ -71,8 +65,8 @@ class Input:
     format: WordFormat = USUAL_FORMAT
 
     @property
-    def stopped(self) -> bool:
-        """Whether its word can say more than where it may be; a single value always can."""
+    def limited(self) -> bool:
+        """Whether the word covers more than the input's range; always true for a single value."""
         if self.range.single:
             return True
         return not all_around(self.range) if self.angle else self.range != self.word
@@ -85,8 +79,8 @@ class Input:
 class Output:
     """An output: its name in files (`tau1`), in formulas (`T1`) and in sentences (`torque 1`).
 
-    Its word spans `range`; `format` says what else was asked of it. Names of its terms begin with
-    the `stem`, its symbol where nothing else is said: T1 has T11, and a `q1` of a user's `q1_1`.
+    Its word spans `range`; `format` holds the user's word format. Names of its terms begin with
+    `stem`, by default the symbol: T1 has the term T11.
     """
 
     name: str
@@ -103,7 +97,7 @@ class Output:
 
     @property
     def noun(self) -> str:
-        """What it is called where it need not be told from others: `torque`."""
+        """The title without its number: `torque`."""
         return self.title.rstrip(" 0123456789")
 
     def __str__(self) -> str:
@@ -112,27 +106,27 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Inputs, or outputs, that are one array: `q` is q1, q2, …; a lone name is a group of one."""
+    """Inputs or outputs that form one array: `q` is q1, q2, …; a lone name is a group of one."""
 
     name: str
     members: tuple[str, ...]
 
     @property
     def size(self) -> int:
-        """How many columns its array has."""
+        """The number of columns of its array."""
         return len(self.members)
 
     @property
     def lone(self) -> bool:
-        """Whether it is one input by its own name, whose samples may be a plain list."""
+        """Whether the group is one input of the same name, whose samples may be a flat list."""
         return self.members == (self.name,)
 
 
 @dataclass(frozen=True, slots=True)
 class SumHint:
-    """Inputs whose sum or difference is likely to be needed; a `kind` is tried at once.
+    """Inputs whose sum or difference is likely to be useful; hints of a `kind` are tried at once.
 
-    The second is meant times a `gain`. The first may be such a sum: `a+b`.
+    The second input is multiplied by `gain`. The first may itself be such a sum: `a+b`.
     """
 
     kind: str
@@ -144,7 +138,7 @@ class SumHint:
 
 @dataclass(frozen=True, slots=True)
 class PartHint:
-    """Output `whole` is likely to hold output `part` (places from 0), with this sign."""
+    """Output `whole` is likely to contain output `part` (indices from 0), with this sign."""
 
     whole: int
     part: int
@@ -153,19 +147,17 @@ class PartHint:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A function of bounded words. Two problems are equal where names, ranges and `key` are.
+    """A function of bounded words. Problems are equal if their names, ranges and `key` are.
 
-    `key` is a text that only equal problems share. `reference` takes the arrays of all groups and
-    returns exact outputs, (samples, outputs); `form` makes what terms are made of, or where outputs
-    are no sums of waves the steps that calculate them; `calculation` makes such steps where they
-    are another way to outputs that are. `recorded` are the steps of a function that a user wrote.
-    `plural` is
-    what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
-    Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
-    looked for among the outputs, and their only values. `widths` are bits of words that the problem
-    itself names, of inputs and outputs; `notes` are sentences for users. `unloaded` is the robot's
-    file without the load at the tip, as certificates state it. Names, hints and functions can be
-    sent to other processes.
+    `key` is a text that only equal problems share. `reference` maps the arrays of all groups to
+    exact outputs, (samples, outputs). `form` returns the spectra of the outputs, or the steps that
+    calculate them if they are not sums of waves. `calculation` returns such steps where spectra
+    exist, too. `recorded` holds the steps of a user-written function. `plural` is the user's word
+    for the outputs ("torques"), `places` for the owners of inputs ("joints"). Output values up to
+    `dust` are rounding errors of zero. `constants` are outputs that do not vary, with their values.
+    `widths` are the bits of words that the problem specifies; `notes` are sentences for users.
+    `unloaded` is the robot's file without a payload, as certificates contain it. Problems can be
+    pickled.
     """
 
     name: str
@@ -219,7 +211,7 @@ class Problem:
         return tuple(found[name] for name in group.members)
 
     def by_input(self, given: Mapping[str, int]) -> dict[str, int]:
-        """Return what is given for every input: under its own name, or for all of its group."""
+        """Return the given value of every input, found under its own name or that of its group."""
         names = [*(group.name for group in self.groups), *(one.name for one in self.inputs)]
         known = list(dict.fromkeys(names))
         for name in given:
@@ -232,13 +224,15 @@ class Problem:
         for group in self.groups:
             for name in group.members:
                 if name not in given and group.name not in given:
-                    raise UsageError(f"how many bits has {group.name}? Give them for all its words")
+                    raise UsageError(
+                        f"bits of {group.name} are missing: give them for all its words"
+                    )
                 found[name] = given[name] if name in given else given[group.name]
         return found
 
     @property
     def bits(self) -> int | None:
-        """The bits of the outputs' words, where the problem names them."""
+        """The bits of the outputs' words, where the problem specifies them."""
         widths = dict(self.widths)
         named = {one.name: widths[one.name] for one in self.outputs if one.name in widths}
         if len(set(named.values())) > 1:
@@ -268,8 +262,7 @@ class Problem:
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Return the least and the largest value of every input."""
-        low = np.array([one.range.low for one in self.inputs])
-        return low, np.array([one.range.high for one in self.inputs])
+        return _ends(self.inputs)
 
     def draw(self, count: int, seed: int) -> list[Floats]:
         """Return seeded states, uniform over the inputs' ranges: an array for each group."""
@@ -280,17 +273,17 @@ class Problem:
         ]
 
     def in_steps(self, outputs: Floats, steps: Sequence[float]) -> Floats:
-        """Return outputs as their words count them: from the middle of their ranges, in steps."""
+        """Return outputs in steps of their words, relative to the centres of their ranges."""
         centres = np.array([one.range.centre for one in self.outputs])
         about = outputs - centres if centres.any() else outputs
         return np.asarray(about / np.asarray(steps))
 
     def output_bits(self, bits: int) -> list[int]:
-        """Return how many bits the outputs' words have: their own where asked, else so many."""
+        """Return the bits of every output's word: those of its format, else `bits`."""
         return [one.format.bits or bits for one in self.outputs]
 
     def steps(self, bits: int) -> list[float]:
-        """Return the steps of the outputs' words of so many bits, or of their own."""
+        """Return the step of every output's word, of its own bits or else of `bits`."""
         pairs = zip(self.outputs, self.output_bits(bits), strict=True)
         return [one.range.width / (1 << own) for one, own in pairs]
 
@@ -301,32 +294,27 @@ def _ends(inputs: Sequence[Input]) -> tuple[Floats, Floats]:
 
 @cache
 def name_order(name: str) -> tuple[str, int]:
-    """Sort key of names: q2 before q10."""
+    """Return a sort key that puts q2 before q10."""
     match = _NUMBERED.match(name)
     letters, digits = match.groups() if match else (name, "")
     return letters, int(digits or -1)
 
 
 def numbered(letters: str, count: int) -> Group:
-    """Return the group `q` of `q1`, `q2` and so on."""
+    """Return the group `q` with the members `q1`, `q2` and so on."""
     return Group(letters, tuple(f"{letters}{k}" for k in range(1, count + 1)))
 
 
-def stopped(problem: Problem) -> Iterator[Input]:
-    """Yield the inputs whose words can say more than where they may be."""
-    return (one for one in problem.inputs if one.stopped)
-
-
 # --------------------------------------------------------------------------------------------------
-# The shapes of what is given: for every group of inputs a number, one state, or samples of it.
+# Shapes of arguments: a number, one state, or an array of samples for every group of inputs.
 # --------------------------------------------------------------------------------------------------
 
 
-def gathered(
+def collect_arrays(
     groups: Sequence[Group], given: Sequence[ArrayLike], named: Mapping[str, ArrayLike], whose: str
 ) -> list[ArrayLike]:
-    """Return what is given for every group: in order, by its name, or by those of its members."""
-    if len(given) == len(groups) and not named:  # as it mostly is: small batches feel all else
+    """Collect one array per input group from positional, group-named or member-named arguments."""
+    if len(given) == len(groups) and not named:  # the fast path, which small batches need
         return list(given)
     names = [group.name for group in groups]
     if not given and named.keys() == {*names}:
@@ -350,7 +338,7 @@ def gathered(
 def _given_for(
     group: Group, given: Sequence[ArrayLike], named: Mapping[str, ArrayLike], whose: str
 ) -> ArrayLike:
-    """Return what is given for one group, once."""
+    """Return the argument of one group; a group that is given twice is an error."""
     ways = [*given, *([named[group.name]] if group.name in named else [])]
     columns = [named[name] for name in group.members if name in named and not group.lone]
     if len(ways) + bool(columns) > 1:
@@ -369,7 +357,7 @@ def _given_for(
 
 
 def array_of(name: str, given: ArrayLike) -> NDArray[Any]:
-    """Return an array of real numbers, of whatever type it has."""
+    """Return an array of real numbers of any type."""
     try:
         array = np.asarray(given)
     except ValueError as error:
@@ -382,11 +370,11 @@ def array_of(name: str, given: ArrayLike) -> NDArray[Any]:
 def full_shapes(
     groups: Sequence[Group], arrays: Sequence[NDArray[Any]], outputs: int, whose: str, places: str
 ) -> tuple[list[NDArray[Any]], tuple[int, ...]]:
-    """Return (samples, members) arrays, and the shape of results for what was given.
+    """Return (samples, members) arrays, and the shape of the results.
 
-    That is (samples, outputs), (outputs,), or () where lone numbers have a lone result. An array
-    has a row a sample, or is (members,) for all samples, or a number for all members; that of a
-    group that is one input by its own name may be (samples,).
+    Results are (samples, outputs), (outputs,), or () where single numbers give a single result.
+    An array is (samples, members), (members,) for all samples, or a number for all members. The
+    array of a lone group may be (samples,).
     """
     rows = len(arrays[0]) if arrays and arrays[0].ndim else 0
     if all(x.shape == (rows, len(g.members)) for g, x in zip(groups, arrays, strict=True)):
@@ -409,43 +397,37 @@ def full_shapes(
         raise UsageError(f"{names} must have as many samples each, not {counts}")
     most = max((group.size for group in groups), default=0)
     if most > 1 and not any(x.shape for x in given):
-        raise UsageError(f"numbers alone do not say enough: {whose} has {most} {places}")
+        raise UsageError(f"numbers alone are not enough: {whose} has {most} {places}")
     rows = next(iter(samples.values()), 1)
-    full = [_full(x, (rows, group.size)) for group, x in zip(groups, given, strict=True)]
+    full = [
+        x.reshape(rows, group.size)
+        if x.size == rows * group.size
+        else np.broadcast_to(x, (rows, group.size))
+        for group, x in zip(groups, given, strict=True)
+    ]
     if samples:
         return full, (rows, outputs)
     return full, () if outputs == 1 and not any(x.shape for x in given) else (outputs,)
 
 
-def _full(array: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
-    if array.size == shape[0] * shape[1]:
-        return array.reshape(shape)
-    return np.broadcast_to(array, shape)
-
-
 def listed(names: Sequence[str]) -> str:
-    """Return names as they stand in a sentence: `q, qd and qdd`."""
+    """Return names joined for a sentence: `q, qd and qdd`."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
 
 # --------------------------------------------------------------------------------------------------
-# What a function reaches over a box, found by sampling and climbing, and a range that holds it.
+# Extremes of a function over a box, found by sampling and compass search.
 # --------------------------------------------------------------------------------------------------
 
-
-if TYPE_CHECKING:
-    Height = Callable[[Floats, NDArray[np.int64]], Floats]
-
-
-FINEST = 1e-8  # steps of compass search, as parts of a range
-GAIN = 1e-13  # less is rounding error, which a search could follow for ever
-MOST_ROUNDS = 300  # of compass search; a narrow ridge could be crept along for ever
+FINEST = 1e-8  # last step of compass search, as a part of a range
+GAIN = 1e-13  # relative gains below are rounding errors, which a search could follow for ever
+MOST_ROUNDS = 300  # of compass search; a narrow ridge could take for ever
 SAMPLES = 100_000
-BEST = 8  # samples from which every extreme is climbed to
-FINE = 1e-6  # steps, as parts of a range, at which climbing ends
-# Between what a search finds and a range: the search proves nothing, and a word in compact mode
-# is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
+BEST = 8  # samples from which the search for every extreme starts
+FINE = 1e-6  # last step of the search for extremes, as a part of a range
+# Ratio of a range to the extreme found: the search proves nothing. A word in compact mode is sized
+# for 1.02 times the largest value and 3 steps more, 2.3 % of the range at 8 bits.
 MARGIN = 1.05
 
 
@@ -456,16 +438,16 @@ def extremes(
     best: int = BEST,
     fine: float = FINE,
 ) -> tuple[Floats, Floats]:
-    """Return a function's values at uniform samples of a box, and its extremes: no proof.
+    """Return a function's values at uniform samples of a box, and its extremes (not proved).
 
-    Values are (samples, outputs). Extremes are (2, outputs): the largest of every output, and of
-    what is climbed to from so many of the best samples of its negative.
+    Values are (samples, outputs). Extremes are (2, outputs): the largest value of every output and
+    of its negative, found by compass search from the `best` samples of each.
     """
     low, high = bounds
     states = np.random.default_rng(1988).uniform(low, high, size=(samples, len(low)))
     values = exact(states)
     n = values.shape[1]
-    # One function to climb for every output and sign, from its best samples.
+    # One search for every output and sign, from its best samples.
     order = np.argsort(np.concatenate([values, -values], axis=1), axis=0)[-best:]
     which = np.repeat(np.arange(2 * n), best)
     place, sign = which % n, np.where(which < n, 1.0, -1.0)
@@ -474,35 +456,36 @@ def extremes(
         return np.asarray(exact(x)[np.arange(len(x)), place[rows]] * sign[rows])
 
     _, found = climb(height, states[order.T.ravel()], low, high, 0.25, fine)
-    most = np.array([_tidy(value) for value in found.reshape(2 * n, best).max(axis=1)])
-    return values, most.reshape(2, n)
+    # Nine digits are the same on every machine; + 0.0 turns -0.0 into 0.0.
+    largest = [float(f"{value:.9g}") + 0.0 for value in found.reshape(2 * n, best).max(axis=1)]
+    return values, np.array(largest).reshape(2, n)
 
 
 def climb(
-    height: Height,
+    height: Callable[[Floats, NDArray[np.int64]], Floats],
     starts: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     step: float,
     until: float = FINEST,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return where compass search inside a box leads from every start, and the heights there.
+    """Return the maxima that compass search inside a box finds from every start, and their heights.
 
     Every round tries a step either way along each axis, and its two ends (many extrema are
-    corners); steps halve where nothing was better. `height` is told of every point which start it
-    belongs to, so that one search can climb several functions. Whatever cannot be better (the
-    point itself, the ends again where the point has not moved) is not calculated again.
+    corners); steps halve where nothing was better. `height` takes points and the indices of their
+    starts, so that one search can maximise several functions. Points that cannot be better (the
+    point itself, the ends again if the point has not moved) are not evaluated again.
     """
     every = np.arange(len(starts))
     points, best = starts.copy(), height(starts, every)
     count, axes = points.shape
     steps, moved = np.full(count, step), np.ones(count, dtype=bool)
-    wide = high - low
+    spans = high - low
     for _ in range(MOST_ROUNDS):
         rows = every[steps >= until]
         if not len(rows):
             break
-        here, pace = points[rows], steps[rows, None] * wide
+        here, pace = points[rows], steps[rows, None] * spans
         places = np.stack([here + pace, here - pace, here * 0 + low, here * 0 + high])
         places = np.clip(places, low, high)
         fresh = places != here
@@ -526,35 +509,28 @@ def climb(
     return points, best
 
 
-def _tidy(value: float) -> float:
-    """Keep nine digits, so that no machine's last bit shows."""
-    return float(f"{value:.9g}") + 0.0
-
-
 # --------------------------------------------------------------------------------------------------
-# Problems whose inputs are words to begin with, and no measured quantities.
+# Problems whose inputs are words rather than measured quantities.
 #
-# What else a cell of an input word could stand for is then no error: the output of a converter is
-# what it is, and a table of a function is compared with the function at the table's own points.
+# Such inputs have no quantisation error: the function is compared at the middles of cells alone.
 # --------------------------------------------------------------------------------------------------
 
-
-# Of every group: low end, step, cells, and whether the last cell is followed by the first.
+# For every member of every group: low end, step, cells, and whether the word wraps.
 Words = tuple[tuple[tuple[float, float, int, bool], ...], ...]
-TIE = 1e-9  # of a cell: what an encoder takes for on a border (`codes`)
+TIE = 1e-9  # of a cell: values this close below a border belong to the next cell, as in `codes`
 
 
 def with_exact_words(problem: Problem, bits: Mapping[str, int]) -> Problem:
-    """Return a problem whose inputs are words of so many bits, by name or for all of a group."""
+    """Return a problem whose inputs are words of these bits, by their names or their group's."""
     widths = problem.by_input(bits)
     words = tuple(
         tuple(_word(one, widths[one.name]) for one in problem.members(group))
         for group in problem.groups
     )
-    listed = " ".join(f"{name}={width}" for name, width in sorted(widths.items()))
+    text = " ".join(f"{name}={width}" for name, width in sorted(widths.items()))
     return replace(
         problem,
-        key=f"{problem.key}\nexact words: {listed}",
+        key=f"{problem.key}\nexact words: {text}",
         inputs=tuple(replace(one, exact=True) for one in problem.inputs),
         reference=partial(_at_words, problem.reference, words),
     )
@@ -565,7 +541,7 @@ def _word(one: Input, bits: int) -> tuple[float, float, int, bool]:
 
 
 def _at_words(reference: Callable[..., Floats], words: Words, *arrays: Floats) -> Floats:
-    """Return what a reference gives at the middles of the cells in which states lie."""
+    """Evaluate a reference at the middles of the cells that contain the states."""
     return reference(
         *(
             np.stack([_middle(column, *word) for column, word in zip(a.T, w, strict=True)], axis=1)
@@ -583,16 +559,15 @@ def _middle(column: Floats, low: float, step: float, cells: int, wraps: bool) ->
 
 
 # --------------------------------------------------------------------------------------------------
-# What no error of an output may exceed: `1lsb`, `0.5Nm`, `tau1=1lsb,tau2=0.2Nm`.
+# Guaranteed errors of outputs: `1lsb`, `0.5Nm`, `tau1=1lsb,tau2=0.2Nm`.
 #
-# A unit is a must: LSB of the output's word (`lsb`), the output's own unit, or `abs`, which is that
-# of outputs without one as well.
+# A unit is required: LSB of the output's word (`lsb`), the output's own unit, or `abs` (the
+# output's own unit, or none).
 # --------------------------------------------------------------------------------------------------
-
 
 EXAMPLE = "such as 1lsb or 0.5Nm, one for all or one each: 1lsb,0.8lsb, or tau1=1lsb"
 LSB, ABSOLUTE = "lsb", "abs"
-HALF = 0.5  # of a step: rounding alone
+HALF = 0.5  # of a step: the error of rounding alone
 LARGEST_PROMISE = 1e6
 _PART = re.compile(r"(?:([^=]+)=)?\s*([0-9.]+(?:e[-+]?[0-9]+)?)\s*(\S.*)?", re.IGNORECASE)
 
@@ -601,7 +576,7 @@ Promised: TypeAlias = str | Iterable[str] | Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """A part of a promise: of an output or a group by `name`, or of all; an amount with a unit."""
+    """A limit of error, an amount with a unit, for the output or group `name`, or for all."""
 
     name: str
     amount: float
@@ -609,7 +584,7 @@ class Allowed:
 
     @property
     def absolute(self) -> bool:
-        """Whether it is said in a unit that knows no word."""
+        """Whether the unit does not depend on the output's word."""
         return _plain(self.unit) != LSB
 
     def steps(self, output: Output, step: float) -> float:
@@ -619,8 +594,9 @@ class Allowed:
             return self.amount
         if unit not in {_plain(output.unit), ABSOLUTE}:
             own = [LSB, *filter(None, [output.unit]), ABSOLUTE]
+            has = f"the unit {output.unit}" if output.unit else "no unit"
             raise UsageError(
-                f"error {self}: {output.name} has {_unit_of(output)}{suggestion(self.unit, own)}: "
+                f"error {self}: {output.name} has {has}{suggestion(self.unit, own)}: "
                 f"give {listing(own)}"
             )
         steps = self.amount / step
@@ -633,25 +609,25 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What no error may exceed, in parts as they were said."""
+    """Guaranteed errors of a problem's outputs, in parts as the user specified them."""
 
     parts: tuple[Allowed, ...]
 
     @property
     def absolute(self) -> bool:
-        """Whether no part depends on how wide words are."""
+        """Whether no part depends on the widths of words."""
         return all(part.absolute for part in self.parts)
 
     def steps(self, problem: Problem, bits: int) -> tuple[float, ...]:
-        """Return what is allowed of every output, in steps of its word; infinite where nothing is.
+        """Return the allowed error of every output in steps of its word; infinite without limit.
 
-        `bits` are those of outputs whose words have no width of their own.
+        `bits` is the width of output words that have no width of their own.
         """
         pairs = zip(problem.outputs, self._each(problem), problem.steps(bits), strict=True)
         return tuple(part.steps(one, step) if part else math.inf for one, part, step in pairs)
 
     def check(self, problem: Problem, bits: int) -> None:
-        """Refuse what rounding alone breaks, and say how many bits would do."""
+        """Raise a DataError, with the bits that suffice, if rounding alone exceeds a limit."""
         for output, steps, step in zip(
             problem.outputs, self.steps(problem, bits), problem.steps(bits), strict=True
         ):
@@ -660,22 +636,24 @@ class Promise:
             part = next(
                 one for one in self._each(problem) if one and one.steps(output, step) == steps
             )
-            most, unit = HALF * step, f" {output.unit}" if output.unit else ""
-            advice = "promise more"
-            if part.absolute and (wider := _bits_for(output, steps * step)) <= MOST_BITS:
+            unit = f" {output.unit}" if output.unit else ""
+            advice = "allow a larger error"
+            cells = output.range.width / (2 * steps * step)
+            if part.absolute and (wider := math.floor(math.log2(cells)) + 1) <= MOST_BITS:
                 advice += f", or give it {wider} bits or more"
             raise DataError(
                 f"{problem.name}: {output.name} cannot be kept within {part.amount:.10g} "
-                f"{part.unit}: rounding alone makes half a step, {most:.4g}{unit}: {advice}"
+                f"{part.unit}: rounding alone causes an error of half a step, "
+                f"{HALF * step:.4g}{unit}: {advice}"
             )
 
     @property
     def text(self) -> str:
-        """All digits of it, for digests."""
+        """The parts with all digits, for digests."""
         return ",".join(f"{one.name}={one.amount!r}{one.unit}" for one in self.parts)
 
     def _each(self, problem: Problem) -> list[Allowed | None]:
-        """Return the part of every output."""
+        """Return the limit of every output, None where it has none."""
         names = [one.name for one in problem.outputs]
         if not self.parts[0].name:
             if len(self.parts) not in (1, len(names)):
@@ -703,7 +681,7 @@ class Promise:
 
 
 def promise_of(name: str, given: Promised | None) -> Promise | None:
-    """Return the promise that texts ask for; None where none is."""
+    """Return the guaranteed errors that texts specify, if any."""
     if given is None:
         return None
     if isinstance(given, Mapping):
@@ -735,84 +713,75 @@ def _part(name: str, text: str) -> Allowed:
             f"{EXAMPLE}"
         )
     if not found[3]:
-        raise UsageError(f"{name} {shown(text)}: LSB, or what? Give a unit: {EXAMPLE}")
+        raise UsageError(f"{name} {shown(text)}: give a unit, {EXAMPLE}")
     return Allowed((found[1] or "").strip(), amount, found[3].strip())
 
 
 def _plain(unit: str) -> str:
-    """Return a unit as it is compared: N·m, N*m, N m and Nm are the same, and case is none."""
+    """Normalise a unit: N·m, N*m, N m and Nm are the same, and case is ignored."""
     return re.sub(r"[·*.\s⋅]", "", unit).casefold()
 
 
-def _bits_for(output: Output, error: float) -> int:
-    """Return how many bits make half a step smaller than an error."""
-    return math.floor(math.log2(output.range.width / (2 * error))) + 1
-
-
-def _unit_of(output: Output) -> str:
-    return f"the unit {output.unit}" if output.unit else "no unit"
-
-
 # --------------------------------------------------------------------------------------------------
-# A problem with the words that a user asks for: other ranges, widths, codes, places of zero.
+# Word formats of a user applied to a problem: ranges, widths, codes, zeros.
 # --------------------------------------------------------------------------------------------------
 
 
-def with_words(problem: Problem, asked: Mapping[str, WordFormat]) -> Problem:
+def with_words(problem: Problem, given: Mapping[str, WordFormat]) -> Problem:
     """Return a problem whose words have these formats, by their names or those of their groups.
 
-    What they leave open stays as it was. Its key tells what changes numbers: ranges, zeros, and
-    widths of outputs; codes are put on at the ends.
+    Unspecified parts of a format keep their values. The new key contains all changes of numbers:
+    ranges, zeros, and widths of outputs. Codes do not change numbers.
     """
-    if not asked:
+    if not given:
         return problem
     groups = (*problem.groups, problem.returned)
     names = [group.name for group in groups]
     names += [one.name for one in problem.inputs] + [one.name for one in problem.outputs]
-    for name in asked:
+    for name in given:
         if name not in names:
             known = list(dict.fromkeys(names))
             raise UsageError(
                 f"{problem.name} has no word {shown(name)}{suggestion(name, known)}: "
                 f"words are {listing(known)}"
             )
-    of_group = {name: asked[g.name] for g in groups if g.name in asked for name in g.members}
-    formats = {**of_group, **{k: v.over(of_group.get(k, WordFormat())) for k, v in asked.items()}}
+    of_group = {name: given[g.name] for g in groups if g.name in given for name in g.members}
+    formats = {**of_group, **{k: v.over(of_group.get(k, WordFormat())) for k, v in given.items()}}
     inputs = tuple(_input(x, formats[x.name]) if x.name in formats else x for x in problem.inputs)
     outputs = tuple(
         _output(x, formats[x.name]) if x.name in formats else x for x in problem.outputs
     )
     changes = [_change(new, old) for new, old in zip(inputs, problem.inputs, strict=True)]
     changes += [_change(new, old) for new, old in zip(outputs, problem.outputs, strict=True)]
-    told = "".join(f"\nword {change}" for change in changes if change)
-    return replace(problem, inputs=inputs, outputs=outputs, key=problem.key + told)
+    key = problem.key + "".join(f"\nword {change}" for change in changes if change)
+    return replace(problem, inputs=inputs, outputs=outputs, key=key)
 
 
-def _input(one: Input, asked: WordFormat) -> Input:
-    """Return an input whose word is as asked."""
+def _input(one: Input, given: WordFormat) -> Input:
+    """Return an input whose word has the given format."""
     if one.range.single:
-        raise UsageError(f"{one.name} never moves: it has no word to be {asked}")
-    found = asked.over(one.format)
+        raise UsageError(f"{one.name} never moves: its word cannot have the format {given}")
+    found = given.over(one.format)
     word, reach, wraps = one.word, one.reach, one.wraps
-    if asked.range is not None:
-        if wraps and part_of(asked.range) != 0:
+    if given.range is not None:
+        if wraps and part_of(given.range) != 0:
             raise UsageError(
                 f"{one.name} turns all the way round: its word spans a turn, such as 0..2pi, not "
-                f"{asked.range}"
+                f"{given.range}"
             )
-        if not wraps and not asked.range.holds(one.range):
-            raise UsageError(f"a word of {asked.range} does not hold {one}")
-        span = span_of(one.range, asked.range, revolute=one.angle)
+        if not wraps and not given.range.holds(one.range):
+            raise UsageError(f"a word of {given.range} does not hold {one}")
+        span = span_of(one.range, given.range, revolute=one.angle)
         word, reach, wraps = span.word, span.reach, span.wraps
     if problem := word_problem(word, found, wraps=wraps):
         raise UsageError(f"{one.name}: {problem}")
     return replace(one, word=word, reach=reach, wraps=wraps, format=found)
 
 
-def _output(one: Output, asked: WordFormat) -> Output:
-    """Return an output whose word is as asked."""
-    found = asked.over(one.format)
-    span = asked.range or one.range
+def _output(one: Output, given: WordFormat) -> Output:
+    """Return an output whose word has the given format."""
+    found = given.over(one.format)
+    span = given.range or one.range
     if found.tread and abs(span.centre) > NEARLY * span.width:
         raise UsageError(f"{one.name}: a range of {span} is not symmetric about zero")
     if problem := word_problem(span, found, wraps=False):
@@ -821,7 +790,7 @@ def _output(one: Output, asked: WordFormat) -> Output:
 
 
 def _change(new: Input | Output, old: Input | Output) -> str:
-    """Return what of a word's numbers is another, as text; nothing where all are the same."""
+    """Describe how a word's numeric format differs from the original; empty if it does not."""
     span, before = (getattr(x, "word", x.range) for x in (new, old))
     parts = [f"{span.low!r}..{span.high!r}"] if span != before else []
     parts += ["tread" if new.format.tread else "rise"] * (new.format.tread != old.format.tread)
@@ -831,18 +800,17 @@ def _change(new: Input | Output, old: Input | Output) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Whether states look as if their angles were in degrees: counted while they are read.
+# Angles that look like degrees: counted while states are read.
 # --------------------------------------------------------------------------------------------------
 
-
-LARGEST_ANGLE = 2 * TURN  # rad: no joint is told to go further, unless its own range is larger
-MANY = 0.01  # of the samples beyond stops
-SLACK = 1e-6  # of a stop, or of a radian: values on a stop are rounded to either side
-ASKED = "are the angles in degrees?"
+LARGEST_ANGLE = 2 * TURN  # rad: larger angles are plausible only within a joint's own range
+MANY = 0.01  # share of samples beyond limits
+SLACK = 1e-6  # of a limit, or of a radian: values on a limit are rounded to either side
+DEGREES = "are the angles in degrees?"
 
 
 def angles_of(problem: Problem) -> dict[str, Interval | None]:
-    """Return the angles among a problem's inputs with their stops; None of those that turn."""
+    """Return the angles among a problem's inputs with their limits, None for full turns."""
     return {
         one.name: None if one.wraps and one.range.width > TURN * (1 - SLACK) else one.range
         for one in problem.inputs
@@ -850,35 +818,36 @@ def angles_of(problem: Problem) -> dict[str, Interval | None]:
     }
 
 
-class Seen(NamedTuple):
-    """What was seen of the angles of some samples.
+class SeenAngles(NamedTuple):
+    """Statistics of the angles of some samples.
 
-    `most` is the largest angle beyond two turns, or beyond its own stops where these are further;
-    0 where there is none. `outside` counts samples that have an angle beyond its stops.
+    `most` is the largest angle beyond two turns (or beyond its own limits, if they are larger);
+    0 if there is none. `outside` counts samples that have an angle beyond its limits.
     """
 
     most: float = 0.0
     outside: int = 0
     samples: int = 0
 
-    def joined(self, other: Seen) -> Seen:
-        """Return what was seen of both."""
-        return Seen(
+    def joined(self, other: SeenAngles) -> SeenAngles:
+        """Return the statistics of both sets of samples."""
+        return SeenAngles(
             max(self.most, other.most), self.outside + other.outside, self.samples + other.samples
         )
 
     @property
     def question(self) -> str:
-        """A question where the angles look like degrees; else nothing."""
+        """A question if the angles look like degrees, else an empty text."""
         if self.most:
-            return f"an angle of {self.most:.4g} rad is beyond two turns: {ASKED}"
+            return f"an angle of {self.most:.4g} rad is beyond two turns: {DEGREES}"
         if self.outside > MANY * self.samples:
-            return f"{self.outside} of {self.samples} samples have angles beyond stops: {ASKED}"
+            count = f"{self.outside} of {self.samples}"
+            return f"{count} samples have angles beyond joint limits: {DEGREES}"
         return ""
 
 
 class _Column(NamedTuple):
-    """An angle of a group: its place there, how far it may be at all, and where its stops are."""
+    """An angle of a group: its column there, its largest plausible size, and its limits."""
 
     place: int
     far: float
@@ -886,36 +855,36 @@ class _Column(NamedTuple):
     high: float
 
 
-class Angles:
-    """The angles among inputs, and how far each may be."""
+class AngleInputs:
+    """The angles among inputs, and the limits of each."""
 
     def __init__(self, groups: Sequence[Group], stops: Mapping[str, Interval | None]) -> None:
-        """Take the groups of all inputs, and the stops of those that are angles."""
+        """Take the groups of all inputs, and the limits of the angles among them."""
         self.columns = [
             [_column(k, stops[name]) for k, name in enumerate(group.members) if name in stops]
             for group in groups
         ]
-        # Where all values of a group lie within these, nothing is to be asked of it.
+        # If all values of a group lie within these, its angles need no closer check.
         self.limits = [
             (place, max(max(-x.far, x.low) for x in own), min(min(x.far, x.high) for x in own))
             for place, own in enumerate(self.columns)
             if own
         ]
 
-    def near(self, arrays: Sequence[ArrayLike]) -> bool:
-        """Tell, quickly, whether no angle of one state is far; False where it is not known."""
+    def plausible(self, arrays: Sequence[ArrayLike]) -> bool:
+        """Return, quickly, whether all angles of one state are in range; False if unknown."""
         for place, low, high in self.limits:
             given: Any = arrays[place]
             try:
                 if not (low <= min(given) and max(given) <= high):
                     return False
-            except (TypeError, ValueError):  # a number, or what is nested
+            except (TypeError, ValueError):  # a number, or a nested array
                 if not isinstance(given, int | float) or not low <= given <= high:
                     return False
         return True
 
-    def seen(self, arrays: Sequence[ArrayLike], samples: int) -> Seen:
-        """Look at some samples, an array for every group: (samples, members), or one for all."""
+    def seen(self, arrays: Sequence[ArrayLike], samples: int) -> SeenAngles:
+        """Inspect some samples: for every group (samples, members), or one state for all."""
         most = 0.0
         beyond: NDArray[np.bool_] | None = None
         for place, lowest, highest in self.limits:
@@ -932,7 +901,7 @@ class Angles:
         outside = 0
         if beyond is not None:
             outside = int(np.count_nonzero(np.broadcast_to(beyond, samples)))
-        return Seen(most, outside, samples)
+        return SeenAngles(most, outside, samples)
 
 
 def _column(place: int, stops: Interval | None) -> _Column:

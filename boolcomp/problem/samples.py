@@ -1,26 +1,30 @@
-"""Files of states in, files of results out: CSV, .npy, .npz, in constant memory.
+"""Files of states and of results: CSV, .npy and .npz, in constant memory.
 
 Columns are the inputs of a problem, such as q1..qn, qd1..qdn, qdd1..qddn. A CSV file names them in
-its first line, in any order; an .npy file holds them in that order; an .npz file holds an array of
+its first line, in any order; an .npy file has them in that order. An .npz file has an array of
 shape (samples, members) for every group, such as q, qd and qdd. Results are named likewise: tau1..
-or an array tau. `-` is CSV on standard input or output; a device or a pipe is CSV, too. A CSV file
-may have a column of times, t or time, in front or anywhere: it comes first in a CSV file of
-results, letter by letter.
-Fields may be quoted; what is quoted holds commas and doubled quotes, but no end of a line.
+or an array tau. `-`, a device or a pipe is CSV. A CSV file may have a column of times, t or time;
+it is copied to the first column of a CSV file of results. Quoted fields may hold commas and doubled
+quotes, but no line ends.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import re
+import struct
 import sys
 import warnings
+import zipfile
+import zlib
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.lib.format import read_array_header_1_0, read_array_header_2_0
 
-from boolcomp.base.arrayfile import read_npy, read_npz
 from boolcomp.base.errors import (
     DataError,
     DataWarning,
@@ -36,12 +40,11 @@ from boolcomp.base.errors import (
 from boolcomp.base.files import is_stream, output_file, regular_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import BinaryIO, TextIO
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import IO, BinaryIO, TextIO
 
     from numpy.typing import NDArray
 
-    from boolcomp.base.arrayfile import Rows
     from boolcomp.problem.problem import Group
 
     Floats = NDArray[np.float64]
@@ -52,23 +55,22 @@ LONGEST_LINE = 1 << 20
 TIMES = ("t", "time")  # in capitals too
 SUFFIXES = (".csv", ".npy", ".npz")
 STANDARD = Path("-")
-NPY_HEADER = 128  # bytes; long enough for any shape we write
+NPY_HEADER = 128  # bytes; enough for every shape
 
 
 def column_names(groups: Sequence[Group]) -> tuple[str, ...]:
-    """Return the names of all inputs, in order: q1, q2, qd1 and so on."""
     return tuple(name for group in groups for name in group.members)
 
 
 class Times(NamedTuple):
-    """The texts of a column of times, and what it is called."""
+    """The name of a column of times and its texts."""
 
     name: str
     texts: list[str]
 
 
 class StateChunk(NamedTuple):
-    """Samples, an array for every group, and their times where the file has any."""
+    """Samples, an array for every group, and their times, if any."""
 
     arrays: tuple[Floats, ...]
     times: Times | None = None
@@ -78,9 +80,9 @@ class StateChunk(NamedTuple):
 def read_states(
     path: Path, groups: Sequence[Group]
 ) -> Iterator[tuple[Iterator[StateChunk], int | None]]:
-    """Provide the states in chunks, and their number where the file tells it beforehand.
+    """Provide the states in chunks, and their number, if the file states it.
 
-    A value that is NaN or infinite is a `DataError` that names its sample.
+    A value that is NaN or infinite raises a `DataError` that names its sample.
     """
     suffix = _suffix(path)
     if suffix == ".csv":
@@ -161,10 +163,7 @@ def _csv_chunks(stream: TextIO, name: str, groups: Sequence[Group]) -> Iterator[
 
 
 def _lines(stream: TextIO, name: str, line: int) -> Iterator[tuple[list[str], bool]]:
-    """Yield lines without their ends, as many at a time as a bounded number of letters has.
-
-    With them comes whether there are quotes in them or near.
-    """
+    """Yield bounded chunks of lines without their ends, and whether they may contain quotes."""
     rest = ""
     while text := stream.read(LETTERS):
         text = rest + text
@@ -181,7 +180,7 @@ def _lines(stream: TextIO, name: str, line: int) -> Iterator[tuple[list[str], bo
 
 
 def _too_long(name: str, line: int) -> DataError:
-    return DataError(f"{name}:{line}: longer than {LONGEST_LINE} letters: is this a CSV file?")
+    return DataError(f"{name}:{line}: longer than {LONGEST_LINE} characters: is this a CSV file?")
 
 
 def _state(table: Floats, groups: Sequence[Group], times: Times | None = None) -> StateChunk:
@@ -198,12 +197,12 @@ def _check_quotes(lines: list[str], name: str, first: int) -> None:
     for row, line in enumerate(lines, first):
         if '"' in line and unclosed(line):
             raise DataError(
-                f"{name}:{row}: the line ends inside quotes: what is quoted is read within one line"
+                f"{name}:{row}: the line ends inside quotes: quoted text must end on its line"
             )
 
 
 def _order(header: Sequence[str], name: str, wanted: Sequence[str]) -> list[int]:
-    """Return where the columns stand; errors name the extra, repeated and missing ones."""
+    """Return the indices of the columns; errors name extra, repeated and missing ones."""
     for column in header:
         if _is_time(column, wanted):
             raise DataError(f"{name}:1: two columns of times: give one of {listing(TIMES)}")
@@ -221,25 +220,25 @@ def _order(header: Sequence[str], name: str, wanted: Sequence[str]) -> list[int]
 
 
 def _without_times(lines: list[str], place: int, *, quotes: bool) -> tuple[list[str], list[str]]:
-    """Return the lines without the column of times, and that column as it stands."""
+    """Return the lines without the column of times, and that column's texts."""
     if place == 0 and not quotes:
-        parted = [line.partition(",") for line in lines]
-        return [rest for _, _, rest in parted], [time.strip() for time, _, _ in parted]
+        halves = [line.partition(",") for line in lines]
+        return [rest for _, _, rest in halves], [time.strip() for time, _, _ in halves]
     cells = [cells_of(line) if quotes else line.split(",", place + 1) for line in lines]
     texts = [row.pop(place).strip() if len(row) > place else "" for row in cells]
     return [",".join(row) for row in cells], texts
 
 
 def _numbers(lines: list[str], width: int) -> Floats | None:
-    """Return the numbers of CSV lines that are not blank; None where they are not all numbers."""
+    """Return the numbers of CSV lines without blank ones, or None if some are not numbers."""
     if not lines:
         return np.empty((0, width))
-    if not all(lines):  # a time, and nothing else
+    if not all(lines):  # a line with a time only
         return None
     try:
         table = np.loadtxt(lines, delimiter=",", ndmin=2, comments=None)
     except ValueError:
-        # The slow way, for quoted cells; and _mistake says what cannot be read.
+        # The slow way, for quoted cells; _mistake makes the message for other text.
         rows = [[_number(cell) for cell in cells_of(line)] for line in lines]
         if any(len(row) != width or None in row for row in rows):
             return None
@@ -256,7 +255,7 @@ def _number(cell: str) -> float | None:
 
 
 def _mistake(lines: list[str], place: int | None, width: int, name: str, first: int) -> DataError:
-    """Return what is wrong with the first wrong line."""
+    """Return an error that describes the first invalid line."""
     for row, line in enumerate(lines, first):
         cells = cells_of(line)
         if not line.strip():
@@ -277,7 +276,7 @@ def _array_chunks(
 ) -> Iterator[StateChunk]:
     done, names = 0, column_names(groups)
     for pieces in zip(*(array.pieces(CHUNK) for array in arrays), strict=True):
-        with np.errstate(over="ignore", invalid="ignore"):  # _check_finite tells of it
+        with np.errstate(over="ignore", invalid="ignore"):  # reported by _check_finite
             parts = [piece.astype(np.float64, copy=False) for piece in pieces]
         table = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         _check_finite(table, name, done, names)
@@ -286,7 +285,7 @@ def _array_chunks(
 
 
 def _check_finite(table: Floats, name: str, before: int, names: Sequence[str]) -> None:
-    """Name the first value that is not finite, after so many samples."""
+    """Raise for the first value that is not finite, naming its sample."""
     if np.isfinite(table).all():
         return
     row, column = (int(k) for k in np.argwhere(~np.isfinite(table))[0])
@@ -297,18 +296,15 @@ def _check_finite(table: Floats, name: str, before: int, names: Sequence[str]) -
 
 
 class Sink(Protocol):
-    """Where results go, chunk by chunk."""
+    """A destination of results, which are written chunk by chunk."""
 
     def write(self, values: Floats, times: Times | None = None) -> None:
-        """Take (samples, outputs) results, and their times: those of the first call, or never."""
+        """Write (samples, outputs) results, and their times, which all calls have or none."""
 
 
 @contextlib.contextmanager
 def write_results(path: Path, returned: Group) -> Iterator[Sink]:
-    """Provide a sink for results; the file appears whole when the block ends well.
-
-    Nothing is written to standard output before the first results are.
-    """
+    """Provide a sink for results; a file appears only when the block ends without error."""
     suffix, names = _suffix(path), returned.members
     if path == STANDARD:
         if sys.stdout is None:
@@ -358,7 +354,7 @@ class _CsvSink:
 
 
 class _NpySink:
-    """One float64 array; its header, which says how long it is, comes last."""
+    """One float64 array; its header, which contains the length, is written last."""
 
     def __init__(self, stream: BinaryIO, outputs: int) -> None:
         self.stream, self.outputs, self.count = stream, outputs, 0
@@ -376,7 +372,199 @@ class _NpySink:
         shape = (self.count, self.outputs)
         described = {"descr": "<f8", "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(header, described)
-        assert len(header.getvalue()) == NPY_HEADER  # noqa: S101  # our own mistake otherwise
+        assert len(header.getvalue()) == NPY_HEADER  # noqa: S101  # an invariant
         self.stream.seek(0)
         self.stream.write(header.getvalue())
         self.stream.seek(0, io.SEEK_END)
+
+
+# --------------------------------------------------------------------------------------------------
+# Arrays of .npy files and .npz archives, read row by row without memory maps and pickle.
+#
+# Only the rows of a piece are allocated, whatever a header states. A file that becomes shorter
+# while it is read raises a DataError.
+# --------------------------------------------------------------------------------------------------
+
+MAGIC, ARCHIVE = b"\x93NUMPY", b"PK\x03\x04"
+MOST_HEADER = 10_000  # characters, the limit of numpy
+_LONG = re.compile(rb"(?<=\d)L\b")  # numbers as Python 2 wrote them, which numpy warns about
+MOST_MEMBERS = 1000  # of an archive, which needs three
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, KeyError, IndexError,
+    NotImplementedError, RuntimeError, OverflowError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A two-dimensional array in a file, which is read from its first row to its last.
+
+    Each part is a stream and the offset of its first row: one part in row-major order, one part
+    per column in column-major order.
+    """
+
+    where: str
+    kind: np.dtype[Any]
+    shape: tuple[int, ...]
+    parts: tuple[tuple[IO[bytes], int], ...]
+
+    def pieces(self, rows: int) -> Iterator[NDArray[Any]]:
+        """Yield the array in pieces of `rows` rows; the last may have fewer."""
+        width = self.shape[1] if len(self.parts) == 1 else 1
+        places = [place for _, place in self.parts]
+        for start in range(0, self.shape[0], rows):
+            count = min(rows, self.shape[0] - start) * width
+            columns = []
+            for k, (stream, _) in enumerate(self.parts):
+                stream.seek(places[k])
+                columns.append(self._read(stream, count))
+                places[k] += count * self.kind.itemsize
+            if start + rows >= self.shape[0]:
+                with _undamaged(self.where):
+                    self.parts[-1][0].read(1)  # the end of an archive's member checks its checksum
+            yield columns[0].reshape(-1, width) if len(columns) == 1 else np.stack(columns, axis=1)
+
+    def _read(self, stream: IO[bytes], count: int) -> NDArray[Any]:
+        size = count * self.kind.itemsize
+        with _undamaged(self.where):
+            data = stream.read(size)
+        if len(data) != size:
+            raise DataError(f"{self.where}: became shorter while it was read, or is damaged")
+        return np.frombuffer(data, self.kind)
+
+
+def read_npy(stream: BinaryIO, where: str, width: int) -> Rows:
+    """Return the array of an .npy file, which must have `width` columns."""
+    size = stream.seek(0, 2)
+    stream.seek(0)
+    rows, start = _header(stream, where, size, width)
+    return replace(rows, parts=tuple((stream, place) for place in _places(rows, start)))
+
+
+@contextlib.contextmanager
+def read_npz(stream: BinaryIO, path: Path, widths: Mapping[str, int]) -> Iterator[list[Rows]]:
+    """Provide the arrays of an .npz file with these names and widths, and no others.
+
+    All arrays must have the same number of rows.
+    """
+    names = list(widths)
+    head = stream.read(200)
+    if head.startswith(MAGIC):
+        raise DataError(f"{path}: one array; an .npz file with {listing(names)} is needed")
+    if not head.startswith(ARCHIVE[:2]):
+        raise DataError(f"{path}: not a numpy file{_looks_like(head)}")
+    with contextlib.ExitStack() as opened:
+        with _undamaged(str(path)):
+            archive = opened.enter_context(zipfile.ZipFile(stream))
+        members = _members(archive, path, names)
+        arrays = []
+        for name, width in widths.items():
+            arrays.append(_member(opened, archive, members[name], f"{path}: {name}", width))
+            needed = (arrays[0].shape[0], width)
+            if arrays[-1].shape != needed:
+                shapes = f"{_shape(arrays[-1].shape)}: {_shape(needed)}"
+                raise DataError(f"{path}: {name} has shape {shapes} is needed, as {names[0]} has")
+        yield arrays
+
+
+def _members(
+    archive: zipfile.ZipFile, path: Path, names: Sequence[str]
+) -> dict[str, zipfile.ZipInfo]:
+    """Return the members by name; each name must occur once, and no others."""
+    found: dict[str, zipfile.ZipInfo] = {}
+    if len(archive.infolist()) > MOST_MEMBERS:
+        raise DataError(f"{path}: {len(archive.infolist())} arrays: arrays are {listing(names)}")
+    for member in archive.infolist():
+        name = member.filename.removesuffix(".npy")
+        if name not in names:
+            hint = suggestion(name, names)
+            raise DataError(
+                f"{path}: unknown array {shown(name)}{hint}: arrays are {', '.join(names)}"
+            )
+        if name in found:
+            raise DataError(f"{path}: holds {name} twice")
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise DataError(f"{path}: {name} is compressed in a way that numpy does not write")
+        found[name] = member
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise DataError(f"{path}: missing arrays: {listing(missing)}")
+    return found
+
+
+def _member(
+    opened: contextlib.ExitStack,
+    archive: zipfile.ZipFile,
+    member: zipfile.ZipInfo,
+    where: str,
+    width: int,
+) -> Rows:
+    """Return the array of a member, with a stream for each part."""
+
+    def stream() -> IO[bytes]:
+        with _undamaged(where):
+            return opened.enter_context(archive.open(member))
+
+    first = stream()
+    with _undamaged(where):
+        rows, start = _header(first, where, member.file_size, width)
+    places = _places(rows, start)
+    return replace(rows, parts=((first, places[0]), *((stream(), at) for at in places[1:])))
+
+
+def _header(stream: IO[bytes], where: str, size: int, width: int) -> tuple[Rows, int]:
+    """Return an array's kind and shape, and the offset of its numbers in a file of `size` bytes."""
+    head = stream.read(8)
+    if head[:6] != MAGIC or head[6:7] not in (b"\1", b"\2", b"\3"):
+        raise DataError(f"{where}: not a numpy file{_looks_like(head + stream.read(200))}")
+    digits, read = (2, read_array_header_1_0) if head[6] == 1 else (4, read_array_header_2_0)
+    text = stream.read(digits)
+    length = int.from_bytes(text, "little")
+    if length <= MOST_HEADER:
+        text += stream.read(length)
+    try:
+        shape, fortran, kind = read(io.BytesIO(_LONG.sub(b" ", text)))
+        damaged = not all(type(k) is int and k >= 0 for k in shape)
+    except Exception:  # noqa: BLE001 (numpy's readers raise errors of many types)
+        damaged = True
+    if damaged:
+        raise DataError(f"{where}: not a numpy file: its header is damaged")
+    if kind.kind not in "fiu":
+        name = "objects or records" if kind.kind in "OV" else kind.name
+        raise DataError(f"{where}: holds {name}, not real numbers")
+    if len(shape) != 2 or shape[1] != width:
+        raise DataError(f"{where}: shape {_shape(shape)}: (samples, {width}) is needed")
+    start = len(head) + len(text)
+    needed, left = shape[0] * width * kind.itemsize, size - start
+    if needed > left:
+        raise DataError(
+            f"{where}: damaged: shape {_shape(shape)} takes {shown(needed)} bytes, and there are "
+            f"{left}"
+        )
+    return Rows(where, kind, shape, ((stream, 0),) * (width if fortran else 1)), start
+
+
+def _places(rows: Rows, start: int) -> list[int]:
+    return [start + k * rows.shape[0] * rows.kind.itemsize for k in range(len(rows.parts))]
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(shown(k) for k in shape[:4])}{', …' if len(shape) > 4 else ''})"
+
+
+def _looks_like(head: bytes) -> str:
+    """Return a hint about the format of an unsupported file, or an empty text."""
+    if head.startswith(ARCHIVE):
+        return " of one array: it looks like an archive, so name it .npz"
+    first = head.split(b"\n")[0].removeprefix(b"\xef\xbb\xbf").strip()
+    if b"," in first and all(32 <= letter < 127 for letter in first):
+        return ": it looks like CSV, so name it .csv"
+    return "" if head else ": empty"
+
+
+@contextlib.contextmanager
+def _undamaged(where: str) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as error:
+        raise DataError(f"{where}: damaged, or not a numpy file: {error}") from error

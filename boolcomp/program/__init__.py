@@ -1,16 +1,14 @@
-"""A program as a value: its parts, its wiring, its files."""
+"""Programs: their parts, wiring and files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.base.lazy import lazy
+from boolcomp.base import lazy
 
 if TYPE_CHECKING:
     from boolcomp.program.files import family_of as family_of
     from boolcomp.program.files import load_program as load_program
-    from boolcomp.program.files import with_loads as with_loads
-    from boolcomp.program.program import CERTIFICATE as CERTIFICATE
     from boolcomp.program.program import HEAD as HEAD
     from boolcomp.program.program import CodedInput as CodedInput
     from boolcomp.program.program import CodedOutput as CodedOutput
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program as Program
     from boolcomp.program.program import Slice as Slice
     from boolcomp.program.program import TermUse as TermUse
-    from boolcomp.program.program import between as between
-    from boolcomp.program.program import choose as choose
     from boolcomp.program.program import program_of_network as program_of_network
     from boolcomp.program.program import program_of_problem as program_of_problem
     from boolcomp.program.program import render_program as render_program
@@ -30,9 +26,9 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "files": "family_of load_program with_loads",
-            "program": "CERTIFICATE CodedInput CodedOutput HEAD JointNetwork "
-            "KnownErrors Load Program Slice TermUse between choose "
-            "program_of_network program_of_problem render_program sealed",
+            "files": "family_of load_program",
+            "program": "CodedInput CodedOutput HEAD JointNetwork KnownErrors Load "
+            "Program Slice TermUse program_of_network program_of_problem "
+            "render_program sealed",
         },
     )

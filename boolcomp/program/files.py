@@ -1,6 +1,7 @@
-"""Programs read from disk (see `writing`): what is damaged, incomplete or newer is refused.
+"""Load programs from disk, and combine programs into families of loads.
 
-Formats 1 and 2 are those of robots' torques: inputs q1, qd1, qdd1 and so on, outputs tau1, tau2.
+Damaged, incomplete and newer programs are refused. Formats 1 and 2 are for torques of robots only:
+inputs q1, qd1, qdd1 and so on, outputs tau1, tau2.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from boolcomp.base.errors import BoolcompError, DataError, UsageError, cut, shown, spelled
+from boolcomp.base import VERSION as BOOLCOMP
+from boolcomp.base.errors import NO_CONES, BoolcompError, DataError, UsageError, cut, shown, spelled
 from boolcomp.base.files import is_file, read_json, read_text
-from boolcomp.base.version import VERSION as BOOLCOMP
 from boolcomp.codes import Code
 from boolcomp.engines.engine import Stop
 from boolcomp.logic.network import parse_network
@@ -47,42 +48,36 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import WordGraph
 
 
-# --------------------------------------------------------------------------------------------------
-# Programs read from disk (see `writing`): what is damaged, incomplete or newer is refused.
-# --------------------------------------------------------------------------------------------------
-
-
 Parsed = TypeVar("Parsed")
 
 NAMED = 3  # the first format whose inputs and outputs have names
-KINDS = ("q", "qd", "qdd")  # of inputs, before
+KINDS = ("q", "qd", "qdd")  # of inputs, in earlier formats
 MOST_NETWORKS = 100_000
 MOST_INPUTS = 10_000
-WORTH_CHOOSING = 3  # loads: fewer are read whole
+WORTH_CHOOSING = 3  # loads from which only some are read
 MOST_HEAD = 1 << 24  # bytes
 MOST_BYTES = 1 << 26  # of all networks: about two million nodes
-MOST_GRAPH = 1 << 22  # of one word graph: twenty times what the PUMA has
+MOST_GRAPH = 1 << 22  # of one word graph: twenty times that of the PUMA
 MOST_CERTIFICATE = 1 << 26
-MOST_VALUE = 1e15  # of a range, a load or a bound: nothing overflows, and no robot has it
+MOST_VALUE = 1e15  # of a range, a load or a bound: no sum of them overflows
 
 
 @spelled
 def load_program(folder: str | Path, payload: float | None = None) -> Program:
-    """Read a program; a `DataError` says what is wrong with one that cannot be used.
+    """Read a program; an unusable one raises a `DataError`.
 
-    Of a library of loads only those next to a `payload` (kg) are read, if one is given and they
-    are enough to answer for it.
+    With a `payload` (kg) only the loads next to it are read, if they can answer for it.
     """
     source = Path(folder)
     if not is_file(source / HEAD):
         raise DataError(f"{source}: no program: it has no {HEAD}")
     document = _document(read_json(source / HEAD, MOST_HEAD), f"{source / HEAD}")
-    reader = _Reader(document, str(source / HEAD))
+    reader = _ProgramReader(document, str(source / HEAD))
     texts = _Texts(source, reader.field(document, "files", dict))
     count = reader.count(document, "networks", MOST_NETWORKS)
     places = reader.near(payload)
-    wanted = range(count) if places is None else reader.only(count)
-    networks = tuple(texts.read(network_name(k), parse_network) for k in wanted)
+    places_read = range(count) if places is None else reader.only(count)
+    networks = tuple(texts.read(network_name(k), parse_network) for k in places_read)
     reader.read_graphs(texts, places)
     if CERTIFICATE in texts.sums and places is None:
         texts.left = MOST_CERTIFICATE  # of its own
@@ -98,7 +93,7 @@ def load_program(folder: str | Path, payload: float | None = None) -> Program:
 
 
 def _require_agreement(program: Program, source: Path, places: list[int] | None) -> None:
-    """Refuse a word graph that its network does not compute; equal pairs are looked at once."""
+    """Raise a `DataError` if a network does not compute its word graph."""
     checked: set[tuple[int, int]] = set()
     for k, load in enumerate(program.loads):
         graph, joint = load.graph, load.joint
@@ -107,19 +102,19 @@ def _require_agreement(program: Program, source: Path, places: list[int] | None)
         checked.add((id(graph), joint.network))
         if not seems_right(program.networks[joint.network], graph):
             name = graph_name(k if places is None else places[k])
-            raise DataError(f"{source / name}: its network does not compute what it says")
+            raise DataError(f"{source / name}: its network does not compute this graph")
 
 
 class _Texts:
-    """Reads the other files of a program, of so many bytes together, and checks their sums."""
+    """Reads the other files of a program, up to a total size, and verifies their checksums."""
 
     def __init__(self, source: Path, sums: dict[str, Any]) -> None:
         self.source, self.sums, self.left = source, sums, MOST_BYTES
 
     def read(
-        self, name: str, parse: Callable[[str, str], Parsed], most: int = MOST_BYTES
+        self, name: str, parse: Callable[[str, str], Parsed], maximum: int = MOST_BYTES
     ) -> Parsed:
-        text = read_text(self.source / name, min(most, self.left))
+        text = read_text(self.source / name, min(maximum, self.left))
         self.left -= len(text)
         if self.sums.get(name) != digest(text):
             raise DataError(f"{self.source / name}: damaged: its checksum is not the one in {HEAD}")
@@ -145,8 +140,8 @@ def _document(document: Any, where: str) -> dict[str, Any]:
     return document
 
 
-class _Reader:
-    """Turns the document into values, each of the type it must have."""
+class _ProgramReader:
+    """Converts the document to values after checking their types."""
 
     def __init__(self, document: dict[str, Any], where: str) -> None:
         self.document = document
@@ -158,7 +153,7 @@ class _Reader:
         raise DataError(f"{self.where}: {what}")
 
     def field(self, section: Any, key: str, kind: type) -> Any:
-        """Return an entry of a section; numbers that are whole also pass as real."""
+        """Return an entry of a section; integers are also accepted as floats."""
         if not isinstance(section, dict) or key not in section:
             self.fail(f"{key!r} is missing")
         value = section[key]
@@ -170,15 +165,14 @@ class _Reader:
             self.fail(f"{key!r} is not from -{MOST_VALUE:g} to {MOST_VALUE:g}")
         return value
 
-    def count(self, section: Any, key: str, most: int) -> int:
+    def count(self, section: Any, key: str, maximum: int) -> int:
         value: int = self.field(section, key, int)
-        if not 0 <= value <= most:
-            self.fail(f"{key!r} is {shown(value)}, not 0 to {most}")
+        if not 0 <= value <= maximum:
+            self.fail(f"{key!r} is {shown(value)}, not 0 to {maximum}")
         return value
 
     @property
     def named(self) -> bool:
-        """Whether inputs and outputs have names."""
         return bool(self.document["version"] >= NAMED)
 
     def text(self, section: Any, key: str) -> str:
@@ -195,6 +189,9 @@ class _Reader:
         if mode not in MODES:
             self.fail(f"mode {shown(mode)} is not known")
         groups, returned = self.groups()
+        demand = self.text(document, "demand") if self.named else ""
+        if "approximate=cones" in demand.split():
+            self.fail(NO_CONES)
         return Program(
             self.text(document, "name" if self.named else "robot"),
             self.field(document, "bits", int),
@@ -207,13 +204,13 @@ class _Reader:
             self.stops(groups),
             self.text(document, "plural") if self.named else "torques",
             self.text(document, "places") if self.named else "joints",
-            self.text(document, "demand") if self.named else "",
+            demand,
             self.certificate,
             self.numbers({"per_kilogram": [], **document}, "per_kilogram"),
         )
 
     def read_graphs(self, texts: _Texts, places: list[int] | None) -> None:
-        """Read the word graphs of loads, at these places of the file; equal ones are one file."""
+        """Read the word graphs of loads, which have these places in the file."""
         graphs: dict[int, WordGraph] = {}
         for k, item in enumerate(self.items(self.document, "loads")):
             if isinstance(item, dict) and "meanings" in item:
@@ -224,14 +221,14 @@ class _Reader:
                 self.graphs[k] = graphs[place]
 
     def near(self, payload: float | None) -> list[int] | None:
-        """Keep the loads next to a mass, if they answer for it; return their places (None: all)."""
+        """Keep the loads next to a mass if they answer for it; return their places (None: all)."""
         loads = self.items(self.document, "loads")
         if payload is None or len(loads) < WORTH_CHOOSING or "per_kilogram" not in self.document:
             return None
         known = sorted((self.field(item, "payload", float), k) for k, item in enumerate(loads))
         above = next((n for n, (mass, _) in enumerate(known) if mass >= payload), 0)
         if not above and known[0][0] != payload:
-            return None  # beyond them all: the sentence names the others
+            return None  # beyond all loads: the error message lists them
         kept = [k for mass, k in known if mass == payload] or [
             k for _, k in known[above - 1 : above + 1]
         ]
@@ -239,7 +236,7 @@ class _Reader:
         return kept
 
     def only(self, count: int) -> list[int]:
-        """Return the networks of the loads that are left, and number them anew."""
+        """Return the networks of the remaining loads, and renumber them."""
         used: dict[int, int] = {}
         for item in self.items(self.document, "loads"):
             outputs = self.items(item, "outputs")
@@ -250,7 +247,7 @@ class _Reader:
         return list(used)
 
     def groups(self) -> tuple[tuple[Group, ...], Group]:
-        """Return the groups of inputs, and that of the outputs."""
+        """Return the groups of inputs, and the group of outputs."""
         if self.named:
             groups = tuple(self.group(item) for item in self.items(self.document, "groups"))
             return groups, self.group(self.items(self.document, "returned"))
@@ -260,7 +257,7 @@ class _Reader:
 
     def group(self, item: Any) -> Group:
         if not isinstance(item, list) or not 1 < len(item) <= MOST_INPUTS:
-            self.fail("a group is not a name and those of its members")
+            self.fail("a group needs a name and those of its members")
         name, *members = (self.text({"group": part}, "group") for part in item)
         return Group(name, tuple(members))
 
@@ -270,13 +267,13 @@ class _Reader:
 
     def stop(self, item: Any, groups: tuple[Group, ...]) -> Stop:
         if not isinstance(item, list) or len(item) != (3 if self.named else 4):
-            self.fail("a stop is not a name and two numbers")
+            self.fail("a stop needs a name and two numbers")
         if self.named:
             name = self.text({"stops": item[0]}, "stops")
         else:
             array, column = (self.field({"stops": part}, "stops", int) for part in item[:2])
             if not (0 <= array < len(groups) and 0 <= column < groups[array].size):
-                self.fail("stops belong to no joint")
+                self.fail("a stop names no joint of the robot")
             name = groups[array].members[column]
         low, high = (self.field({"stops": part}, "stops", float) for part in item[-2:])
         if not low <= high:
@@ -290,7 +287,7 @@ class _Reader:
         kind = self.text(item, "kind")
         if kind not in KINDS:
             self.fail(f"input {shown(kind)} is not known")
-        # Programs of the first version do not say so, but their full turns are turns, too.
+        # The first version has no `wraps`, but its full turns wrap as well.
         if "stops" not in self.document and kind == "q" and part_of(code.range) == 0:
             code = replace(code, wraps=True)
         return CodedInput(f"{kind}{self.field(item, 'joint', int)}", code)
@@ -300,7 +297,7 @@ class _Reader:
         kind = self.field(section, "kind", str)
         ends = self.field(section, "range", list)
         if kind not in CODE_KINDS or len(ends) != 2:
-            self.fail("a code is not one")
+            self.fail("a code has an unknown kind, or no two ends of its range")
         low, high = (self.field({"range": end}, "range", float) for end in ends)
         if not low < high:
             self.fail(f"a range is empty: {low} .. {high}")
@@ -338,7 +335,7 @@ class _Reader:
             math.inf if item.get("bound") is None else self.field(item, "bound", float),
             None if item.get("errors") is None else self.errors(item["errors"]),
             None if "rest" not in item else self.texts(item, "rest"),
-            self.text({"grade": "", **item}, "grade"),  # older programs do not say
+            self.text({"grade": "", **item}, "grade"),  # older programs lack it
         )
 
     def numbers(self, item: Any, key: str) -> tuple[float, ...]:
@@ -356,7 +353,7 @@ class _Reader:
         words = []
         for word in self.field(item, "words", list):
             if not isinstance(word, list) or len(word) != 3:
-                self.fail("a word that is read is not three numbers")
+                self.fail("a word that is read needs three integers")
             words.append(Slice(*(self.field({"words": part}, "words", int) for part in word)))
         return tuple(words)
 
@@ -371,12 +368,12 @@ class _Reader:
 
 
 # --------------------------------------------------------------------------------------------------
-# Programs of one problem with different loads, as one program: what is equal is there once.
+# Families: one program with the loads of several. Equal networks are shared.
 # --------------------------------------------------------------------------------------------------
 
 
 def family_of(programs: Iterable[Program]) -> Program:
-    """Return one program with the loads of several of the same problem; equal networks once."""
+    """Merge programs of the same problem with different loads into one."""
     members = list(programs)
     if not members or any(_head(program) != _head(members[0]) for program in members):
         raise UsageError("a family is made of programs of one robot, word length and mode")
@@ -402,16 +399,16 @@ def family_of(programs: Iterable[Program]) -> Program:
 
 
 def with_loads(program: Program, masses: Iterable[float]) -> Program:
-    """Return a program with some of its loads, in their order, and what they need."""
-    wanted = {program.load(mass).payload for mass in masses}  # what it has not is a sentence
-    kept = [load for load in program.loads if load.payload in wanted]
+    """Return a program with some of its loads, in their order."""
+    payloads = {program.load(mass).payload for mass in masses}
+    kept = [load for load in program.loads if load.payload in payloads]
     parts = [replace(program, loads=(load,), per_kilogram=(), certificate="") for load in kept]
     made = family_of(_trimmed(one) for one in parts)
     return replace(made, per_kilogram=program.per_kilogram if len(kept) > 1 else ())
 
 
 def _trimmed(program: Program) -> Program:
-    """Return a program of one load without the networks of others."""
+    """Remove the networks that the only load of a program does not use."""
     (load,) = program.loads
     used = {use.network for output in load.outputs for use in output.terms}
     used |= {load.joint.network} if load.joint else set()
@@ -427,7 +424,7 @@ def _trimmed(program: Program) -> Program:
 
 
 def _head(program: Program) -> tuple[object, ...]:
-    """Return what the programs of a family share."""
+    """Return the fields that the programs of a family share."""
     skipped = ("inputs", "networks", "loads", "certificate", "per_kilogram")
     return tuple(
         getattr(program, one.name) for one in fields(program)

@@ -1,11 +1,8 @@
-"""A program: the logic of all outputs of a problem, for one tip load or several.
+"""Programs: the logic of all outputs of a problem, for one payload or several.
 
-It holds the code of every input word at the finest width that any term reads (a coarser word is
-its leading bits), every distinct network once, and of every output the networks of its terms and
-how their cells are added (`sums`). Terms that are left out contribute nothing.
-
-In compact mode there are no terms: one network makes all outputs of a load. It reads and makes
-natural words; other codes, and zeros at rest, are put on where a program is wired (`joining`).
+A program has the code of each input word at the finest width that any network reads, and each
+distinct network once. In paper mode an output is a sum of terms, each with its own network. In
+compact mode one network of natural words computes all outputs of a load.
 """
 
 from __future__ import annotations
@@ -16,12 +13,14 @@ import math
 import os
 import warnings
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
+from boolcomp.base import VERSION as BOOLCOMP
 from boolcomp.base.errors import (
     DataError,
     DataWarning,
@@ -34,12 +33,31 @@ from boolcomp.base.errors import (
     short_above,
 )
 from boolcomp.base.files import exchange, folder_of, sync_folder, temporary_folder, write_text
-from boolcomp.base.version import VERSION as BOOLCOMP
 from boolcomp.engines.choice import make_engine
-from boolcomp.engines.engine import Evaluation, Stop, evaluate
-from boolcomp.logic.network import render_network
-from boolcomp.problem.problem import Angles, gathered, stopped
-from boolcomp.program.joining import joined, wire
+from boolcomp.engines.engine import (
+    Call,
+    EnginePort,
+    Evaluation,
+    PortBits,
+    Result,
+    Stop,
+    Wiring,
+    WordLogic,
+    evaluate,
+)
+from boolcomp.logic.adders import (
+    Addend,
+    Sum,
+    cells_of,
+    coder,
+    representable_cells,
+    rest_network,
+    resting_network,
+    sum_network,
+    word_of,
+)
+from boolcomp.logic.network import Builder, copied, render_network
+from boolcomp.problem.problem import AngleInputs, collect_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,26 +66,206 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Answer, Code
     from boolcomp.engines.choice import EngineName
-    from boolcomp.engines.engine import Engine, Wiring
+    from boolcomp.engines.engine import Engine
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Group, Problem
-    from boolcomp.problem.words import Interval
+    from boolcomp.problem.words import CodeKind, Interval
     from boolcomp.words.graph import WordGraph
 
 
-# --------------------------------------------------------------------------------------------------
-# Whether the parts of a program fit together.
-# --------------------------------------------------------------------------------------------------
+PLAIN: tuple[CodeKind, ...] = ("gray", "natural")  # codes that engines encode and decode
 
 
-STEP_SLACK = 1e-9  # relative: steps that differ by less are one step
+def wire(
+    groups: tuple[Group, ...], inputs: Sequence[CodedInput], networks: Sequence[Network], load: Load
+) -> Wiring:
+    """Connect a program's networks to compute the outputs of a load."""
+    columns = {
+        name: (array, column)
+        for array, group in enumerate(groups)
+        for column, name in enumerate(group.members)
+    }
+    plain = ("natural",) if load.joint else PLAIN
+    ports: list[EnginePort] = []
+    planes = 0
+    for word in inputs:
+        code, kind = _planes_code(word.code, plain)
+        ports.append(EnginePort(*columns[word.name], code, planes, kind))
+        planes += code.bits
+    maker = _Wirer(ports, planes)
+    if load.joint is None:
+        results = maker.terms(networks, load.outputs)
+    else:
+        results = maker.joint(inputs, networks[load.joint.network], load, load.joint)
+    return Wiring(
+        groups, tuple(ports), tuple(maker.places), tuple(maker.calls), tuple(results), maker.planes,
+        logic=_word_logic(inputs, load),
+    )  # fmt: skip
+
+
+def _word_logic(inputs: Sequence[CodedInput], load: Load) -> WordLogic | None:
+    """Return the word graph of a load in the form that engines run."""
+    if load.graph is None or load.joint is None:
+        return None
+    cuts = (PortBits(w.input, inputs[w.input].code.bits - w.bits) for w in load.joint.words)
+    places = {word.name: place for place, word in enumerate(inputs)}
+    rests = (
+        None if one.rest is None else tuple(places[name] for name in one.rest if name in places)
+        for one in load.outputs
+    )
+    return WordLogic(load.graph, tuple(cuts), tuple(rests))
+
+
+def _planes_code(code: Code, plain: Sequence[CodeKind]) -> tuple[Code, CodeKind | None]:
+    """Return the code of a word's planes, and the word's own code if it differs."""
+    if code.kind in plain:
+        return code, None
+    return replace(code, kind="natural"), code.kind
+
+
+class _Wirer:
+    """Builds the list of calls; equal calls are shared."""
+
+    def __init__(self, ports: Sequence[EnginePort], planes: int) -> None:
+        self.ports, self.planes = ports, planes
+        self.places: dict[Network, int] = {}
+        self.calls: list[Call] = []
+        self.made: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def call(
+        self,
+        network: Network,
+        reads: tuple[int, ...],
+        port: int | None = None,
+        total: Sum | None = None,
+    ) -> int:
+        """Add a call of a network on planes, unless there is one; return its first plane."""
+        place = self.places.setdefault(network, len(self.places))
+        if (place, reads) not in self.made:
+            self.calls.append(Call(place, reads, self.planes, port, total))
+            self.made[place, reads] = self.planes
+            self.planes += len(network.outputs)
+        return self.made[place, reads]
+
+    def joint(
+        self, inputs: Sequence[CodedInput], network: Network, load: Load, joint: JointNetwork
+    ) -> list[Result]:
+        """Call the network of all outputs, which reads and computes cells."""
+        firsts = [port.first for port in self.ports]
+        for k, port in enumerate(self.ports):
+            if port.given.first:  # cells without a word are not read
+                firsts[k] = self.call(saturator(port.given), _planes_of(port), k)
+        first = self.call(network, tuple(_slice_planes(firsts, joint.words)))
+        names = [word.name for word in inputs]
+        results = []
+        for output in load.outputs:
+            code, kind = _planes_code(output.code, ("natural",))
+            made = range(first, first + code.bits + 1)
+            first = made.stop
+            if output.rest is not None:
+                reads = [names.index(name) for name in output.rest]
+                words = tuple((inputs[k].code.bits, inputs[k].code.tread) for k in reads)
+                cells = (
+                    plane
+                    for k in reads
+                    for plane in range(firsts[k], firsts[k] + inputs[k].code.bits)
+                )
+                rest = self.call(rest_network(words), tuple(cells))
+                gated = self.call(resting_network(code.bits), (rest, *made))
+                made = range(gated, gated + code.bits + 1)
+            results.append(Result(output.name, code, made.start, made.stop - 1, kind))
+        return results
+
+    def terms(self, tables: Sequence[Network], outputs: Sequence[CodedOutput]) -> list[Result]:
+        """Call the networks of tables and sums; terms share equal calls."""
+        firsts = [
+            self.call(coder_of(port.given), _planes_of(port), k) if port.kind else port.first
+            for k, port in enumerate(self.ports)
+        ]
+        results = []
+        for output in outputs:
+            counts: dict[int, Addend] = {}
+            for term in output.terms:
+                reads = tuple(_slice_planes(firsts, term.words))
+                first = self.call(tables[term.network], reads)
+                times = counts[first].times + 1 if first in counts else 1
+                counts[first] = Addend(term.code.bits, term.code.kind, times)
+            total = Sum(tuple(counts.values()), output.code.bits, output.guard_bits)
+            words = [range(first, first + addend.bits) for first, addend in counts.items()]
+            reads = tuple(k for word in words for k in word)
+            first = self.call(_sum_network(total), reads, total=total)
+            code, kind = _planes_code(output.code, PLAIN)
+            results.append(Result(output.name, code, first, first + code.bits, kind))
+        return results
+
+
+def _planes_of(port: EnginePort) -> tuple[int, ...]:
+    return tuple(range(port.first, port.first + port.code.bits))
+
+
+def coder_of(code: Code) -> Network:
+    """Return the network that converts cells of a code to words."""
+    return coder(code.kind, code.bits, tread=code.tread)
+
+
+def saturator(code: Code) -> Network:
+    """Return the network that moves cells without a word of a code to the nearest one."""
+    return representable_cells(code.kind, code.bits, tread=code.tread)
+
+
+def joined(wiring: Wiring) -> Network:
+    """Return a wiring as one network from input words to output words, in their codes.
+
+    The outputs are, for every result, the bits of its word, most significant first, and whether it
+    saturated. A Gray word of paper mode is replaced by its cell.
+    """
+    builder = Builder(sum(port.code.bits for port in wiring.ports))
+    given = [
+        [builder.input(port.first + k) for k in range(port.code.bits)] for port in wiring.ports
+    ]
+    planes: list[int] = []
+    for port, word in zip(wiring.ports, given, strict=True):
+        if port.kind is not None:
+            word = cells_of(builder, word, port.given.kind, tread=port.given.tread)  # noqa: PLW2901
+        planes += word
+    for call in wiring.calls:
+        reads = [planes[k] for k in call.inputs]
+        if call.port is None:
+            planes += copied(wiring.networks[call.network], builder, reads)
+        elif wiring.networks[call.network] == coder_of(wiring.ports[call.port].given):
+            planes += given[call.port]
+        else:  # the planes are cells already
+            planes += reads
+    outputs: list[int] = []
+    for result in wiring.results:
+        cells = planes[result.first : result.first + result.code.bits]
+        if result.kind is not None:
+            cells = word_of(builder, cells, result.kind, tread=result.code.tread)
+        outputs += [*cells, planes[result.saturated]]
+    return builder.build(outputs)
+
+
+_sum_network = cache(sum_network)
+
+
+def _slice_planes(firsts: Sequence[int], words: tuple[Slice, ...]) -> Iterable[int]:
+    for word in words:
+        first = firsts[word.input]
+        yield from range(first + word.dropped, first + word.bits)
+
+
+# --------------------------------------------------------------------------------------------------
+# Checks that the parts of a program fit together.
+# --------------------------------------------------------------------------------------------------
+
+STEP_SLACK = 1e-9  # relative difference of equal steps
 
 
 def check_program(program: Program) -> None:
-    """Raise a `ValueError` where the parts do not fit together."""
+    """Raise a `ValueError` if the parts do not fit together."""
     payloads = [load.payload for load in program.loads]
     if not payloads or len(set(payloads)) != len(payloads):
-        raise ValueError("a program has one load or several that differ")
+        raise ValueError("a program needs at least one load, and no payload twice")
     names = [name for group in program.groups for name in group.members]
     if len(set(names)) != len(names):
         raise ValueError("inputs are repeated")
@@ -77,7 +275,7 @@ def check_program(program: Program) -> None:
     _check_changes(program)
     for load in program.loads:
         if tuple(output.name for output in load.outputs) != program.returned.members:
-            raise ValueError("the outputs are not those that are returned, in order")
+            raise ValueError("the outputs differ from the returned group")
         for output in load.outputs:
             for term in output.terms:
                 _check_term(program, output, term)
@@ -91,7 +289,7 @@ def check_program(program: Program) -> None:
 def _check_changes(program: Program) -> None:
     given = program.per_kilogram
     if len(given) not in (0, len(program.returned.members)) or any(more < 0 for more in given):
-        raise ValueError("what a kilogram changes is not said of every output")
+        raise ValueError("per_kilogram needs a non-negative number for every output")
 
 
 def _check_term(program: Program, output: CodedOutput, term: TermUse) -> None:
@@ -103,9 +301,9 @@ def _check_term(program: Program, output: CodedOutput, term: TermUse) -> None:
 
 def _check_joint(program: Program, load: Load, joint: JointNetwork) -> None:
     if any(output.terms for output in load.outputs):
-        raise ValueError("a load has terms, or one network for all, not both")
-    wide = sum(output.code.bits + 1 for output in load.outputs)
-    _check_use(program, f"all {program.plural}", joint.network, joint.words, wide)
+        raise ValueError("a load has both terms and a network of all outputs")
+    width = sum(output.code.bits + 1 for output in load.outputs)
+    _check_use(program, f"all {program.plural}", joint.network, joint.words, width)
     inputs = {word.name for word in program.inputs}
     for output in load.outputs:
         if output.rest is not None and (not output.code.tread or not {*output.rest} <= inputs):
@@ -127,7 +325,7 @@ def _check_use(
     for word in words:
         known = 0 <= word.input < len(inputs)
         if not known or not 0 <= word.dropped <= word.bits <= inputs[word.input].code.bits:
-            raise ValueError(f"{name} reads bits that no input word has")
+            raise ValueError(f"{name} reads bits beyond its input words")
     width = sum(word.bits - word.dropped for word in words)
     if (network.inputs, len(network.outputs)) != (width, outputs):
         raise ValueError(f"the network of {name} does not fit its words")
@@ -137,16 +335,13 @@ def _check_use(
 # A program as a small table of HTML, for notebooks.
 # --------------------------------------------------------------------------------------------------
 
-
 INPUTS = ("input", "range", "unit", "bits", "code")
 OUTPUTS = ("output", "range", "unit", "bits", "LSB", "rms", "sampled max", "worst found", "bound")
-NOTE = (
-    "rms and sampled max are of random states, worst found is what a search found, bound is proved"
-)
+NOTE = "rms and sampled max: random states; worst found: largest error of a search; bound: proved"
 
 
 def html_of(program: Program) -> str:
-    """Return name, mode, inputs, outputs with what is known of their errors, and size."""
+    """Return name, mode, size, inputs, and outputs with their known errors."""
     networks = [program.network(payload) for payload in program.payloads]
     loads = ", ".join(map(mass_text, program.payloads))
     head = f"{program.bits} bits, {program.mode} mode, loads of {loads} kg"
@@ -191,24 +386,22 @@ def _output_cells(place: int, program: Program) -> list[str]:
 
 
 # --------------------------------------------------------------------------------------------------
-# A library of loads: what stands for a mass at the tip that was not compiled for.
+# A library of loads: answers for payloads between those of the program.
 #
-# Outputs that are affine in that mass (torques, and all else that forces do) have two answers. The
-# nearest load, the heavier of two that are as near: it errs as it does by itself, and by what the
-# difference of the masses makes at most. Or the mean of the loads below and above, weighted by how
-# near they are: of exact outputs that would be exact, so the mean errs by no more than the mean of
-# what both err by.
+# For outputs that are affine in the payload there are two answers. The first is the nearest load,
+# the heavier of two equally near: its error grows by at most the change of the output over the
+# difference of the masses. The second is the weighted mean of the loads below and above: its error
+# is at most the same mean of the errors of both.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST_LISTED = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Loads that stand for a mass, the nearest first; their weights add up to one.
+    """Loads that answer for a payload, the nearest first; their weights add up to one.
 
-    `bounds` are what no error of an output exceeds, in its unit, as long as no load saturates.
+    `bounds` are the proved errors of outputs, in their units; they hold while no load saturates.
     """
 
     mass: float
@@ -218,12 +411,12 @@ class Chosen:
 
     @property
     def exact(self) -> bool:
-        """Whether it was compiled for this very mass."""
+        """Whether the program has a load of exactly this mass."""
         return self.loads[0].payload == self.mass
 
     @property
     def outputs(self) -> tuple[CodedOutput, ...]:
-        """The outputs, with what is known of their errors at this mass."""
+        """The outputs, with their bounds at this mass."""
         first = self.loads[0].outputs
         if self.exact:
             return first
@@ -241,7 +434,7 @@ class Chosen:
 
 
 def masses(payloads: Iterable[float]) -> str:
-    """Return masses as a list, a long one by its ends."""
+    """Return masses as a list, which is abbreviated if it is long."""
     known = [mass_text(payload) for payload in payloads]
     if len(known) <= MOST_LISTED:
         return listing(known)
@@ -249,14 +442,14 @@ def masses(payloads: Iterable[float]) -> str:
 
 
 def alone(load: Load) -> Chosen:
-    """Return a load that stands for itself."""
+    """Return the choice of a load at its own payload."""
     return Chosen(load.payload, (load,), (1.0,), tuple(one.bound for one in load.outputs))
 
 
 def choose(
     loads: Sequence[Load], per_kilogram: Sequence[float], mass: float, *, interpolate: bool = False
 ) -> Chosen:
-    """Return what stands for a mass, from the lightest load to the heaviest."""
+    """Return the loads that answer for a mass; `UsageError` beyond the range of payloads."""
     for load in loads:
         if load.payload == mass:
             return alone(load)
@@ -280,9 +473,9 @@ def choose(
 
 
 def between(found: Sequence[Evaluation], weights: Sequence[float]) -> Evaluation:
-    """Return the weighted mean of evaluations; words are those of the first.
+    """Return the weighted mean of evaluations, with the words of the first.
 
-    Outputs that saturated are counted in all of them: none did where the count is zero.
+    The number of saturated outputs is the sum over all of them.
     """
     first = found[0]
     if len(found) == 1:
@@ -300,16 +493,13 @@ def between(found: Sequence[Evaluation], weights: Sequence[float]) -> Evaluation
 
 
 # --------------------------------------------------------------------------------------------------
-# What a program is made of: input words, and the logic of outputs that reads them.
-#
-# In paper mode an output is a sum of terms, each with a network of its own; in compact mode one
-# network makes all outputs of a load.
+# The parts of a program: input words, outputs, and the networks of outputs.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class CodedInput:
-    """A word that is read: the input it codes, and how."""
+    """An input of the problem with the code of its word."""
 
     name: str
     code: Code
@@ -321,7 +511,10 @@ class CodedInput:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """What a network reads of an input word: its first `bits`, but not the very first `dropped`."""
+    """The bits of an input word that a network reads: from bit `dropped` to before bit `bits`.
+
+    Bit 0 is the most significant one.
+    """
 
     input: int
     bits: int
@@ -330,7 +523,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class TermUse:
-    """A term of an output: its network, the code of its value, and what it reads."""
+    """A term of an output: its network, the code of its value, and the input bits it reads."""
 
     name: str
     text: str
@@ -341,9 +534,10 @@ class TermUse:
 
 @dataclass(frozen=True, slots=True)
 class KnownErrors:
-    """What was measured of an output, in its unit: on random states, and the worst searched for.
+    """Measured errors of an output, in its unit: on random states, and by a search.
 
-    None of it is proved. Where nobody has sought the worst error, `worst_found` is None.
+    `worst_found` is the largest error found by a search; None if there was no search. The true
+    maximum may be larger.
     """
 
     rms: float
@@ -351,11 +545,11 @@ class KnownErrors:
     worst_found: float | None = None
 
 
-WIDE = 2.0  # times the worst found: of wider bounds it is said how wide they are
+WIDE = 2.0  # ratio of a bound to the largest error found from which it is shown
 
 
 def over_found(bound: float, found: float | None) -> float | None:
-    """Return how many times the worst error found a bound is; None where either is not known."""
+    """Return the ratio of a bound to the largest error found; None if either is unknown."""
     return bound / found if found and math.isfinite(bound) else None
 
 
@@ -363,9 +557,9 @@ NOT_PROVED, NOT_USEFUL = "no bound is proved", "no useful bound"
 
 
 def bound_note(bound: float, word: Interval) -> str:
-    """Return why a bound is not shown: empty where it is.
+    """Return the reason why a bound is not shown; empty if it is shown.
 
-    Nothing is proved where it is infinite. Wider than the whole word of its output it says nothing.
+    An infinite bound is not proved, and one wider than the output word has no use.
     """
     if math.isinf(bound):
         return NOT_PROVED
@@ -376,10 +570,10 @@ def bound_note(bound: float, word: Interval) -> str:
 class CodedOutput:
     """The sum of an output's terms, rounded to its own code; its name is `tau1`, its symbol `T1`.
 
-    `bound` is the proven error in the output's unit, infinite where none is known, and `grade` how
-    tight (plain, tables, tight; empty where nobody says); `errors` are those that were measured, if
-    any were. Where the words of all inputs in `rest` are zero it is
-    exactly zero: its code has a cell there.
+    `bound` is the proved error in the output's unit, infinite if there is none, and `grade` the
+    level of the proof (plain, tables, tight; empty if unknown). `errors` are the measured ones.
+    The output is exactly zero if the words of all inputs in `rest` are zero; its code then has a
+    cell there.
     """
 
     name: str
@@ -396,12 +590,12 @@ class CodedOutput:
 
     @property
     def bound_note(self) -> str:
-        """Why no bound is shown: empty where one is (see `bound_note`)."""
+        """The reason why no bound is shown; empty if one is."""
         return bound_note(self.bound, self.code.range)
 
     @property
     def useful_bound(self) -> float:
-        """The proven error as it is shown: infinite where none is known, or none is useful."""
+        """The bound, or infinity if it is wider than the output word."""
         return math.inf if self.bound_note else self.bound
 
     @property
@@ -412,10 +606,10 @@ class CodedOutput:
 
 @dataclass(frozen=True, slots=True)
 class JointNetwork:
-    """One network for all outputs, and what it reads.
+    """One network for all outputs, and the input bits that it reads.
 
-    It reads and makes cells, whatever the codes of words. Its outputs are, for every output, the
-    bits of its cell, most significant first, and whether it saturated.
+    It reads and computes cells, whatever the codes of words are. Its outputs are, for every output,
+    the bits of the cell, most significant first, and whether it saturated.
     """
 
     network: int
@@ -424,10 +618,9 @@ class JointNetwork:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The outputs with one payload (kg) at the tip; `joint` makes them where they have no terms.
+    """The outputs with one payload (kg); `joint` computes them if they have no terms.
 
-    `graph` is the word graph that the joint network was made of, where it is known, and `meanings`
-    what every word of it stands for.
+    `graph` is the word graph of the joint network, if known; `meanings` describe its words.
     """
 
     payload: float
@@ -438,29 +631,26 @@ class Load:
 
 
 # --------------------------------------------------------------------------------------------------
-# Programs to disk: a directory with `program.json` and one text file a network.
+# Programs to disk: a directory of text files, which is replaced atomically.
 #
-#     program.json        what the program is, and the SHA-256 of every other file and of itself
-#     networks/0.txt      the networks, as `networktext` writes them
-#     graphs/0.txt       the word graph of every load that has one of its own, as `Graph` is printed
-#     certificate.txt     what the checker reads, where there is one
-#
-# It is data and nothing else: native code is made on the machine that runs it. A directory appears
-# whole under its name or not at all; `programfile` reads it.
+# - program.json: the description, with the SHA-256 of every other file and of itself
+# - networks/0.txt: the networks, see `render_network`
+# - graphs/0.txt: the word graphs, see `WordGraph.__str__`; loads may share one
+# - certificate.txt: the certificate for the checker, if there is one
 # --------------------------------------------------------------------------------------------------
 
 
-# 2: one network for all outputs of a load; 3: names; 4: signed codes, cells at zero; 5: loads that
-# have the graph of another
+# 2: one network for all outputs of a load; 3: names; 4: signed codes, cells at zero; 5: shared
+# graphs
 FORMAT, VERSION, SIGNS, BEFORE_SIGNS = "boolcomp program", 5, 4, 3
 HEAD, CERTIFICATE = "program.json", "certificate.txt"
 
 
 def save_program(program: Program, folder: str | Path) -> None:
-    """Write a program to a directory; a program that is there already is replaced."""
+    """Write a program to a directory; an older program in it is replaced."""
     target = Path(os.path.realpath(folder))  # a symbolic link stays one
     if target.is_dir() and any(target.iterdir()) and not (target / HEAD).is_file():
-        raise DataError(f"{folder}: is a directory with other things in it, and no program")
+        raise DataError(f"{folder}: is a directory with other files, not a program")
     if target.exists() and not target.is_dir():
         raise DataError(f"{folder}: is a file; a program is saved to a directory")
     try:
@@ -515,7 +705,7 @@ def render_program(program: Program) -> dict[str, str]:
 
 
 def sealed(document: dict[str, Any], files: Mapping[str, str]) -> str:
-    """Return the text of `program.json`: a document with the checksums of the files and its own."""
+    """Return the text of `program.json` with the checksums of all files and its own."""
     whole = {key: value for key, value in document.items() if key != "checksum"}
     whole["files"] = {name: digest(text) for name, text in files.items()}
     whole["checksum"] = digest(canonical(whole))
@@ -523,9 +713,9 @@ def sealed(document: dict[str, Any], files: Mapping[str, str]) -> str:
 
 
 def _shared_graphs(program: Program) -> list[int]:
-    """Return of every load which one's graph it has: equal graphs are one file.
+    """Return for every load the first load with an equal graph, whose file it shares.
 
-    A certificate is of one file a load.
+    A certificate needs a file for each load.
     """
     first: dict[str, int] = {}
     return [
@@ -535,14 +725,14 @@ def _shared_graphs(program: Program) -> list[int]:
 
 
 def _version(program: Program, shared: list[int]) -> int:
-    """Return the earliest format that can say this."""
+    """Return the earliest format version that can represent the program."""
     if shared != list(range(len(shared))):
         return VERSION
     return SIGNS if _has_signs(program) else BEFORE_SIGNS
 
 
 def _has_signs(program: Program) -> bool:
-    """Tell whether words are of a kind that earlier versions do not know."""
+    """Return whether a word has a code that earlier versions cannot read."""
     codes = [word.code for word in program.inputs]
     codes += [output.code for load in program.loads for output in load.outputs]
     joint = any(load.joint for load in program.loads)
@@ -566,7 +756,7 @@ def digest(text: str) -> str:
 
 
 def canonical(document: dict[str, Any]) -> str:
-    """Return the text of a document that its checksum is of."""
+    """Return the text of a document for its checksum."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 
@@ -615,9 +805,8 @@ def _output_document(output: CodedOutput) -> dict[str, Any]:
 
 
 # --------------------------------------------------------------------------------------------------
-# A program: the logic of all outputs of a problem, for one tip load or several.
+# The program itself.
 # --------------------------------------------------------------------------------------------------
-
 
 Mode = Literal["paper", "compact"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -626,14 +815,13 @@ WHOSE = "this program"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Program:
-    """The logic of all outputs of a problem. Immutable; engines are made when first needed.
+    """The logic of all outputs of a problem. Immutable; engines are made at first use.
 
-    States are an array for each of the `groups`, of words that are read and others; results are
-    the group `returned`. `plural` is what a user calls the outputs ("torques"), `places` what
-    inputs belong to ("joints"), `demand` what was asked for in compact mode. A
-    `certificate` is a text for the checker (`boolcomp.checker`), which nothing else reads. Where
-    outputs are affine in the mass at the tip, `per_kilogram` says how much one kilogram changes
-    each at most, in its unit: then there is an answer for masses between loads (`library`).
+    A state has an array for each of the `groups`, also for inputs that no network reads; results
+    are the group `returned`. `plural` is the noun for outputs ("torques"), `places` that for the
+    owners of inputs ("joints"), and `demand` the text of the options of compact mode. `certificate`
+    is a text for `boolcomp.checker`. If outputs are affine in the payload, `per_kilogram` is the
+    largest change of each by one kilogram, in its unit; payloads between loads then have answers.
     """
 
     name: str
@@ -653,85 +841,83 @@ class Program:
     _engines: dict[tuple[float | None, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-
     _asked: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
-    _angles: Angles = field(init=False, repr=False, compare=False)
+    _angles: AngleInputs = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ValueError(f"mode {self.mode!r}: modes are {listing(MODES)}")
         check_program(self)
-        object.__setattr__(self, "_angles", Angles(self.groups, self.angles))
+        object.__setattr__(self, "_angles", AngleInputs(self.groups, self.angles))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Engines hold native code of this process: another one makes its own.
+        # Engines have native code of this process.
         return Program, tuple(getattr(self, one.name) for one in fields(self) if one.init)
 
     @property
     def outputs(self) -> tuple[CodedOutput, ...]:
-        """The outputs, with the first load."""
+        """The outputs of the first load."""
         return self.loads[0].outputs
 
     @property
     def payloads(self) -> tuple[float, ...]:
-        """The tip loads (kg) it was compiled for."""
+        """The payloads (kg) of the loads."""
         return tuple(load.payload for load in self.loads)
 
     @property
     def graph(self) -> WordGraph | None:
-        """The word graph, with the first load; None in paper mode and where it is not known."""
+        """The word graph of the first load; None in paper mode or if unknown."""
         return self.loads[0].graph
 
     @property
     def asked(self) -> dict[str, str]:
-        """What was asked for in compact mode, by name, as `demand` writes it."""
+        """The options of compact mode by name, parsed from `demand`."""
         return {name: value for name, _, value in (x.partition("=") for x in self.demand.split())}
 
     @property
     def errors(self) -> dict[str, KnownErrors]:
-        """The errors that were measured, by output, the largest over all loads; none unmeasured.
+        """The measured errors by output, the largest over all loads; unmeasured ones are left out.
 
-        The codes of the outputs say what one LSB is: `output.code.step`.
+        One LSB is `output.code.step`.
         """
         known = {}
         for outputs in zip(*(load.outputs for load in self.loads), strict=True):
             found = [output.errors for output in outputs if output.errors is not None]
             if len(found) == len(self.loads):
                 each = zip(*map(astuple, found), strict=True)
-                known[outputs[0].name] = KnownErrors(*map(_most, each))
+                known[outputs[0].name] = KnownErrors(*map(_largest, each))
         return known
 
     @property
     def sampled_max(self) -> tuple[float | None, ...]:
-        """The largest error of random states of every output in its unit, over all loads.
+        """The largest error of every output on random states, in its unit, over all loads.
 
-        None where none was measured. It says what happened: see `worst_found` and `bound`.
+        None if it was not measured. See also `worst_found` and `bound`.
         """
         known = (self.errors.get(output.name) for output in self.outputs)
         return tuple(None if found is None else found.sampled_max for found in known)
 
     @property
     def worst_found(self) -> tuple[float | None, ...]:
-        """The largest error of every output that a search found, in its unit, over all loads.
+        """The largest error of every output found by a search, in its unit, over all loads.
 
-        None where nobody sought it. Errors may be larger: only `bound` is proved.
+        None if there was no search. Errors may be larger; only `bound` is proved.
         """
         known = (self.errors.get(output.name) for output in self.outputs)
         return tuple(None if found is None else found.worst_found for found in known)
 
     @property
     def bound(self) -> tuple[float, ...]:
-        """The proven error of every output in its unit, over all loads.
+        """The proved error of every output in its unit, over all loads; infinite if unknown.
 
-        It holds for inputs in range; an output beyond its word counts as the nearest that it can
-        say. Infinite where none is known. It is of what words stand for: the type of answers adds
-        its `rounding`.
+        It holds for inputs in range. If the exact output is outside the range of the word, the
+        error is measured from the nearest representable value. The type of answers adds `rounding`.
         """
         return tuple(max(load.outputs[k].bound for load in self.loads) for k in self._places)
 
     @property
     def useful_bound(self) -> tuple[float, ...]:
-        """The same, but infinite where a bound is wider than the word of its output."""
+        """The same, but infinite if a bound is wider than the word of its output."""
         found = ((load.outputs[k].useful_bound for load in self.loads) for k in self._places)
         return tuple(map(max, found))
 
@@ -740,10 +926,10 @@ class Program:
         return range(self.returned.size)
 
     def rounding(self, answer: Answer = "float64") -> tuple[float, ...]:
-        """Return by how much answers of a type may be off beyond `bound`, in outputs' units.
+        """Return the rounding error of a type of answers, to be added to `bound`.
 
-        `answer` is "float64", "float32" (the type of answers to float32 inputs), or "csv" for the
-        nine digits of a text.
+        `answer` is "float64", "float32" (the type of answers to float32 inputs), or "csv" for
+        texts of nine digits.
         """
         return tuple(
             max(load.outputs[k].code.rounding(answer) for load in self.loads)
@@ -751,25 +937,25 @@ class Program:
         )
 
     def load(self, payload: float | None = None) -> Load:
-        """Return the outputs with a payload; the first load where none is named."""
+        """Return the load of a payload; the first by default."""
         for load in self.loads:
             if payload is None or load.payload == payload:
                 return load
         raise UsageError(f"no payload {payload}: {WHOSE} has {masses(self.payloads)} kg")
 
     def chosen(self, payload: float | None = None, *, interpolate: bool = False) -> Chosen:
-        """Return what stands for a mass at the tip (see `library`), and by how much it errs."""
+        """Return the loads that answer for a payload, with their error bounds."""
         if payload is None:
             return alone(self.load())
         return choose(self.loads, self.per_kilogram, payload, interpolate=interpolate)
 
     def wiring(self, payload: float | None = None) -> Wiring:
-        """Return what an engine runs."""
+        """Return the connected networks of a load, which an engine runs."""
         wiring = wire(self.groups, self.inputs, self.networks, self.load(payload))
         return replace(wiring, stops=self.stops, places=self.places)
 
     def network(self, payload: float | None = None) -> Network:
-        """Return all logic of a load as one network, sums and codes and all (see `joined`)."""
+        """Return all logic of a load as one network, with sums and codes (see `joined`)."""
         return joined(self.wiring(payload))
 
     def __call__(
@@ -784,27 +970,26 @@ class Program:
         """Return the outputs at one state or many: (outputs,) or (samples, outputs), or a scalar.
 
         Arrays are given in the order of the groups or by their names, such as `q=...`: (members,),
-        (samples, members), or a number for all; or every input by its own name, such as `q1=...`:
-        numbers, or samples. Angles over a whole turn wrap, other values outside their range
-        saturate; that, and what lies beyond stops, is a `SaturationWarning`. Angles that look like
-        degrees are asked about once, by a `DataWarning`. A program with several
-        loads is told which by `payload` (kg): the nearest is taken, or with `interpolate` what lies
-        between two. See `evaluate`.
+        (samples, members), or a number for all. Alternatively every input is given by its own name,
+        such as `q1=...`, as a number or samples. Angles over a whole turn wrap; other values
+        outside their range saturate, with a `SaturationWarning`, as have values beyond stops.
+        Angles that look like degrees give one `DataWarning`. With several loads `payload` (kg)
+        selects the nearest, or with `interpolate` the mean of two. See `evaluate`.
         """
-        given = gathered(self.groups, arrays, named, WHOSE)
+        given = collect_arrays(self.groups, arrays, named, WHOSE)
         found = self._found(given, payload, interpolate, engine, threads)
-        if not self._asked and (found.values.ndim > 1 or not self._angles.near(given)):
+        if not self._asked and (found.values.ndim > 1 or not self._angles.plausible(given)):
             self._ask_degrees(given, found)
         if doubt := found.doubt(self.plural, self.places):
             text = f"{self.name}: {doubt}: {self._meaning(found)}"
             warnings.warn(text, SaturationWarning, stacklevel=2)
         return found.values
 
-    torques = __call__  # as programs of robots are read
+    torques = __call__  # for programs of robots
 
     @property
     def angles(self) -> dict[str, Interval | None]:
-        """The angles among the inputs with their stops; None of those that turn all the way."""
+        """The angles among the inputs with their ranges; None for whole turns."""
         stops = {one.name: one.range for one in self.stops}
         return {
             one.name: stops.get(one.name, None if one.code.wraps else one.code.range)
@@ -813,7 +998,7 @@ class Program:
         }
 
     def _ask_degrees(self, given: Sequence[ArrayLike], found: Evaluation) -> None:
-        """Warn, once, of angles that look like degrees; of one state, only beyond two turns."""
+        """Warn once about angles that look like degrees; for a single state, beyond two turns."""
         seen = self._angles.seen(given, found.values.size // len(self.outputs))
         if found.values.ndim < 2:
             seen = seen._replace(outside=0)
@@ -822,7 +1007,7 @@ class Program:
             warnings.warn(f"{self.name}: {question}", DataWarning, stacklevel=3)
 
     def _meaning(self, found: Evaluation) -> str:
-        """Say what it means for outputs that values were beyond words or stops."""
+        """Return the effect of values beyond words or stops on the outputs."""
         if (
             found.saturated_inputs
             or found.saturated_outputs
@@ -840,24 +1025,24 @@ class Program:
         threads: int = 1,
         **named: ArrayLike,
     ) -> Evaluation:
-        """Return outputs, their code words, and how many values saturated or lay beyond stops.
+        """Return outputs, their code words, and the numbers of values saturated or beyond stops.
 
-        Outputs are float32 where all arrays are, else float64. More `threads` share a large batch,
-        in the native engine. Shapes and names that do not fit are a `UsageError`, NaN and
-        infinities a `DataError`. Of a mass between two loads `chosen` says what errors are at most.
+        Outputs are float32 if all arrays are, else float64. In the native engine `threads` share a
+        large batch. Invalid shapes and names raise a `UsageError`, NaN and infinities a
+        `DataError`. For a payload between two loads `chosen` returns the error bounds.
         """
-        given = gathered(self.groups, arrays, named, WHOSE)
+        given = collect_arrays(self.groups, arrays, named, WHOSE)
         return self._found(given, payload, interpolate, engine, threads)
 
     def _found(
         self,
         given: list[ArrayLike],
         payload: float | None,
-        interpolate: bool,  # noqa: FBT001 (of this class alone)
+        interpolate: bool,  # noqa: FBT001 (private)
         engine: EngineName,
         threads: int,
     ) -> Evaluation:
-        """Return what `evaluate` does of an array for every group."""
+        """Evaluate with an array for every group."""
         if interpolate:
             chosen = self.chosen(payload, interpolate=True)
             each = [
@@ -866,7 +1051,7 @@ class Program:
             ]
             return between(each, chosen.weights)
         runs = self.engine(payload, engine, threads)
-        state: Any = getattr(runs, "state", None)  # of engines that take single states apart
+        state: Any = getattr(runs, "state", None)  # a fast path of some engines for single states
         if state is not None and (found := state(given)) is not None:
             return cast("Evaluation", found)
         return evaluate(runs, given, coded=False)
@@ -878,24 +1063,23 @@ class Program:
         engine: EngineName = "auto",
         **named: ArrayLike,
     ) -> Evaluation:
-        """Do what `evaluate` does, for integer code words (as an encoder may give them).
+        """Evaluate integer code words, such as those of an encoder.
 
-        A word is in the code of its `CodedInput`; one that does not fit is a `DataError`.
+        A word is in the code of its `CodedInput`; one that does not fit raises a `DataError`.
         """
-        given = gathered(self.groups, arrays, named, WHOSE)
+        given = collect_arrays(self.groups, arrays, named, WHOSE)
         return evaluate(self.engine(payload, engine), given, coded=True)
 
     def engine(
         self, payload: float | None = None, name: EngineName = "auto", threads: int = 1
     ) -> Engine:
-        """Return what runs the program with the load nearest to a mass, made when first asked for.
+        """Return the engine for the load nearest to a mass; it is made at first use.
 
         The native one also takes columns of code words and bit-planes: `run_codes`, `run_planes`.
         """
-        if payload is None and (None, name, threads) in self._engines:
-            return self._engines[
-                None, name, threads
-            ]  # as it mostly is: single states feel all else
+        default = None, name, threads
+        if payload is None and default in self._engines:  # first: it delays single states
+            return self._engines[default]
         if payload is None and len(self.loads) > 1:
             known = masses(self.payloads)
             raise UsageError(f"{WHOSE} has loads of {known} kg: say which with payload=")
@@ -904,7 +1088,7 @@ class Program:
         if key not in self._engines:
             self._engines[key] = make_engine(self.wiring(load), name, threads)
         if payload is None:
-            self._engines[None, name, threads] = self._engines[key]
+            self._engines[default] = self._engines[key]
         return self._engines[key]
 
     def save(self, folder: str | Path) -> None:
@@ -919,7 +1103,6 @@ class Program:
         return f"<program {head}, {made}, loads of {loads} kg>"
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show."""
         return html_of(self)
 
     def __str__(self) -> str:
@@ -933,8 +1116,8 @@ class Program:
         return "\n".join(lines)
 
 
-def _most(values: Sequence[float | None]) -> Any:
-    """Return the largest of an error of all loads; None where one of them is not known."""
+def _largest(values: Sequence[float | None]) -> Any:
+    """Return the largest error of all loads; None if one of them is unknown."""
     known = [value for value in values if value is not None]
     return max(known) if len(known) == len(values) else None
 
@@ -956,12 +1139,13 @@ def program_of_problem(
 ) -> Program:
     """Return a problem's program; `codes` are those of the input words, by name.
 
-    `bits` are what the user asked for: a word may be wider.
+    `bits` is the word length that the user specified; a word may be wider.
     """
     return Program(
         problem.name, bits, mode, problem.groups, problem.returned,
         tuple(CodedInput(x.name, codes[x.name], x.unit) for x in problem.inputs if x.name in codes),
-        tuple(networks), tuple(loads), tuple(Stop(x.name, x.range) for x in stopped(problem)),
+        tuple(networks), tuple(loads),
+        tuple(Stop(x.name, x.range) for x in problem.inputs if x.limited),
         problem.plural, problem.places,
     )  # fmt: skip
 
@@ -974,9 +1158,9 @@ def program_of_network(
     network: Network,
     payload: float = 0.0,
 ) -> Program:
-    """Return the program of one network that reads whole input words and makes all outputs.
+    """Return the program of one network that reads whole input words and computes all outputs.
 
-    `inputs` are the codes of its input words by name, in its order, `codes` those of the outputs.
+    `inputs` are the codes of its input words by name, in its order; `codes` those of the outputs.
     """
     order = [one.name for one in problem.inputs if one.name in inputs]
     words = tuple(Slice(order.index(name), code.bits, 0) for name, code in inputs.items())

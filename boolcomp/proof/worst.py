@@ -1,13 +1,14 @@
-"""Climbers towards the largest errors: where they start, how they move, what they find.
+"""The search for the largest errors of compiled logic by many parallel climbers.
 
-Logic gives one output for a whole cell of input words, and within a cell the exact output is
-nearly linear in every input, so errors are mostly largest at corners of cells. A climber is a cell
-and a place in it; it moves to another if the error there is no smaller: in one word or several, to
-a neighbour, by one bit, anywhere, to another corner, to where another climber is, to a place nearby
-(of a jump or a cusp within the cell the largest error is not at a corner). Every so often the
-better half takes the place of the worse.
+Logic gives one output for a whole cell of input words. Within a cell the exact output is nearly
+linear in every input, so errors are mostly largest at corners of cells. A climber is a cell and a
+position in it. It moves if the error at the new position is no smaller. A move changes one input or
+several. It leads to a neighbouring or random cell, by one bit of the word, to another corner, to
+another climber's position, or to a near position in the cell. The last kind of move finds errors at
+jumps and cusps, which are not at corners. At intervals, copies of the better half replace the rest.
 
-A place is 0 at the lowest input that has the cell's word and 1 at the highest (`Cells`).
+A position is 0 at the lowest input that has the cell's word, and 1 at the highest
+(`SearchedCells`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.base.workers import ALONE, Shared
+from boolcomp.base.workers import ALONE, SharedValue
 from boolcomp.codes import TIE
 
 if TYPE_CHECKING:
@@ -39,21 +40,20 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Climbers towards the largest errors: where they start, how they move, what they find.
+# Climbers.
 # --------------------------------------------------------------------------------------------------
 
-
-ROUNDED = 0.1  # of what the encoder takes for on a border: rounding is less
-LEAST = 1e-300  # the width of a cell that has none
+ROUNDED = 0.1  # of the tolerance TIE of encoders: exceeds the rounding of inputs
+LEAST = 1e-300  # replaces the width of an empty cell
 NEAREST = -50.0  # the binary logarithm of the smallest move within a cell
-ROWS = 1 << 12  # climbers, and states at a time
-HALVINGS = 12  # generations in a row after which the better half takes over
+ROWS = 1 << 12  # limit on climbers, and on states evaluated at a time
+HALVINGS = 12  # replacements of the worse half during a climb
 
 
-class Found(NamedTuple):
-    """What a draw or a climb found: errors towards what is sought, where; states to go on from.
+class FoundError(NamedTuple):
+    """The result of a draw or a climb: largest errors, their states, and states to continue from.
 
-    `heights` are the errors of these, (output and sign, state).
+    `heights` are the errors at the latter, (output and sign, state).
     """
 
     best: Floats
@@ -63,15 +63,15 @@ class Found(NamedTuple):
     evaluations: int
 
 
-class Cells:
-    """The cells of inputs: which inputs have the word of each, to the last digits.
+class SearchedCells:
+    """The cells of inputs, exact to the last digits.
 
-    The encoder takes what is less than TIE of a cell below a border for on it, so that the inputs
-    of a cell begin and end so much lower. The first cell begins and the last one ends where the
-    input's range does, however wide they are; of a word that wraps they are as all others.
+    Encoders assign inputs less than TIE of a cell below a border to the cell above it, so the
+    limits of a cell are lower by this amount. The first and the last cell of an input extend to its
+    range, unless the word wraps.
     """
 
-    def __init__(self, axes: Sequence[Axis]) -> None:
+    def __init__(self, axes: Sequence[SearchedInput]) -> None:
         self.low = np.array([axis.allowed.low for axis in axes])
         self.high = np.array([axis.allowed.high for axis in axes])
         cells = [axis.cells for axis in axes]
@@ -84,7 +84,7 @@ class Cells:
         self.short = np.where(coded, (1 + ROUNDED) * TIE, 0.0) * self.step
 
     def ends(self, cell: Indices) -> tuple[Floats, Floats]:
-        """Return the lowest and the highest inputs of cells, inputs along the last axis."""
+        """Return the lowest and the highest inputs of cells, with inputs along the last axis."""
         lower = self.start + cell * self.step - self.below
         upper = self.start + (cell + 1) * self.step - self.short
         inside = ~self.wraps
@@ -93,7 +93,7 @@ class Cells:
         return lower, upper
 
     def states(self, cell: Indices, part: Floats) -> Floats:
-        """Return the inputs at places of cells."""
+        """Return the inputs at positions of cells."""
         lower, upper = self.ends(cell)
         found = np.where(part == 1, upper, lower + part * (upper - lower))
         around = found + self.wraps * (found < self.low) * (self.high - self.low)
@@ -112,7 +112,7 @@ class Cells:
         return np.stack([axis.reshape(-1) for axis in grid], axis=1)
 
     def placed(self, states: Floats) -> tuple[Indices, Floats]:
-        """Return the cells of inputs, and their places there."""
+        """Return the cells and positions of inputs."""
         cell = np.floor((states - self.start) / self.step + TIE).astype(np.int64)
         cell = np.clip(cell, self.first, self.last)
         lower, upper = self.ends(cell)
@@ -120,24 +120,23 @@ class Cells:
 
 
 class Climbers:
-    """Climbers, (output and sign, climber): their cells, places within them, and errors."""
+    """Climbers, (output and sign, climber), with cells, positions and errors."""
 
-    def __init__(self, subject: Subject, rng: np.random.Generator) -> None:
+    def __init__(self, subject: SearchedProgram, rng: np.random.Generator) -> None:
         self.subject, self.rng = subject, rng
         outputs = len(subject.codes)
-        self.cells = Cells(subject.axes)
+        self.cells = SearchedCells(subject.axes)
         self.output = np.repeat(np.arange(outputs), 2)
         self.sign = np.tile([1.0, -1.0], outputs)
         self.best = np.full(2 * outputs, -np.inf)
         self.states = np.zeros((2 * outputs, len(subject.axes)))
         self.evaluations = 0
 
-    def found(self, states: Floats, heights: Floats) -> Found:
-        """Return what was found, with states to go on from."""
-        return Found(self.best, self.states, states, heights, self.evaluations)
+    def found(self, states: Floats, heights: Floats) -> FoundError:
+        return FoundError(self.best, self.states, states, heights, self.evaluations)
 
     def drawn(self, count: int, kept: int, given: Floats | None) -> tuple[Floats, Floats]:
-        """Return the worst of so many states for every output and sign, and their errors."""
+        """Return, for every output and sign, the worst `kept` of `count` random states."""
         low, high = self.cells.low, self.cells.high
         best = np.full((len(self.best), kept), -np.inf)
         states = np.broadcast_to(low, (len(self.best), kept, len(low))).copy()
@@ -154,7 +153,7 @@ class Climbers:
         return states, best
 
     def climbed(self, own: Indices, states: Floats, turns: int) -> tuple[Floats, Floats]:
-        """Let climbers of some outputs and signs move for so many turns; the highest first."""
+        """Move climbers of some outputs and signs; return states and errors, highest first."""
         rows = states.shape[1]
         cell, part = self.cells.placed(states)
         height = self.heights(states, own)
@@ -176,7 +175,7 @@ class Climbers:
         return np.asarray(highest), np.take_along_axis(height, order, axis=1)
 
     def moved(self, cell: Indices, part: Floats) -> tuple[Indices, Floats]:
-        """Return other cells and places: of every climber one input or several are changed."""
+        """Return random moves, which change one or several inputs of every climber."""
         rng, (targets, rows, axes) = self.rng, cell.shape
         share = np.array([0.0, 1.0, 2.0])[rng.integers(0, 3, (targets, rows, 1))] / axes
         chosen = rng.random(cell.shape) < share
@@ -213,19 +212,19 @@ class Climbers:
         return new_cell, new_part
 
     def heights(self, states: Floats, own: Indices) -> Floats:
-        """Return errors of climbers towards what they seek, (output and sign, climber)."""
+        """Return errors of climbers with the sign of their target, (output and sign, climber)."""
         targets, rows, axes = states.shape
         errors = self._evaluated(states.reshape(-1, axes)).reshape(targets, rows, -1)
         towards = errors[np.arange(targets), :, self.output[own]]
         return np.asarray(self.sign[own, None] * towards)
 
     def _evaluated(self, states: Floats) -> Floats:
-        """Return errors at states, and note the worst."""
+        """Return errors at states, and record the largest."""
         errors = self.subject.errors(states)
         self.evaluations += len(states)
         towards = errors[:, self.output] * self.sign
-        most = towards.argmax(axis=0)
-        for target, row in enumerate(most):
+        largest = towards.argmax(axis=0)
+        for target, row in enumerate(largest):
             if towards[row, target] > self.best[target]:
                 self.best[target] = towards[row, target]
                 self.states[target] = states[row]
@@ -233,78 +232,76 @@ class Climbers:
 
 
 def drawn(
-    subject: Subject,
+    subject: SearchedProgram,
     kind: type[Climbers],
     seed: Seed,
     count: int,
     kept: int,
     given: Floats | None,
-) -> Found:
-    """Draw states, and keep the worst (what a worker does)."""
+) -> FoundError:
+    """Draw random states and keep the worst (runs in a worker)."""
     made = kind(subject, np.random.default_rng(seed))
     return made.found(*made.drawn(count, kept, given))
 
 
 def climbed(
-    subject: Subject,
+    subject: SearchedProgram,
     kind: type[Climbers],
     seed: Seed,
     own: Indices,
     states: Floats,
     turns: int,
-) -> Found:
-    """Climb from states of some outputs and signs (what a worker does)."""
+) -> FoundError:
+    """Climb from states of some outputs and signs (runs in a worker)."""
     made = kind(subject, np.random.default_rng(seed))
     return made.found(*made.climbed(own, states, turns))
 
 
-def highest(found: Sequence[Found], kept: int) -> Floats:
-    """Return the highest states of several draws for every output and sign, the highest first."""
+def highest(found: Sequence[FoundError], kept: int) -> Floats:
+    """Merge draws: return the highest states of every output and sign, highest first."""
     heights = np.concatenate([one.heights for one in found], axis=1)
     order = np.argsort(-heights, axis=1, kind="stable")[:, :kept, None]
     states = np.concatenate([one.states for one in found], axis=1)
     return np.asarray(np.take_along_axis(states, order, axis=1))
 
 
-def best_of(found: Sequence[Found]) -> tuple[Floats, Floats]:
-    """Return the largest errors towards what is sought, and where they are: the first of equals."""
+def best_of(found: Sequence[FoundError]) -> tuple[Floats, Floats]:
+    """Return the largest error of every output and sign, and its state; the first of equals."""
     every = np.stack([one.best for one in found])
     first, targets = every.argmax(axis=0), np.arange(every.shape[1])
     return every[first, targets], np.stack([one.where for one in found])[first, targets]
 
 
 # --------------------------------------------------------------------------------------------------
-# The largest error of compiled logic against the exact function, sought by climbing: not proved.
+# The search.
 #
-# Climbers (`climbing`) start at the worst states of a large draw, some for every output and sign.
-# The draws and climbs have random numbers of their own and know nothing of each other: they run
-# wherever there are workers, and what they find is put together in one order. Sought is the largest
-# error at any double within the inputs' ranges: other words that there are do not count, and what
-# the encoder takes for on a border does.
+# Climbers start at the worst states of a large random sample. Draws and climbs have independent
+# random numbers, so they may run in parallel; their results are merged in a fixed order. The target
+# is the largest error at any double within the ranges of inputs. Words outside of these ranges are
+# not considered, but inputs that encoders round across a border are.
 # --------------------------------------------------------------------------------------------------
 
-
-DIGITS = 9  # of an error that count, lest the last bit of a machine's sine decide
-DRAWN = 1 << 20  # states that climbing starts from
-DRAWS = 4  # of them: so many draws, each of a part
-FEWEST = 64  # climbers; ROWS are the most
-LEAST_TURNS = 500  # for every climber, of all climbs, before there are more climbers
-EVALUATIONS = 20_000_000  # in all
+DIGITS = 9  # decimals of errors, to hide differences between sine functions of machines
+DRAWN = 1 << 20  # random states
+DRAWS = 4  # parallel draws
+FEWEST = 64  # climbers
+LEAST_TURNS = 500  # of a climber in all climbs, before their number grows up to ROWS
+EVALUATIONS = 20_000_000  # of the whole search
 RESTARTS = 4
-FINALS = 2  # last climbs: each of a part of what is sought
+FINALS = 2  # last climbs, each for a part of the outputs and signs
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
-    """An input: where it may be, and the cells of its word."""
+class SearchedInput:
+    """The range of an input, and the code of its word, None for an input that is not read."""
 
     allowed: Interval
     word: Code | None
 
     @property
     def cells(self) -> tuple[float, float, int, int]:
-        """Where the first cell begins, how wide cells are, the first and the last allowed."""
-        if self.word is None:  # nothing reads it, but the exact output may
+        """Lowest border, width, and first and last allowed index of cells."""
+        if self.word is None:  # the exact output may depend on it
             return self.allowed.low, self.allowed.width or 1.0, 0, 0
         if self.word.wraps:
             return self.word.low, self.word.step, 0, self.word.cells - 1
@@ -313,21 +310,21 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What is searched: a problem, its inputs in order, and logic's outputs with their codes.
+class SearchedProgram:
+    """The subject of a search: a problem, its inputs in order, logic, and the codes of outputs.
 
-    `logic` takes the arrays of all groups and gives outputs, (samples, outputs), in their units.
+    `logic` maps the arrays of all groups to outputs, (samples, outputs), in their units.
     """
 
     problem: Problem
-    axes: tuple[Axis, ...]
+    axes: tuple[SearchedInput, ...]
     codes: tuple[Code, ...]
     logic: Callable[..., Floats]
 
     def errors(self, states: Floats) -> Floats:
         """Return errors in steps, (samples, outputs), at states (samples, inputs).
 
-        An output that a word cannot hold counts as the nearest that it can.
+        Exact outputs beyond the range of their word are clamped to it.
         """
         arrays = self.problem.arrays(states)
         exact = self.problem.reference(*arrays)
@@ -340,11 +337,10 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worst:
-    """The worst that was found, in steps: of every output the largest and the least error.
+    """The largest and the least error found of every output, in steps.
 
-    `states` are those at which they are, (output, sign, inputs), and `evaluations` at how many
-    states the logic was run. `watched` are the worst states that climbing ended at, as many for
-    every output, (output, states, inputs).
+    `states`, (output, sign, inputs), attain these errors. `evaluations` counts states on which
+    logic was run. `watched`, (output, states, inputs), are the worst final states of climbers.
     """
 
     errors: Floats
@@ -353,52 +349,46 @@ class Worst:
     watched: Floats
 
     @property
-    def most(self) -> Floats:
-        """The largest absolute error of every output, in steps."""
+    def largest(self) -> Floats:
         return np.asarray(np.abs(self.errors).max(axis=1))
 
     def moved(self, by: Floats) -> Worst:
-        """Return the worst of outputs that stand for so much more, in steps."""
         return replace(self, errors=self.errors + by[:, None])
 
 
-def axes_of(problem: Problem, words: Mapping[str, Code]) -> tuple[Axis, ...]:
-    """Return the inputs of a problem, with those words that there are.
-
-    Of a word that wraps all cells are allowed, each once.
-    """
+def axes_of(problem: Problem, words: Mapping[str, Code]) -> tuple[SearchedInput, ...]:
+    """Return the inputs of a problem with their words; of a word that wraps, all cells."""
     axes = []
     for one in problem.inputs:
         word = words.get(one.name)
-        axes.append(Axis(word.range if word and word.wraps else one.range, word))
+        axes.append(SearchedInput(word.range if word and word.wraps else one.range, word))
     return tuple(axes)
 
 
 def subject_of(
     program: Program, problem: Problem, payload: float | None = None, engine: EngineName = "auto"
-) -> Subject:
-    """Return a program with a payload (kg) as what is searched; the problem has it too."""
+) -> SearchedProgram:
+    """Return a program with a payload (kg) as a subject; the problem must have the payload, too."""
     words = {word.name: word.code for word in program.inputs}
     codes = tuple(output.code for output in program.load(payload).outputs)
     logic = ProgramLogic(program, payload, engine)
-    return Subject(problem, axes_of(problem, words), codes, logic)
+    return SearchedProgram(problem, axes_of(problem, words), codes, logic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramLogic:
-    """What a program gives, as the logic of a subject."""
+    """The `logic` of a subject, evaluated by a program."""
 
     program: Program
     payload: float | None
     engine: EngineName
 
     def __call__(self, *arrays: Floats) -> Floats:
-        """Return outputs in their units."""
         return self.program.evaluate(*arrays, payload=self.payload, engine=self.engine).values
 
 
 def find_worst(
-    subject: Subject,
+    subject: SearchedProgram,
     evaluations: int = EVALUATIONS,
     *,
     seed: int = 0,
@@ -406,31 +396,30 @@ def find_worst(
     watched: int = 0,
     workers: Workers = ALONE,
     kind: type[Climbers] = Climbers,
-    one_after_another: bool = False,
-    told: Callable[[float], None] = lambda _: None,
+    sequential: bool = False,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Worst:
-    """Return the worst errors that climbing finds, with about so many evaluations.
+    """Return the largest errors that climbers find with about `evaluations` evaluations.
 
-    `start` are states (samples, inputs) to climb from as well; `kind` are the climbers. The same
-    arguments give the same result on any engine, whoever does the work. Those that go one after
-    another take their random numbers from one sequence, here. `told` is which part of the work is
-    done, as calls end.
+    `start` are additional states (samples, inputs) to climb from. Equal arguments give equal
+    results on any engine and with any workers. A `sequential` search runs here, with one sequence
+    of random numbers. `progress` is called with the completed fraction of the work.
     """
     done = 0
 
-    def each(results: Iterable[Found]) -> list[Found]:
+    def each(results: Iterable[FoundError]) -> list[FoundError]:
         nonlocal done
         ended = []
         for one in results:
             ended.append(one)
             done += one.evaluations
-            told(min(1.0, done / max(1, evaluations)))
+            progress(min(1.0, done / max(1, evaluations)))
         return ended
 
-    given = Shared(subject), kind
+    given = SharedValue(subject), kind
     outputs, axes = len(subject.codes), len(subject.axes)
     seeds: Iterator[Seed]
-    if one_after_another:
+    if sequential:
         seeds, workers, draws_, finals = repeat(np.random.default_rng(seed)), ALONE, 1, 1
     else:
         draws_, finals = DRAWS, FINALS
@@ -452,10 +441,10 @@ def find_worst(
     groups = [one for one in np.array_split(every, finals) if len(one)]
     final = [(*given, next(seeds), own, best[own], turns) for own in groups]
     last = each(workers.in_order(climbed, final))
-    most, where = best_of([*found, *ends, *last])
+    largest, where = best_of([*found, *ends, *last])
     top = np.concatenate([one.states[:, : -(-watched // 2)] for one in last])
     return Worst(
-        (np.tile([1.0, -1.0], outputs) * most).reshape(outputs, 2),
+        (np.tile([1.0, -1.0], outputs) * largest).reshape(outputs, 2),
         where.reshape(outputs, 2, axes),
         done,
         top.reshape(outputs, -1, axes),
@@ -463,12 +452,11 @@ def find_worst(
 
 
 def _parts(count: int, parts: int) -> list[int]:
-    """Return a number as a sum of nearly equal ones."""
     return [(k + 1) * count // parts - k * count // parts for k in range(parts)]
 
 
-def worst_of(subject: Subject, states: Floats) -> Worst:
-    """Return the worst errors at given states (samples, inputs)."""
+def worst_of(subject: SearchedProgram, states: Floats) -> Worst:
+    """Return the largest and least errors at given states (samples, inputs)."""
     errors = subject.errors(states)
     places = np.stack([errors.argmax(axis=0), errors.argmin(axis=0)], axis=1)
     found = np.take_along_axis(errors.T, places, axis=1)

@@ -35,23 +35,30 @@ from boolcomp.base.errors import (
     spelled,
 )
 from boolcomp.base.files import UNFINISHED, check_place, folder_of, read_json, sync_folder
-from boolcomp.base.workers import ALONE, TICK, Late, Workers, executor
+from boolcomp.base.workers import ALONE, TICK, LazyExecutor, Workers, executor
 from boolcomp.engines.choice import engine_name
 from boolcomp.engines.engine import Batch, Evaluation, batch_of, evaluate, not_codable
-from boolcomp.problem.problem import Angles, Seen
+from boolcomp.problem.problem import AngleInputs, SeenAngles
 from boolcomp.problem.sources import problem_of
 from boolcomp.program.files import MOST_HEAD, load_program
 from boolcomp.program.program import HEAD, render_program, save_program
-from boolcomp.scale import zarrays
-from boolcomp.scale.batch_parts import WORDS, Columns, columns_of, piece_rows, results_of
-from boolcomp.scale.batch_sources import find_source, read_part
+from boolcomp.scale import batch_files
+from boolcomp.scale.batch_files import (
+    WORDS,
+    TableColumns,
+    columns_of,
+    find_source,
+    piece_rows,
+    read_part,
+    results_of,
+)
 from boolcomp.scale.journal import (
     ENDINGS,
     NPY,
     ZARR,
     Journal,
     OutFile,
-    Target,
+    ResultTarget,
     create,
     form_for,
     has,
@@ -60,7 +67,16 @@ from boolcomp.scale.journal import (
     written,
 )
 from boolcomp.scale.partition import make_shares
-from boolcomp.scale.stages import BAD, BLOCK, CLIPPED, LANE_GROUP, OUTSIDE, Slot, Work, make_runner
+from boolcomp.scale.stages import (
+    BAD,
+    BLOCK,
+    CLIPPED,
+    LANE_GROUP,
+    OUTSIDE,
+    ChunkSlot,
+    Work,
+    make_runner,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,15 +88,15 @@ if TYPE_CHECKING:
     from boolcomp.engines.engine import Engine, Wiring
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import CodedOutput, Program
-    from boolcomp.scale.batch_parts import Part, Source
+    from boolcomp.scale.batch_files import FilePart, FileSource
     from boolcomp.scale.stages import Runner, Stage
 
 
 # --------------------------------------------------------------------------------------------------
-# What a worker does: it reads the rows of a chunk, evaluates them, and writes the results.
+# Work on a chunk: a worker reads its rows, evaluates them and writes the results.
 #
-# Of a chunk nothing but counts is returned. They are integers, so that their sums are the same in
-# any order, on any number of workers.
+# Workers return counts only. Counts are integers, so that their sums do not depend on the order or
+# the number of workers.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -91,7 +107,7 @@ _known: dict[str, Program] = {}  # of this process, by checksum
 
 
 class Against(NamedTuple):
-    """What results are compared with: a robot or function as users name it, and its key."""
+    """The reference of a comparison: a robot or function by name, and its key."""
 
     name: str
     of: str
@@ -99,28 +115,28 @@ class Against(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """What all chunks of a run have in common."""
+class BatchJob:
+    """The values that all chunks of a run share."""
 
     program: str  # its folder
     checksum: str
     payload: float | None
     engine: EngineName
     threads: int
-    columns: Columns
+    columns: TableColumns
     dtype: str  # of the states
-    target: Target
+    target: ResultTarget
     against: Against | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ChunkTask:
     """One chunk: where its rows stand, and the files of a folder that it makes."""
 
     number: int
     start: int
     stop: int
-    parts: tuple[Part, ...]
+    parts: tuple[FilePart, ...]
     files: tuple[OutFile, ...]
 
 
@@ -132,7 +148,7 @@ class Seconds(NamedTuple):
     writing: float = 0.0
 
 
-class Errors(NamedTuple):
+class OutputErrorSums(NamedTuple):
     """Errors of an output in 1/`FINE` LSB: the sum of squares, and the largest."""
 
     squares: int
@@ -140,13 +156,13 @@ class Errors(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What is counted of a chunk, and how long it took."""
+    """The counts of a chunk and its times."""
 
     samples: int
     saturated_inputs: int
     saturated_outputs: int
     beyond_stops: int
-    errors: tuple[Errors, ...]
+    errors: tuple[OutputErrorSums, ...]
     seconds: Seconds
     sent: int = 0  # bytes from worker to worker
     angle: float = 0.0  # the largest beyond two turns (see `Seen`)
@@ -167,7 +183,7 @@ def remember(checksum: str, program: Program) -> None:
     _known[checksum] = program
 
 
-def program_for(job: Job) -> Program:
+def program_for(job: BatchJob) -> Program:
     """Return the program of a run, if the folder still holds that one."""
     program = _known.get(job.checksum)
     if program is None:
@@ -179,12 +195,12 @@ def program_for(job: Job) -> Program:
     return program
 
 
-def evaluate_chunk(job: Job, task: Task) -> Tally:
+def evaluate_chunk(job: BatchJob, task: ChunkTask) -> Tally:
     """Evaluate a chunk; its results are on the disk when this returns."""
     program = program_for(job)
     engine = program.engine(job.payload, job.engine, job.threads)
     count = Counting(job, program)
-    clock = Clock()
+    clock = StageClock()
     with written(job.target, task.files) as sink:
         for row, part, place, table in pieces(job, task, clock):
             found = evaluated(engine, table, job, part, place)
@@ -196,8 +212,8 @@ def evaluate_chunk(job: Job, task: Task) -> Tally:
     return count.tally(clock.seconds)
 
 
-class Clock:
-    """Deals time to what was done in it: reading (0), logic (1), writing (2)."""
+class StageClock:
+    """Assigns time to reading (0), logic (1) and writing (2)."""
 
     def __init__(self) -> None:
         self._sums = [0.0, 0.0, 0.0]
@@ -211,13 +227,12 @@ class Clock:
 
     @property
     def seconds(self) -> Seconds:
-        """What was dealt so far."""
         return Seconds(*self._sums)
 
 
 def pieces(
-    job: Job, task: Task, clock: Clock | None = None
-) -> Iterator[tuple[int, Part, int, NDArray[Any]]]:
+    job: BatchJob, task: ChunkTask, clock: StageClock | None = None
+) -> Iterator[tuple[int, FilePart, int, NDArray[Any]]]:
     """Yield the chunk's rows: number of the first, its part and place there, and the table."""
     most = piece_rows(job.columns.width, job.dtype)
     row = task.start
@@ -240,8 +255,10 @@ def arrays_of(table: NDArray[Any], groups: Sequence[Any]) -> list[NDArray[Any]]:
     return np.split(table, ends, axis=1)
 
 
-def evaluated(engine: Engine, table: NDArray[Any], job: Job, part: Part, place: int) -> Evaluation:
-    """Return what an engine makes of rows; errors name the file and the sample in it."""
+def evaluated(
+    engine: Engine, table: NDArray[Any], job: BatchJob, part: FilePart, place: int
+) -> Evaluation:
+    """Return the results of an engine; errors name the file and the sample."""
     arrays = arrays_of(table, engine.wiring.groups)
     with naming(engine.wiring, arrays, job, part, place):
         return evaluate(engine, arrays, coded=job.dtype == WORDS)
@@ -249,7 +266,7 @@ def evaluated(engine: Engine, table: NDArray[Any], job: Job, part: Part, place: 
 
 @contextlib.contextmanager
 def naming(
-    wiring: Wiring, arrays: Sequence[NDArray[Any]], job: Job, part: Part, place: int
+    wiring: Wiring, arrays: Sequence[NDArray[Any]], job: BatchJob, part: FilePart, place: int
 ) -> Iterator[None]:
     """Let errors name the file of these arrays, and the sample in it; they begin at this one."""
     try:
@@ -263,15 +280,15 @@ def naming(
 
 
 class Counting:
-    """Sums up what is counted, piece after piece."""
+    """Sums of counts over pieces."""
 
-    def __init__(self, job: Job, program: Program) -> None:
+    def __init__(self, job: BatchJob, program: Program) -> None:
         self._program, self._payload = program, job.payload
         self._problem = None if job.against is None else reference(job.against, job.payload)
         outputs = program.chosen(job.payload).outputs if self._problem else ()
         self._steps = np.array([output.code.step for output in outputs])
         self._coded = job.dtype == WORDS
-        self._angles, self._seen = Angles(program.groups, program.angles), Seen()
+        self._angles, self._seen = AngleInputs(program.groups, program.angles), SeenAngles()
         self._counts = [0, 0, 0, 0]
         self._errors = [[0, 0] for _ in outputs]
 
@@ -312,7 +329,7 @@ class Counting:
     def tally(self, seconds: Seconds) -> Tally:
         """Return the sums."""
         samples, inputs, outputs, beyond = self._counts
-        errors = tuple(Errors(*sums) for sums in self._errors)
+        errors = tuple(OutputErrorSums(*sums) for sums in self._errors)
         return Tally(
             samples, inputs, outputs, beyond, errors, seconds,
             angle=self._seen.most, outside=self._seen.outside,
@@ -329,11 +346,10 @@ def reference(against: Against, payload: float | None) -> Problem:
 
 
 # --------------------------------------------------------------------------------------------------
-# How the rows of a source are dealt to chunks: one call of a worker each.
+# Division of a source into chunks: one call of a worker each.
 #
-# A chunk is done or not, so it is what is lost when a run is killed; and it is what a worker is
-# sent for, so it takes many times as long as to send it. Chunks depend on the files alone, not on
-# workers.
+# A chunk is the unit of work that a killed run loses, and takes many times as long as a call.
+# Chunks depend on the files only, not on workers.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -342,14 +358,13 @@ SHORT = 16  # chunks are enough for files of fewer rows
 
 
 def usual_chunk(rows: int) -> int:
-    """Return how many rows a chunk has."""
     return max(LEAST, min(MOST, -(-rows // (SHORT * LEAST)) * LEAST))
 
 
-class Plan(Sequence[Task]):
-    """The chunks of a run, made when they are asked for: there may be very many."""
+class ChunkPlan(Sequence[ChunkTask]):
+    """The chunks of a run, made when needed, because there may be millions."""
 
-    def __init__(self, source: Source, form: str, rows: int) -> None:
+    def __init__(self, source: FileSource, form: str, rows: int) -> None:
         self.source, self.form = source, form
         self.by_files = source.folder and form in ENDINGS
         self.ends = _by_files(source, rows) if self.by_files else _by_rows(source, form, rows)
@@ -359,10 +374,10 @@ class Plan(Sequence[Task]):
         return len(self.ends)
 
     @overload
-    def __getitem__(self, place: int) -> Task: ...
+    def __getitem__(self, place: int) -> ChunkTask: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Task]: ...
-    def __getitem__(self, place: int | slice) -> Task | Sequence[Task]:
+    def __getitem__(self, place: slice) -> Sequence[ChunkTask]: ...
+    def __getitem__(self, place: int | slice) -> ChunkTask | Sequence[ChunkTask]:
         if isinstance(place, slice):
             return [self[k] for k in range(*place.indices(len(self)))]
         if not 0 <= place < len(self):
@@ -375,17 +390,17 @@ class Plan(Sequence[Task]):
             starts = self.source.starts
             start, stop = starts[first], starts[last]
             named = [OutFile(self.stems[k], starts[k], starts[k + 1]) for k in range(first, last)]
-        return Task(place, start, stop, self.source.parts(start, stop), tuple(named))
+        return ChunkTask(place, start, stop, self.source.parts(start, stop), tuple(named))
 
 
-def _by_rows(source: Source, form: str, rows: int) -> list[int]:
+def _by_rows(source: FileSource, form: str, rows: int) -> list[int]:
     """Return the last row's end of every chunk.
 
     Chunks end where reading may best stop; of an array that is written, where a chunk of it ends.
     """
     ends: list[int] = []
     if form == ZARR:
-        each = -(-rows // zarrays.ROWS) * zarrays.ROWS
+        each = -(-rows // batch_files.ROWS) * batch_files.ROWS
         ends = [*range(each, source.rows, each), source.rows]
     else:
         row = 0
@@ -395,7 +410,7 @@ def _by_rows(source: Source, form: str, rows: int) -> list[int]:
     return ends or [0]
 
 
-def _by_files(source: Source, rows: int) -> list[int]:
+def _by_files(source: FileSource, rows: int) -> list[int]:
     """Return the end of every chunk's files: whole ones, whose rows are enough together."""
     starts = source.starts
     names = [Path(name).stem for name, _ in source.files]
@@ -422,7 +437,7 @@ LAYOUT = 1  # of journals and chunks: runs of others are not gone on with
 
 @dataclass(frozen=True, slots=True)
 class OutputErrors:
-    """What an output errs by, over all states of a run, in LSB."""
+    """Errors of an output over all states of a run, in LSB."""
 
     name: str
     rms: float
@@ -430,12 +445,12 @@ class OutputErrors:
 
 
 @dataclass(frozen=True, slots=True)
-class Batches:
-    """What a run found: counts over all samples, and errors where results were compared.
+class BatchTotals:
+    """Counts over all samples of a run, and errors if results were compared.
 
-    `resumed` of the `chunks` were done by earlier runs. `seconds` are those of workers, summed up,
-    of this run and the earlier ones; `sent` are bytes from worker to worker. Results are of the
-    type `answer`. A `question` is asked where angles look like degrees.
+    `resumed` of the `chunks` were done by earlier runs. `seconds` are the sum over workers of this
+    and earlier runs; `sent` is the number of bytes between workers. Results have the type `answer`.
+    `question` is a warning about angles that may be degrees.
     """
 
     samples: int
@@ -466,16 +481,16 @@ def evaluate_files(
     of: str = "inverse-dynamics",
     chunk: int | None = None,
     advance: Callable[[int], None] = lambda _: None,
-) -> Batches:
-    """Evaluate the states of files into files, by `workers`, and return what was counted.
+) -> BatchTotals:
+    """Evaluate the states of files into files by `workers`, and return the counts.
 
-    The source is an .npy or Parquet file, a zarr array, or a folder of .npy or Parquet files, which
-    are one table in the order of their names, numbers in them taken as such. The target is an .npy
-    file, a zarr array (.zarr), or a folder of Parquet (.parquet) or of files as the source's.
-    Unsigned integers are code words, of other numbers float32 stays so. With `against`, a robot or
-    a function (file), results are compared with what is exact. `advance` is told how many more
-    rows are done. Of a Dask cluster workers may share the product terms of a chunk (`shard`) and
-    not the samples. Given again, a run that was ended goes on.
+    The source is an .npy or Parquet file, a zarr array, or a folder of .npy or Parquet files that
+    form one table in the natural order of their names. The target is an .npy file, a zarr array
+    (.zarr), or a folder of Parquet files (.parquet) or of files like those of the source. Unsigned
+    integers are code words; float32 stays float32. `against` names a robot or a function (file)
+    whose exact results are compared. `advance` is called with the number of rows that were
+    completed. On a Dask cluster, workers can share the product terms of a chunk instead of samples
+    (`shard`). An interrupted run continues when it is called again.
     """
     final = Path(os.path.realpath(target))  # a symbolic link stays one
     check_place(final / "any" if final.is_dir() else final)
@@ -486,7 +501,7 @@ def evaluate_files(
     if shard != "samples":
         check_shard(shard, run.mode)
     rows = usual_chunk(run.source.rows) if chunk is None else max(1, chunk)
-    plan = Plan(run.source, job.target.form, rows)
+    plan = ChunkPlan(run.source, job.target.form, rows)
     asked = {
         "layout": LAYOUT, "program": job.checksum, "payload": job.payload,
         "input": run.source.identity, "rows": run.source.rows, "output": job.target.form,
@@ -518,7 +533,7 @@ def evaluate_files(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    job: Job
+    job: BatchJob
     source: Any
     outputs: Sequence[CodedOutput]
     mode: str
@@ -563,14 +578,14 @@ def _prepared(
         raise UsageError(f"{target} is the input: give the results another name")
     form = form_for(target, found.form)
     real = "float32" if found.dtype == "float32" else "float64"
-    grown = Target(form, str(folder / "output"), str(target), found.rows, real, results)
+    grown = ResultTarget(form, str(folder / "output"), str(target), found.rows, real, results)
     compared = None if against is None else _against(str(against), of, payload, program)
-    job = Job(str(place), checksum, payload, "auto", 1, columns, found.dtype, grown, compared)
+    job = BatchJob(str(place), checksum, payload, "auto", 1, columns, found.dtype, grown, compared)
     return _Run(job, found, program.chosen(payload).outputs, program.mode)
 
 
 def _against(name: str, of: str, payload: float | None, program: Program) -> Against:
-    """Return what results are compared with: it must be of the same words."""
+    """Return the reference of the comparison; it must have the same words."""
     path = Path(name.partition("#")[0])
     absolute = str(path.absolute()) + name[len(str(path)) :] if path.is_file() else name
     problem = reference(Against(absolute, of, ""), payload)
@@ -587,11 +602,11 @@ def _function(of: Problem | Program) -> str:
     return f"{inputs} give {listing(of.returned.members)}"
 
 
-def _begun(journal: Journal, job: Job, plan: Sequence[Task], final: Path) -> bool:
+def _begun(journal: Journal, job: BatchJob, plan: Sequence[ChunkTask], final: Path) -> bool:
     """Make what workers write to, if it is not there; tell whether a run was as good as over."""
     target = job.target
     if is_there(target):
-        if target.form in ENDINGS:  # files that somebody took away are made again
+        if target.form in ENDINGS:  # deleted files are made again
             for number in [*journal.done]:
                 if number >= len(plan) or not all(has(target, x) for x in plan[number].files):
                     del journal.done[number]
@@ -607,8 +622,8 @@ def _begun(journal: Journal, job: Job, plan: Sequence[Task], final: Path) -> boo
     return False
 
 
-def _check_free(target: Target, final: Path) -> None:
-    """Refuse to replace what is no file: whatever lies in a folder may be dear to somebody."""
+def _check_free(target: ResultTarget, final: Path) -> None:
+    """Refuse to replace a folder that is no earlier result."""
     if final.is_dir() and (target.form == NPY or any(final.iterdir())):
         raise DataError(f"{target.name}: is a folder already: take it away, or give another name")
     if final.is_file() and target.form != NPY:
@@ -616,18 +631,18 @@ def _check_free(target: Target, final: Path) -> None:
 
 
 def _tallies(
-    workers: Workers, shard: str, job: Job, plan: Sequence[Task], left: Sequence[int]
+    workers: Workers, shard: str, job: BatchJob, plan: Sequence[ChunkTask], left: Sequence[int]
 ) -> Iterator[tuple[int, Tally]]:
     """Yield (place, tally) of the chunks that are left, as they come."""
     if shard == "samples" or not left:
-        return workers.completed(evaluate_chunk, Calls(job, plan, left))
+        return workers.completed(evaluate_chunk, ChunkCalls(job, plan, left))
     return completed(workers, job, plan, left)
 
 
-class Calls(list[Any]):
-    """The calls for the chunks of these numbers, made when they are asked for."""
+class ChunkCalls(list[Any]):
+    """The calls for chunks with these numbers, made when needed."""
 
-    def __init__(self, job: Job, plan: Sequence[Task], numbers: Iterable[int]) -> None:
+    def __init__(self, job: BatchJob, plan: Sequence[ChunkTask], numbers: Iterable[int]) -> None:
         super().__init__(numbers)
         self._job, self._plan = job, plan
 
@@ -635,7 +650,7 @@ class Calls(list[Any]):
         return self._job, self._plan[super().__getitem__(place)]
 
 
-def _publish(target: Target, final: Path) -> None:
+def _publish(target: ResultTarget, final: Path) -> None:
     """Give what is whole its name."""
     place = Path(target.place)
     with telling(target):
@@ -649,8 +664,8 @@ def _publish(target: Target, final: Path) -> None:
 
 
 def _summed(
-    job: Job, outputs: Sequence[CodedOutput], journal: Journal, chunks: int, resumed: int
-) -> Batches:
+    job: BatchJob, outputs: Sequence[CodedOutput], journal: Journal, chunks: int, resumed: int
+) -> BatchTotals:
     """Sum up what is known of all chunks, in their order: seconds are no integers."""
     records = [journal.done[k] for k in sorted(journal.done)]
     samples, inputs, results, beyond, sent = (
@@ -661,16 +676,16 @@ def _summed(
     outside = sum(int(record.get("outside", 0)) for record in records)
     errors = []
     for k, output in enumerate(outputs if job.against else ()):
-        each = [Errors(*record["errors"][k]) for record in records]
+        each = [OutputErrorSums(*record["errors"][k]) for record in records]
         mean = sum(one.squares for one in each) / max(1, samples)
         largest = max((one.largest for one in each), default=0)
         errors.append(OutputErrors(output.name, mean**0.5 / FINE, largest / FINE))
     columns = zip(*(record["seconds"] for record in records), strict=True)
     seconds = Seconds(*(float(sum(column)) for column in columns))
     answer: Answer = "float32" if job.target.dtype == "float32" else "float64"
-    return Batches(
+    return BatchTotals(
         samples, inputs, results, beyond, tuple(errors), chunks, resumed, seconds, sent, answer,
-        Seen(angle, outside, samples).question,
+        SeenAngles(angle, outside, samples).question,
     )  # fmt: skip
 
 
@@ -691,17 +706,16 @@ def _tidy(folder: Path) -> None:
 # --------------------------------------------------------------------------------------------------
 # Product terms dealt to the workers of a Dask cluster (the paper's Fig. 2a), chunk by chunk.
 #
-# Every worker evaluates its terms for all samples of a chunk, which it reads itself; the planes of
-# partial results go from worker to worker, and the last joins them and makes the outputs, as
-# `parallel.sharding.shares` has it for the processes of one machine. Only Dask hands results from
-# worker to worker; so there is no other way than that.
+# Every worker evaluates its terms for all samples of a chunk, which it reads itself. The planes of
+# partial results pass from worker to worker; the last one joins them and makes the outputs (see
+# `partition`). Only Dask passes results between workers, so this needs a Dask cluster.
 # --------------------------------------------------------------------------------------------------
 
 
 AHEAD = 3  # chunks under way at a time, each at another worker
 
 
-class Share:
+class EngineShare:
     """An engine for one share: it makes planes, or takes those of the others and makes outputs."""
 
     name = "llvm"
@@ -723,8 +737,8 @@ class Share:
         work = Work(batch.samples, size, tuple(arrays), values, words, addresses)
         self.sent = _aligned(len(self.stage.sent) * size // 8)
         counts = np.zeros(4, np.int64)
-        sent = None if outputs else Slot(self.sent.ctypes.data, self.sent)
-        slots = [Slot(planes.ctypes.data, planes) for planes in self.handed]
+        sent = None if outputs else ChunkSlot(self.sent.ctypes.data, self.sent)
+        slots = [ChunkSlot(planes.ctypes.data, planes) for planes in self.handed]
         self.runner.run_chunk(work, 0, slots, sent, counts)
         if counts[BAD]:
             raise not_codable(self.wiring, batch)
@@ -750,21 +764,20 @@ def _aligned(size: int) -> NDArray[np.uint8]:
     return room[start : start + size]
 
 
-def share_of(job: Job, k: int, count: int) -> Share:
-    """Return the share of a worker, dealt and compiled once a thread of it."""
+def share_of(job: BatchJob, k: int, count: int) -> EngineShare:
     return _share_of(job, k, count, threading.get_ident())
 
 
 @lru_cache(maxsize=8)
-def _share_of(job: Job, k: int, count: int, thread: int) -> Share:
+def _share_of(job: BatchJob, k: int, count: int, thread: int) -> EngineShare:
     del thread  # a share has memory of its own
     program = program_for(job)
     load = program.chosen(job.payload).loads[0].payload
     stages = make_shares(program, count, load)
-    return Share(stages[k], program.wiring(load), engine_name(job.engine))
+    return EngineShare(stages[k], program.wiring(load), engine_name(job.engine))
 
 
-def partial(job: Job, task: Task, k: int, count: int) -> list[NDArray[np.uint8]]:
+def partial(job: BatchJob, task: ChunkTask, k: int, count: int) -> list[NDArray[np.uint8]]:
     """Return the planes of a share that is not the last, for all rows of a chunk, by pieces."""
     share = share_of(job, k, count)
     made = []
@@ -776,11 +789,11 @@ def partial(job: Job, task: Task, k: int, count: int) -> list[NDArray[np.uint8]]
     return made
 
 
-def joined(job: Job, task: Task, count: int, *others: list[NDArray[np.uint8]]) -> Tally:
+def joined(job: BatchJob, task: ChunkTask, count: int, *others: list[NDArray[np.uint8]]) -> Tally:
     """Do the last share of a chunk, join what the others made, and write the results."""
     program = program_for(job)
     share = share_of(job, count - 1, count)
-    counting, clock = Counting(job, program), Clock()
+    counting, clock = Counting(job, program), StageClock()
     with written(job.target, task.files) as sink:
         for place, (row, part, first, table) in enumerate(pieces(job, task, clock)):
             share.handed = [_at_a_line(planes[place]) for planes in others]
@@ -804,7 +817,7 @@ def _at_a_line(planes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def completed(
-    workers: Workers, job: Job, plan: Sequence[Task], numbers: Sequence[int]
+    workers: Workers, job: BatchJob, plan: Sequence[ChunkTask], numbers: Sequence[int]
 ) -> Iterator[tuple[int, Tally]]:
     """Yield (place, tally) of every chunk of these numbers as it comes, made by all workers."""
     with _dask(workers) as pool:
@@ -831,7 +844,7 @@ def completed(
             yield under_way.pop(future.key), future.result()
 
 
-def _submitted(client: Any, names: Sequence[str], job: Job, task: Task) -> Any:
+def _submitted(client: Any, names: Sequence[str], job: BatchJob, task: ChunkTask) -> Any:
     """Submit a chunk: a share to every worker, and the last one is fed by the others."""
     count = len(names)
 
@@ -847,7 +860,7 @@ def _dask(workers: Workers) -> Iterator[Any]:
     """Provide a cluster; what others opened stays open."""
     where = workers.where
     with contextlib.ExitStack() as stack:
-        opened = isinstance(where, Late)
+        opened = isinstance(where, LazyExecutor)
         pool: Any = where.started if opened else stack.enter_context(executor(where))
         if not hasattr(pool, "client"):
             raise UsageError(

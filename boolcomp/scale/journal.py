@@ -1,8 +1,7 @@
-"""Where results of very many states go: a file, a zarr array, or a folder of files.
+"""Targets of batch results (a file, a zarr array or a folder of files) and the journal of a run.
 
-They grow in a folder of their own, `OUT.unfinished`, and appear under their name when all are
-there. Workers write ranges of rows that no other worker writes. What is written is on the disk
-before a chunk counts as done.
+Results grow in the folder `OUT.unfinished` and are renamed when they are complete. Each worker
+writes its own ranges of rows. Data are on the disk before their chunk counts as done.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ import numpy as np
 
 from boolcomp.base.errors import DataError, UsageError, listing, parse_json, suggestion
 from boolcomp.base.files import PLAIN, sync_folder, whole_file
-from boolcomp.scale import npyfiles, parquetfiles, zarrays
-from boolcomp.scale.npyfiles import HEADER
+from boolcomp.scale import batch_files
+from boolcomp.scale.batch_files import HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,15 +29,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.scale.batch_parts import Columns
+    from boolcomp.scale.batch_files import TableColumns
 
 
 # --------------------------------------------------------------------------------------------------
-# Which chunks of a run are done: a sealed line each, in the order in which they were done.
+# The journal: a line with a checksum for each finished chunk.
 #
-# The first line says what run it is. Whatever ends a run, the lines that are whole are true: a line
-# is written when its chunk's results are on the disk. A torn or damaged line, or one that a power
-# failure took, is as good as none: its chunk is done again. One process at a time has the journal.
+# The first line identifies the run. A line is written when the results of its chunk are on the
+# disk, so every complete line is true. Chunks of incomplete or damaged lines are repeated. One
+# process at a time holds the lock of the journal.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -79,12 +78,12 @@ class Journal:
         self.close()
 
     def _require_plain(self) -> None:
-        """Refuse what is no file before it is opened: a pipe's reader would take notice."""
+        """Refuse other kinds of files before they are opened (a pipe's reader would be woken)."""
         with contextlib.suppress(FileNotFoundError):
             self._require_file(self.path.lstat().st_mode)
 
     def _require_file(self, mode: int) -> None:
-        """Refuse what is no file, and a folder that lies elsewhere: it is to be removed."""
+        """Refuse anything but a file, and links to folders, before removal."""
         if self.path.parent.is_symlink() or not stat.S_ISREG(mode):
             raise DataError(f"{self.path.parent}: holds no journal of a run: take it away")
 
@@ -145,10 +144,7 @@ class Journal:
 
     @staticmethod
     def begun(path: Path) -> bool:
-        """Tell whether a journal that nobody has says anything beyond its first line.
-
-        What is no journal of ours is not known to say nothing.
-        """
+        """Tell whether an unlocked journal has finished chunks; True for unknown files."""
         try:
             handle = os.open(path, os.O_RDONLY | PLAIN)
         except FileNotFoundError:
@@ -182,7 +178,7 @@ def _line(record: Mapping[str, Any], key: str) -> str:
 
 
 def _parsed(line: str, key: str) -> dict[str, Any] | None:
-    """Return what a line says; None where it is not whole, or of another run."""
+    """Return the chunk of a line; None if the line is damaged or of another run."""
     seal, _, body = line.partition(" ")
     if hashlib.sha256(f"{key}{body[:-1]}".encode()).hexdigest()[:SEAL] != seal:
         return None
@@ -205,19 +201,18 @@ _NO_ROOM_KEPT = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)  # by systems tha
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What grows at `place`, and is to be called `name` in messages; `dtype` is that of results."""
+class ResultTarget:
+    """Results that grow at `place`, called `name` in messages, of type `dtype`."""
 
     form: str
     place: str
     name: str
     rows: int
     dtype: str
-    results: Columns
+    results: TableColumns
 
     @property
     def row_bytes(self) -> int:
-        """How many bytes a row takes."""
         return self.results.width * np.dtype(self.dtype).itemsize
 
 
@@ -249,17 +244,17 @@ def form_for(path: Path, source: str) -> str:
     return PARQUET if source == ".parquet" else NPY_FOLDER
 
 
-def create(target: Target) -> None:
-    """Make what workers write to; a disk that is too small is heard of here, by .npy files."""
+def create(target: ResultTarget) -> None:
+    """Make the files that workers write to; .npy files reserve their space here."""
     place = Path(target.place)
     with telling(target):
         if target.form == ZARR:
-            zarrays.create(place, target.rows, target.results, target.dtype)
+            batch_files.create(place, target.rows, target.results, target.dtype)
         elif target.form != NPY:
             place.mkdir()
         else:
             with place.open("xb") as file:
-                file.write(npyfiles.header(target.rows, target.results.width, target.dtype))
+                file.write(batch_files.header(target.rows, target.results.width, target.dtype))
                 file.flush()
                 _take(file.fileno(), HEADER + target.rows * target.row_bytes)
                 os.fsync(file.fileno())
@@ -278,27 +273,26 @@ def _take(handle: int, size: int) -> None:
     os.ftruncate(handle, size)
 
 
-def is_there(target: Target) -> bool:
+def is_there(target: ResultTarget) -> bool:
     """Tell whether what workers write to is there, as far as one sees."""
     place = Path(target.place)
     if target.form == NPY:
         size = HEADER + target.rows * target.row_bytes
         return place.is_file() and place.stat().st_size == size
     if target.form == ZARR:
-        return (place / zarrays.HEADS[0]).is_file()
+        return (place / batch_files.HEADS[0]).is_file()
     return place.is_dir()
 
 
-def has(target: Target, file: OutFile) -> bool:
-    """Tell whether a file of a folder is there."""
+def has(target: ResultTarget, file: OutFile) -> bool:
     return (Path(target.place) / f"{file.name}{ENDINGS[target.form]}").is_file()
 
 
 @contextlib.contextmanager
-def written(target: Target, files: Sequence[OutFile]) -> Iterator[Writer]:
-    """Provide what takes the results of a chunk, which are on the disk when the block has ended.
+def written(target: ResultTarget, files: Sequence[OutFile]) -> Iterator[Writer]:
+    """Provide the writer of a chunk; its results are on the disk when the block ends.
 
-    Of a folder these `files` are the chunk's.
+    `files` are those of the chunk in a folder.
     """
     with telling(target):
         if target.form == NPY:
@@ -309,7 +303,7 @@ def written(target: Target, files: Sequence[OutFile]) -> Iterator[Writer]:
             finally:
                 os.close(handle)
         elif target.form == ZARR:
-            rows = _Chunks(zarrays.to_write(Path(target.place)), target)
+            rows = _Chunks(batch_files.to_write(Path(target.place)), target)
             yield rows
             rows.finish()
         else:
@@ -335,9 +329,9 @@ class _Range:
 class _Chunks:
     """Rows of a zarr array, set by whole chunks of it."""
 
-    def __init__(self, array: Any, target: Target) -> None:
+    def __init__(self, array: Any, target: ResultTarget) -> None:
         self.array, self.all = array, target.rows
-        self.room = np.empty((zarrays.ROWS, target.results.width), target.dtype)
+        self.room = np.empty((batch_files.ROWS, target.results.width), target.dtype)
         self.start = self.count = 0
 
     def write(self, row: int, values: NDArray[Any]) -> None:
@@ -360,7 +354,7 @@ class _Chunks:
 class _Files:
     """Files of a folder, one after the other, each whole or not there."""
 
-    def __init__(self, target: Target, files: Sequence[OutFile]) -> None:
+    def __init__(self, target: ResultTarget, files: Sequence[OutFile]) -> None:
         self.target, self.left = target, list(files)
         self.kind = np.dtype(target.dtype).newbyteorder("<")
         self.opened = contextlib.ExitStack()
@@ -390,11 +384,11 @@ class _Files:
     def _file(self, file: OutFile) -> Iterator[Any]:
         target = self.target
         path = Path(target.place) / f"{file.name}{ENDINGS[target.form]}"
-        if not path.parent.is_dir():  # somebody took it away: it is not to come again
+        if not path.parent.is_dir():  # it was deleted: do not make it again
             raise DataError(f"{path.parent}: is not there any more")
         with whole_file(path) as stream:
             if target.form == PARQUET:
-                with parquetfiles.written(stream, target.results, target.dtype) as write:
+                with batch_files.written(stream, target.results, target.dtype) as write:
                     yield write
             else:
                 yield self._npy(stream, file)
@@ -402,7 +396,7 @@ class _Files:
     def _npy(self, stream: BinaryIO, file: OutFile) -> Any:
         target = self.target
         rows = file.stop - file.start
-        stream.write(npyfiles.header(rows, target.results.width, target.dtype))
+        stream.write(batch_files.header(rows, target.results.width, target.dtype))
         return lambda values: stream.write(np.ascontiguousarray(values, self.kind).data)
 
     def write(self, row: int, values: NDArray[Any]) -> None:
@@ -417,7 +411,7 @@ class _Files:
 
 
 @contextlib.contextmanager
-def telling(target: Target) -> Iterator[None]:
+def telling(target: ResultTarget) -> Iterator[None]:
     """Make a sentence of what a system says about writing."""
     try:
         yield

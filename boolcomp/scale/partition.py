@@ -1,16 +1,15 @@
-"""A program's product terms shared by several processes (the paper's Fig. 2), as stages.
+"""Product terms of a program divided among processes (the paper's Fig. 2), as stages.
 
-A share evaluates its terms and has partial results: of a table that is cut, the partial ORs of its
-output bits; of the tables that it holds whole, one partial integer sum an output, which is fewer
-planes than the tables' words (19 in place of 54 for the 2R). OR and + are associative and
-commutative, so they may be joined in any order. `make_shares` is Fig. 2a: all shares work on the
-same samples, and the last joins what the others hand it and makes the outputs. `make_pipeline` is
-Fig. 2b: samples flow through the shares; the first codes the words, every one adds its terms to
-what comes, and the last makes the outputs. Which terms go where: see `deal`.
+A share evaluates its terms to partial results: partial ORs of the output bits of a divided table,
+and one partial integer sum for each output of its whole tables. The sum has fewer planes than the
+words of the tables (19 instead of 54 for the 2R). OR and + are associative and commutative, so the
+order of joining is free. `make_shares` is Fig. 2a: all shares work on the same samples, and the
+last one joins the partial results and makes the outputs. `make_pipeline` is Fig. 2b: samples pass
+through the shares; the first codes the words, each adds its terms, and the last makes the outputs.
+`deal` assigns terms to shares.
 
-One process joins all in Fig. 2a: right for the few processes of one machine. With very many, the
-planes it is handed would take longer than its terms, and a tree of joins would have to take over
-(`benchmarks/sharding.py` computes both).
+In Fig. 2a one process joins all partial results, which suits the few processes of one machine; very
+many would need a tree of joins.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from boolcomp.scale.stages import Feed, StageBuilder, whole_stage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from boolcomp.engines.engine import Call, Port, Result, Wiring
+    from boolcomp.engines.engine import Call, EnginePort, Result, Wiring
     from boolcomp.logic.network import Network
     from boolcomp.program.program import Load, Program
     from boolcomp.scale.stages import Stage
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class TermLeaf:
     """A term of an output: a table over signals of the network, times a factor if there is one."""
 
     output: int
@@ -58,11 +57,10 @@ class Leaf:
 
     @property
     def signals(self) -> tuple[int, ...]:
-        """All signals that it reads."""
         return self.term.operands if self.factor is None else (*self.term.operands, self.factor)
 
 
-def leaves_of(network: Network) -> tuple[Leaf, ...]:
+def leaves_of(network: Network) -> tuple[TermLeaf, ...]:
     """Return the leaves of all outputs, output by output."""
     uses = [0] * (CONSTANTS + network.inputs + len(network.nodes))
     for _, operands in network.nodes:
@@ -75,20 +73,20 @@ def leaves_of(network: Network) -> tuple[Leaf, ...]:
 
 
 class _Flat:
-    """Flattens the ORs of a network that nobody else reads."""
+    """Flattens ORs of a network that have a single reader."""
 
     def __init__(self, network: Network, uses: list[int]) -> None:
         self.network = network
         self.first = CONSTANTS + network.inputs
         self.uses = uses
 
-    def leaves(self, output: int) -> Iterable[Leaf]:
+    def leaves(self, output: int) -> Iterable[TermLeaf]:
         for term in self.terms(self.network.outputs[output]):
             factor, other = self.factored(term)
             if other is None:
-                yield Leaf(output, term)
+                yield TermLeaf(output, term)
             else:
-                yield from (Leaf(output, inner, factor) for inner in self.terms(other))
+                yield from (TermLeaf(output, inner, factor) for inner in self.terms(other))
 
     def terms(self, top: int) -> Iterable[Node]:
         """Yield the terms of an OR; a signal that is none is one term."""
@@ -109,7 +107,6 @@ class _Flat:
             yield from others
 
     def own(self, signal: int) -> bool:
-        """Tell whether a signal is a node that only one other reads."""
         return signal >= self.first and self.uses[signal] == 1
 
     def factored(self, term: Node) -> tuple[int | None, int | None]:
@@ -148,7 +145,7 @@ def _apart(node: Node) -> tuple[list[int], list[Node]] | tuple[()]:
     return alone, others
 
 
-def cones_of(network: Network, leaves: Sequence[Leaf]) -> list[frozenset[int]]:
+def cones_of(network: Network, leaves: Sequence[TermLeaf]) -> list[frozenset[int]]:
     """Return for every leaf the nodes that it needs, by signal."""
     first = CONSTANTS + network.inputs
     cones = []
@@ -165,7 +162,7 @@ def cones_of(network: Network, leaves: Sequence[Leaf]) -> list[frozenset[int]]:
     return cones
 
 
-def part_of(network: Network, leaves: Iterable[Leaf]) -> Network:
+def part_of(network: Network, leaves: Iterable[TermLeaf]) -> Network:
     """Return a network of the same inputs and outputs with these leaves alone in its ORs."""
     chosen = list(leaves)
     first = CONSTANTS + network.inputs
@@ -221,11 +218,9 @@ class Growth:
         self.behind = {signal: len(owners) for signal, owners in self.owners.items()}
 
     def cost(self) -> int:
-        """Return what all leaves that are left cost: their nodes, and half an OR a leaf."""
         return sum(count > 0 for count in self.behind.values()) + (len(self.left) + 1) // 2
 
     def taken_cost(self, taken: Sequence[int]) -> int:
-        """Return what the leaves cost that were just taken."""
         return len(self.inside) + (len(taken) + 1) // 2
 
     def take(self, cost: int) -> list[int]:
@@ -275,25 +270,24 @@ class Growth:
 
 
 # --------------------------------------------------------------------------------------------------
-# Who evaluates which product terms: a program's tables dealt to shares of equal cost.
+# Assignment of product terms: the tables of a program are dealt to shares of equal cost.
 #
-# Cost is counted in nodes: each reads two or three literals, and is one instruction for 512
-# samples. Tables are dealt in falling order of cost, each whole to the share with the least load
-# (LPT), which cuts nothing. Only where a table is larger than the room left in a share is it cut,
-# so that as a rule it is the largest that are cut, and no more of them than there are shares: what
-# is cut costs twice, in sub-cubes that both sides need and in planes handed on. A part is grown
-# leaf by leaf towards what it already has (`leaves.Growth`).
+# Cost is the number of nodes: each reads two or three literals and is one instruction for 512
+# samples. Tables are dealt in decreasing order of cost, each to the share with the least load
+# (LPT). A table is divided only if it exceeds the room left in a share; usually these are the
+# largest, and at most as many as there are shares. Division costs sub-cubes that both sides need
+# and planes that are passed on. A part grows leaf by leaf towards the leaves it has (`Growth`).
 # --------------------------------------------------------------------------------------------------
 
 
-# What else costs time, in nodes: fitted on the 2R, so that both of two shares take as long.
+# Other costs in nodes, fitted on the 2R so that two shares take equal times.
 WORD_NODES = 50  # to code an input word
 OUTPUT_NODES = 300  # to make an output and its code word from planes
 _ROUNDS = 5  # of halving the interval in which the best balance lies
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class OutputSum:
     """An output's sum: the calls whose words it adds, and how."""
 
     calls: tuple[int, ...]
@@ -312,13 +306,12 @@ class TermCalls:
 
     wiring: Wiring
     calls: dict[int, Call]
-    totals: tuple[Total, ...]
+    totals: tuple[OutputSum, ...]
 
     def network(self, call: int) -> Network:
-        """Return the network of a call."""
         return self.wiring.networks[self.calls[call].network]
 
-    def ports(self, calls: Iterable[int]) -> list[Port]:
+    def ports(self, calls: Iterable[int]) -> list[EnginePort]:
         """Return the ports whose planes these calls read."""
         planes = {plane for call in calls for plane in self.calls[call].inputs}
         return [
@@ -347,21 +340,20 @@ def terms_of(load: Load, wiring: Wiring) -> TermCalls:
             firsts.append(adder.inputs[at])
             at += addend.bits
         total = Sum(tuple(addends.values()), output.code.bits, output.guard_bits)
-        totals.append(Total(tuple(firsts), total, result))
+        totals.append(OutputSum(tuple(firsts), total, result))
     return TermCalls(wiring, calls, tuple(totals))
 
 
 @dataclass(slots=True)
-class Share:
-    """What one process evaluates: whole tables and parts of tables, by call."""
+class ProcessShare:
+    """The terms of one process: whole tables and parts of tables, by call."""
 
     load: int
     whole: list[int] = field(default_factory=list)
-    parts: dict[int, list[Leaf]] = field(default_factory=dict)
+    parts: dict[int, list[TermLeaf]] = field(default_factory=dict)
 
     @property
     def calls(self) -> tuple[int, ...]:
-        """The calls that it evaluates, wholly or in part."""
         return (*self.whole, *self.parts)
 
 
@@ -372,25 +364,25 @@ class _Dealer:
         self.terms = terms
         self.loads = list(loads)
         self.order = sorted(terms.calls, key=lambda call: (-self.cost(call), call))
-        self.flat: dict[Network, tuple[tuple[Leaf, ...], list[frozenset[int]]]] = {}
+        self.flat: dict[Network, tuple[tuple[TermLeaf, ...], list[frozenset[int]]]] = {}
 
     def cost(self, call: int) -> int:
         return len(self.terms.network(call).nodes)
 
-    def leaves(self, network: Network) -> tuple[tuple[Leaf, ...], list[frozenset[int]]]:
+    def leaves(self, network: Network) -> tuple[tuple[TermLeaf, ...], list[frozenset[int]]]:
         if network not in self.flat:
             leaves = leaves_of(network)
             self.flat[network] = leaves, cones_of(network, leaves)
         return self.flat[network]
 
-    def deal(self, most: int) -> list[Share]:
+    def deal(self, most: int) -> list[ProcessShare]:
         """Deal so that no share but perhaps one carries more than `most`."""
-        shares = [Share(load) for load in self.loads]
+        shares = [ProcessShare(load) for load in self.loads]
         least = max(1, most // 16)  # a smaller part is not worth its planes
         for call in self.order:
             growth = None
             cost = self.cost(call)
-            leaves: tuple[Leaf, ...] = ()
+            leaves: tuple[TermLeaf, ...] = ()
             while True:
                 share = min(shares, key=lambda s: s.load)
                 room = most - share.load
@@ -416,7 +408,7 @@ class _Dealer:
                 share.load += cost
         return shares
 
-    def balanced(self) -> list[Share]:
+    def balanced(self) -> list[ProcessShare]:
         """Return the deal whose heaviest share is lightest."""
         low = (sum(map(self.cost, self.order)) + sum(self.loads)) // len(self.loads)
         best = self.deal(low)
@@ -432,12 +424,11 @@ class _Dealer:
         return best
 
 
-def _heaviest(shares: Iterable[Share]) -> int:
+def _heaviest(shares: Iterable[ProcessShare]) -> int:
     return max(share.load for share in shares)
 
 
-def deal_terms(terms: TermCalls, loads: Sequence[int]) -> list[Share]:
-    """Deal a program's terms to as many shares as loads are given: what each has to do anyway."""
+def deal_terms(terms: TermCalls, loads: Sequence[int]) -> list[ProcessShare]:
     return _Dealer(terms, loads).balanced()
 
 
@@ -458,17 +449,15 @@ class PartSum(Sum):
 
     @property
     def offset(self) -> int:
-        """The constant."""
         return self.start
 
     @property
     def highest(self) -> int:
-        """The largest value that the whole can have."""
         return self.most
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class PartialSum:
     """A partial sum: its planes, most significant first, and its largest value."""
 
     planes: tuple[int, ...]
@@ -484,7 +473,7 @@ class Partial:
     """
 
     bits: dict[tuple[int, int], int] = field(default_factory=dict)
-    numbers: dict[int, Number] = field(default_factory=dict)
+    numbers: dict[int, PartialSum] = field(default_factory=dict)
 
     @property
     def planes(self) -> tuple[int, ...]:
@@ -498,7 +487,7 @@ class Partial:
         return Partial(
             {key: next(to) for key in self.bits},
             {
-                j: Number(tuple(islice(to, len(number.planes))), number.most)
+                j: PartialSum(tuple(islice(to, len(number.planes))), number.most)
                 for j, number in self.numbers.items()
             },
         )
@@ -563,7 +552,7 @@ def _alone(count: int) -> bool:
     return count == 1
 
 
-def evaluated(stage: StageBuilder, terms: TermCalls, share: Share) -> Partial:
+def evaluated(stage: StageBuilder, terms: TermCalls, share: ProcessShare) -> Partial:
     """Add the calls of a share's terms to a stage; return their results."""
     partial = Partial()
     words = {}
@@ -628,12 +617,12 @@ def _joined_bits(
 
 def _added(
     stage: StageBuilder, addends: Sequence[tuple[Addend, tuple[int, ...]]], most: int
-) -> Number:
+) -> PartialSum:
     """Add words up, exactly."""
     width = most.bit_length()
     total = PartSum(tuple(addend for addend, _ in addends), width, 0, 0, most)
     planes = stage.call(sum_network(total), [plane for _, word in addends for plane in word])
-    return Number(planes[:width], most)  # without the mark for saturation: it cannot
+    return PartialSum(planes[:width], most)  # without the mark for saturation: it cannot
 
 
 def finished(
@@ -646,7 +635,7 @@ def finished(
         outputs = len(terms.network(call).outputs)
         if all((call, k) in partial.bits for k in range(outputs)):
             cut[call] = tuple(partial.bits[call, k] for k in range(outputs))
-        else:  # an output that is always 0 is in nobody's share
+        else:  # an output that is always 0 is in no share
             known = [k for k in range(outputs) if (call, k) in partial.bits]
             builder = Builder(len(known))
             zeros = [2 * FALSE] * outputs

@@ -1,16 +1,15 @@
-"""A program run by several processes at once, as one would run it: `ProcessPool`.
+"""One program evaluated by several processes at once: `ProcessPool`.
 
-Three ways to share the work, all with the results of one process, bit for bit:
+There are three ways to divide the work; all give the results of one process, bit for bit:
 
-- `samples`: every process has the whole program and takes chunks of the batch as it gets to them;
-- `terms`: every process has a share of the product terms and does it for all samples, and the last
-  joins the partial results (the paper's Fig. 2a, see `shares`);
-- `pipeline`: the samples flow through the processes (its Fig. 2b).
+- `samples`: every process has the whole program and takes chunks of the batch in turn;
+- `terms`: every process evaluates a share of the product terms for all samples, and the last one
+  joins the partial results (the paper's Fig. 2a, see `partition`);
+- `pipeline`: samples pass through the processes (its Fig. 2b).
 
-Samples and results are in shared memory without a name (`arena`), and so are the planes that go
-from process to process, in rings of a few chunks that stay in the cache. No pipe carries data, only
-jobs, wake-ups and the numbers of chunks. Workers that die are noticed at once, and replaced by
-others that go on where the progress table says that they stopped.
+Samples, results and the planes between processes are in anonymous shared memory (`shared_memory`);
+planes use rings of a few chunks that stay in the processor's cache. Pipes carry only jobs, wake-ups
+and chunk numbers. Workers that die are replaced; the new ones continue from the progress table.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from boolcomp.base.errors import BoolcompError, UsageError, listing, suggestion
 from boolcomp.base.processes import Worker, require_shared
 from boolcomp.engines.choice import engine_name
 from boolcomp.engines.engine import Batch, Evaluation, evaluate, not_codable
-from boolcomp.problem.problem import gathered
+from boolcomp.problem.problem import collect_arrays
 from boolcomp.scale.partition import make_pipeline, make_shares
-from boolcomp.scale.pool_worker import DONE, NUMBER_BYTES, STOP, Job, ProgressTable, Setup, wake
+from boolcomp.scale.pool_worker import DONE, NUMBER_BYTES, STOP, PoolJob, ProgressTable, Setup, wake
 from boolcomp.scale.shared_memory import Arena
 from boolcomp.scale.stages import BAD, BLOCK, CLIPPED, LANE_GROUP, OUTSIDE, whole_stage
 
@@ -60,7 +59,7 @@ class WorkerError(BoolcompError):
 class WorkerGroup:
     """Worker processes that are replaced when they die.
 
-    `setups` say what each is; the descriptors they name stay open as long as the group.
+    `setups` describe the workers; their descriptors stay open as long as the group.
     """
 
     def __init__(self, setups: Sequence[Setup], arena: int) -> None:
@@ -70,7 +69,6 @@ class WorkerGroup:
 
     @property
     def processes(self) -> tuple[int, ...]:
-        """The process numbers of the workers."""
         return tuple(worker.process.pid for worker in self._workers)
 
     def start(self) -> None:
@@ -89,14 +87,16 @@ class WorkerGroup:
         entry = "boolcomp.scale.pool_worker"
         return Worker(entry, self._arena, descriptors=descriptors)
 
-    def send(self, job: Job) -> None:
+    def send(self, job: PoolJob) -> None:
         """Give all workers a job: first it is there for all, then they are woken."""
         for worker in self._workers:
             worker.send(job)
         for setup in self._setups:
             _wake(setup)
 
-    def finish(self, job: Job, progress: Callable[[], int], replaced: Callable[[], None]) -> None:
+    def finish(
+        self, job: PoolJob, progress: Callable[[], int], replaced: Callable[[], None]
+    ) -> None:
         """Wait until all workers have done a job.
 
         One that dies is replaced, its successor is given the job, and `replaced` is called.
@@ -172,12 +172,12 @@ def _wake(setup: Setup) -> None:
 Sharding = Literal["samples", "terms", "pipeline"]
 SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
 MOST_PROCESSES = 1024
-# Chunks that a worker should find in a batch, and the most samples of one: more chunks leave nobody
-# waiting at the end, larger ones take fewer calls (of which numpy needs one for every node).
+# Chunks of a batch for each worker, and the largest number of samples of a chunk. More chunks leave
+# no worker idle at the end; larger ones need fewer calls (numpy needs one for each node).
 CHUNKS = {"llvm": (24, 24 << 10), "numpy": (4, 1 << 16)}
 DRAWN = 64  # where a worker draws their numbers by itself, which costs next to nothing
 MOST_CHUNKS = 1 << 9  # half of what the smallest pipe holds: writing them never waits
-SLOTS = 4  # of a ring: more than two, so that nobody waits for a neighbour who is a little late
+SLOTS = 4  # of a ring: more than two, so that small delays do not stop the neighbours
 
 
 class _Room(NamedTuple):
@@ -286,25 +286,21 @@ class ProcessPool:
 
     @property
     def processes(self) -> tuple[int, ...]:
-        """The process numbers of the workers; none while they are to be started again."""
         return self._workers.processes
 
     def evaluate(self, *arrays: ArrayLike, **named: ArrayLike) -> Evaluation:
-        """Do what `Program.evaluate` does."""
         return evaluate(self, self._gathered(arrays, named), coded=False)
 
     def evaluate_words(self, *arrays: ArrayLike, **named: ArrayLike) -> Evaluation:
-        """Do what `Program.evaluate_words` does."""
         return evaluate(self, self._gathered(arrays, named), coded=True)
 
     def torques(self, *arrays: ArrayLike, **named: ArrayLike) -> NDArray[Any]:
-        """Do what `Program.torques` does."""
         return self.evaluate(*arrays, **named).values
 
     def _gathered(
         self, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLike]
     ) -> list[ArrayLike]:
-        return gathered(self.wiring.groups, arrays, named, "this program")
+        return collect_arrays(self.wiring.groups, arrays, named, "this program")
 
     def arrays(self, samples: int, dtype: DTypeLike = np.float64) -> tuple[NDArray[Any], ...]:
         """Return a new array for every group that the workers see: they need not be copied."""
@@ -401,7 +397,7 @@ class ProcessPool:
         take: Callable[[int], int],
         *,
         there: bool,
-    ) -> Job:
+    ) -> PoolJob:
         each, most = CHUNKS[self.name]
         if there and self.name == "llvm":
             each = DRAWN
@@ -415,7 +411,7 @@ class ProcessPool:
         chunk = -(-size // BLOCK) * BLOCK
         sizes = tuple(len(stage.sent) * chunk // 8 for stage in self.stages)
         self._number += 1
-        job = Job(
+        job = PoolJob(
             number=self._number,
             samples=batch.samples,
             chunk=chunk,
@@ -438,7 +434,10 @@ class ProcessPool:
         return replace(job, table=table, arena=self._arena.size)
 
     def _provide(
-        self, copies: Sequence[tuple[NDArray[Any], NDArray[Any]]], job: Job, table: ProgressTable
+        self,
+        copies: Sequence[tuple[NDArray[Any], NDArray[Any]]],
+        job: PoolJob,
+        table: ProgressTable,
     ) -> None:
         """Copy the samples into shared memory, and let the workers at them as they come."""
         if job.there:
@@ -463,7 +462,7 @@ class ProcessPool:
         written = b"".join(number.to_bytes(NUMBER_BYTES, "little") for number in numbers)
         os.write(self._chunk_numbers[1], written)
 
-    def _finish(self, job: Job, table: ProgressTable) -> None:
+    def _finish(self, job: PoolJob, table: ProgressTable) -> None:
         """Wait until all chunks are done; those of dead workers are done again."""
 
         def progress() -> int:
@@ -484,7 +483,6 @@ class ProcessPool:
             self._workers.finish(job, progress, replaced)
 
     def close(self) -> None:
-        """End the workers and let go of the memory; arrays that are in use stay valid."""
         self._finalizer()
 
     def __enter__(self) -> Self:
@@ -510,6 +508,6 @@ def _closed(
 
 
 def _drain(reading: int) -> None:
-    """Empty a pipe that nobody else reads from now."""
+    """Empty a pipe that has no other readers now."""
     while select.select([reading], [], [], 0)[0]:
         os.read(reading, 1 << 16)

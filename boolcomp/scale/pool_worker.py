@@ -1,12 +1,11 @@
-"""What a worker process does: `main` is its entry point.
+"""The code of a worker process of a pool; `main` is its entry point.
 
-It is told its stage once and then one job a batch, over a pipe. All else is in shared memory:
-samples, results, the slots of planes, and the `ProgressTable` of a job. Who has to wait for another
-process reads from a pipe of its own, its wakeup, to which whoever makes progress writes; so waiting
-costs nothing. A worker that is started in place of one that died finds in the table how far that
-one came; a chunk that was begun is simply done again.
+A worker receives its stage once and then one job for each batch over a pipe. Samples, results,
+slots of planes and the `ProgressTable` of a job are in shared memory. A worker that waits reads
+from its wakeup pipe, to which other workers write when they make progress. A worker that replaces a
+dead one continues from the table; a chunk that was begun is repeated.
 
-It ends when the parent closes the pipe or is no more (`processes`), whatever it is doing then.
+It ends when the parent closes the pipe or ends (`processes`).
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.scale.shared_memory import View
-from boolcomp.scale.stages import Slot, Work, make_runner
+from boolcomp.scale.shared_memory import SharedView
+from boolcomp.scale.stages import ChunkSlot, Work, make_runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,13 +40,13 @@ STOP = 0xFFFF_FFFF  # the chunk number after which there are none
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a worker is and with whom it works; descriptors are inherited.
+    """The configuration of a worker; descriptors are inherited.
 
-    `before` are the stages that feed it, `after` those that it feeds. It sleeps on `wakeup`, and
-    wakes others by `wakes`. Without `chunk_numbers` it does all chunks in order, else those whose
-    numbers it draws from that pipe. For jobs it waits on `go`, where the system has such counters:
-    a pipe's writer is taken to sleep soon, and who reads is put on its processor, where it keeps
-    the writer from waking the next one.
+    `before` are the stages that feed it, `after` those that it feeds. It sleeps on `wakeup` and
+    wakes others through `wakes`. Without `chunk_numbers` it does all chunks in order, otherwise
+    those whose numbers it draws from that pipe. It waits for jobs on the event counter `go` where
+    the system has one: Linux places the reader of a pipe on the writer's processor, where it delays
+    the writer.
     """
 
     stage: Stage
@@ -62,11 +61,11 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """One batch: where its parts stand in the arena.
+class PoolJob:
+    """One batch: the places of its parts in shared memory.
 
-    With `there` all samples are in the arena from the start. `rings[s]` is where the slots of
-    stage s begin, one after the other, and `sizes[s]` the bytes of one.
+    With `there` all samples are there from the start. `rings[s]` is the beginning of the slots of
+    stage s, and `sizes[s]` the number of bytes of each.
     """
 
     number: int
@@ -88,22 +87,18 @@ class Job:
 
     @property
     def chunks(self) -> int:
-        """The number of chunks."""
         return -(-self.samples // self.chunk)
 
     @property
     def rows(self) -> int:
-        """The rows of the arrays: whole groups of 64 samples."""
         return -(-self.samples // 64) * 64
 
     @property
     def real(self) -> str:
-        """The type of the results."""
         return "float32" if self.dtype == "float32" else "float64"
 
     @property
     def table_shape(self) -> tuple[int, int]:
-        """The lines of 64-bit numbers that the progress table takes."""
         return (self.stages + 1 + -(-self.stages * self.chunks * COUNTS // LINE), LINE)
 
 
@@ -115,7 +110,7 @@ class ProgressTable:
     `counts[s, c]` are the counts of chunk c in stage s, and whether it is done.
     """
 
-    def __init__(self, job: Job, lines: NDArray[np.int64]) -> None:
+    def __init__(self, job: PoolJob, lines: NDArray[np.int64]) -> None:
         # The last line's second number counts the chunks that were drawn (`stageloop.draw`).
         self.progress = lines[: job.stages + 1, 0]
         self.waiting = lines[: job.stages, 1]  # set by a stage before it sleeps
@@ -126,7 +121,7 @@ class ProgressTable:
 class WorkerState:
     """A job as one worker has it."""
 
-    def __init__(self, setup: Setup, job: Job, view: View) -> None:
+    def __init__(self, setup: Setup, job: PoolJob, view: SharedView) -> None:
         view.reach(job.arena)
         self.setup = setup
         self.job = job
@@ -148,10 +143,10 @@ class WorkerState:
         stages = (*setup.before, setup.index)
         self.slots = {s: [self._slot(s, k) for k in range(job.slots)] for s in stages}
 
-    def _slot(self, stage: int, place: int) -> Slot:
+    def _slot(self, stage: int, place: int) -> ChunkSlot:
         size = self.job.sizes[stage]
         start = self.job.rings[stage] + place * size
-        return Slot(self.view.address + start, self.view.array(start, (size,), np.uint8))
+        return ChunkSlot(self.view.address + start, self.view.array(start, (size,), np.uint8))
 
     def do(self, runner: Runner, chunk: int) -> None:
         """Do one chunk and enter it in the table."""
@@ -175,15 +170,15 @@ class WorkerState:
 
 def main(channel: Channel, arena: int) -> None:
     """Do jobs until the parent hangs up; `arena` is an inherited descriptor."""
-    view = View(arena)
+    view = SharedView(arena)
     setup: Setup = channel.receive()
     runner = make_runner(setup.stage, setup.engine)
     channel.send(("ready", 0))
-    states: dict[Job, WorkerState] = {}  # one batch is often where the one before it was
+    states: dict[PoolJob, WorkerState] = {}  # one batch is often where the one before it was
     while True:
         if setup.go is not None:
             _wait_for(setup.go)
-        job: Job = channel.receive()
+        job: PoolJob = channel.receive()
         place = replace(job, number=0)
         if place not in states:
             if len(states) == MOST_STATES:
@@ -198,7 +193,6 @@ def main(channel: Channel, arena: int) -> None:
 
 
 def _wait_for(go: int) -> None:
-    """Sleep until there is a job; one sign too many does no harm, as jobs come by a pipe."""
     os.eventfd_read(go)
 
 
@@ -229,10 +223,10 @@ def _do_in_order(state: WorkerState, runner: Runner) -> None:
 
 
 def _wait(state: WorkerState, chunk: int) -> None:
-    """Sleep until somebody wakes this process, unless the chunk can be done by now."""
+    """Sleep until another process wakes this one, unless the chunk can be done by now."""
     waiting = state.table.waiting
     waiting[state.setup.index] = 1
-    # Nobody wakes it who looked before the mark was set: so look again, and now and then later.
+    # Processes that read the mark before it was set do not wake this one: check again, repeatedly.
     if not state.ready(chunk) and select.select([state.setup.wakeup], [], [], _NAP)[0]:
         os.read(state.setup.wakeup, 4096)
     waiting[state.setup.index] = 0

@@ -1,8 +1,8 @@
 """Memory that several processes share: one anonymous file, mapped by all of them.
 
-The file has no name (memfd, or a temporary file already unlinked), so nothing is left behind,
-whatever happens to the processes: the system frees it with the last of them. It is handed to the
-workers by inheritance, and it only grows; what was mapped before stays where it is.
+The file has no name (memfd, or an unlinked temporary file): the system frees it when the last
+process ends, however that happens. Workers inherit its descriptor. It only grows, and earlier
+mappings stay valid.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Arena:
             self._mappings.clear()
 
 
-class View:
+class SharedView:
     """A worker's side: the inherited file, mapped again when it has grown."""
 
     def __init__(self, file: int) -> None:

@@ -1,11 +1,11 @@
-"""Stages as native code: the llvm engine's functions, and the planes that come and go.
+"""The loop of a stage as native code, which needs llvmlite.
 
     void stage(T* a0, T* a1, ..., i64 groups, i64 mask, F* values, i32* words, i8* tile,
                i64* counts, void (*logic)(i8* tile, i64 blocks), i8** handed, i8* sent)
 
-As the loop of the llvm engine, tile by tile (`native.driver`); but between coding and logic the
-planes that other stages made are fetched from `handed`, one piece a feed, and after the logic the
-planes for the next ones are put into `sent`. There a block's planes lie side by side.
+The loop works tile by tile as that of the native engine. Between coding and logic, planes of other
+stages are read from `handed`, one piece for each feed; after the logic, planes for the next stages
+are written to `sent`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from boolcomp.engines.engine import Wiring
     from boolcomp.engines.llvm import Processor, Sample
-    from boolcomp.engines.planes import Layout
+    from boolcomp.engines.planes import PlaneLayout
     from boolcomp.scale.pool_worker import WorkerState
-    from boolcomp.scale.stages import Slot, Stage, Work
+    from boolcomp.scale.stages import ChunkSlot, Stage, Work
 
 
 # --------------------------------------------------------------------------------------------------
@@ -38,21 +38,20 @@ if TYPE_CHECKING:
 #
 #     i64 serve(i64* job, i64 chunk)
 #
-# does chunk after chunk from this one on, and enters each in the `worker.ProgressTable`, until all
-# are done, the next one cannot be done yet, or another stage sleeps and is to be woken. It returns
-# the first chunk that it did not do. Before it gives a chunk up it looks for some microseconds
-# again and again: to be woken takes longer.
+# does chunks in order from this one on, and enters each in the `ProgressTable`. It stops when all
+# are done, when the next one cannot be done yet, or when another stage sleeps and must be woken. It
+# returns the first chunk that was not done. It polls for some microseconds before it returns, since
+# being woken takes longer.
 #
 #     i64 draw(i64* job, i64)
 #
-# does chunks of which all others are done by other processes, each of those whose number it draws
-# from the progress table, and returns when there are none.
+# does the chunks whose numbers it draws from the progress table, and returns when there are none.
 # --------------------------------------------------------------------------------------------------
 
 
 LOOKS = 1000  # at the progress table, before a chunk is given up: some ten microseconds
 _PAUSE = "llvm.x86.sse2.pause"  # leaves the core to its other thread for a moment
-# What `serve` is given of a batch, in this order, after the arrays of samples; then for every feed
+# The fields of a job of `serve`, in this order, after the arrays of samples; then for every feed
 # the address of its ring and the bytes of a slot.
 _POINTERS = ("values", "words", "tile", "logic", "table", "counts", "ring")
 _NUMBERS = ("ring_size", "samples", "size", "number", "slots")
@@ -112,7 +111,7 @@ full:
 
 
 def job_of(state: WorkerState, tile: int, logic: int) -> ctypes.Array[ctypes.c_int64]:
-    """Return what `serve` is given of a worker's batch."""
+    """Return the job of `serve` for a worker's batch."""
     job, setup = state.job, state.setup
     values = [
         *state.work.addresses, tile, logic, state.table.progress.ctypes.data,
@@ -166,7 +165,7 @@ def _function(
         fields += [(f"ring{k}", "ptr"), (f"ring_size{k}", "i64")]
     for k, (field, kind) in enumerate(fields):
         lines += _field(field, k, kind)
-    for s in sorted({here, *before, *after, all_}):  # a line each: what is done; who sleeps
+    for s in sorted({here, *before, *after, all_}):  # one cache line each: progress and sleep marks
         lines.append(f"%progress.{s} = getelementptr i8, ptr %table, i64 {64 * s}")
         lines.append(f"%sleeps.{s} = getelementptr i8, ptr %table, i64 {64 * s + 8}")
     real: Sample = "float" if sample == "float" else "double"
@@ -291,7 +290,7 @@ class NativeRunner(NativeEngine):
     def _loop(
         self, name: str, state: WorkerState, text: Callable[[Sample], str]
     ) -> Callable[..., int]:
-        """Return a loop over chunks, made when first needed; the batch is told to it."""
+        """Return a loop over chunks, made at its first use."""
         if state is not self._state:
             self._state = state
             self._job = job_of(state, self._tile.ctypes.data, self.address)
@@ -308,8 +307,8 @@ class NativeRunner(NativeEngine):
         self,
         work: Work,
         chunk: int,
-        handed: Sequence[Slot],
-        sent: Slot | None,
+        handed: Sequence[ChunkSlot],
+        sent: ChunkSlot | None,
         counts: NDArray[np.int64],
     ) -> None:
         """Do one chunk; set its counts."""
@@ -339,7 +338,6 @@ class NativeRunner(NativeEngine):
         return self._stages[dtype.name][1]
 
     def _module(self, sample: Sample) -> str:
-        """Return the LLVM module of the stage for samples of a type."""
         return stage_module(self.stage, self.pieces, self.layout, sample, self.blocks, self.machine)
 
 
@@ -351,15 +349,14 @@ def _aligned(size: int) -> NDArray[np.uint8]:
 
 
 def stage_module(
-    stage: Stage, pieces: Wiring, layout: Layout, sample: Sample, blocks: int, host: Processor
+    stage: Stage, pieces: Wiring, layout: PlaneLayout, sample: Sample, blocks: int, host: Processor
 ) -> str:
-    """Return the LLVM module with `stage` for samples of one type, tiles of so many blocks.
+    """Return the LLVM module of a stage for one type of samples and tiles of `blocks` blocks.
 
-    `pieces` is the stage's wiring as the logic runs it; its results are the outputs, or the planes
-    to be sent.
+    `pieces` is the wiring of the stage; its results are the outputs, or the planes that are sent.
     """
     sent = [] if stage.results else [result.first for result in pieces.results]
-    ends = native.Ends(pieces.widths, stage.ports, pieces.results if stage.results else ())
+    ends = native.ArrayEnds(pieces.widths, stage.ports, pieces.results if stage.results else ())
     parts = [_loop(stage, ends, layout, sample, blocks, len(sent))]
     parts.append(native.ends_text(ends, layout, sample, host))
     at = stage.coded
@@ -370,7 +367,7 @@ def stage_module(
     return "\n".join([*parts, ATTRIBUTES, ""])
 
 
-def _move(name: str, layout: Layout, planes: Iterable[int], *, to_block: bool) -> str:
+def _move(name: str, layout: PlaneLayout, planes: Iterable[int], *, to_block: bool) -> str:
     """Return the function that moves planes between a block and a piece of a slot."""
     kind = plane_type(layout.width)
     lines = [f"define internal void @{name}(ptr %block, ptr %piece) #0 {{"]
@@ -388,7 +385,6 @@ def _move(name: str, layout: Layout, planes: Iterable[int], *, to_block: bool) -
 
 
 def _for(name: str, before: str, count: str, body: Sequence[str]) -> list[str]:
-    """Return a loop of at least one turn, `%<name>` from 0; it ends in block `<name>.end`."""
     return [
         f"br label %{name}.loop",
         f"{name}.loop:",
@@ -402,7 +398,12 @@ def _for(name: str, before: str, count: str, body: Sequence[str]) -> list[str]:
 
 
 def _loop(
-    stage: Stage, ends: native.Ends, layout: Layout, sample: Sample, blocks: int, sent: int
+    stage: Stage,
+    ends: native.ArrayEnds,
+    layout: PlaneLayout,
+    sample: Sample,
+    blocks: int,
+    sent: int,
 ) -> str:
     """Return the function `stage`."""
     arrays = native.pointers("a", len(ends.widths))
@@ -450,7 +451,7 @@ def _loop(
     return "\n".join(lines)
 
 
-def _moves(x: str, layout: Layout, calls: Iterable[tuple[str, str, int]]) -> list[str]:
+def _moves(x: str, layout: PlaneLayout, calls: Iterable[tuple[str, str, int]]) -> list[str]:
     """Return lines for turn `%<x>` over a tile's blocks: calls that move planes."""
     lines = [
         f"%{x}b = add i64 %b0, %{x}",

@@ -1,8 +1,8 @@
-"""What runs a stage in a worker, by numpy or as native code; the results are the same.
+"""A program as a pipeline over processes: its stages, and their runners.
 
-A chunk is a range of samples that begins on a multiple of 512. Planes pass from stage to stage
-through slots: pieces of shared memory that hold those of one chunk. Rows of samples come in whole
-groups of 64; those beyond the last sample hold values in range, and are not counted.
+A chunk is a range of samples that begins at a multiple of 512. Slots are
+pieces of shared memory for the planes of one chunk. Rows come in groups of 64 samples; rows beyond
+the last sample have values in range and are not counted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from boolcomp.base.errors import DataError
 from boolcomp.codes import Code
-from boolcomp.engines.engine import Batch, Call, Port, Result, Wiring
+from boolcomp.engines.engine import Batch, Call, EnginePort, Result, Wiring
 from boolcomp.engines.numpy import NumpyEngine
 from boolcomp.problem.words import Interval
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# A part of a wiring that one process runs: what it reads, what it is handed, what it hands on.
+# A stage: the part of a wiring that one process runs, with the planes it receives and sends.
 #
-# Planes are numbered as in a `Wiring`: first those of the input words it codes from the samples,
-# then those handed to it by other stages (its feeders, in order), then the outputs of its calls.
+# Planes are numbered as in a `Wiring`. The planes of input words coded from samples come first,
+# then the planes received from other stages (its feeders, in order), then the outputs of its calls.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -41,7 +41,7 @@ _BIT = Code(Interval(-1.0, 1.0), 1, "natural")
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What a stage is handed: the stage that sends it, and the number of planes."""
+    """An input of a stage: the sending stage and the number of planes."""
 
     stage: int
     planes: int
@@ -56,7 +56,7 @@ class Stage:
     """
 
     groups: tuple[Group, ...]
-    ports: tuple[Port, ...]
+    ports: tuple[EnginePort, ...]
     counting: bool
     feeds: tuple[Feed, ...]
     networks: tuple[Network, ...]
@@ -78,27 +78,24 @@ class Stage:
 
     @property
     def coded(self) -> int:
-        """The number of planes that it codes from the samples."""
         return sum(port.code.bits for port in self.ports)
 
     @property
     def handed(self) -> int:
-        """The number of planes that it is handed."""
         return sum(feed.planes for feed in self.feeds)
 
     @property
     def nodes(self) -> int:
-        """The number of nodes that it evaluates for one sample."""
         return sum(len(self.networks[call.network].nodes) for call in self.calls)
 
     def wiring(self) -> Wiring:
-        """Return it as a wiring, which is what engines know.
+        """Return the stage as a wiring for engines.
 
-        There is a port of one bit for each plane handed to it and, for lack of outputs, a result of
-        one bit for each plane that it hands on.
+        It has a port of one bit for each plane that it receives and, unless it makes outputs, a
+        result of one bit for each plane that it sends.
         """
         first = self.coded
-        ports = [Port(0, 0, _BIT, first + k) for k in range(self.handed)]
+        ports = [EnginePort(0, 0, _BIT, first + k) for k in range(self.handed)]
         results = self.results or tuple(Result("", _BIT, plane, plane) for plane in self.sent)
         return Wiring(
             self.groups, (*self.ports, *ports), self.networks, self.calls, results, self.planes
@@ -112,7 +109,6 @@ class Stage:
 
 
 def whole_stage(wiring: Wiring) -> Stage:
-    """Return the stage that does all of a wiring."""
     return Stage(
         groups=wiring.groups,
         ports=wiring.ports,
@@ -129,10 +125,12 @@ def whole_stage(wiring: Wiring) -> Stage:
 class StageBuilder:
     """Puts a stage together; knows its planes by those of the whole wiring."""
 
-    def __init__(self, whole: Wiring, ports: Iterable[Port], feeds: Iterable[Feed] = ()) -> None:
+    def __init__(
+        self, whole: Wiring, ports: Iterable[EnginePort], feeds: Iterable[Feed] = ()
+    ) -> None:
         self._whole = whole
         self.place: dict[int, int] = {}  # plane of the whole: plane of this stage
-        self._ports: list[Port] = []
+        self._ports: list[EnginePort] = []
         self._planes = 0
         for port in ports:
             self._ports.append(replace(port, first=self._planes))
@@ -158,7 +156,6 @@ class StageBuilder:
         return self._next(len(network.outputs))
 
     def build(self, sent: Iterable[int] = (), results: Iterable[Result] = ()) -> Stage:
-        """Return the stage (not counting: that is for the caller to say)."""
         return Stage(
             groups=self._whole.groups,
             ports=tuple(self._ports),
@@ -173,16 +170,16 @@ class StageBuilder:
 
 
 # --------------------------------------------------------------------------------------------------
-# What runs a stage in a worker, by numpy or as native code; the results are the same.
+# Runners of a stage in a worker, by numpy or as native code; the results are the same.
 # --------------------------------------------------------------------------------------------------
 
 
 LANE_GROUP = 64
 BLOCK = 512  # chunks begin on a multiple of it
-OUTSIDE, BAD, CLIPPED = 0, 1, 2  # what is counted: as `native.coding` does
+OUTSIDE, BAD, CLIPPED = 0, 1, 2  # the counters of `engines/coding.py`
 
 
-class Slot(NamedTuple):
+class ChunkSlot(NamedTuple):
     """The planes of one chunk, between two stages."""
 
     address: int
@@ -213,8 +210,8 @@ class Runner(Protocol):
         self,
         work: Work,
         chunk: int,
-        handed: Sequence[Slot],
-        sent: Slot | None,
+        handed: Sequence[ChunkSlot],
+        sent: ChunkSlot | None,
         counts: NDArray[np.int64],
     ) -> None:
         """Do one chunk; set (not add to) its counts."""
@@ -227,9 +224,10 @@ class Runner(Protocol):
 
 
 def make_runner(stage: Stage, engine: str) -> Runner:
-    """Return what runs a stage by an engine, `numpy` or `llvm`."""
+    """Return the runner of a stage for an engine, `numpy` or `llvm`."""
     if engine == "numpy":
         return NumpyRunner(stage)
+
     from boolcomp.scale.stagecode import NativeRunner  # noqa: PLC0415 (imports llvmlite)
 
     return NativeRunner(stage)
@@ -248,8 +246,8 @@ class NumpyRunner(NumpyEngine):
         self,
         work: Work,
         chunk: int,
-        handed: Sequence[Slot],
-        sent: Slot | None,
+        handed: Sequence[ChunkSlot],
+        sent: ChunkSlot | None,
         counts: NDArray[np.int64],
     ) -> None:
         """Do one chunk; set its counts."""
@@ -299,7 +297,7 @@ class NumpyRunner(NumpyEngine):
             return -1
 
 
-def _planes_of(slot: Slot, planes: int, size: int) -> NDArray[np.uint64]:
+def _planes_of(slot: ChunkSlot, planes: int, size: int) -> NDArray[np.uint64]:
     """Return a slot as planes; numpy keeps each in one piece."""
     octets = 8 * planes * size
     return slot.octets[:octets].view(np.uint64).reshape(planes, size)

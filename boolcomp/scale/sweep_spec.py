@@ -1,7 +1,7 @@
-"""One cell of a sweep: what is compiled, and what is known of it afterwards.
+"""Specifications of sweeps, and their cells: one compilation each, with its outcome.
 
-A cell is a value that can be sent anywhere: it holds the text of its robot, not the name of a
-file. Its key is of all that its result depends on; what it cost is told apart from the result.
+A cell is a value that can be sent to workers: it contains the text of its robot, not a file name.
+Its key covers everything that its result depends on. Costs are stored apart from results.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boolcomp.base import VERSION
 from boolcomp.base.errors import (
     MASSES,
     BoolcompError,
@@ -36,26 +37,25 @@ from boolcomp.base.errors import (
 )
 from boolcomp.base.files import is_file, read_text, temporary_folder
 from boolcomp.base.processes import WorkerLostError
-from boolcomp.base.version import VERSION
 from boolcomp.base.workers import ALONE
 from boolcomp.compact.demand import PROMISE_VERSION, SEARCH_VERSION, usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.logic.synthesis import abc
+from boolcomp.logic import lutmapping
 from boolcomp.pipeline import compile_compact
+from boolcomp.problem.function_files import parse_function
 from boolcomp.problem.functions import USUAL, function_name, robot_problem
 from boolcomp.problem.problem import Problem, promise_of
 from boolcomp.problem.robot.library import robot_of
 from boolcomp.problem.robot.model import with_payload
 from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.sources import load_source
-from boolcomp.problem.written.files import parse_function
 from boolcomp.proof.bound.meaning import EFFORT
 from boolcomp.targets.target import WRITERS, export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from boolcomp.base.store import Place
+    from boolcomp.base.store import ResultPlace
     from boolcomp.compact.demand import Demand
     from boolcomp.pipeline import CompactCompilation
     from boolcomp.problem.robot.model import Robot
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# One cell of a sweep: what is compiled, and what is known of it afterwards.
+# One cell of a sweep and its outcome.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -73,26 +73,26 @@ LONGEST = 1000  # characters of what went wrong
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What all cells of a sweep share; the exports are targets of `export`, and `program`."""
+class SweepSettings:
+    """Settings of all cells of a sweep; exports are targets of `export`, or `program`."""
 
     effort: float = 30.0
     seed: int = 0
     saturate: bool = False
     objective: str = "nodes"
-    approximate: str = ""  # tables; off of code and of promises
+    approximate: str = ""  # default: tables; off for code targets and with guaranteed errors
     flash: int = 0
-    proof: str = ""  # plain, and of a promise tight
+    proof: str = ""  # default: plain; tight with a guaranteed error
     proof_effort: int = EFFORT
     certify: bool = False
     exports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """What is compiled: `robot` is the text of a robot file, `label` what the sweep calls it.
+class SweepCell:
+    """One compilation: `robot` is the text of a robot file, `label` its name in the sweep.
 
-    Without a `function` it is the text of a function file, which carries no load.
+    Without a `function` it is the text of a function file, which has no payload.
     """
 
     label: str = field(compare=False)
@@ -105,29 +105,29 @@ class Cell:
     error: str
     payloads: tuple[float, ...]
     target: str
-    settings: Settings
+    settings: SweepSettings
 
     @property
     def asked(self) -> dict[str, Any]:
-        """All that was asked, but for the robot's text: its digest stands there."""
+        """The whole request, with a digest in place of the robot's text."""
         own = {one.name: getattr(self, one.name) for one in fields(self)}
         del own["label"]
         own["input_bits"] = dict(self.input_bits)
         own["robot"] = digest(self.robot)
         shared = own.pop("settings")
         shared = {one.name: getattr(shared, one.name) for one in fields(shared)}
-        made: dict[str, Any] = json.loads(canonical({**own, **shared}))  # as files say it
+        made: dict[str, Any] = json.loads(canonical({**own, **shared}))  # as it is read from files
         return made
 
     @property
     def key(self) -> str:
-        """What only cells of equal results share: of what was asked, and who answers."""
+        """The key: the request and the version of the compiler."""
         versions = [FORMAT, *installation(), SEARCH_VERSION, PROMISE_VERSION]
         return hashlib.sha256(canonical([versions, self.asked]).encode()).hexdigest()[:24]
 
     @property
     def demand(self) -> Demand:
-        """The demand; what nobody can ask for is a `UsageError`."""
+        """The demand; raises a `UsageError` for impossible values."""
         own = self.settings
         choices: dict[str, Any] = {
             "objective": own.objective, "target": self.target,
@@ -141,7 +141,7 @@ class Cell:
 
     @property
     def choices(self) -> CompactChoices:
-        """What is chosen of the compilation: it uses no workers, others have other cells."""
+        """The choices of the compilation; it runs in one process."""
         own = self.settings
         asked = own.proof or own.proof_effort != EFFORT
         proofs: dict[str, Any] = {
@@ -157,12 +157,11 @@ class Cell:
 
     @property
     def group(self) -> str:
-        """Of which robot and function it is, or of which file."""
         return ", ".join(filter(None, [self.label, self.function]))
 
     @property
     def apart(self) -> str:
-        """What tells it apart from others of its group that have as many bits."""
+        """The settings in which cells of equal bits in a group differ."""
         widths = " ".join(f"{name}={bits}" for name, bits in self.input_bits)
         said = {
             "inputs": widths, "rms": " ".join(map(str, self.rms_error)),
@@ -178,8 +177,8 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a cell: a result with exported files (base64 by name), or why there is none."""
+class CellOutcome:
+    """The outcome of a cell: a result with exported files (base64 by name), or an error."""
 
     result: dict[str, Any] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
@@ -190,54 +189,53 @@ class Outcome:
 
 @lru_cache(maxsize=1024)
 def digest(text: str) -> str:
-    """Return by which name cells say the text of a robot."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def canonical(value: Any) -> str:
-    """Return the one text of a JSON value that digests are of."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 @cache
 def installation() -> list[str]:
-    """Return what of an installation decides on results: the version, and whether ABC is there."""
-    return [VERSION, "abc" if abc.find() else "builtin"]
+    return [VERSION, "abc" if lutmapping.find() else "builtin"]
 
 
-def compute(cell: Cell, asked_by: list[str], store: Place | None = None) -> Outcome:
-    """Compile, measure, prove and export a cell, wherever this runs.
+def compute(cell: SweepCell, asked_by: list[str], store: ResultPlace | None = None) -> CellOutcome:
+    """Compile, measure, prove and export a cell.
 
-    What a shared store has is proved, and not searched for. Where the installation is not that of
-    who asks, the result would not be, either.
+    Results of a shared store are verified instead of searched. The installation must be that of the
+    caller, because results depend on it.
     """
     if installation() != asked_by:
         own, other = " ".join(installation()), " ".join(asked_by)
-        raise WorkerLostError(f"a worker has boolcomp {own}, and it is asked by one of {other}")
+        raise WorkerLostError(f"a worker has boolcomp {own}, the caller has {other}")
     start = time.perf_counter()
     try:
         choices = replace(cell.choices, store=store)
         compiled = compile_compact(cell.source, choices, cell.payloads, cell.function or USUAL)
         files = _exported_files(compiled.program, cell.settings.exports)
     except BoolcompError as error:
-        return Outcome(why=str(error))
-    except Exception as error:  # noqa: BLE001 (one cell is not to end thousands)
-        return Outcome(why=cut(f"failed unexpectedly: {type(error).__name__}: {error}", LONGEST))
+        return CellOutcome(why=str(error))
+    except Exception as error:  # noqa: BLE001 (a failing cell must not end the sweep)
+        return CellOutcome(
+            why=cut(f"failed unexpectedly: {type(error).__name__}: {error}", LONGEST)
+        )
     stored = all(built.stored for built in compiled.built)
     texts = {name: base64.b64encode(data).decode() for name, data in files.items()}
     found = {**_found(compiled), "files": {k: digest_of(data) for k, data in files.items()}}
-    return Outcome(found, texts, time.perf_counter() - start, stored)
+    return CellOutcome(found, texts, time.perf_counter() - start, stored)
 
 
 def compute_each(
-    function: Callable[[Cell, list[str]], Outcome], cells: Sequence[Cell], asked_by: list[str]
-) -> tuple[Outcome, ...]:
-    """Do the same for several cells, one after another: what a worker is asked for at once."""
+    function: Callable[[SweepCell, list[str]], CellOutcome],
+    cells: Sequence[SweepCell],
+    asked_by: list[str],
+) -> tuple[CellOutcome, ...]:
     return tuple(function(cell, asked_by) for cell in cells)
 
 
 def digest_of(data: bytes) -> str:
-    """Return the digest by which a file is known."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -260,7 +258,7 @@ def _exported_files(program: Program, targets: tuple[str, ...]) -> dict[str, byt
 
 
 def _found(compiled: CompactCompilation) -> dict[str, Any]:
-    """Return what a compilation says of itself, without anything that another one may not say."""
+    """Return the figures of a compilation that are the same for every run."""
     program, first = compiled.program, compiled.built[0]
     return {
         "program": program.name,
@@ -288,7 +286,7 @@ def _found(compiled: CompactCompilation) -> dict[str, Any]:
 
 
 # --------------------------------------------------------------------------------------------------
-# What a sweep is of: a TOML file with a list for each axis, and choices that all cells share.
+# Specifications: a TOML file with a list for each axis and settings of all cells.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -301,7 +299,7 @@ class Spec:
     """A sweep: its name and its cells, in the order of the file's axes, the last one fastest."""
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[SweepCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +314,7 @@ class _Axis:
 
 
 def read_spec(path: Path) -> Spec:
-    """Read the file of a sweep; whatever is wrong with it is said with its name."""
+    """Read a specification; error messages name the file."""
     try:
         document = parse_toml(read_text(path, MOST_BYTES), str(path))
         return parse_spec(document, path.stem, path.parent)
@@ -330,7 +328,7 @@ def parse_spec(document: dict[str, Any], name: str = "sweep", folder: Path = Pat
     if not {"robots", FILES} & set(document):
         raise UsageError(f'it names no robots: robots = ["machado-2r"], nor {FILES}')
     if "errors" in document and ("rms_errors" in document or "max_errors" in document):
-        raise UsageError("errors are promised, rms_errors and max_errors are not: give one of them")
+        raise UsageError("give either errors (guaranteed) or rms_errors and max_errors")
     settings = _settings(document)
     axes = {key: _values(key, axis, document) for key, axis in AXES.items()}
     files = _values(FILES, _Axis(_text, ""), document) if FILES in document else []
@@ -354,21 +352,23 @@ def parse_spec(document: dict[str, Any], name: str = "sweep", folder: Path = Pat
     return Spec(_text("name", document.get("name", name)), tuple(cells))
 
 
-def _cells(texts: dict[str, str], axes: dict[str, list[Any]], settings: Settings) -> Iterator[Cell]:
-    names = [one.name for one in fields(Cell)][2:-1]
+def _cells(
+    texts: dict[str, str], axes: dict[str, list[Any]], settings: SweepSettings
+) -> Iterator[SweepCell]:
+    names = [one.name for one in fields(SweepCell)][2:-1]
     others = [values for key, values in axes.items() if key != "robots"]
     for (label, text), *rest in itertools.product(texts.items(), *others):
-        yield Cell(label, text, **dict(zip(names, rest, strict=True)), settings=settings)
+        yield SweepCell(label, text, **dict(zip(names, rest, strict=True)), settings=settings)
 
 
 def _refuse_of_robots(document: dict[str, Any]) -> None:
     for key in OF_ROBOTS[1:]:
         if key in document:
-            raise UsageError(f"{key} are of robots: a function file says what it is of")
+            raise UsageError(f"{key} apply to robots only, not to function files")
 
 
 def _check_keys(document: dict[str, Any]) -> None:
-    known = ["name", *AXES, FILES, *(one.name for one in fields(Settings))]
+    known = ["name", *AXES, FILES, *(one.name for one in fields(SweepSettings))]
     for key in document:
         if key not in known:
             raise UsageError(
@@ -386,12 +386,12 @@ def _values(key: str, axis: _Axis, document: dict[str, Any]) -> list[Any]:
         raise UsageError(f"{key} is empty: leave it out, or name something")
     for place, value in enumerate(values):
         if value in values[:place]:
-            raise UsageError(f"{key}: {shown(given[place])} stands there twice")
+            raise UsageError(f"{key}: {shown(given[place])} is listed twice")
     return values
 
 
-def _check_cells(cells: Sequence[Cell], robots: dict[str, Robot], count: int) -> None:
-    """Refuse what can be seen to be wrong before anything runs."""
+def _check_cells(cells: Sequence[SweepCell], robots: dict[str, Robot], count: int) -> None:
+    """Refuse invalid specifications before any cell runs."""
     if len({cell.robot for cell in cells}) < count:
         raise UsageError("two of the robots or files are the same one: name it once")
     demands = {
@@ -425,9 +425,9 @@ def _function_file(name: str, folder: Path) -> tuple[str, int | None]:
         raise UsageError(str(error)) from error
 
 
-def _settings(document: dict[str, Any]) -> Settings:
+def _settings(document: dict[str, Any]) -> SweepSettings:
     given = {key: read(key, document[key]) for key, read in _SHARED.items() if key in document}
-    return Settings(**given)
+    return SweepSettings(**given)
 
 
 def _text(key: str, given: Any) -> str:
@@ -483,7 +483,7 @@ AXES = {
     "errors": _Axis(_error, ""),
     "payloads": _Axis(_masses, (0.0,)),
     "targets": _Axis(_text, "luts"),
-}  # in the order of the fields of `Cell`
+}  # in the order of the fields of `SweepCell`
 FILES = "function_files"
 OF_ROBOTS = ("robots", "functions", "payloads")  # what files have none of
 _SHARED: dict[str, Callable[[str, Any], Any]] = {
@@ -501,5 +501,4 @@ _SHARED: dict[str, Callable[[str, Any], Any]] = {
 
 
 def family(masses: tuple[float, ...]) -> str:
-    """Write a family of loads as tables show it."""
     return " ".join(map(number, masses))

@@ -1,29 +1,28 @@
-"""A VHDL test bench that checks itself, and that it can fail: one of its vectors is wrong."""
+"""Self-checking test benches in Verilog, VHDL, and Python for cocotb.
+
+One vector is falsified: a bench passes if that vector and no other differs.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boolcomp.targets.gates import CONTROLS
 from boolcomp.targets.target import vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from boolcomp.program.program import Program
     from boolcomp.targets.gates import Framed, Pin
 
 
-# --------------------------------------------------------------------------------------------------
-# A Verilog test bench that checks itself, and that it can fail: one of its vectors is wrong.
-# --------------------------------------------------------------------------------------------------
-
-
 def verilog_bench(program: Program, load: float | None, gates: Framed) -> str:
-    """Return the text of a bench; it prints a line that begins with PASS, or with FAIL."""
+    """Return the text of a bench, which prints a line that begins with PASS or FAIL."""
     found = vectors(program, load, gates)
-    count, ins, outs = len(found.given), len(found.given[0]), len(found.wanted[0])
+    count, ins, outs = len(found.given), len(found.given[0]), len(found.expected[0])
     lines = [
-        f"// {count} vectors of {gates.module}; vector {found.wrong} is wrong on purpose: the",
+        f"// {count} vectors of {gates.module}; vector {found.falsified} is wrong on purpose: the",
         "// bench passes where it, and no other, is found to differ",
         f"module {gates.module}_tb;",
         f"    reg [{ins - 1}:0] given [0:{count - 1}];",
@@ -35,13 +34,14 @@ def verilog_bench(program: Program, load: float | None, gates: Framed) -> str:
         "    integer caught;",
     ]
     lines += _clock() if gates.stages else []
-    lines.append(f"    {gates.module} dut ({', '.join(_verilog_connections(gates, ins, outs))});")
+    connections = _connections(gates, ins, outs, ".{0}({0})", bundle)
+    lines.append(f"    {gates.module} dut ({', '.join(connections)});")
     lines += ["    initial begin", "        differ = 0;", "        caught = 0;"]
-    for k, (given, wanted) in enumerate(zip(found.given, found.wanted, strict=True)):
+    for k, (given, wanted) in enumerate(zip(found.given, found.expected, strict=True)):
         lines.append(f"        given[{k}] = {ins}'b{given};")
         lines.append(f"        wanted[{k}] = {outs}'b{wanted};")
     lines += _verilog_clocked_loop(gates, count) if gates.stages else _verilog_loop(count)
-    expected = f"caught == 1 && differ == {found.wrong}"
+    expected = f"caught == 1 && differ == {found.falsified}"
     lines += [
         f"        if ({expected})",
         f'            $display("PASS: {count - 1} vectors hold, the wrong one differs");',
@@ -53,16 +53,17 @@ def verilog_bench(program: Program, load: float | None, gates: Framed) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _verilog_connections(gates: Framed, ins: int, outs: int) -> Iterator[str]:
+def _connections(
+    gates: Framed, ins: int, outs: int, control: str, ports: Callable[..., Iterator[str]]
+) -> Iterator[str]:
     if gates.stages:
-        for name in ("clock", "enable", "valid_in", "valid_out"):
-            yield f".{name}({name})"
-    yield from bundle(gates.inputs, "inputs", ins)
-    yield from bundle(gates.outputs, "outputs", outs)
+        yield from (control.format(name) for name in CONTROLS)
+    yield from ports(gates.inputs, "inputs", ins)
+    yield from ports(gates.outputs, "outputs", outs)
 
 
 def bundle(pins: tuple[Pin, ...], name: str, place: int) -> Iterator[str]:
-    """Yield what connects ports with the bits of one signal, from bit `place` - 1 down."""
+    """Yield connections of ports with the bits of one signal, from bit `place` - 1 down."""
     for pin in pins:
         high, place = place - 1, place - pin.port.bits
         yield f".{pin.name}({name}[{high}:{place}])"
@@ -96,7 +97,7 @@ def _verilog_loop(count: int) -> list[str]:
 
 
 def _verilog_clocked_loop(gates: Framed, count: int) -> list[str]:
-    """Return a loop that stalls every fifth clock, and counts what comes out as valid."""
+    """Return a loop that stalls every fifth clock and checks valid outputs."""
     clocks = 2 * (count + gates.stages) + 10
     return [
         "        seen = 0;",
@@ -122,17 +123,12 @@ def _verilog_clocked_loop(gates: Framed, count: int) -> list[str]:
     ]
 
 
-# --------------------------------------------------------------------------------------------------
-# A VHDL test bench that checks itself, and that it can fail: one of its vectors is wrong.
-# --------------------------------------------------------------------------------------------------
-
-
 def vhdl_bench(program: Program, load: float | None, gates: Framed) -> str:
-    """Return the text of a bench; it reports PASS, or fails with severity failure."""
+    """Return the text of a bench, which reports PASS or fails with severity failure."""
     found = vectors(program, load, gates)
-    count, ins, outs = len(found.given), len(found.given[0]), len(found.wanted[0])
+    count, ins, outs = len(found.given), len(found.given[0]), len(found.expected[0])
     lines = [
-        f"-- {count} vectors of {gates.module}; vector {found.wrong} is wrong on purpose: the",
+        f"-- {count} vectors of {gates.module}; vector {found.falsified} is wrong on purpose: the",
         "-- bench passes where it, and no other, is found to differ",
         "library ieee;",
         "use ieee.std_logic_1164.all;",
@@ -142,7 +138,7 @@ def vhdl_bench(program: Program, load: float | None, gates: Framed) -> str:
         f"    type givens is array (0 to {count - 1}) of std_logic_vector({ins - 1} downto 0);",
         f"    type results is array (0 to {count - 1}) of std_logic_vector({outs - 1} downto 0);",
         *_table("given : givens", found.given),
-        *_table("wanted : results", found.wanted),
+        *_table("wanted : results", found.expected),
         f"    signal inputs : std_logic_vector({ins - 1} downto 0) := (others => '0');",
         f"    signal outputs : std_logic_vector({outs - 1} downto 0);",
     ]
@@ -152,12 +148,13 @@ def vhdl_bench(program: Program, load: float | None, gates: Framed) -> str:
             "    signal valid_out : std_logic;",
         ]
     lines += ["begin", f"    dut : entity work.{gates.module} port map ("]
-    lines += [",\n".join(f"        {one}" for one in _vhdl_connections(gates, ins, outs)), "    );"]
+    connections = _connections(gates, ins, outs, "{0} => {0}", _bundle)
+    lines += [",\n".join(f"        {one}" for one in connections), "    );"]
     lines += ["    process", "        variable caught, seen, place : integer := 0;"]
     lines += ["        variable differ : integer := -1;", "    begin"]
     lines += _vhdl_clocked_loop(gates, count) if gates.stages else _vhdl_loop(count)
     lines += [
-        f"        if caught = 1 and differ = {found.wrong} then",
+        f"        if caught = 1 and differ = {found.falsified} then",
         f'            report "PASS: {count - 1} vectors hold, the wrong one differs";',
         "        else",
         '            report "FAIL: " & integer\'image(caught) & " vectors differ, the last is "',
@@ -174,14 +171,6 @@ def _table(head: str, rows: tuple[str, ...]) -> Iterator[str]:
     yield f"    constant {head} := ("
     yield ",\n".join(f'        {k} => "{row}"' for k, row in enumerate(rows))
     yield "    );"
-
-
-def _vhdl_connections(gates: Framed, ins: int, outs: int) -> Iterator[str]:
-    if gates.stages:
-        for name in ("clock", "enable", "valid_in", "valid_out"):
-            yield f"{name} => {name}"
-    yield from _bundle(gates.inputs, "inputs", ins)
-    yield from _bundle(gates.outputs, "outputs", outs)
 
 
 def _bundle(pins: tuple[Pin, ...], name: str, place: int) -> Iterator[str]:
@@ -205,7 +194,6 @@ def _vhdl_loop(count: int) -> list[str]:
 
 
 def _vhdl_clocked_loop(gates: Framed, count: int) -> list[str]:
-    """Return a loop that stalls every fifth clock, and counts what comes out as valid."""
     return [
         f"        for k in 1 to {2 * (count + gates.stages) + 10} loop",
         "            clock <= '0';",
@@ -238,13 +226,6 @@ def _vhdl_clocked_loop(gates: Framed, count: int) -> list[str]:
         "            caught := -1;",
         "        end if;",
     ]
-
-
-# --------------------------------------------------------------------------------------------------
-# A test of a Verilog module for cocotb, in Python: vectors, one of them wrong on purpose.
-#
-# The file is a test module and starts itself: run as a program it builds and simulates.
-# --------------------------------------------------------------------------------------------------
 
 
 _HEAD = '''\
@@ -343,18 +324,18 @@ if __name__ == "__main__":
 
 
 def cocotb_test(program: Program, load: float | None, frame: Framed) -> str:
-    """Return the text of a test."""
+    """Return a test module for cocotb, which builds and simulates when run as a script."""
     found = vectors(program, load, frame)
     lines = [
         _HEAD.format(
             count=len(found.given),
             module=frame.module,
-            wrong=found.wrong,
+            wrong=found.falsified,
             inputs=_names(frame.inputs),
             outputs=_names(frame.outputs),
         ).rstrip("\n")
     ]
-    for given, wanted in zip(found.given, found.wanted, strict=True):
+    for given, wanted in zip(found.given, found.expected, strict=True):
         words = [*_words(frame.inputs, given), *_words(frame.outputs, wanted)]
         lines.append(f"    ({', '.join(words)}),")
     loop = _CLOCKED.replace("{stages}", str(frame.stages)) if frame.stages else _PLAIN

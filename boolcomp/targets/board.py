@@ -1,90 +1,60 @@
-"""A program on a board: a top module whose registers are read and written over a UART.
+"""A program on a board: a top module with registers that are read and written over a UART.
 
-A request is the bits of all inputs, those of the first port in front, each most significant bit
-first, as whole bytes, the first of which has the zeros that fill up. The answer is the bits of all
-outputs likewise. 115,200 baud, eight bits, no parity, one stop bit; the next request may begin when
-the answer has come. After a silence of about 10 ms a request begins anew.
+A request holds the bits of all inputs in the order of ports, most significant bit first, after
+zeros that fill up whole bytes. The answer holds the bits of all outputs likewise. The line has
+115,200 baud, eight bits, no parity, one stop bit. The next request may begin after the answer.
+After about 10 ms of silence a new request begins.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from boolcomp.targets.benches import bundle
 from boolcomp.targets.target import vectors
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
-    from boolcomp.targets.gates import Gates, Pin
+    from boolcomp.targets.gates import Gates
 
 BAUD = 115_200
 TOP, BENCH = "boolcomp_top", "boolcomp_bench"
-TRIED = 6  # requests of the bench, and one more whose answer is wrong on purpose
+TRIED = 6  # requests of the bench, before one with a falsified answer
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Bits and bytes of a request and of its answer."""
-
-    given: int
-    made: int
-
-    @property
-    def request(self) -> int:
-        """Bytes that are sent."""
-        return -(-self.given // 8)
-
-    @property
-    def answer(self) -> int:
-        """Bytes that come back."""
-        return -(-self.made // 8)
-
-
-def sizes_of(gates: Gates) -> Sizes:
-    """Return how long requests and answers are."""
+def _sizes(gates: Gates) -> tuple[int, int, int, int]:
+    """Return the bits of requests and answers, then the bytes of these."""
     given, made = (sum(pin.port.bits for pin in pins) for pins in (gates.inputs, gates.outputs))
-    return Sizes(given, made)
+    return given, made, -(-given // 8), -(-made // 8)
 
 
 def top(gates: Gates, hertz: int) -> str:
     """Return the top module: receiver, core, transmitter."""
-    sizes = sizes_of(gates)
-    wires = [*_slices("given", gates.inputs), *_slices("made", gates.outputs)]
+    given, made, request, answer = _sizes(gates)
+    wires = [*bundle(gates.inputs, "given", given), *bundle(gates.outputs, "made", made)]
     return _TOP.format(
         top=TOP, core=gates.module, divide=round(hertz / BAUD), silence=hertz // 100,
-        wait=gates.stages + 2, given=8 * sizes.request, made=8 * sizes.answer, bits=sizes.made,
-        last=sizes.request - 1, answer=sizes.answer, wires=", ".join(wires), baud=BAUD,
-        shifted=f"{{given[{8 * sizes.request - 9}:0], byte_in}}"
-        if sizes.request > 1 else "byte_in",
-        request=sizes.request, fill=f"{8 * sizes.answer - sizes.made}'d0, "
-        if sizes.made % 8 else "",
-        idle=f"    wire unused = &{{1'b0, given[{8 * sizes.request - 1}:{sizes.given}], valid}};"
-        if sizes.given % 8 else "    wire unused = &{1'b0, valid};",
+        wait=gates.stages + 2, given=8 * request, made=8 * answer, bits=made,
+        last=request - 1, answer=answer, wires=", ".join(wires), baud=BAUD, request=request,
+        shifted=f"{{given[{8 * request - 9}:0], byte_in}}" if request > 1 else "byte_in",
+        fill=f"{8 * answer - made}'d0, " if made % 8 else "",
+        idle=f"    wire unused = &{{1'b0, given[{8 * request - 1}:{given}], valid}};"
+        if given % 8 else "    wire unused = &{1'b0, valid};",
     )  # fmt: skip
 
 
-def _slices(name: str, pins: tuple[Pin, ...]) -> list[str]:
-    """Connect ports to a word, the first port at its most significant end."""
-    place = sum(pin.port.bits for pin in pins)
-    found = []
-    for pin in pins:
-        found.append(f".{pin.name}({name}[{place - 1}:{place - pin.port.bits}])")
-        place -= pin.port.bits
-    return found
-
-
 def bench(program: Program, load: float | None, gates: Gates, hertz: int) -> str:
-    """Return a bench that talks the protocol to the top module; its last answer is a lie."""
-    sizes = sizes_of(gates)
+    """Return a bench for the top module; its last expected answer is wrong."""
+    _, _, request, answer = _sizes(gates)
     found = vectors(program, load, gates, 32)
-    honest = [k for k in range(len(found.given)) if k != found.wrong][:TRIED]
+    honest = [k for k in range(len(found.given)) if k != found.falsified][:TRIED]
     rows = []
-    for place, k in enumerate([*honest, found.wrong]):
-        rows.append(f"        given[{place}] = {8 * sizes.request}'b{found.given[k]};")
-        rows.append(f"        wanted[{place}] = {8 * sizes.answer}'b{found.wanted[k]};")
+    for place, k in enumerate([*honest, found.falsified]):
+        rows.append(f"        given[{place}] = {8 * request}'b{found.given[k]};")
+        rows.append(f"        wanted[{place}] = {8 * answer}'b{found.expected[k]};")
     return _BENCH.format(
-        bench=BENCH, top=TOP, given=8 * sizes.request, made=8 * sizes.answer,
-        request=sizes.request, answer=sizes.answer, count=len(honest) + 1, last=len(honest),
+        bench=BENCH, top=TOP, given=8 * request, made=8 * answer,
+        request=request, answer=answer, count=len(honest) + 1, last=len(honest),
         period=2 * (round(hertz / BAUD)), rows="\n".join(rows),
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""C99: a word graph as scalar code on unsigned integers, for microcontrollers and anything else.
+"""C99 from word graphs (scalar code) and from networks (bit-sliced code).
 
-Only unsigned types calculate, and wrap: nothing is undefined, whatever an `int` has. What needs 16
-bits is calculated as `unsigned`, which has 16 bits at least; what needs more, as `uint32_t`.
+C code uses unsigned types only, whose arithmetic wraps, so that nothing is undefined for any size
+of `int`. Values of up to 16 bits are calculated as `unsigned`, wider ones as `uint32_t`.
 """
 
 from __future__ import annotations
@@ -10,21 +10,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import UsageError, mass_text
+from boolcomp.logic import network as luts
+from boolcomp.logic.network import CONSTANTS
+from boolcomp.logic.order import in_order
 from boolcomp.targets.expressions import (
     Agreement,
-    Choice,
-    Different,
-    Entry,
+    Conditional,
+    ConstantNumber,
     Less,
     Low,
     Moved,
     Multiple,
     Name,
-    Number,
     Padded,
-    Signed,
-    Total,
+    SignedProduct,
+    SumOfParts,
+    TableEntry,
     Wrapped,
+    XorBits,
 )
 from boolcomp.targets.procedure import (
     OPERATORS,
@@ -35,28 +38,40 @@ from boolcomp.targets.procedure import (
     procedure_of,
     statements,
 )
-from boolcomp.targets.target import C_KEYWORDS, C_WORDS, Names, comment, input_notes, output_notes
+from boolcomp.targets.target import (
+    C_KEYWORDS,
+    C_WORDS,
+    Names,
+    comment,
+    design_of,
+    input_notes,
+    output_notes,
+    unread,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from boolcomp.codes import Code
     from boolcomp.program.program import Load, Program
     from boolcomp.targets.expressions import Expression, Within
-    from boolcomp.targets.procedure import Given, Made, Procedure, Step, Table
-    from boolcomp.targets.target import Files, Options
-
+    from boolcomp.targets.procedure import (
+        ConstantTable,
+        Parameter,
+        Procedure,
+        ProcedureOutput,
+        ProcedureStep,
+    )
+    from boolcomp.targets.target import Design, ExportOptions, Files, Port
 
 # --------------------------------------------------------------------------------------------------
-# Helpers in C without floating point: words of encoder counts, and drive units of words.
-#
-# Whoever calls them says how many counts (drive units) the range of a word has; so they know
-# nothing of units, and are exact: a division by doubling, one bit of the cell after the other.
+# Helpers in C without floating point: encoder counts to words, and words to drive units. A caller
+# specifies the number of counts (drive units) of a word's range: so helpers need no units and are
+# exact. The division computes one bit of the cell after the other.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST_DRIVE = 1 << 15  # drive units that a range may have
-FINEST = 6  # binary places of a step in which a range's middle is told
+FINEST = 6  # binary places of a step in the middle of a range
 DIVISION = """\
 /* The cell of a count in a range of `counts` (1 .. 2^31 - 1) that begins at `first`: a turn wraps,
    all others saturate; `tread`: cells lie about whole steps, and are rounded to. */
@@ -91,7 +106,7 @@ static inline uint32_t NAME_cell(int32_t count, int32_t first, int32_t counts, u
 
 
 def helpers(program: Program, load: Load, procedure: Procedure, name: str) -> str:
-    """Return the helpers of all inputs and outputs."""
+    """Return the text of the helpers of all inputs and outputs."""
     lines = [DIVISION.replace("NAME", name)]
     for given, word in zip(procedure.inputs, program.inputs, strict=True):
         lines += [*_of_counts(given, word.code, name), ""]
@@ -100,8 +115,8 @@ def helpers(program: Program, load: Load, procedure: Procedure, name: str) -> st
     return "\n".join(lines)
 
 
-def _of_counts(given: Given, code: Code, name: str) -> Iterator[str]:
-    kind = "uint16_t" if code.bits <= 16 else "uint32_t"
+def _of_counts(given: Parameter, code: Code, name: str) -> Iterator[str]:
+    kind = _field(code.bits)
     head = f"static inline {kind} {name}_{given.parameter}_of_count("
     yield f"{head}int32_t count, int32_t first,"
     yield f"{' ' * len(head)}int32_t counts)"
@@ -123,13 +138,11 @@ def _of_counts(given: Given, code: Code, name: str) -> Iterator[str]:
     yield "}"
 
 
-def _in_drive_units(made: Made, code: Code, name: str) -> Iterator[str]:
+def _in_drive_units(made: ProcedureOutput, code: Code, name: str) -> Iterator[str]:
     raised, base = code.centred
     begins = base / code.step + raised  # the value of cell 0, in steps
-    fine = next(
-        (f for f in range(FINEST, -1, -1) if _reach(begins, code.cells, f) * MOST_DRIVE <= 1 << 30),
-        None,
-    )
+    reach = max(abs(begins), abs(begins + code.cells)) * MOST_DRIVE
+    fine = next((f for f in range(FINEST, -1, -1) if reach * (1 << f) <= 1 << 30), None)
     if fine is None:
         yield f"/* {made.result}: no helper, its numbers are too large for 32 bits */"
         return
@@ -157,21 +170,15 @@ def _in_drive_units(made: Made, code: Code, name: str) -> Iterator[str]:
     yield "}"
 
 
-def _reach(begins: float, cells: int, fine: int) -> float:
-    """Return the largest sum there is, in parts of a step."""
-    return max(abs(begins), abs(begins + cells)) * (1 << fine)
-
-
 # --------------------------------------------------------------------------------------------------
-# The header of a program in C: what its words stand for, and helpers without floating point.
+# The header of a program in C: its words as fields of structures, and helpers.
 # --------------------------------------------------------------------------------------------------
-
 
 WIDEST_FIELD = 32
 
 
 def loads_of(program: Program, load: float | None) -> Iterator[tuple[str, Load]]:
-    """Yield the loads that are meant, each with a name for its files and function."""
+    """Yield the selected loads, each with the name of its files and function."""
     names = Names(C_WORDS)
     if load is not None or len(program.loads) == 1:
         yield names.new(program.name, "program"), program.load(load)
@@ -182,14 +189,14 @@ def loads_of(program: Program, load: float | None) -> Iterator[tuple[str, Load]]
 
 
 def header(
-    program: Program, load: Load, procedure: Procedure, name: str, defined: Iterable[str] = ()
+    program: Program, load: Load, procedure: Procedure, name: str, defined: Sequence[str] = ()
 ) -> str:
-    """Return the header of a procedure: the function is declared, or `defined` by these lines."""
+    """Return the header of a procedure; the lines `defined` replace the declaration."""
     guard = f"{name.upper()}_H"
     widths = [*(x.bits for x in procedure.inputs), *(x.bits for x in procedure.outputs)]
     widest = max(widths)
     if widest > WIDEST_FIELD:
-        raise UsageError(f"a word of {widest} bits: C fields have {WIDEST_FIELD} at most")
+        raise UsageError(f"a word has {widest} bits: C fields have at most {WIDEST_FIELD}")
     lines = [
         f"/* {comment(program.name)}, {comment(program.mode)} mode"
         + (f", load {comment(mass_text(load.payload))} kg" if load.payload else ""),
@@ -216,7 +223,7 @@ def header(
         f"}} {name}_outputs;",
         "",
         "/* Returns a bit for every output, the first lowest: whether it saturated. */",
-        *(tuple(defined) or _declaration(name)),
+        *(defined or _declaration(name)),
         "",
         helpers(program, load, procedure, name),
     ]
@@ -233,9 +240,8 @@ def _field(bits: int) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# C99: a word graph as scalar code on unsigned integers, for microcontrollers and anything else.
+# C99: a word graph as scalar code on unsigned integers.
 # --------------------------------------------------------------------------------------------------
-
 
 TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
 MAKERS = {"mcu8": NaturalMaker, "mcu32": WideNaturalMaker, "simd": WideNaturalMaker}
@@ -258,7 +264,7 @@ READING = """\
 """
 
 
-def export_c(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
+def export_c(program: Program, load: float | None, options: ExportOptions) -> Files:  # noqa: ARG001 (there is one way)
     """Return a C file and a header of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
@@ -269,10 +275,7 @@ def export_c(program: Program, load: float | None, options: Options) -> Files:  
 
 
 def c_procedure(program: Program, load: Load) -> Procedure:
-    """Return the straight-line code of a load, as its C calculates it.
-
-    It multiplies as the processor does that the widths were chosen for.
-    """
+    """Return the straight-line C code of a load, with the multiplications of its target."""
     maker = MAKERS.get(program.asked.get("target", ""))
     return procedure_of(program, load, C_WORDS, maker, C_KEYWORDS)
 
@@ -290,9 +293,9 @@ def source(program: Program, load: Load, procedure: Procedure, name: str) -> str
 
 
 def definition(procedure: Procedure, name: str, prefix: str = "", before: str = "") -> list[str]:
-    """Return the lines that define tables and function; macros of theirs begin with `prefix`.
+    """Return the definitions of tables and function; their macros begin with `prefix`.
 
-    Words such as `static` stand `before` the function.
+    `before` holds words such as `static` for the function.
     """
     lines = [READING.replace("@", prefix)]
     for table in (one for one in procedure.tables if one.read):
@@ -301,7 +304,7 @@ def definition(procedure: Procedure, name: str, prefix: str = "", before: str = 
     return [*lines, "{", *_Printer(procedure, prefix).body(), "}"]
 
 
-def _table(table: Table, prefix: str) -> Iterator[str]:
+def _table(table: ConstantTable, prefix: str) -> Iterator[str]:
     kind = f"uint{_stored(table.bits)}_t"
     place = f" {prefix}TABLE" if _stored(table.bits) <= 32 else ""
     yield f"static const {kind} {table.name}[{len(table.entries)}]{place} = {{"
@@ -313,39 +316,37 @@ def _table(table: Table, prefix: str) -> Iterator[str]:
 
 
 def _stored(bits: int) -> int:
-    """Return the bits of the type that holds a value."""
+    """Return the width of the narrowest type of at least `bits` bits."""
     for width in (8, 16, 32, 64):
         if bits <= width:
             return width
-    raise UsageError(f"a word of {bits} bits: C has 64 at most")
+    raise UsageError(f"a word has {bits} bits: C types have at most 64")
 
 
 def _kind(bits: int) -> int:
-    """Return the bits with which a value is calculated."""
     return max(16, _stored(bits))
 
 
 def need(value: Expression) -> int:
-    """Return how many bits it takes to calculate a value modulo a power of two.
+    """Return the bits that the calculation of a value modulo a power of two needs.
 
-    Sums and products need no more than the result does; what is moved down needs all that it is
-    moved from.
+    Sums and products need no more than the result; a right shift needs its whole operand.
     """
     if isinstance(value, Moved):
         return value.of.wide if value.by < 0 else need(value.of)
     if isinstance(value, Low | Padded | Multiple):
         return need(value.of)
-    if isinstance(value, Agreement | Different | Less):
+    if isinstance(value, Agreement | XorBits | Less):
         return max(need(value.a), need(value.b))
-    if isinstance(value, Total):
+    if isinstance(value, SumOfParts):
         return max(need(part) for part in value.parts)
-    if isinstance(value, Choice):
+    if isinstance(value, Conditional):
         return max(need(value.then), need(value.otherwise))
     return 0
 
 
 class _Printer:
-    """Prints expressions; every one has the type that it is asked for."""
+    """Prints expressions; the caller determines the type of each."""
 
     def __init__(self, procedure: Procedure, prefix: str = "") -> None:
         self.procedure, self.prefix = procedure, prefix
@@ -353,7 +354,6 @@ class _Printer:
         self.texts |= {step.name: (step.name, step.bits) for step in procedure.steps}
 
     def body(self) -> list[str]:
-        """Return the lines of the function."""
         lines = ["    unsigned saturated = 0;"]
         if not any(given.read for given in self.procedure.inputs):
             lines.append("    (void)given;")
@@ -371,15 +371,14 @@ class _Printer:
                 lines += self.output(one.output)
         return [*lines, "    return saturated;"]
 
-    def step(self, step: Step) -> str:
-        """Return the line of a step."""
+    def step(self, step: ProcedureStep) -> str:
         stored, kind = _stored(step.bits), _kind(step.bits)
         text = _bare(self.show(_unmasked(step.value, stored), kind))
         cast = f"(uint{stored}_t)"
-        return f"    const uint{stored}_t {step.name} = {cast}({text});{_said(step)}"
+        return f"    const uint{stored}_t {step.name} = {cast}({text});{_comment(step)}"
 
-    def part(self, step: Step, k: int) -> str:
-        """Return the line of a part of a sum that is kept loose."""
+    def part(self, step: ProcedureStep, k: int) -> str:
+        """Return the line of one part of a sum that is added part by part."""
         kind = _kind(step.bits)
         if not isinstance(step.value, Wrapped):
             raise TypeError("only sums are loose")
@@ -392,10 +391,9 @@ class _Printer:
         first = f"{constant} {'-' if negative else '+'} {text}"
         if not negative and not step.value.constant:
             first = _bare(text)
-        return f"    {TYPES[kind]} {step.name} = {first};{_said(step)}"
+        return f"    {TYPES[kind]} {step.name} = {first};{_comment(step)}"
 
     def output(self, k: int) -> list[str]:
-        """Return the lines of an output."""
         made, lines = self.procedure.outputs[k], []
         for one in made.saturated:
             rests = f" && !({self.all_of(made.rests)})" if made.rests else ""
@@ -406,35 +404,35 @@ class _Printer:
         return lines
 
     def show(self, value: Expression, kind: int) -> str:
-        """Return a value modulo 2^kind or more, of the type of that kind."""
+        """Return a value modulo 2^kind or more, as an expression of the type of that kind."""
         if (bits := need(value)) > kind:
             return f"({TYPES[kind]}){self.show(value, _kind(bits))}"
-        if isinstance(value, Number):
+        if isinstance(value, ConstantNumber):
             return _literal(value.value, kind)
         if isinstance(value, Name):
             text, bits = self.texts[value.name]
             return text if _stored(bits) == kind > 16 else f"({TYPES[kind]}){text}"
-        if isinstance(value, Entry):
+        if isinstance(value, TableEntry):
             return self.entry(value, kind)
-        if isinstance(value, Choice):
+        if isinstance(value, Conditional):
             then, otherwise = self.show(value.then, kind), self.show(value.otherwise, kind)
             return f"({self.all_of(value.conditions)} ? {then} : {otherwise})"
         return f"({self.sum(value, kind)})"
 
     def sum(self, value: Expression, kind: int) -> str:
-        """Return what is written with an operator, without brackets."""
+        """Return an expression with an operator, without brackets."""
         if isinstance(value, Moved | Padded | Low):
             return self.shifted(value, kind)
-        if isinstance(value, Agreement | Signed | Multiple):
+        if isinstance(value, Agreement | SignedProduct | Multiple):
             return self.product(value, kind)
-        if isinstance(value, Different | Less | Total):
+        if isinstance(value, XorBits | Less | SumOfParts):
             return OPERATORS[type(value)].join(self.show(one, kind) for one in parts_of(value))
         if isinstance(value, Wrapped):
             return self.wrapped(value, kind)
         raise TypeError(f"no operator: {value}")
 
     def shifted(self, value: Moved | Padded | Low, kind: int) -> str:
-        """Return bits of a value elsewhere, or some of them; a type takes off what it can."""
+        """Return a shifted or masked value; a cast replaces a mask where it can."""
         text = self.show(value.of, kind)
         if isinstance(value, Padded):
             return f"({text} << {value.by}) + {_literal(value.filling, kind)}"
@@ -444,9 +442,8 @@ class _Printer:
             return f"({TYPES[kind]})(uint{value.bits}_t){text}"
         return f"{text} & {_literal((1 << value.bits) - 1, kind)}"
 
-    def product(self, value: Agreement | Signed | Multiple, kind: int) -> str:
-        """Return a product."""
-        if isinstance(value, Signed):
+    def product(self, value: Agreement | SignedProduct | Multiple, kind: int) -> str:
+        if isinstance(value, SignedProduct):
             return self.signed(value, kind)
         if isinstance(value, Multiple):
             return f"{self.show(value.of, kind)} * {_literal(value.factor, kind)}"
@@ -454,8 +451,8 @@ class _Printer:
         b, not_b = self.factor(value.b, value.b_bits, kind)
         return f"{a} * {b} + {not_a} * {not_b}"
 
-    def signed(self, value: Signed, kind: int) -> str:
-        """Return a product of signed numbers, in `int` where it fits, whatever an `int` has."""
+    def signed(self, value: SignedProduct, kind: int) -> str:
+        """Return a product of signed numbers, in `int` if it fits into 16 bits."""
         a, b = (
             f"(int{bits}_t){self.show(one, max(16, bits))}"
             for one, bits in ((value.a, value.a_bits), (value.b, value.b_bits))
@@ -465,11 +462,11 @@ class _Printer:
         return f"({TYPES[kind]}){a} * ({TYPES[kind]}){b}"
 
     def factor(self, value: Expression, bits: int, kind: int) -> tuple[str, str]:
-        """Return a factor and its inverse, as narrow as it is: 8-bit machines multiply 8 bits."""
+        """Return a factor and its inverse in the narrowest type, for 8-bit multipliers."""
         inner = _kind(max(bits, need(value)))
-        if isinstance(value, Number):
-            most = (1 << bits) - 1
-            return _literal(value.value, kind), _literal(value.value ^ most, kind)
+        if isinstance(value, ConstantNumber):
+            ones = (1 << bits) - 1
+            return _literal(value.value, kind), _literal(value.value ^ ones, kind)
         text = self.show(value, inner)
         inverse = f"{text} ^ {_literal((1 << bits) - 1, inner)}"
         cast, narrow = f"({TYPES[kind]})", f"(uint{_stored(bits)}_t)"
@@ -478,7 +475,7 @@ class _Printer:
         return first, f"{cast}{narrow}({inverse})"
 
     def wrapped(self, value: Wrapped, kind: int) -> str:
-        """Return a sum, and a mask where it may wrap."""
+        """Return a sum, with a mask if it may wrap."""
         texts = []
         for negative, part in value.parts:
             text = self.show(part, kind)
@@ -486,18 +483,17 @@ class _Printer:
         if value.constant or texts[0].startswith("-"):
             sign = "-" if value.constant < 0 else "+"
             texts.insert(0, f"{sign} {_literal(abs(value.constant), kind)}")
-        if texts[0].startswith("-"):  # a sum that begins by taking away
+        if texts[0].startswith("-"):  # the sum begins with a subtraction
             texts.insert(0, f"+ {_literal(0, kind)}")
         text = "\n        ".join(texts).removeprefix("+ ")
         if value.fits or value.bits == kind:
             return text
         return f"({text}) & {_literal((1 << value.bits) - 1, kind)}"
 
-    def entry(self, value: Entry, kind: int) -> str:
-        """Return an entry of a table."""
+    def entry(self, value: TableEntry, kind: int) -> str:
         table = self.procedure.tables[value.table]
         index = _bare(self.show(value.index, _kind(value.index.wide)))
-        if _stored(value.index.most.bit_length()) == 8:  # calculated in 8 bits where that is less
+        if _stored(value.index.most.bit_length()) == 8:  # 8-bit arithmetic is cheaper
             index = f"(uint8_t)({index})"
         stored = _stored(table.bits)
         if stored > 32:
@@ -505,7 +501,7 @@ class _Printer:
         return f"({TYPES[kind]}){self.prefix}READ{stored}(&{table.name}[{index}])"
 
     def all_of(self, conditions: tuple[Within, ...]) -> str:
-        """Return whether all conditions hold; what always does is not asked."""
+        """Return the conjunction of conditions, without comparisons that always hold."""
         texts = []
         for one in conditions:
             kind = _kind(one.of.wide)
@@ -520,12 +516,12 @@ class _Printer:
         return " && ".join(texts) or "1"
 
 
-def _said(step: Step) -> str:
+def _comment(step: ProcedureStep) -> str:
     return f" /* {step.said} */" if step.said else ""
 
 
 def _unmasked(value: Expression, stored: int) -> Expression:
-    """Return a value without what the type does that it is stored in."""
+    """Return a value without the mask that the type of its variable applies."""
     if isinstance(value, Low) and value.bits == stored:
         return value.of
     if isinstance(value, Wrapped) and value.bits == stored < 16:
@@ -539,7 +535,7 @@ def _literal(value: int, kind: int) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a text without brackets about all of it."""
+    """Return a text without brackets around all of it."""
     if not text.startswith("("):
         return text
     depth = 0
@@ -551,13 +547,12 @@ def _bare(text: str) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# C99 in one header, which C++ takes, too: tables and the function are static, nothing is linked.
-#
-# All names begin with the program's, so that several such headers can be included together.
+# C99 in one header, which is valid C++ too: tables and the function are static. All names begin
+# with the program's, so that several such headers can be included together.
 # --------------------------------------------------------------------------------------------------
 
 
-def export_c_header(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
+def export_c_header(program: Program, load: float | None, options: ExportOptions) -> Files:  # noqa: ARG001 (there is one way)
     """Return a header of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
@@ -567,3 +562,259 @@ def export_c_header(program: Program, load: float | None, options: Options) -> F
         lines = definition(own, name, f"{name.upper()}_", "static inline ")
         files[f"{name}.h"] = header(program, one, own, name, lines)
     return files
+
+
+# --------------------------------------------------------------------------------------------------
+# C99, bit-sliced: 64 samples at a time, or 256 and 512 with vector instructions. A plane holds one
+# bit of all samples. The file of nodes is included once per width, which defines the operations.
+# Samples of 16 bits are transposed to planes and back in squares of 16 by 16, four in a 64-bit
+# word.
+# --------------------------------------------------------------------------------------------------
+
+HEADER = """\
+/* @TITLE@, bit-sliced: its logic on many samples at a time.
+   Words are in the codes said below. Of words given:
+@GIVEN_WORDS@
+   Of words made:
+@MADE_WORDS@
+   Planes of a word come least significant bit first; bit k of a plane is that of sample k. */
+#ifndef @GUARD@_SLICED_H
+#define @GUARD@_SLICED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define @GUARD@_INPUT_PLANES @INPUT_PLANES@
+#define @GUARD@_OUTPUT_PLANES @OUTPUT_PLANES@
+
+/* The planes of 64 samples. */
+void @NAME@_planes(const uint64_t given[@INPUT_PLANES@], uint64_t made[@OUTPUT_PLANES@]);
+
+/* `count` samples, each word a column; of two's complement, words made lack their sign's copies. */
+void @NAME@_samples(const int16_t *const given[@INPUTS@], int16_t *const made[@OUTPUTS@],
+                    size_t count);
+
+#endif /* @GUARD@_SLICED_H */
+"""
+
+SOURCE = """\
+/* @TITLE@, bit-sliced: see @NAME@_sliced.h */
+#include "@NAME@_sliced.h"
+
+/* 64 samples at a time, on any machine. */
+#define PLANE uint64_t
+#define ZERO UINT64_C(0)
+#define ONES (~UINT64_C(0))
+#define NOT(a) (~(a))
+#define AND(a, b) ((a) & (b))
+#define OR(a, b) ((a) | (b))
+#define XOR(a, b) ((a) ^ (b))
+#define LUT(table, a, b, c, steps) (steps)
+
+void @NAME@_planes(const uint64_t given[@INPUT_PLANES@], uint64_t made[@OUTPUT_PLANES@])
+{
+#include "@NAME@_nodes.h"
+}
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#undef PLANE
+#undef ZERO
+#undef ONES
+#undef NOT
+#undef AND
+#undef OR
+#undef XOR
+#undef LUT
+#endif
+
+#if defined(__AVX512F__)
+#define LANES 8
+#define PLANE __m512i
+#define ZERO _mm512_setzero_si512()
+#define ONES _mm512_set1_epi64(-1)
+#define NOT(a) _mm512_xor_si512(a, ONES)
+#define AND(a, b) _mm512_and_si512(a, b)
+#define OR(a, b) _mm512_or_si512(a, b)
+#define XOR(a, b) _mm512_xor_si512(a, b)
+#define LUT(table, a, b, c, steps) _mm512_ternarylogic_epi64(a, b, c, table)
+#define LOAD(place) _mm512_loadu_si512((const void *)(place))
+#define STORE(place, value) _mm512_storeu_si512((void *)(place), value)
+#elif defined(__AVX2__)
+#define LANES 4
+#define PLANE __m256i
+#define ZERO _mm256_setzero_si256()
+#define ONES _mm256_set1_epi64x(-1)
+#define NOT(a) _mm256_xor_si256(a, ONES)
+#define AND(a, b) _mm256_and_si256(a, b)
+#define OR(a, b) _mm256_or_si256(a, b)
+#define XOR(a, b) _mm256_xor_si256(a, b)
+#define LUT(table, a, b, c, steps) (steps)
+#define LOAD(place) _mm256_loadu_si256((const __m256i *)(const void *)(place))
+#define STORE(place, value) _mm256_storeu_si256((__m256i *)(void *)(place), value)
+#else
+#define LANES 1
+#endif
+
+#if LANES == 1
+static void lanes(uint64_t given[@INPUT_PLANES@][LANES], uint64_t made[@OUTPUT_PLANES@][LANES])
+{
+    @NAME@_planes(&given[0][0], &made[0][0]);
+}
+#else
+static void nodes(const PLANE given[@INPUT_PLANES@], PLANE made[@OUTPUT_PLANES@])
+{
+#include "@NAME@_nodes.h"
+}
+
+static void lanes(uint64_t given[@INPUT_PLANES@][LANES], uint64_t made[@OUTPUT_PLANES@][LANES])
+{
+    PLANE in[@INPUT_PLANES@], out[@OUTPUT_PLANES@];
+    size_t k;
+    for (k = 0; k < @INPUT_PLANES@; k++)
+        in[k] = LOAD(given[k]);
+    nodes(in, out);
+    for (k = 0; k < @OUTPUT_PLANES@; k++)
+        STORE(made[k], out[k]);
+}
+#endif
+
+/* Four squares of 16 by 16 bits, one in each quarter of all words, about their diagonals. */
+static void transpose(uint64_t rows[16])
+{
+    static const uint64_t masks[4] = {
+        UINT64_C(0x00FF00FF00FF00FF), UINT64_C(0x0F0F0F0F0F0F0F0F),
+        UINT64_C(0x3333333333333333), UINT64_C(0x5555555555555555)
+    };
+    unsigned stage, k;
+    for (stage = 0; stage < 4; stage++) {
+        const unsigned width = 8U >> stage;
+        for (k = 0; k < 16; k++) {
+            if (!(k & width)) {
+                const uint64_t swap = ((rows[k] >> width) ^ rows[k + width]) & masks[stage];
+                rows[k] ^= swap << width;
+                rows[k + width] ^= swap;
+            }
+        }
+    }
+}
+
+void @NAME@_samples(const int16_t *const given[@INPUTS@], int16_t *const made[@OUTPUTS@],
+                    size_t count)
+{
+    static const unsigned char given_bits[@INPUTS@] = {@GIVEN_BITS@};
+    static const unsigned char made_bits[@OUTPUTS@] = {@MADE_BITS@};
+    uint64_t in[@INPUT_PLANES@][LANES], out[@OUTPUT_PLANES@][LANES], rows[16];
+    size_t first, word, lane, place, k, r, s;
+    for (first = 0; first < count; first += (size_t)64 * LANES) {
+        for (word = 0, place = 0; word < @INPUTS@; place += given_bits[word++]) {
+            for (lane = 0; lane < LANES; lane++) {
+                for (r = 0; r < 16; r++)
+                    rows[r] = 0;
+                for (s = 0; s < 64; s++) {
+                    const size_t at = first + 64 * lane + s;
+                    if (at < count)
+                        rows[s & 15] |= (uint64_t)(uint16_t)given[word][at] << (s & 48);
+                }
+                transpose(rows);
+                for (k = 0; k < given_bits[word]; k++)
+                    in[place + k][lane] = rows[k];
+            }
+        }
+        lanes(in, out);
+        for (word = 0, place = 0; word < @OUTPUTS@; place += made_bits[word++]) {
+            for (lane = 0; lane < LANES; lane++) {
+                for (r = 0; r < 16; r++)
+                    rows[r] = r < made_bits[word] ? out[place + r][lane] : 0;
+                transpose(rows);
+                for (s = 0; s < 64; s++) {
+                    const size_t at = first + 64 * lane + s;
+                    if (at < count) {
+                        const uint16_t value = (uint16_t)(rows[s & 15] >> (s & 48));
+                        made[word][at] = (int16_t)(value < 0x8000U ? (int32_t)value
+                                                                   : (int32_t)value - 0x10000);
+                    }
+                }
+            }
+        }
+    }
+}
+"""
+
+WIDEST = 16  # bits of a sample's word
+MACROS = {"not": "NOT", "and": "AND", "or": "OR", "xor": "XOR"}
+
+
+def export_c_sliced(program: Program, load: float | None, options: ExportOptions) -> Files:  # noqa: ARG001 (there is one way)
+    """Return source, header and nodes of a program's logic, for each load."""
+    files: Files = {}
+    for name, one in loads_of(program, load):
+        design = design_of(program, one.payload)
+        for port in (*design.inputs, *design.outputs):
+            if port.bits > WIDEST:
+                raise UsageError(f"{port.name} has {port.bits} bits: samples have at most {WIDEST}")
+        values = {
+            "NAME": name, "GUARD": name.upper(), "TITLE": comment(program.name),
+            "INPUT_PLANES": str(design.network.inputs),
+            "OUTPUT_PLANES": str(len(design.network.outputs)),
+            "INPUTS": str(len(design.inputs)), "OUTPUTS": str(len(design.outputs)),
+            "GIVEN_WORDS": _about(design.inputs), "MADE_WORDS": _about(design.outputs),
+            "GIVEN_BITS": ", ".join(str(port.bits) for port in design.inputs),
+            "MADE_BITS": ", ".join(str(port.bits) for port in design.outputs),
+        }  # fmt: skip
+        files[f"{name}_sliced.h"] = _filled(HEADER, values)
+        files[f"{name}_sliced.c"] = _filled(SOURCE, values)
+        files[f"{name}_nodes.h"] = "\n".join([*_nodes(design), ""])
+    return files
+
+
+def _about(ports: tuple[Port, ...]) -> str:
+    """Describe words and their planes."""
+    lines = []
+    place = 0
+    for k, port in enumerate(ports):
+        planes = f"planes {place} .. {place + port.bits - 1}" if port.bits > 1 else f"plane {place}"
+        lines += [f"   {k}: {comment(port.name)}, {planes}", *(f"      {x}" for x in port.notes)]
+        place += port.bits
+    return "\n".join(lines)
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    for word, value in values.items():
+        text = text.replace(f"@{word}@", value)
+    return text
+
+
+def _nodes(design: Design) -> Iterator[str]:
+    """Yield the lines of the nodes; planes of words are least significant first."""
+    network = in_order(design.network)
+    yield "/* The nodes of the logic, in an order in which few values are needed at a time. */"
+    signals = ["ZERO", "ONES", *(f"given[{k}]" for k in _places(design.inputs))]
+    for place, (lut, operands) in enumerate(network.nodes):
+        yield f"const PLANE n{place} = {_operation(lut, [signals[k] for k in operands])};"
+        signals.append(f"n{place}")
+    if len(signals) != CONSTANTS + network.inputs + len(network.nodes):
+        raise ValueError("ports do not fit their network")
+    for place, signal in zip(_places(design.outputs), network.outputs, strict=True):
+        yield f"made[{place}] = {signals[signal]};"
+    if len(unread(network)) == network.inputs:  # no warning of an unused parameter
+        yield "(void)given;"
+
+
+def _places(ports: tuple[Port, ...]) -> Iterator[int]:
+    """Yield the planes of words in the order of the network, which is most significant first."""
+    first = 0
+    for port in ports:
+        yield from reversed(range(first, first + port.bits))
+        first += port.bits
+
+
+def _operation(lut: int, operands: list[str]) -> str:
+    """Return a node; one of three operands is one operation on AVX-512."""
+    texts = [*operands, *[""] * (3 - len(operands))]
+    for kind, x, y in luts.steps(lut):
+        args = texts[x] if kind == "not" else f"{texts[x]}, {texts[y]}"
+        texts.append(f"{MACROS[kind]}({args})")
+    if len(operands) < 3:
+        return texts[-1]
+    return f"LUT(0x{lut:02X}, {', '.join(operands)}, {texts[-1]})"

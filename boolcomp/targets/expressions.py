@@ -1,10 +1,10 @@
-"""Partial products without their lowest columns, as integer expressions that are exact.
+"""Integer expressions of C, Python and JavaScript, and exact truncated products.
 
-The digits of words are ±1: a partial product is whether two bits agree. All of them together are
-`Agreement`: two multiplications. Where the lowest columns are discarded, what stands there is
-taken off first: the sum of a triangle of d columns is a function of the lowest d bits of both
-words; small triangles are tables (4^d bytes), larger ones a square and two triangles. What is small
-altogether is one table; what is small once a word is split is two.
+The digits of words are ±1: a partial product tells whether two bits agree. The sum of all partial
+products is `Agreement`: two multiplications. Discarded lowest columns are subtracted: the sum of a
+triangle of d columns is a function of the lowest d bits of both words. Small triangles are tables
+(4^d bytes), larger ones a square and two triangles. A small product is one table, or two after a
+word is split.
 """
 
 from __future__ import annotations
@@ -16,72 +16,63 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
 # --------------------------------------------------------------------------------------------------
-# Integer expressions that C, Python and JavaScript have alike.
-#
-# All are whole numbers that are not negative, but for sums, which wrap to so many bits. `most` is
-# the largest value that an expression can take, `wide` the bits that the largest number takes that
-# is met on the way to it.
+# Integer expressions that C, Python and JavaScript have in common. All are non-negative; sums wrap
+# modulo a power of two. `most` is the largest value of an expression, `wide` the bits of its
+# largest intermediate value.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class ConstantNumber:
     """A constant."""
 
     value: int
 
     @property
     def most(self) -> int:
-        """The value."""
         return self.value
 
     @property
     def wide(self) -> int:
-        """Its bits."""
         return self.value.bit_length()
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The value of a step before, or of a parameter, of so many bits."""
+    """The value of an earlier step or of a parameter, and its width."""
 
     name: str
     bits: int
 
     @property
     def most(self) -> int:
-        """All bits."""
         return (1 << self.bits) - 1
 
     @property
     def wide(self) -> int:
-        """Its bits."""
         return self.bits
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A value times 2^by, or what is left of it to the left of its lowest -by bits."""
+    """A value times 2^by, without the bits below 1."""
 
     of: Expression
     by: int
 
     @property
     def most(self) -> int:
-        """The largest value."""
         return self.of.most << self.by if self.by >= 0 else self.of.most >> -self.by
 
     @property
     def wide(self) -> int:
-        """The bits of the larger of both."""
         return max(self.of.wide, self.most.bit_length())
 
 
 @dataclass(frozen=True, slots=True)
 class Padded:
-    """A value times 2^by, and a constant below that: a word of which so many bits never change."""
+    """A value times 2^by, plus a constant below that."""
 
     of: Expression
     by: int
@@ -89,12 +80,10 @@ class Padded:
 
     @property
     def most(self) -> int:
-        """The largest value."""
         return (self.of.most << self.by) + self.filling
 
     @property
     def wide(self) -> int:
-        """The bits of both."""
         return max(self.of.wide, self.most.bit_length())
 
 
@@ -107,30 +96,26 @@ class Low:
 
     @property
     def most(self) -> int:
-        """All bits."""
         return min(self.of.most, (1 << self.bits) - 1)
 
     @property
     def wide(self) -> int:
-        """The bits of the value."""
         return self.of.wide
 
 
 @dataclass(frozen=True, slots=True)
-class Different:
-    """The bits in which two values differ."""
+class XorBits:
+    """The bitwise difference of two values."""
 
     a: Expression
     b: Expression
 
     @property
     def most(self) -> int:
-        """All bits of the wider one."""
         return (1 << max(self.a.most.bit_length(), self.b.most.bit_length())) - 1
 
     @property
     def wide(self) -> int:
-        """The bits of both."""
         return max(self.a.wide, self.b.wide)
 
 
@@ -148,20 +133,18 @@ class Agreement:
 
     @property
     def most(self) -> int:
-        """Where all agree: what lies between is a mean of the corners."""
         return ((1 << self.a_bits) - 1) * ((1 << self.b_bits) - 1)
 
     @property
     def wide(self) -> int:
-        """The bits of words and sum; both products are part of it."""
         return max(self.a.wide, self.b.wide, self.most.bit_length())
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
-    """The product of two signed numbers in two's complement of so many bits: it may be negative.
+class SignedProduct:
+    """The product of two signed numbers in two's complement: it may be negative.
 
-    It is only a part of sums that wrap, of no more bits than `most` has.
+    It occurs only in sums that wrap to at most the width of `most`.
     """
 
     a: Expression
@@ -171,12 +154,10 @@ class Signed:
 
     @property
     def most(self) -> int:
-        """All bits of both."""
         return (1 << (self.a_bits + self.b_bits)) - 1
 
     @property
     def wide(self) -> int:
-        """The bits of both."""
         return self.a_bits + self.b_bits
 
 
@@ -189,53 +170,47 @@ class Multiple:
 
     @property
     def most(self) -> int:
-        """The largest value."""
         return self.of.most * self.factor
 
     @property
     def wide(self) -> int:
-        """Its bits."""
         return max(self.of.wide, self.most.bit_length())
 
 
 @dataclass(frozen=True, slots=True)
 class Less:
-    """A value less another that is never larger; `most` is of the first."""
+    """A value minus another that is never larger; `most` is that of the first."""
 
     a: Expression
     b: Expression
 
     @property
     def most(self) -> int:
-        """The largest value."""
         return self.a.most
 
     @property
     def wide(self) -> int:
-        """The bits of both."""
         return max(self.a.wide, self.b.wide)
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class SumOfParts:
     """A sum that cannot wrap."""
 
     parts: tuple[Expression, ...]
 
     @property
     def most(self) -> int:
-        """The largest value."""
         return sum(part.most for part in self.parts)
 
     @property
     def wide(self) -> int:
-        """The bits of parts and sum."""
         return max(self.most.bit_length(), *(part.wide for part in self.parts))
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry of a table, by the table's place."""
+class TableEntry:
+    """An entry of a table; `table` is its place among tables."""
 
     table: int
     index: Expression
@@ -243,7 +218,6 @@ class Entry:
 
     @property
     def wide(self) -> int:
-        """The bits of an entry; the index is calculated apart."""
         return self.most.bit_length()
 
 
@@ -257,8 +231,8 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One value where all conditions hold, and another one elsewhere."""
+class Conditional:
+    """One value if all conditions hold, else another one."""
 
     conditions: tuple[Within, ...]
     then: Expression
@@ -266,20 +240,18 @@ class Choice:
 
     @property
     def most(self) -> int:
-        """The larger one."""
         return max(self.then.most, self.otherwise.most)
 
     @property
     def wide(self) -> int:
-        """The bits of both; conditions are calculated apart."""
         return max(self.then.wide, self.otherwise.wide)
 
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """The sum of parts, each added or taken away, and a constant, modulo 2^bits.
+    """The sum of positive and negative parts and a constant, modulo 2^bits.
 
-    `fits` where no sum of parts so large can wrap.
+    `fits` tells that no sum of parts of this size can wrap.
     """
 
     parts: tuple[tuple[bool, Expression], ...]
@@ -288,34 +260,44 @@ class Wrapped:
 
     @property
     def fits(self) -> bool:
-        """Tell whether the sum lies within its bits anyway."""
+        """Tell whether the sum cannot wrap."""
         low = self.constant - sum(part.most for negative, part in self.parts if negative)
         high = self.constant + sum(part.most for negative, part in self.parts if not negative)
         return low >= 0 and high < 1 << self.bits
 
     @property
     def most(self) -> int:
-        """All bits."""
         return (1 << self.bits) - 1
 
     @property
     def wide(self) -> int:
-        """Its bits: it is calculated modulo a power of two."""
         return self.bits
 
 
 Expression: TypeAlias = (
-    Number | Name | Moved | Padded | Low | Different | Agreement | Signed | Multiple | Less | Total
-    | Entry | Choice | Wrapped
-)  # fmt: skip
+    ConstantNumber
+    | Name
+    | Moved
+    | Padded
+    | Low
+    | XorBits
+    | Agreement
+    | SignedProduct
+    | Multiple
+    | Less
+    | SumOfParts
+    | TableEntry
+    | Conditional
+    | Wrapped
+)
 
 
 def moved(of: Expression, by: int) -> Expression:
-    """Return a value moved, simplified."""
+    """Return a shifted value, simplified."""
     if not by:
         return of
-    if isinstance(of, Number):
-        return Number(of.value << by if by > 0 else of.value >> -by)
+    if isinstance(of, ConstantNumber):
+        return ConstantNumber(of.value << by if by > 0 else of.value >> -by)
     if isinstance(of, Padded) and by < 0:
         if -by >= of.by:
             return moved(of.of, by + of.by)
@@ -327,31 +309,30 @@ def moved(of: Expression, by: int) -> Expression:
 
 def low(of: Expression, bits: int) -> Expression:
     """Return the lowest bits of a value, simplified."""
-    if isinstance(of, Number):
-        return Number(of.value & ((1 << bits) - 1))
+    if isinstance(of, ConstantNumber):
+        return ConstantNumber(of.value & ((1 << bits) - 1))
     if isinstance(of, Padded):
         if bits <= of.by:
-            return Number(of.filling & ((1 << bits) - 1))
+            return ConstantNumber(of.filling & ((1 << bits) - 1))
         return Padded(low(of.of, bits - of.by), of.by, of.filling)
     return of if of.most < 1 << bits else Low(of, bits)
 
 
 # --------------------------------------------------------------------------------------------------
-# Partial products without their lowest columns, as integer expressions that are exact.
+# Truncated products as exact integer expressions.
 # --------------------------------------------------------------------------------------------------
 
-
-SMALL = 9  # index bits of a table that stands for a whole product
-SIDE = 4  # digits a side of a triangle or square that is a table
+SMALL = 9  # index bits of a table of a whole product
+SIDE = 4  # side of a triangle or square that is a table
 LOOK, ADD = 8, 3  # cycles to find an entry of a table; to add two sums
 FLASH = 128  # bytes of tables that are worth a cycle
 
 
-class Tables(Protocol):
-    """Where tables are kept."""
+class TableSet(Protocol):
+    """A set of tables; equal tables are shared."""
 
     def table(self, name: str, entries: tuple[int, ...]) -> int:
-        """Return the place of a table; equal ones are kept once."""
+        """Return the place of a table."""
 
 
 def agreeing(a: int, a_bits: int, b: int, b_bits: int, discards: int) -> int:
@@ -364,33 +345,30 @@ def agreeing(a: int, a_bits: int, b: int, b_bits: int, discards: int) -> int:
 
 
 def product(
-    tables: Tables, a: Expression, a_bits: int, b: Expression, b_bits: int, discards: int
+    tables: TableSet, a: Expression, a_bits: int, b: Expression, b_bits: int, discards: int
 ) -> tuple[Expression, int]:
-    """Return the sum of partial products in the columns from `discards` on, and its largest value.
-
-    It is divided by 2^discards.
-    """
+    """Return the sum of partial products in columns from `discards` on, and its largest value."""
     full = weight(a_bits, b_bits, discards)
     drop_a, drop_b = unread(a_bits, b_bits, discards)
     a, b = moved(a, -drop_a), moved(b, -drop_b)
     a_bits, b_bits, discards = a_bits - drop_a, b_bits - drop_b, discards - drop_a - drop_b
     if min(a_bits, b_bits) <= 0:
-        return Number(0), 0
-    if isinstance(a, Number) and isinstance(b, Number):
-        return Number(agreeing(a.value, a_bits, b.value, b_bits, discards)), full
+        return ConstantNumber(0), 0
+    if isinstance(a, ConstantNumber) and isinstance(b, ConstantNumber):
+        return ConstantNumber(agreeing(a.value, a_bits, b.value, b_bits, discards)), full
     return _sum(tables, a, a_bits, b, b_bits, discards), full
 
 
 def _sum(
-    tables: Tables, a: Expression, a_bits: int, b: Expression, b_bits: int, discards: int
+    tables: TableSet, a: Expression, a_bits: int, b: Expression, b_bits: int, discards: int
 ) -> Expression:
-    """Return the sum of partial products in the way that is expected to be cheapest."""
+    """Return the sum of partial products by the plan of least estimated cost."""
     drop_a, drop_b = unread(a_bits, b_bits, discards)
     a, b = moved(a, -drop_a), moved(b, -drop_b)
     a_bits, b_bits, discards = a_bits - drop_a, b_bits - drop_b, discards - drop_a - drop_b
-    if isinstance(a, Number):
+    if isinstance(a, ConstantNumber):
         a, a_bits, b, b_bits = b, b_bits, a, a_bits
-    if isinstance(b, Number):
+    if isinstance(b, ConstantNumber):
         return _multiple(tables, a, a_bits, b.value, b_bits, discards)
     _, way = _plan(a_bits, b_bits, discards)
     if way == "all":
@@ -398,14 +376,14 @@ def _sum(
     if way == "table":
         entries = _pairs(a_bits, b_bits, lambda x, y: agreeing(x, a_bits, y, b_bits, discards))
         place = tables.table(f"product_{a_bits}_{b_bits}_above_{discards}", entries)
-        return Entry(place, _index(a, b, b_bits), max(entries))
+        return TableEntry(place, _index(a, b, b_bits), max(entries))
     if way == "triangle":
         discarded = _triangle(tables, a, b, discards)
         return moved(Less(Agreement(a, a_bits, b, b_bits), discarded), -discards)
     bits = int(way)
     if bits < 0:
         a, a_bits, b, b_bits, bits = b, b_bits, a, a_bits, -bits
-    return Total(
+    return SumOfParts(
         (
             _sum(tables, low(a, bits), bits, b, b_bits, discards),
             _sum(tables, moved(a, -bits), a_bits - bits, b, b_bits, discards - bits),
@@ -414,9 +392,9 @@ def _sum(
 
 
 def _multiple(
-    tables: Tables, a: Expression, a_bits: int, b: int, b_bits: int, discards: int
+    tables: TableSet, a: Expression, a_bits: int, b: int, b_bits: int, discards: int
 ) -> Expression:
-    """Return the product with a constant: as it is the sum of what digits make, tables of parts."""
+    """Return the product with a constant: the sum over all digits, minus tables of parts."""
     parts = max(1, -(-a_bits // SMALL))
     found = []
     first = 0
@@ -427,18 +405,18 @@ def _multiple(
             agreeing(x, bits, b, b_bits, above) << max(0, -above) for x in range(1 << bits)
         )
         place = tables.table(f"times_{b}_of_{bits}_above_{above}".replace("-", "_"), entries)
-        found.append(Entry(place, low(moved(a, -first), bits), max(entries)))
+        found.append(TableEntry(place, low(moved(a, -first), bits), max(entries)))
         first += bits
-    return found[0] if len(found) == 1 else Total(tuple(found))
+    return found[0] if len(found) == 1 else SumOfParts(tuple(found))
 
 
 @cache
 def _plan(a_bits: int, b_bits: int, discards: int) -> tuple[float, str]:
-    """Return what a sum of partial products costs, in cycles of an 8-bit machine, and how it is.
+    """Return the cost of a sum of partial products, in cycles of an 8-bit machine, and its plan.
 
-    `all` are multiplied where nothing is discarded; a small one is a `table`; of a larger one a
-    `triangle` is taken off; or one word is split: a number is how many of the low digits of the
-    first word are a sum of their own, or less than 0 of the second.
+    The plan `all` multiplies if nothing is discarded; `table` is a table of a small product;
+    `triangle` subtracts the triangle of a larger one. A number splits a word: it counts the low
+    digits of the first word that form a sum of their own, or if negative those of the second.
     """
     multiply = 11 if max(a_bits, b_bits) <= 8 else 20 if a_bits + b_bits <= 16 else 45
     if discards <= 0:
@@ -460,26 +438,26 @@ def _plan(a_bits: int, b_bits: int, discards: int) -> tuple[float, str]:
 
 
 def _stripped(a_bits: int, b_bits: int, discards: int) -> float:
-    """Return what a sum costs without the digits that have no part in it."""
+    """Return the cost of a sum without the digits in discarded columns only."""
     drop_a, drop_b = unread(a_bits, b_bits, discards)
     a_bits, b_bits, discards = a_bits - drop_a, b_bits - drop_b, discards - drop_a - drop_b
     return _plan(a_bits, b_bits, discards)[0] if min(a_bits, b_bits) > 0 else 0.0
 
 
 def weight(a_bits: int, b_bits: int, discards: int) -> int:
-    """Return the sum where all digits agree."""
+    """Return the sum if all digits agree."""
     most_a, most_b = (1 << a_bits) - 1, (1 << b_bits) - 1
     return agreeing(most_a, a_bits, most_b, b_bits, discards)
 
 
 def unread(a_bits: int, b_bits: int, discards: int) -> tuple[int, int]:
-    """Return how many low digits of both words have a part in discarded columns only."""
+    """Return the number of low digits of both words in discarded columns only."""
     drop_a = min(a_bits, max(0, discards - b_bits + 1))
     drop_b = min(b_bits, max(0, discards - a_bits + 1))
     return drop_a, drop_b
 
 
-def _triangle(tables: Tables, a: Expression, b: Expression, side: int) -> Expression:
+def _triangle(tables: TableSet, a: Expression, b: Expression, side: int) -> Expression:
     """Return Σ 2^(i+j) over digits that agree, i + j < side; words have `side` digits or more."""
     if side <= SIDE:
         entries = _pairs(side, side, lambda x, y: _triangle_sum(x, y, side))
@@ -494,7 +472,7 @@ def _triangle(tables: Tables, a: Expression, b: Expression, side: int) -> Expres
         _triangle(tables, moved(a, -half), b, rest),
         _triangle(tables, a, moved(b, -half), rest),
     )
-    return Total((square, moved(Total(sides), half)))
+    return SumOfParts((square, moved(SumOfParts(sides), half)))
 
 
 def _triangle_sum(a: int, b: int, side: int) -> int:
@@ -504,10 +482,10 @@ def _triangle_sum(a: int, b: int, side: int) -> int:
 
 
 def _entry(
-    tables: Tables, name: str, entries: tuple[int, ...], a: Expression, b: Expression, side: int
+    tables: TableSet, name: str, entries: tuple[int, ...], a: Expression, b: Expression, side: int
 ) -> Expression:
     index = _index(low(a, side), low(b, side), side)
-    return Entry(tables.table(name, entries), index, max(entries))
+    return TableEntry(tables.table(name, entries), index, max(entries))
 
 
 def _pairs(a_bits: int, b_bits: int, value: Callable[[int, int], int]) -> tuple[int, ...]:
@@ -515,5 +493,4 @@ def _pairs(a_bits: int, b_bits: int, value: Callable[[int, int], int]) -> tuple[
 
 
 def _index(a: Expression, b: Expression, b_bits: int) -> Expression:
-    """Return both words side by side."""
-    return Total((moved(a, b_bits), b))
+    return SumOfParts((moved(a, b_bits), b))

@@ -1,9 +1,9 @@
-"""A network cut into stages, with registers between them: where flip-flops are fewest.
+"""A network as lines of a hardware language, cut into pipeline stages with few flip-flops.
 
-A stage is a run of levels; no stage is deeper than the depth of the network divided by their
-number, rounded up. Levels of nodes are chosen first, so that signals live short, then the cuts
-between levels by dynamic programming over the signals that cross them; then single nodes move
-to other stages where that saves flip-flops. A signal that is read n stages later takes n of them.
+A stage is a range of levels; no stage is deeper than the depth of the network divided by the number
+of stages, rounded up. First the levels of nodes are chosen for short lifetimes of signals. Then
+dynamic programming over the signals that cross levels chooses the cuts. Finally single nodes move
+to other stages where that saves flip-flops. A signal that is read n stages later needs n of them.
 """
 
 from __future__ import annotations
@@ -22,29 +22,24 @@ if TYPE_CHECKING:
     from boolcomp.targets.target import Design, Port
 
 
-# --------------------------------------------------------------------------------------------------
-# A network cut into stages, with registers between them: where flip-flops are fewest.
-# --------------------------------------------------------------------------------------------------
-
-
-SWEEPS = 40  # over all nodes; usually a handful changes nothing any more
+SWEEPS = 40  # over all nodes; usually few sweeps change anything
 
 
 def stages_of(network: Logic, count: int) -> tuple[int, ...]:
     """Return the stage of every node, 0 to `count - 1`; outputs are read after the last."""
     if count < 2 or not network.nodes:
         return (0,) * len(network.nodes)
-    books = _readers(network)
+    readers = _readers(network)
     best: tuple[int, list[int]] | None = None
     deepest = -(-network.depth // count)
-    for levels in _levellings(books, network.depth):
-        stages = books.with_inputs(_by_cuts(books, levels, network.depth, count, deepest))
-        refine(books, stages, count, deepest)
-        cost = registers(books, stages, count)
+    for levels in _levellings(readers, network.depth):
+        stages = readers.with_inputs(_by_cuts(readers, levels, network.depth, count, deepest))
+        refine(readers, stages, count, deepest)
+        cost = registers(readers, stages, count)
         if best is None or cost < best[0]:
             best = cost, stages
-    assert best is not None  # noqa: S101 (there are two ways to level)
-    return tuple(best[1][books.first :])
+    assert best is not None  # noqa: S101 (there are two levellings)
+    return tuple(best[1][readers.first :])
 
 
 def _readers(network: Logic) -> Readers:
@@ -54,15 +49,15 @@ def _readers(network: Logic) -> Readers:
 
 
 def flip_flops(network: Logic, stages: Sequence[int], count: int) -> int:
-    """Return how many flip-flops hold signals between stages, and after the last."""
-    books = _readers(network)
-    return registers(books, books.with_inputs(stages), count)
+    """Return the number of flip-flops between stages and after the last one."""
+    readers = _readers(network)
+    return registers(readers, readers.with_inputs(stages), count)
 
 
 class Readers:
-    """Who reads a signal; constants are left out, outputs are read by nobody and at the end.
+    """The users of signals; constants are left out, outputs are used after the last stage.
 
-    Signals before `first` are inputs. Of every signal there is a delay, and how many bits it has.
+    Signals before `first` are constants and inputs. Every signal has a delay and a number of bits.
     """
 
     def __init__(
@@ -85,47 +80,45 @@ class Readers:
             self.kept[signal] = signal >= CONSTANTS
 
     def with_inputs(self, stages: Iterable[int]) -> list[int]:
-        """Return stages of all signals: constants and inputs are there at the beginning."""
         return [*[0] * self.first, *stages]
 
     def last(self, signal: int, places: Sequence[int], end: int) -> int:
-        """Return where a signal is read for the last time."""
+        """Return the place of the last use of a signal."""
         if self.kept[signal]:
             return end
         return max((places[k] for k in self.users[signal]), default=places[signal])
 
 
-def registers(books: Readers, stages: Sequence[int], count: int) -> int:
-    """Return how many flip-flops stages of all signals take."""
+def registers(readers: Readers, stages: Sequence[int], count: int) -> int:
     return sum(
-        (books.last(signal, stages, count) - stages[signal]) * books.widths[signal]
-        for signal in range(CONSTANTS, books.size)
+        (readers.last(signal, stages, count) - stages[signal]) * readers.widths[signal]
+        for signal in range(CONSTANTS, readers.size)
     )
 
 
-def _levellings(books: Readers, depth: int) -> Iterable[list[int]]:
-    """Yield ways to level all signals (inputs at 0): as early, or as late as can be, improved."""
-    early = [0] * books.size
-    for k in range(books.first, books.size):
-        early[k] = 1 + max(early[j] for j in books.operands[k])
-    late = [0] * books.size
-    for k in reversed(range(books.first, books.size)):
-        late[k] = min((late[j] for j in books.users[k]), default=depth + 1) - 1
+def _levellings(readers: Readers, depth: int) -> Iterable[list[int]]:
+    """Yield the earliest and the latest levels of all signals (inputs at 0), improved."""
+    early = [0] * readers.size
+    for k in range(readers.first, readers.size):
+        early[k] = 1 + max(early[j] for j in readers.operands[k])
+    late = [0] * readers.size
+    for k in reversed(range(readers.first, readers.size)):
+        late[k] = min((late[j] for j in readers.users[k]), default=depth + 1) - 1
     for levels in (early, late):
-        yield _shortened(books, levels, depth)
+        yield _shortened(readers, levels, depth)
 
 
-def _shortened(books: Readers, levels: list[int], depth: int) -> list[int]:
-    """Move nodes to where they and their operands live shortest, while that helps."""
+def _shortened(readers: Readers, levels: list[int], depth: int) -> list[int]:
+    """Move nodes to levels where the lifetimes of signals are shorter, until none moves."""
     for sweep in range(SWEEPS):
         changed = False
         later = sweep % 2 == 0
-        order = range(books.first, books.size)
+        order = range(readers.first, readers.size)
         for k in reversed(order) if later else order:
-            least = 1 + max(levels[j] for j in books.operands[k])
-            most = min((levels[j] for j in books.users[k]), default=depth + 1) - 1
-            target = most if later else least
-            if target != levels[k] and _gain(books, levels, k, target, depth + 1) >= 0:
+            earliest = 1 + max(levels[j] for j in readers.operands[k])
+            latest = min((levels[j] for j in readers.users[k]), default=depth + 1) - 1
+            target = latest if later else earliest
+            if target != levels[k] and _gain(readers, levels, k, target, depth + 1) >= 0:
                 levels[k] = target
                 changed = True
         if not changed:
@@ -133,30 +126,30 @@ def _shortened(books: Readers, levels: list[int], depth: int) -> list[int]:
     return levels
 
 
-def _gain(books: Readers, places: list[int], k: int, target: int, end: int) -> int:
-    """Return how much less signals live where one node moves."""
+def _gain(readers: Readers, places: list[int], k: int, target: int, end: int) -> int:
+    """Return the reduction of all lifetimes if one node moves."""
     before = places[k]
-    gain = (target - before) * books.widths[k]
-    for j in books.operands[k]:
-        last = books.last(j, places, end)
+    gain = (target - before) * readers.widths[k]
+    for j in readers.operands[k]:
+        last = readers.last(j, places, end)
         places[k] = target
-        gain += (last - books.last(j, places, end)) * books.widths[j]
+        gain += (last - readers.last(j, places, end)) * readers.widths[j]
         places[k] = before
     return gain
 
 
 def _by_cuts(
-    books: Readers, levels: Sequence[int], depth: int, count: int, deepest: int
+    readers: Readers, levels: Sequence[int], depth: int, count: int, deepest: int
 ) -> list[int]:
-    """Return the stages of nodes, by the cuts between levels that fewest signals cross."""
+    """Return the stages of nodes, cut at the levels that fewest signals cross."""
     crossing = [0] * (depth + 1)
-    for signal in range(CONSTANTS, books.size):
-        for level in range(levels[signal], books.last(signal, levels, depth + 1)):
+    for signal in range(CONSTANTS, readers.size):
+        for level in range(levels[signal], readers.last(signal, levels, depth + 1)):
             crossing[level] += 1
 
     @cache
     def cheapest(cuts: int, above: int) -> tuple[int, tuple[int, ...]]:
-        """Return the cost of so many cuts below a level, and where they are."""
+        """Return the least cost of `cuts` cuts below a level, and their levels."""
         if cuts == 0:
             return (0, ()) if above <= deepest else (1 << 60, ())
         found = (1 << 60, (0,) * cuts)
@@ -166,79 +159,63 @@ def _by_cuts(
         return found
 
     _, cuts = cheapest(count - 1, depth)
-    return [sum(levels[k] > cut for cut in cuts) for k in range(books.first, books.size)]
+    return [sum(levels[k] > cut for cut in cuts) for k in range(readers.first, readers.size)]
 
 
-def refine(books: Readers, stages: list[int], count: int, deepest: int) -> None:
-    """Move nodes to other stages where that takes fewer flip-flops, and no stage gets too deep.
+def refine(readers: Readers, stages: list[int], count: int, deepest: int) -> None:
+    """Move nodes to other stages where that saves flip-flops and no stage becomes too deep.
 
-    Later from the last node to the first, earlier the other way round: so the depth that is left
-    is known. Moves that cost nothing are made as well; others come of them.
+    Sweeps to later stages go from the last node to the first, sweeps to earlier ones the other way:
+    so the remaining depth is known. Moves without gain are made as well, as they enable others.
     """
-    known = registers(books, stages, count)
+    known = registers(readers, stages, count)
     idle = 0
     for sweep in range(SWEEPS):
-        (_later if sweep % 2 == 0 else _earlier)(books, stages, count, deepest)
-        now = registers(books, stages, count)
+        _sweep(readers, stages, count, deepest, later=sweep % 2 == 0)
+        now = registers(readers, stages, count)
         idle = idle + 1 if now == known else 0
         known = now
         if idle == 4:
             break
 
 
-def _later(books: Readers, stages: list[int], count: int, deepest: int) -> None:
-    tails = [0] * books.size
-    for k in reversed(range(books.first, books.size)):
-        users = books.users[k]
-        most = min((stages[j] for j in users), default=count - 1)
-        stages[k], tails[k] = _best(
-            books, stages, k, range(stages[k], most + 1), tails, users, count, deepest
-        )
-
-
-def _earlier(books: Readers, stages: list[int], count: int, deepest: int) -> None:
-    heads = [0] * books.size
-    for k in range(books.first, books.size):
-        operands = [j for j in books.operands[k] if j >= books.first]
-        least = max((stages[j] for j in operands), default=0)
-        stages[k], heads[k] = _best(
-            books, stages, k, range(stages[k], least - 1, -1), heads, operands, count, deepest
-        )
-
-
-def _best(  # noqa: PLR0917 (the books of a sweep)
-    books: Readers, stages: list[int], k: int, choices: Iterable[int], depths: list[int],
-    near: Sequence[int], count: int, deepest: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Return the stage of a node that saves most, the last of equals, and its depth there."""
-    found, most = (stages[k], 0), -(1 << 60)
-    for stage in choices:
-        depth = books.delays[k] + max((depths[j] for j in near if stages[j] == stage), default=0)
-        gain = _gain(books, stages, k, stage, count)
-        if depth <= deepest and gain >= most:
-            found, most = (stage, depth), gain
-    return found
+def _sweep(readers: Readers, stages: list[int], count: int, deepest: int, *, later: bool) -> None:
+    """Move every node to the stage of the largest gain, the last of equals."""
+    depths = [0] * readers.size
+    order = range(readers.first, readers.size)
+    for k in reversed(order) if later else order:
+        if later:
+            near = readers.users[k]
+            choices = range(stages[k], min((stages[j] for j in near), default=count - 1) + 1)
+        else:
+            near = [j for j in readers.operands[k] if j >= readers.first]
+            choices = range(stages[k], max((stages[j] for j in near), default=0) - 1, -1)
+        best, largest = (stages[k], 0), -(1 << 60)
+        for stage in choices:
+            below = max((depths[j] for j in near if stages[j] == stage), default=0)
+            gain = _gain(readers, stages, k, stage, count)
+            if readers.delays[k] + below <= deepest and gain >= largest:
+                best, largest = (stage, readers.delays[k] + below), gain
+        stages[k], depths[k] = best
 
 
 # --------------------------------------------------------------------------------------------------
-# A design as lines of a hardware language: one an operation, one a register, names legal.
-#
-# Verilog and VHDL differ in how such lines are written, and in nothing else.
+# A design as lines of a hardware language, one per node and register, with legal names. Verilog and
+# VHDL differ only in the text of a line.
 # --------------------------------------------------------------------------------------------------
-
 
 CONTROLS = ("clock", "enable", "valid_in", "valid_out")
 
 
-class Signal(NamedTuple):
-    """A signal by name, and the stage in which it is made; None: a constant, always there."""
+class StagedSignal(NamedTuple):
+    """A signal by name, and the stage that computes it (None for a constant)."""
 
     name: str
     stage: int | None
 
 
-class Line(NamedTuple):
-    """A signal that is made of others by a table."""
+class GateLine(NamedTuple):
+    """A signal that is a table of others."""
 
     name: str
     lut: int
@@ -246,7 +223,7 @@ class Line(NamedTuple):
 
 
 class Pin(NamedTuple):
-    """A port by its legal name."""
+    """A port and its legal name."""
 
     name: str
     port: Port
@@ -254,16 +231,16 @@ class Pin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """A design's lines in order, its registers (new name, old name), and what outputs are made of.
+    """A design's lines in order, registers (new name, old name), and drivers of outputs.
 
-    `drives` holds for every output port the names of its bits, most significant first; `idle` the
-    bits of inputs that nothing reads. `stages` 0 is combinational: no clock, no control ports.
+    `drives` holds the names of the bits of every output port, most significant first; `idle` the
+    unused bits of inputs. `stages` 0 is combinational: no clock, no control ports.
     """
 
     module: str
     inputs: tuple[Pin, ...]
     outputs: tuple[Pin, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[GateLine, ...]
     registers: tuple[tuple[str, str], ...]
     drives: tuple[tuple[str, ...], ...]
     idle: tuple[str, ...]
@@ -272,41 +249,30 @@ class Gates:
 
     @property
     def flip_flops(self) -> int:
-        """How many bits are held between stages."""
         return len(self.registers)
 
 
 class Framed(Protocol):
-    """A module of gates or words as test benches see it: its name, its ports, its stages."""
+    """A module of gates or words as test benches need it."""
 
     @property
-    def module(self) -> str:
-        """Its legal name."""
-        ...
+    def module(self) -> str: ...
 
     @property
-    def inputs(self) -> tuple[Pin, ...]:
-        """Its ports, but for those that control a pipeline."""
-        ...
+    def inputs(self) -> tuple[Pin, ...]: ...
 
     @property
-    def outputs(self) -> tuple[Pin, ...]:
-        """The same of outputs."""
-        ...
+    def outputs(self) -> tuple[Pin, ...]: ...
 
     @property
-    def stages(self) -> int:
-        """The stages between registers; 0: combinational."""
-        ...
+    def stages(self) -> int: ...
 
     @property
-    def flip_flops(self) -> int:
-        """How many bits are held between stages."""
-        ...
+    def flip_flops(self) -> int: ...
 
 
 class Syntax(NamedTuple):
-    """What a language says of names: its reserved words, a bit of a word, the two constants."""
+    """The reserved words of a language, the format of a bit of a word, the two constants."""
 
     reserved: frozenset[str]
     bit: str
@@ -314,19 +280,19 @@ class Syntax(NamedTuple):
 
 
 def gates_of(design: Design, syntax: Syntax, stages: int, logic: Logic | None = None) -> Gates:
-    """Return the lines of a design in a language, in so many stages.
+    """Return the lines of a design in a language, in `stages` stages.
 
-    `logic` is what is written in place of the design's network: look-up tables that are the same.
+    `logic` replaces the design's network: equivalent look-up tables.
     """
     logic = logic or design.network
-    module = Names(syntax.reserved).new(design.name, "boolcomp")  # ports may be called so, too
+    module = Names(syntax.reserved).new(design.name, "boolcomp")  # a port may have the same name
     names = Names([*syntax.reserved, *CONTROLS])
     inputs = tuple(Pin(names.new(port.name), port) for port in design.inputs)
     outputs = tuple(Pin(names.new(port.name), port) for port in design.outputs)
     prefix = _prefix([module, *(pin.name for pin in (*inputs, *outputs))])
     bits = [bit for pin in inputs for bit in bits_of(pin, syntax.bit)]
     lines = _Lines(syntax.constants, prefix, stages_of(logic, stages))
-    made = logic.fold(lines, [Signal(bit, 0) for bit in bits])
+    made = logic.fold(lines, [StagedSignal(bit, 0) for bit in bits])
     driven = iter([lines.at(signal, stages) for signal in made])
     drives = tuple(tuple(next(driven) for _ in range(pin.port.bits)) for pin in outputs)
     idle = tuple(bits[k] for k in unread(logic))
@@ -337,7 +303,7 @@ def gates_of(design: Design, syntax: Syntax, stages: int, logic: Logic | None = 
 
 
 def bits_of(pin: Pin, bit: str) -> Iterable[str]:
-    """Yield the names of a port's bits, most significant first; a port of one bit is one."""
+    """Yield the names of a port's bits, most significant first."""
     if pin.port.bits == 1:
         yield pin.name
     else:
@@ -346,9 +312,9 @@ def bits_of(pin: Pin, bit: str) -> Iterable[str]:
 
 
 def header(design: Design, gates: Framed) -> list[str]:
-    """Return the comments at the head of a file: what it is, and what every word stands for.
+    """Return the comments at the head of a file: its design, and the meaning of every word.
 
-    None begins with a user's name: tools take `synthesis` or `verilator` there for orders.
+    None begins with a user's name: tools interpret `synthesis` or `verilator` there as directives.
     """
     pins = (*gates.inputs, *gates.outputs)
     lines = [*design.notes, *escapes((pin.port.name, pin.name) for pin in pins)]
@@ -366,7 +332,7 @@ def header(design: Design, gates: Framed) -> list[str]:
 
 
 def _prefix(names: Sequence[str]) -> str:
-    """Return how the names of nodes begin, so that no port has one of them."""
+    """Return a prefix for the names of nodes such that no port has the name of a node."""
     prefix = "n"
     while any(name.lower().startswith(prefix) for name in names):
         prefix += "n"
@@ -376,26 +342,26 @@ def _prefix(names: Sequence[str]) -> str:
 
 
 class _Lines:
-    """The algebra that writes a line a node, and registers where signals go to later stages."""
+    """An algebra that writes a line per node, and registers for signals of earlier stages."""
 
     def __init__(self, constants: tuple[str, str], prefix: str, stages: Sequence[int]) -> None:
         self.constants, self.prefix, self.stages = constants, prefix, stages
-        self.lines: list[Line] = []
+        self.lines: list[GateLine] = []
         self.registers: dict[str, str] = {}
         self.delayed: dict[tuple[str, int], str] = {}
 
-    def constant(self, value: int) -> Signal:
-        return Signal(self.constants[value != FALSE], None)
+    def constant(self, value: int) -> StagedSignal:
+        return StagedSignal(self.constants[value != FALSE], None)
 
-    def node(self, lut: int, operands: tuple[Signal, ...]) -> Signal:
+    def node(self, lut: int, operands: tuple[StagedSignal, ...]) -> StagedSignal:
         place = len(self.lines)
         stage = self.stages[place]
         name = f"{self.prefix}{place}"
-        self.lines.append(Line(name, lut, tuple(self.at(one, stage) for one in operands)))
-        return Signal(name, stage)
+        self.lines.append(GateLine(name, lut, tuple(self.at(one, stage) for one in operands)))
+        return StagedSignal(name, stage)
 
-    def at(self, signal: Signal, stage: int) -> str:
-        """Return the name that a signal has in a stage, after the registers on its way there."""
+    def at(self, signal: StagedSignal, stage: int) -> str:
+        """Return the name that a signal has in a stage, after the registers up to there."""
         if signal.stage is None or signal.stage >= stage:
             return signal.name
         if (signal.name, stage) not in self.delayed:

@@ -1,6 +1,7 @@
-"""VHDL-93 at the level of words: sums, products and selected tables, in stages if wanted.
+"""Verilog-2005 and VHDL-93, of gates, look-up tables or words, combinational or in stages.
 
-Words are `unsigned`, bits `std_logic`. What VHDL-93 has no operators for are functions at the head.
+VHDL words are `unsigned`, bits `std_logic`; functions at the head of an architecture replace
+operators that VHDL-93 lacks.
 """
 
 from __future__ import annotations
@@ -10,48 +11,45 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from boolcomp.logic import network
+from boolcomp.logic.lutmapping import mapped
 from boolcomp.logic.lutnetwork import entries
-from boolcomp.logic.synthesis.abc import mapped
 from boolcomp.targets.benches import cocotb_test, verilog_bench, vhdl_bench
 from boolcomp.targets.gates import Gates, Syntax, gates_of, header
 from boolcomp.targets.rtl import (
-    Choice,
-    Different,
+    BitwiseXor,
     Fixed,
     Flipped,
-    Product,
-    Sum,
-    Table,
+    OddProduct,
+    Select,
+    SignalSum,
+    TableLookup,
     Test,
     Wires,
     cut,
     inverse,
     joined,
     width,
+    words_of,
 )
-from boolcomp.targets.rtl_module import words_of
 from boolcomp.targets.target import READING, VERILOG, VHDL, design_of, with_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from boolcomp.logic.lutmapping import Goal
     from boolcomp.logic.lutnetwork import Logic
-    from boolcomp.logic.synthesis.abc import Goal
     from boolcomp.program.program import Program
     from boolcomp.targets.gates import Framed, Pin
-    from boolcomp.targets.rtl import Addend, Operation, Piece, Signal, Word, Words
-    from boolcomp.targets.target import Design, Files, Options
-
+    from boolcomp.targets.rtl import Operation, Piece, Signal, SignalAddend, Word, Words
+    from boolcomp.targets.target import Design, ExportOptions, Files
 
 # --------------------------------------------------------------------------------------------------
-# Tables of at most three inputs as trees of AND, OR and XOR over inputs and their inverses.
-#
-# Every tree has as few operations as any, and of those the fewest inverses: hardware languages
-# have no case for them all.
+# LUT3s as trees of AND, OR and XOR over inputs and their inverses. Every tree has the fewest
+# operations, then the fewest inverses.
 # --------------------------------------------------------------------------------------------------
 
 
-class Leaf(NamedTuple):
+class LutLeaf(NamedTuple):
     """An input (0, 1, 2), or its inverse."""
 
     place: int
@@ -63,28 +61,27 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class TreeOperation(NamedTuple):
-    """Two trees put together."""
+    """An operation on two trees."""
 
     kind: Kind
     left: Tree
     right: Tree
 
 
-Tree = Leaf | TreeOperation
+Tree = LutLeaf | TreeOperation
 
 
 class Spelling(NamedTuple):
-    """How a language writes operations: what stands between two operands, and before one."""
+    """The operators of a language: `between` two operands, and the format of an `inverse`."""
 
     between: dict[Kind, str]
     inverse: str
 
     def write(self, lut: int, names: Sequence[str]) -> str:
-        """Return the formula of a table over operands."""
-        return self._text(tree(lut), names, "")
+        return self._text(trees()[lut], names, "")
 
     def _text(self, part: Tree, names: Sequence[str], outside: str) -> str:
-        if isinstance(part, Leaf):
+        if isinstance(part, LutLeaf):
             name = names[part.place]
             return self.inverse.format(name) if part.inverted else name
         left, right = (self._text(one, names, part.kind) for one in part[1:])
@@ -92,19 +89,14 @@ class Spelling(NamedTuple):
         return text if outside in ("", part.kind) else f"({text})"
 
 
-def tree(lut: int) -> Tree:
-    """Return the tree of a table that is no constant."""
-    return _trees()[lut]
-
-
 @cache
-def _trees() -> dict[int, Tree]:
-    """Return the trees of all tables, in the order of operations, then of inverted inputs."""
+def trees() -> dict[int, Tree]:
+    """Return the trees of all tables, by number of operations, then of inverted inputs."""
     found: dict[int, Tree] = {}
     inverted = dict.fromkeys(network.LETTERS, 0)
     for place, letter in enumerate(network.LETTERS):
-        found[letter] = Leaf(place, inverted=False)
-        found[~letter & network.ALL] = Leaf(place, inverted=True)
+        found[letter] = LutLeaf(place, inverted=False)
+        found[~letter & network.ALL] = LutLeaf(place, inverted=True)
         inverted[~letter & network.ALL] = 1
     by_size = [list(found)]
     while len(found) < network.ALL - 1:
@@ -112,47 +104,41 @@ def _trees() -> dict[int, Tree]:
         for left, right in enumerate(reversed(range(len(by_size)))):
             for x, y in product(by_size[left], by_size[right]):
                 signs = inverted[x] + inverted[y]
-                for kind, made in zip(KINDS, (x & y, x | y, x ^ y), strict=True):
-                    fresh = made not in found and 0 < made < network.ALL
-                    if fresh and signs < inverted.get(made, 1 << 9):
-                        new[made] = TreeOperation(kind, found[x], found[y])
-                        inverted[made] = signs
+                for kind, lut in zip(KINDS, (x & y, x | y, x ^ y), strict=True):
+                    fresh = lut not in found and 0 < lut < network.ALL
+                    if fresh and signs < inverted.get(lut, 1 << 9):
+                        new[lut] = TreeOperation(kind, found[x], found[y])
+                        inverted[lut] = signs
         found |= new
         by_size.append(list(new))
     return found
 
 
 # --------------------------------------------------------------------------------------------------
-# A design's network as look-up tables, where an export asks for them.
+# A design's network as look-up tables. In Verilog a table is an instance with its entries as a
+# constant. The instantiated module is plain Verilog, which a tool may optimise; with a macro it is
+# the cell of an FPGA, so that tools keep the mapping.
 # --------------------------------------------------------------------------------------------------
 
 
-def mapping_of(design: Design, options: Options) -> tuple[Logic, tuple[str, ...]]:
-    """Return the logic that is written, and what there is to say of it; nothing where it is nodes.
+def mapping_of(design: Design, options: ExportOptions) -> tuple[Logic, tuple[str, ...]]:
+    """Return the logic to write and comments on it (none for nodes).
 
-    A pipeline wants few levels, which are what its stages are made of; else tables are few.
+    The mapping minimises levels for a pipeline, else the number of tables.
     """
     if not options.luts:
         return design.network, ()
     goal: Goal = "depth" if options.pipeline else "area"
     found = mapped(design.network, options.luts, goal, stages=max(1, options.pipeline))
-    said = f"{len(found.luts.nodes)} look-up tables of at most {options.luts} inputs"
-    lines = [f"mapped into {said}, {found.luts.depth} levels, by {found.method}"]
+    size = f"{len(found.luts.nodes)} look-up tables of at most {options.luts} inputs"
+    lines = [f"mapped into {size}, {found.luts.depth} levels, by {found.method}"]
     if found.note:
         lines.append(found.note)
     return found.luts, tuple(lines)
 
 
-# --------------------------------------------------------------------------------------------------
-# Look-up tables in Verilog: one instance a table, its entries as a constant.
-#
-# The module that they are instances of is plain Verilog, which every tool takes, and may then take
-# apart. With a macro it is the cell of an FPGA, which tools leave as it is: so the mapping stays.
-# --------------------------------------------------------------------------------------------------
-
-
 LETTERS = "abcdef"
-# By macro: the cell, its parameter, its output, its inputs from the least significant on.
+# Macro to the cell's number of inputs, name, parameter, output, inputs (least significant first).
 CELLS = {
     "BOOLCOMP_ICE40": (4, "SB_LUT4", "LUT_INIT", "O", ("I0", "I1", "I2", "I3")),
     "BOOLCOMP_ECP5": (4, "LUT4", "INIT", "Z", ("A", "B", "C", "D")),
@@ -161,12 +147,11 @@ CELLS = {
 
 
 def table_name(gates: Gates, luts: int) -> str:
-    """Return the name of the module of a table."""
     return f"{gates.module}_lut{luts}"
 
 
 def instances(gates: Gates, luts: int) -> Iterator[str]:
-    """Yield the lines of tables: entries from the last to the first, the first operand in front."""
+    """Yield instances of tables: the last entry and the first operand are in front."""
     name = table_name(gates, luts)
     size = 1 << luts
     for made, lut, operands in gates.lines:
@@ -209,13 +194,11 @@ def _macros(luts: int) -> list[str]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Verilog-2005 at the level of words: sums, products and case tables, in stages if wanted.
-#
-# All operands of a sum have its width: nothing is extended or cut off but where it says so.
+# Verilog-2005 at the level of words. All operands of a sum have its width: no implicit extension or
+# truncation.
 # --------------------------------------------------------------------------------------------------
 
-
-ROW = 4  # entries of a table in a line
+ROW = 4  # entries of a table per line
 KEPT = "(* keep *) "
 
 
@@ -234,42 +217,37 @@ class VerilogWords:
             yield from (f"    // {line}" for line in signal.about)
             yield from self.signal(signal)
         yield ""
-        if self.words.idle:  # what linters are told is left out on purpose
+        if self.words.idle:  # linters report no unused bits
             bits = ", ".join(self.wires(wire) for wire in self.words.idle)
             yield f"    wire unused = &{{1'b0, {bits}}};"
 
-    def held(self) -> Iterator[tuple[str, str]]:
-        """Yield registers and what they take."""
-        for one in self.words.registers:
-            yield one.name, self.wires(Wires(one.source, one.low, one.bits))
-
     def ends(self) -> Iterator[str]:
-        """Yield what outputs are."""
+        """Yield the assignments of outputs."""
         for pin, word in zip(self.words.outputs, self.words.drives, strict=True):
             yield f"    assign {pin.name} = {self.word(word)};"
 
     def signal(self, signal: Signal) -> Iterator[str]:
-        """Yield how a signal is made."""
+        """Yield the declaration and operation of a signal."""
         span = _span(signal.low, signal.bits)
         operation = signal.operation
-        if isinstance(operation, Table):
+        if isinstance(operation, TableLookup):
             yield f"    reg {span}{signal.name};"
             yield "    always @*"
             yield f"        case ({self.word(operation.index)})"
             yield from self.entries(signal, operation)
             yield "        endcase"
-        elif isinstance(operation, Sum):
-            if signal.kept:  # no attribute may stand before an assignment
+        elif isinstance(operation, SignalSum):
+            if signal.kept:  # an assignment cannot have an attribute
                 yield f"    {KEPT}wire {span}{signal.name};"
             yield f"    {'assign ' if signal.kept else f'wire {span}'}{signal.name} ="
-            yield "\n".join(self.sum(operation)) + ";"
-        elif isinstance(operation, Product):
+            yield f"{self.sum(operation)};"
+        elif isinstance(operation, OddProduct):
             a, b = (self.odd(word) for word in (operation.a, operation.b))
             yield f"    wire signed {span}{signal.name} = {a} * {b};"
         else:
             yield f"    wire {span}{signal.name} = {self.plain(operation)};"
 
-    def entries(self, signal: Signal, table: Table) -> Iterator[str]:
+    def entries(self, signal: Signal, table: TableLookup) -> Iterator[str]:
         """Yield the entries of a table."""
         bits = width(table.index)
         digits, last = len(str(len(table.entries) - 1)), len(table.entries) - 1
@@ -281,57 +259,63 @@ class VerilogWords:
         for first in range(0, len(texts), ROW):
             yield f"            {' '.join(texts[first : first + ROW])}"
 
-    def sum(self, operation: Sum) -> Iterator[str]:
-        """Yield the lines of a sum."""
-        sign = "  "
-        for addend in operation.addends:
-            yield f"        {sign}{self.addend(addend, operation.bits)}"
-            sign = "+ "
+    def sum(self, operation: SignalSum) -> str:
+        """Return the lines of a sum."""
+        texts = [self.addend(addend, operation.bits) for addend in operation.addends]
         if operation.constant:
-            yield f"        {sign}{operation.bits}'d{operation.constant}"
+            texts.append(self.constant(operation.constant, operation.bits))
+        return "\n".join(f"        {'+ ' if k else '  '}{text}" for k, text in enumerate(texts))
 
-    def addend(self, addend: Addend, bits: int) -> str:
-        """Return an addend in its place."""
-        wide = width(addend.word)
-        texts = [f"{n}'b0" for n in (bits - wide - addend.column,) if n]
+    def constant(self, value: int, bits: int) -> str:
+        return f"{bits}'d{value}"
+
+    def held(self) -> Iterator[tuple[str, str]]:
+        """Yield registers and their inputs."""
+        for one in self.words.registers:
+            yield one.name, self.wires(Wires(one.source, one.low, one.bits))
+
+    def addend(self, addend: SignalAddend, bits: int) -> str:
+        """Return an addend shifted to its column."""
+        padding = bits - width(addend.word) - addend.column
+        texts = [f"{padding}'b0"] if padding else []
         texts.append(self.flipped(addend.word, addend.flips))
-        texts += [f"{n}'b0" for n in (addend.column,) if n]
+        texts += [f"{addend.column}'b0"] if addend.column else []
         if len(texts) > 1:
             return f"{{{', '.join(texts)}}}"
         return f"({texts[0]})" if addend.flips else texts[0]
 
     def flipped(self, word: Word, flips: Sequence[Wires]) -> str:
-        """Return a word whose bits are inverted where flips are odd."""
+        """Return a word, inverted if the parity of `flips` is odd."""
         if not flips:
             return self.word(word)
-        wide = width(word)
+        bits = width(word)
         by = " ^ ".join(self.wires(wire) for wire in flips)
-        by = by if wide == 1 else f"{{{wide}{{{by}}}}}"
+        by = by if bits == 1 else f"{{{bits}{{{by}}}}}"
         if all(isinstance(piece, Wires) and piece.inverted for piece in word):
             return f"{by} ~^ {self.word(inverse(word))}"
         return f"{by} ^ {self.word(word)}"
 
     def plain(self, operation: Operation) -> str:
-        """Return what is written in a line."""
+        """Return the expression of an operation that fits into one line."""
         if isinstance(operation, Flipped):
             return self.flipped(operation.word, operation.flips)
-        if isinstance(operation, Different):
+        if isinstance(operation, BitwiseXor):
             return f"{self.word(operation.a)} ^ {self.word(operation.b)}"
         if isinstance(operation, Test):
             return f"{'&' if operation.of == 'all' else '|'}{self.word(operation.word)}"
-        if isinstance(operation, Choice):
+        if isinstance(operation, Select):
             then, otherwise = self.word(operation.then), self.word(operation.otherwise)
             return f"{self.wires(operation.condition)} ? {then} : {otherwise}"
         raise TypeError(f"no line: {operation}")
 
     def odd(self, word: Word) -> str:
-        """Return a word's odd number: twice the word, less all ones."""
+        """Return the odd number of a word: twice the word, minus all ones."""
         top = width(word) - 1
         inner = joined([Fixed(1, 1), *cut(word, 0, top), *inverse(cut(word, top, 1))])
         return f"$signed({self.word(inner)})"
 
     def word(self, word: Word) -> str:
-        """Return a word as text, in braces where it has several pieces."""
+        """Return a word as text, in braces if it has several pieces."""
         texts = [self.piece(piece) for piece in reversed(word)]
         return texts[0] if len(texts) == 1 else f"{{{', '.join(texts)}}}"
 
@@ -359,30 +343,27 @@ def _span(low: int, bits: int) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Verilog-2005, of gates or of words: one port a word, combinational or in stages.
+# Verilog-2005 of gates or words: one port per word.
 # --------------------------------------------------------------------------------------------------
 
-
 VERILOG_SYNTAX = Syntax(VERILOG, "{}[{}]", ("1'b0", "1'b1"))
-# Versions about 5.006 to 5.026 lose inversions in trees of XOR (its issues 4059, 4837, 5186).
+# Versions about 5.006 to 5.026 lose inversions in trees of XOR (Verilator issues 4059, 4837, 5186).
 CAUTION = "with Verilator, simulate with -fno-const-bit-op-tree: else some versions are wrong"
 VERILOG_SPELLING = Spelling({"and": " & ", "or": " | ", "xor": " ^ "}, "~{}")
 
 
-def export_verilog(program: Program, load: float | None, options: Options) -> Files:
-    """Return a program's module, and its test bench where one is wanted."""
+def export_verilog(program: Program, load: float | None, options: ExportOptions) -> Files:
+    """Return a program's module and, as options, its test benches."""
     design = design_of(program, load)
+    frame: Framed
     if options.level == "words":
-        return _verilog_words(program, load, design, options)
-    logic, notes = mapping_of(design, options)
-    gates = gates_of(design, VERILOG_SYNTAX, options.pipeline, logic)
-    files: Files = {f"{gates.module}.v": render_verilog(design, gates, options.luts, notes)}
-    return files | _tests(program, load, gates, options)
-
-
-def _tests(program: Program, load: float | None, frame: Framed, options: Options) -> Files:
-    """Return the tests that are wanted: a bench in Verilog, one in Python."""
-    files: Files = {}
+        frame = words = words_of(program, load, design, VERILOG_SYNTAX, options.pipeline)
+        text = render_verilog_words(design, words)
+    else:
+        logic, notes = mapping_of(design, options)
+        frame = gates = gates_of(design, VERILOG_SYNTAX, options.pipeline, logic)
+        text = render_verilog(design, gates, options.luts, notes)
+    files: Files = {f"{frame.module}.v": text}
     if options.test_bench:
         files[f"{frame.module}_tb.v"] = verilog_bench(program, load, frame)
     if options.cocotb:
@@ -390,14 +371,8 @@ def _tests(program: Program, load: float | None, frame: Framed, options: Options
     return files
 
 
-def _verilog_words(program: Program, load: float | None, design: Design, options: Options) -> Files:
-    words = words_of(program, load, design, VERILOG_SYNTAX, options.pipeline)
-    files: Files = {f"{words.module}.v": render_verilog_words(design, words)}
-    return files | _tests(program, load, words, options)
-
-
 def render_verilog(design: Design, gates: Gates, luts: int = 0, notes: Sequence[str] = ()) -> str:
-    """Return the text of a module, and of its look-up table where its lines are such."""
+    """Return the text of a module, and of the module of its look-up tables."""
     lines = [f"// {line}" for line in [*notes, *header(design, gates), CAUTION]]
     lines += [
         f"module {gates.module} (",
@@ -413,7 +388,7 @@ def render_verilog(design: Design, gates: Gates, luts: int = 0, notes: Sequence[
             for name, lut, operands in gates.lines
         ]
     )
-    if gates.idle:  # what linters are told is left out on purpose
+    if gates.idle:  # linters report no unused bits
         lines.append(f"    wire unused = &{{1'b0, {', '.join(gates.idle)}}};")
     lines += _verilog_registers(gates.stages, gates.registers) if gates.stages else []
     for pin, drives in zip(gates.outputs, gates.drives, strict=True):
@@ -449,7 +424,6 @@ def _verilog_ports(gates: Framed) -> Iterator[str]:
 
 
 def pin_range(pin: Pin) -> str:
-    """Return the range of a port's bits, as it stands before the name."""
     return "" if pin.port.bits == 1 else f"[{pin.port.bits - 1}:0] "
 
 
@@ -470,11 +444,10 @@ def _verilog_registers(stages: int, registers: Iterable[tuple[str, str]]) -> lis
 
 
 # --------------------------------------------------------------------------------------------------
-# VHDL-93 at the level of words: sums, products and selected tables, in stages if wanted.
+# VHDL-93 at the level of words.
 # --------------------------------------------------------------------------------------------------
 
-
-LARGEST = 1 << 31  # above the integers that VHDL promises
+LARGEST = 1 << 31  # above the integers that VHDL guarantees
 FUNCTIONS = """\
     -- a word or bit in a place of so many bits
     function place(x : unsigned; column, bits : natural) return unsigned is
@@ -513,11 +486,11 @@ FUNCTIONS = """\
 """
 
 
-class VhdlWords:
+class VhdlWords(VerilogWords):
     """Prints the declarations and statements of an architecture."""
 
     def __init__(self, words: Words) -> None:
-        self.words, self.spans = words, words.spans
+        super().__init__(words)
         self.pins = {pin.name for pin in words.inputs if pin.port.bits > 1}
 
     def declarations(self) -> Iterator[str]:
@@ -533,42 +506,37 @@ class VhdlWords:
             yield from (f'    attribute keep of {name} : signal is "true";' for name in kept)
 
     def body(self) -> Iterator[str]:
-        """Yield how signals are made."""
+        """Yield the operations of signals."""
         for signal in self.words.signals:
             yield ""
             yield from (f"    -- {line}" for line in signal.about)
             yield from self.signal(signal)
         yield ""
 
-    def held(self) -> Iterator[tuple[str, str]]:
-        """Yield registers and what they take."""
-        for one in self.words.registers:
-            yield one.name, self.wires(Wires(one.source, one.low, one.bits))
-
     def ends(self) -> Iterator[str]:
-        """Yield what outputs are."""
+        """Yield the assignments of outputs."""
         for pin, word in zip(self.words.outputs, self.words.drives, strict=True):
             text = self.value(word)
             text = text if pin.port.bits == 1 else f"std_logic_vector({text})"
             yield f"    {pin.name} <= {text};"
 
     def signal(self, signal: Signal) -> Iterator[str]:
-        """Yield how a signal is made."""
+        """Yield the assignment of a signal."""
         operation = signal.operation
-        if isinstance(operation, Table):
+        if isinstance(operation, TableLookup):
             (index,) = operation.index
             yield f"    with {self.piece(index, raw=True)} select {signal.name} <="
             yield from self.entries(signal, operation)
-        elif isinstance(operation, Sum):
+        elif isinstance(operation, SignalSum):
             yield f"    {signal.name} <="
-            yield "\n".join(self.sum(operation)) + ";"
-        elif isinstance(operation, Product):
+            yield f"{self.sum(operation)};"
+        elif isinstance(operation, OddProduct):
             a, b = (self.odd(word) for word in (operation.a, operation.b))
             yield f"    {signal.name} <= unsigned({a} * {b});"
         else:
             yield f"    {signal.name} <= {self.plain(operation)};"
 
-    def entries(self, signal: Signal, table: Table) -> Iterator[str]:
+    def entries(self, signal: Signal, table: TableLookup) -> Iterator[str]:
         """Yield the entries of a table."""
         bits = width(table.index)
         last = len(table.entries) - 1
@@ -580,27 +548,18 @@ class VhdlWords:
             ending = ";" if first + ROW > last else ","
             yield f"        {', '.join(texts[first : first + ROW])}{ending}"
 
-    def sum(self, operation: Sum) -> Iterator[str]:
-        """Yield the lines of a sum."""
-        sign = "  "
-        for addend in operation.addends:
-            yield f"        {sign}{self.addend(addend, operation.bits)}"
-            sign = "+ "
-        if operation.constant:
-            known = _literal(operation.constant, operation.bits)
-            if operation.constant < LARGEST:
-                known = f"to_unsigned({operation.constant}, {operation.bits})"
-            yield f"        {sign}{known}"
+    def constant(self, value: int, bits: int) -> str:
+        return f"to_unsigned({value}, {bits})" if value < LARGEST else _literal(value, bits)
 
-    def addend(self, addend: Addend, bits: int) -> str:
-        """Return an addend in its place."""
+    def addend(self, addend: SignalAddend, bits: int) -> str:
+        """Return an addend shifted to its column."""
         text = self.flipped(addend.word, addend.flips)
         if (addend.column, width(addend.word)) == (0, bits):
             return f"({text})" if text.startswith("not ") else text
         return f"place({text}, {addend.column}, {bits})"
 
     def flipped(self, word: Word, flips: Sequence[Wires]) -> str:
-        """Return a word whose bits are inverted where flips are odd."""
+        """Return a word, inverted if the parity of `flips` is odd."""
         if not flips:
             return self.value(word)
         by = " xor ".join(self.wires(wire, nested=True) for wire in flips)
@@ -611,32 +570,32 @@ class VhdlWords:
         return f"flip({self.value(word)}, {by})"
 
     def plain(self, operation: Operation) -> str:
-        """Return what is written in a line."""
+        """Return the expression of an operation that fits into one line."""
         if isinstance(operation, Flipped):
             return self.flipped(operation.word, operation.flips)
-        if isinstance(operation, Different):
+        if isinstance(operation, BitwiseXor):
             a, b = (self.value(x, nested=True) for x in (operation.a, operation.b))
             return f"{a} xor {b}"
         if isinstance(operation, Test):
             text = self.value(operation.word)
             name = "every" if operation.of == "all" else "some"
             return text if width(operation.word) == 1 else f"{name}({text})"
-        if isinstance(operation, Choice):
+        if isinstance(operation, Select):
             wire = operation.condition
             then, otherwise = self.value(operation.then), self.value(operation.otherwise)
-            wanted = "'0'" if wire.inverted else "'1'"
+            value = "'0'" if wire.inverted else "'1'"
             bit = self.wires(Wires(wire.name, wire.low, 1))
-            return f"{then} when {bit} = {wanted} else {otherwise}"
+            return f"{then} when {bit} = {value} else {otherwise}"
         raise TypeError(f"no line: {operation}")
 
     def odd(self, word: Word) -> str:
-        """Return a word's odd number: twice the word, less all ones."""
+        """Return the odd number of a word: twice the word, minus all ones."""
         top = width(word) - 1
         inner = joined([Fixed(1, 1), *cut(word, 0, top), *inverse(cut(word, top, 1))])
         return f"signed'(signed({self.value(inner)}))"
 
     def value(self, word: Word, *, nested: bool = False) -> str:
-        """Return a word as text: of type std_logic where it has one bit, else unsigned."""
+        """Return a word as text of type std_logic if it has one bit, else unsigned."""
         if len(word) == 1:
             text = self.piece(word[0])
             return f"({text})" if nested and text.startswith("not ") else text
@@ -651,7 +610,7 @@ class VhdlWords:
         return self.wires(piece, raw=raw)
 
     def wires(self, wire: Wires, *, nested: bool = False, raw: bool = False) -> str:
-        """Return bits of a signal; `raw` is without a change of its type."""
+        """Return bits of a signal; `raw` omits the conversion of a port to unsigned."""
         low, bits = self.spans[wire.name]
         text = wire.name
         if bits > 1 and wire.bits == 1:
@@ -674,32 +633,27 @@ def _subtype(low: int, bits: int) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# VHDL-93, of gates or of words: one port a word, combinational or in stages.
+# VHDL-93 of gates or words: one port per word.
 # --------------------------------------------------------------------------------------------------
-
 
 VHDL_SYNTAX = Syntax(VHDL, "{}({})", ("'0'", "'1'"))
 VHDL_SPELLING = Spelling({"and": " and ", "or": " or ", "xor": " xor "}, "(not {})")
 LIBRARIES = ["library ieee;", "use ieee.std_logic_1164.all;"]
 
 
-def export_vhdl(program: Program, load: float | None, options: Options) -> Files:
-    """Return a program's entity, and its test bench where one is wanted."""
+def export_vhdl(program: Program, load: float | None, options: ExportOptions) -> Files:
+    """Return a program's entity and, as an option, its test bench."""
     design = design_of(program, load)
+    frame: Framed
     if options.level == "words":
-        return _vhdl_words(program, load, design, options)
-    gates = gates_of(design, VHDL_SYNTAX, options.pipeline)
-    files: Files = {f"{gates.module}.vhd": render_vhdl(design, gates)}
+        frame = words = words_of(program, load, design, VHDL_SYNTAX, options.pipeline)
+        text = render_vhdl_words(design, words)
+    else:
+        frame = gates = gates_of(design, VHDL_SYNTAX, options.pipeline)
+        text = render_vhdl(design, gates)
+    files: Files = {f"{frame.module}.vhd": text}
     if options.test_bench:
-        files[f"{gates.module}_tb.vhd"] = vhdl_bench(program, load, gates)
-    return files
-
-
-def _vhdl_words(program: Program, load: float | None, design: Design, options: Options) -> Files:
-    words = words_of(program, load, design, VHDL_SYNTAX, options.pipeline)
-    files: Files = {f"{words.module}.vhd": render_vhdl_words(design, words)}
-    if options.test_bench:
-        files[f"{words.module}_tb.vhd"] = vhdl_bench(program, load, words)
+        files[f"{frame.module}_tb.vhd"] = vhdl_bench(program, load, frame)
     return files
 
 

@@ -1,8 +1,8 @@
-"""PLA: two-level logic, for programs that are small enough to have any.
+"""Netlists of a program (AIGER, BLIF) and its two-level logic (PLA).
 
-All outputs of a program of few input bits stand in one file; else, in paper mode, every table of a
-term in one of its own, whose sums are arithmetic that no PLA says. Covers are irredundant, made at
-once; `boolcomp minimize` makes them smaller.
+A program of few input bits becomes one PLA of all outputs. A larger program of paper mode becomes
+one PLA per term, without the arithmetic of sums. Covers are irredundant but not minimum; `boolcomp
+minimize` makes them smaller.
 """
 
 from __future__ import annotations
@@ -27,18 +27,14 @@ if TYPE_CHECKING:
 
     from boolcomp.logic.network import Network
     from boolcomp.program.program import Program, TermUse
-    from boolcomp.targets.target import Files, Options
-
-
-# --------------------------------------------------------------------------------------------------
-# A program's logic as a netlist, its bits named as Verilog names them: `q1[9]`.
-#
-# So tools that compare by name find the same names in all exports of a program.
-# --------------------------------------------------------------------------------------------------
+    from boolcomp.targets.target import ExportOptions, Files
 
 
 def netlist_of(program: Program, load: float | None) -> tuple[Netlist, list[str]]:
-    """Return the netlist of a program, and the comments on it."""
+    """Return the netlist of a program and its comments.
+
+    Bits have the names of the Verilog export (`q1[9]`), for tools that compare by name.
+    """
     design = design_of(program, load)
     gates = gates_of(design, VERILOG_SYNTAX, 0)
     names = [
@@ -48,37 +44,22 @@ def netlist_of(program: Program, load: float | None) -> tuple[Netlist, list[str]
     return Netlist(gates.module, names[0], names[1], design.network), header(design, gates)
 
 
-# --------------------------------------------------------------------------------------------------
-# Binary AIGER, with symbols; what every word stands for is its comment.
-# --------------------------------------------------------------------------------------------------
-
-
-def export_aiger(program: Program, load: float | None, options: Options) -> Files:
-    """Return a program as binary AIGER."""
+def export_aiger(program: Program, load: float | None, options: ExportOptions) -> Files:
+    """Return a program as binary AIGER with symbols; comments describe the words."""
     del options
     netlist, comments = netlist_of(program, load)
     return {f"{netlist.name}.aig": render_binary(netlist, comments)}
 
 
-# --------------------------------------------------------------------------------------------------
-# AIGER as text, with symbols; what every word stands for is its comment.
-# --------------------------------------------------------------------------------------------------
-
-
-def export_aiger_ascii(program: Program, load: float | None, options: Options) -> Files:
-    """Return a program as AIGER text."""
+def export_aiger_ascii(program: Program, load: float | None, options: ExportOptions) -> Files:
+    """Return a program as AIGER text with symbols; comments describe the words."""
     del options
     netlist, comments = netlist_of(program, load)
     return {f"{netlist.name}.aag": render_ascii(netlist, comments)}
 
 
-# --------------------------------------------------------------------------------------------------
-# BLIF: one `.names` a node, one signal a bit.
-# --------------------------------------------------------------------------------------------------
-
-
-def export_blif(program: Program, load: float | None, options: Options) -> Files:
-    """Return a program as BLIF."""
+def export_blif(program: Program, load: float | None, options: ExportOptions) -> Files:
+    """Return a program as BLIF: one `.names` per node, one signal per bit."""
     netlist, comments = netlist_of(program, load)
     logic, notes = mapping_of(design_of(program, load), options)
     head = "".join(f"# {line}\n" for line in (*notes, *comments))
@@ -86,16 +67,11 @@ def export_blif(program: Program, load: float | None, options: Options) -> Files
     return {f"{netlist.name}.blif": head + text}
 
 
-# --------------------------------------------------------------------------------------------------
-# PLA: two-level logic, for programs that are small enough to have any.
-# --------------------------------------------------------------------------------------------------
+MOST_INPUTS = 16  # of a PLA
 
 
-MOST_INPUTS = 16
-
-
-def export_pla(program: Program, load: float | None, options: Options) -> Files:
-    """Return a program's outputs as one PLA, or those of its terms."""
+def export_pla(program: Program, load: float | None, options: ExportOptions) -> Files:
+    """Return a program's outputs as one PLA, or one PLA per term."""
     del options
     netlist, comments = netlist_of(program, load)
     if netlist.network.inputs <= MOST_INPUTS:
@@ -104,30 +80,29 @@ def export_pla(program: Program, load: float | None, options: Options) -> Files:
     loads = program.loads if load is None else (program.load(load),)
     if loads[0].joint is not None:
         raise UsageError(
-            f"{program.name} has {netlist.network.inputs} input bits and its logic many levels: a "
-            f"PLA has two; at most {MOST_INPUTS} bits are written so, or terms of --mode paper"
+            f"cannot write {program.name} as PLA: it has {netlist.network.inputs} input bits, at "
+            f"most {MOST_INPUTS} are supported; compile it with --mode paper to export its terms"
         )
     files: Files = {}
     names = Names([])
     for term, output in ((term, one) for x in loads for one in x.outputs for term in one.terms):
         network = program.networks[term.network]
         if network.inputs > MOST_INPUTS:
-            many = network.inputs
             raise UsageError(
-                f"{term.name} has {many} input bits, at most {MOST_INPUTS} are written"
+                f"cannot write {term.name} as PLA: it has {network.inputs} input bits, at most "
+                f"{MOST_INPUTS} are supported"
             )
         notes = [
             comment(f"{term.name} = {term.text}"), f"made: {code_notes(term.code, output.unit)}",
             *(f"read: {input_notes(program.inputs[word.input])[0]}" for word in term.words),
         ]  # fmt: skip
         made = [f"{term.name}[{k}]" for k in reversed(range(term.code.bits))]
-        text = _text(network, _read(program, term), made, notes)
+        text = _text(network, _input_bits(program, term), made, notes)
         files[f"{names.new(term.name)}.pla"] = text
     return files
 
 
-def _read(program: Program, term: TermUse) -> list[str]:
-    """Return the names of the bits that a term reads: the leading ones of words, but some."""
+def _input_bits(program: Program, term: TermUse) -> list[str]:
     words = [(program.inputs[word.input], word) for word in term.words]
     return [
         f"{one.name}[{one.code.bits - 1 - k}]"
@@ -139,7 +114,7 @@ def _read(program: Program, term: TermUse) -> list[str]:
 def _text(
     network: Network, inputs: Sequence[str], outputs: Sequence[str], notes: Sequence[str]
 ) -> str:
-    """Return the irredundant sums of products of a network."""
+    """Return an irredundant sum of products for each output of a network, as PLA."""
     rows = 1 << network.inputs
     columns = []
     for plane in truth_planes(network):
@@ -148,6 +123,6 @@ def _text(
         columns.append(frozenbitarray(bits.tolist()))
     cubes = isop(Dense.from_columns(network.inputs, columns))
     if cubes is None:
-        raise AssertionError("a cover without a clock comes to its end")
+        raise AssertionError("isop without a time limit returns a cover")
     head = "".join(f"# {line}\n" for line in notes)
     return head + pla.render(pla.from_cubes(cubes, tuple(inputs), tuple(outputs)))

@@ -1,10 +1,9 @@
-"""Word graphs as code of machines that multiply signed numbers and wrap at the width of a type.
+"""Word graphs as straight-line procedures of integers, with signed products and wrapping sums.
 
-The digits of a word are ±1; so a word of n bits k is the odd number 2k - (2^n - 1), and a product
-of two words, all of it, is one multiplication of those. Sums are kept times a power of two, chosen
-such that products need not be moved, and that what is read of them begins at a byte; above their
-own bits they may hold anything. Tables hold what is made of them: odd numbers where products read
-them, and elsewhere as far to the left as the sum wants them.
+The digits of a word are ±1: a word of n bits with value k is the odd number 2k - (2^n - 1). A
+whole product of two words is one multiplication. Sums are kept times a power of two, chosen such
+that products need no shift and the bits read from a sum begin at a byte. Bits above the width of a
+sum are arbitrary. Tables hold odd numbers for products, else values shifted as the sum needs them.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ from typing import TYPE_CHECKING
 from boolcomp.base.errors import UsageError
 from boolcomp.targets.expressions import (
     Agreement,
-    Choice,
-    Different,
-    Entry,
+    Conditional,
+    ConstantNumber,
     Expression,
     Less,
     Low,
     Moved,
     Multiple,
     Name,
-    Number,
     Padded,
-    Signed,
-    Total,
+    SignedProduct,
+    SumOfParts,
+    TableEntry,
     Within,
     Wrapped,
+    XorBits,
     low,
     moved,
     product,
@@ -57,21 +56,18 @@ if TYPE_CHECKING:
     from boolcomp.program.program import CodedOutput, Load, Program
     from boolcomp.words.graph import HeapPart, Node
 
-
 # --------------------------------------------------------------------------------------------------
-# Tables of one word that are only added up become one table, where that takes little more memory.
-#
-# A graph has a curve as a coarse table and a fine one, because logic is smaller so; a machine that
-# looks entries up has it in one step. What the graph computes remains the same.
+# Tables of one word that are only added become one table if that needs little more memory. A graph
+# has a coarse and a fine table for a curve, which needs less logic; a processor needs fewer cycles
+# for one table. The function of the graph remains the same.
 # --------------------------------------------------------------------------------------------------
 
-
-MORE = 1024  # bytes that a look-up less may take
+MORE = 1024  # bytes that one look-up less may cost
 WIDEST_ENTRY = 16  # bits of an entry
 
 
 def with_tables_added(graph: WordGraph, meanings: Sequence[str]) -> tuple[WordGraph, list[str]]:
-    """Return a graph that computes the same, and the meanings of its words."""
+    """Return a graph of the same function, and the meanings of its words."""
     readers = [0] * len(graph.nodes)
     for node in graph.nodes:
         for place in set(reads(node)):
@@ -79,7 +75,7 @@ def with_tables_added(graph: WordGraph, meanings: Sequence[str]) -> tuple[WordGr
     nodes: list[Node] = []
     scales: list[Scale] = []
     said: list[str] = []
-    at: list[int] = []  # where a node of the old graph stands in the new one
+    at: list[int] = []  # places of the old graph's nodes in the new one
     for node, scale, meaning in zip(graph.nodes, graph.scales, meanings, strict=True):
         changed = node
         if isinstance(node, Heap):
@@ -108,20 +104,20 @@ def with_tables_added(graph: WordGraph, meanings: Sequence[str]) -> tuple[WordGr
 
 
 def _meaning(texts: Sequence[str]) -> str:
-    """Return what a sum of tables means; what corrects one of them is part of it."""
+    """Return the meaning of a sum of tables, which includes their corrections."""
     plain = dict.fromkeys(text for text in texts if not text.endswith(", fine"))
     return " + ".join(plain or dict.fromkeys(texts))
 
 
 def _renumbered(part: HeapPart, at: Sequence[int]) -> HeapPart:
-    """Return a part with its words where they are now; those made here count from -1 down."""
+    """Return a part with words of the new graph; new tables count from -1 down."""
     if isinstance(part, PartialProducts):
         return replace(part, a=at[part.a], b=at[part.b])
     return replace(part, node=at[part.node] if part.node >= 0 else -part.node - 1)
 
 
 def _together(graph: WordGraph, heap: Heap, readers: Sequence[int]) -> list[list[Bits]]:
-    """Return the parts of a sum that are better one table."""
+    """Return the parts of a sum that are cheaper as one table."""
     groups: dict[int, list[Bits]] = {}
     elsewhere = {k for p in heap.parts if isinstance(p, PartialProducts) for k in (p.a, p.b)}
     for part in heap.parts:
@@ -167,20 +163,17 @@ def _added(graph: WordGraph, parts: Sequence[Bits]) -> tuple[Lookup | None, int,
 
 
 # --------------------------------------------------------------------------------------------------
-# A word graph as a straight-line procedure on integers, which languages print.
-#
-# Steps stand for the graph's words, in order, with names that say what they mean; before them input
-# words become cells, after them outputs are rounded, saturated and put in their codes. Words that
-# are constant are no steps, and words that nothing reads are left out.
+# A word graph as a straight-line procedure of integers, for printers of languages. First input
+# words are decoded to cells, then steps compute the words of the graph, then outputs are rounded,
+# saturated and coded. Constant and unused words have no steps.
 # --------------------------------------------------------------------------------------------------
 
-
-OPERATORS = {Different: " ^ ", Less: " - ", Total: " + "}
+OPERATORS = {XorBits: " ^ ", Less: " - ", SumOfParts: " + "}
 WIDEST = 64  # bits of the integers of any language
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ConstantTable:
     """A table of constants, and whether any step reads it."""
 
     name: str
@@ -189,15 +182,14 @@ class Table:
 
     @property
     def bits(self) -> int:
-        """The bits of its largest entry."""
         return max(1, max(self.entries).bit_length())
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A name for a value of so many bits, and what it means.
+class ProcedureStep:
+    """A named value, its width and its meaning.
 
-    Of a `loose` value only these bits count: whoever reads it takes off what lies above them.
+    The bits of a `loose` value above its width are arbitrary: its readers mask them.
     """
 
     name: str
@@ -208,14 +200,14 @@ class Step:
 
     @property
     def said(self) -> str:
-        """What it means, where its name does not say that."""
+        """The meaning of the value, if its name does not tell it."""
         text = comment(self.about)
         plain = re.fullmatch("[A-Za-z0-9 ]+", text) and self.name.startswith(text.replace(" ", "_"))
         return "" if plain else text
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Parameter:
     """An input: its name in the program, that of its parameter, its bits; whether it is read."""
 
     name: str
@@ -225,8 +217,8 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """An output: its name in the program, that of its result, its word, and when it saturated."""
+class ProcedureOutput:
+    """An output: its name in the program, that of its result, its word, its saturation."""
 
     name: str
     result: str
@@ -241,14 +233,14 @@ class Procedure:
     """A function of words: tables, inputs, steps in order, outputs."""
 
     name: str
-    tables: tuple[Table, ...]
-    inputs: tuple[Given, ...]
-    steps: tuple[Step, ...]
-    outputs: tuple[Made, ...]
+    tables: tuple[ConstantTable, ...]
+    inputs: tuple[Parameter, ...]
+    steps: tuple[ProcedureStep, ...]
+    outputs: tuple[ProcedureOutput, ...]
 
     @property
     def escapes(self) -> list[str]:
-        """Lines on inputs and outputs that are not called by their names."""
+        """Comments on inputs and outputs whose names differ."""
         called = [(one.name, one.parameter) for one in self.inputs]
         return escapes([*called, *((one.name, one.result) for one in self.outputs)])
 
@@ -262,25 +254,25 @@ def procedure_of(
     program: Program,
     load: Load,
     reserved: Iterable[str] = (),
-    made_by: Callable[[WordGraph, Names], Maker] | None = None,
+    made_by: Callable[[WordGraph, Names], StepMaker] | None = None,
     keywords: Iterable[str] = (),
 ) -> Procedure:
     """Return the procedure of a program's word graph with a load.
 
-    Inputs and outputs keep their names but for `keywords`; steps and tables get names that are
-    neither theirs nor reserved. `made_by` is another way to make its steps.
+    Inputs and outputs keep their names except for `keywords`; steps and tables get other names,
+    none of them reserved. `made_by` replaces the maker of steps.
     """
     graph = load.graph
     if graph is None or load.joint is None:
         raise UsageError(
-            f"{program.name} has no word graph to write ({why_no_graph(program)}): export its "
-            f"logic, --to c-sliced; of Python and JavaScript --level gates"
+            f"{program.name} has no word graph ({why_no_graph(program)}): export its logic with "
+            "--to c-sliced, or with --level gates (Python and JavaScript)"
         )
     named = load.meanings or [f"w{k}" for k in range(len(graph.nodes))]
     graph, meanings = with_tables_added(graph, named)
     called = word_names(program, keywords)
     name = Names(reserved).new(program.name, "program")
-    maker = (made_by or Maker)(graph, Names([*reserved, *called.values(), name]))
+    maker = (made_by or StepMaker)(graph, Names([*reserved, *called.values(), name]))
     maker.called = called
     cells = maker.inputs(program)
     for word in load.joint.words:
@@ -297,36 +289,36 @@ def procedure_of(
     return maker.procedure(name, program, outputs)
 
 
-class Maker:
-    """Makes one step after the other."""
+class StepMaker:
+    """Creates one step after the other."""
 
     def __init__(self, graph: WordGraph, names: Names) -> None:
         self.graph, self.names = graph, names
         self.words: list[Expression] = []  # of every node
-        self.steps: list[Step] = []
-        self.tables: list[Table] = []
+        self.steps: list[ProcedureStep] = []
+        self.tables: list[ConstantTable] = []
         self.places: dict[tuple[int, ...], int] = {}
         self.called: dict[str, str] = {}  # inputs and outputs by name
 
     def table(self, name: str, entries: tuple[int, ...]) -> int:
-        """Return the place of a table; equal ones are kept once."""
+        """Return the place of a table; equal tables are shared."""
         if entries not in self.places:
             self.places[entries] = len(self.tables)
-            self.tables.append(Table(self.names.new(f"{name} table", "table"), entries))
+            self.tables.append(ConstantTable(self.names.new(f"{name} table", "table"), entries))
         return self.places[entries]
 
     def step(self, about: str, bits: int, value: Expression) -> Expression:
-        """Give a value a name."""
-        if isinstance(value, Number | Name):
+        """Name a value."""
+        if isinstance(value, ConstantNumber | Name):
             return value
         if isinstance(value, Padded):
             return replace(value, of=self.step(about, bits - value.by, value.of))
         name = self.names.new(about, "w")
-        self.steps.append(Step(name, bits, value, about))
+        self.steps.append(ProcedureStep(name, bits, value, about))
         return Name(name, bits)
 
     def inputs(self, program: Program) -> dict[str, Expression]:
-        """Return the cells of all input words; what lies beyond their bits is left away."""
+        """Return the cells of all input words; bits above their width are masked."""
         cells: dict[str, Expression] = {}
         for word in program.inputs:
             bits = word.code.bits
@@ -342,21 +334,21 @@ class Maker:
         if code.kind == "gray":
             shift = 1
             while shift < code.bits:
-                word = self.step(about, code.bits, Different(word, Moved(word, -shift)))
+                word = self.step(about, code.bits, XorBits(word, Moved(word, -shift)))
                 shift *= 2
             return word
         if code.kind == "twos":
-            return self.step(about, code.bits, Different(word, Number(half)))
+            return self.step(about, code.bits, XorBits(word, ConstantNumber(half)))
         if code.kind == "sign-magnitude":
             size = Low(word, code.bits - 1)
-            below = Less(Number(half - (not code.tread)), size)
-            above = Total((size, Number(half)))
-            value = Choice((Within(word, half, code.cells - 1),), below, above)
+            below = Less(ConstantNumber(half - (not code.tread)), size)
+            above = SumOfParts((size, ConstantNumber(half)))
+            value = Conditional((Within(word, half, code.cells - 1),), below, above)
             return self.step(about, code.bits, value)
         return word
 
     def word(self, node: Node, meaning: str) -> None:
-        """Give a node of the graph a name."""
+        """Name a node of the graph."""
         if isinstance(node, Lookup):
             value = self.lookup(node, meaning)
         elif isinstance(node, Angles):
@@ -368,23 +360,22 @@ class Maker:
         self.words.append(self.step(meaning, node.bits, value))
 
     def leading(self, place: int, drop: int) -> Expression:
-        """Return a word without its lowest bits."""
         return moved(self.words[place], -drop)
 
     def lookup(self, node: Lookup, meaning: str) -> Expression:
-        """Return an entry of a table; what is the same everywhere needs none."""
+        """Return an entry of a table; a constant table has none."""
         if len(set(node.entries)) == 1:
-            return Number(node.entries[0])
+            return ConstantNumber(node.entries[0])
         index = self.leading(node.source, self.graph.nodes[node.source].bits - node.read)
         index = _picked(index, node.picked)
-        if isinstance(index, Number):
-            return Number(node.entries[index.value])
+        if isinstance(index, ConstantNumber):
+            return ConstantNumber(node.entries[index.value])
         if node.entries == tuple(range(len(node.entries))):
             return index
-        return Entry(self.table(meaning, node.entries), index, max(node.entries))
+        return TableEntry(self.table(meaning, node.entries), index, max(node.entries))
 
     def angles(self, node: Angles) -> Expression:
-        """Return a sum of turns."""
+        """Return a sum of angles."""
         constant, parts = node.constant, []
         for turn in node.turns:
             drop = self.graph.nodes[turn.node].bits - turn.read
@@ -393,7 +384,7 @@ class Maker:
         return _wrapped(parts, constant, node.bits)
 
     def heap(self, node: Heap) -> Expression:
-        """Return a sum of words and products: an inverse is what a value lacks to all ones."""
+        """Return a sum of words and products; an inverse is all ones minus the value."""
         constant, parts = node.constant, []
         nodes = self.graph.nodes
         for part in node.parts:
@@ -410,8 +401,10 @@ class Maker:
             constant += full * part.negative
         return _wrapped(parts, constant, node.bits)
 
-    def output(self, output: CodedOutput, result: OutputWord, rests: tuple[Within, ...]) -> Made:
-        """Return an output: rounded, saturated, at zero where it rests, and coded."""
+    def output(
+        self, output: CodedOutput, result: OutputWord, rests: tuple[Within, ...]
+    ) -> ProcedureOutput:
+        """Return an output: rounded, saturated, zero at rest, and coded."""
         heap = self.graph.nodes[result.node]
         cell = self.leading(result.node, result.drop)
         left = heap.bits - result.drop
@@ -421,17 +414,23 @@ class Maker:
             first = (1 << left >> 1) - (1 << result.bits >> 1)
             last = first + (1 << result.bits) - 1
             saturated = (Within(cell, first, last),)
-            below = Choice((Within(cell, 0, first),), Number(0), Less(cell, Number(first)))
-            most = Number((1 << result.bits) - 1)
-            cell = Choice((Within(cell, last, (1 << left) - 1),), most, below)
+            below = Conditional(
+                (Within(cell, 0, first),), ConstantNumber(0), Less(cell, ConstantNumber(first))
+            )
+            most = ConstantNumber((1 << result.bits) - 1)
+            cell = Conditional((Within(cell, last, (1 << left) - 1),), most, below)
         if rests:
-            cell = Choice(rests, Number(1 << result.bits >> 1), cell)
+            cell = Conditional(rests, ConstantNumber(1 << result.bits >> 1), cell)
         cell = self.step(f"{output.name} cell", result.bits, cell)
         name = self.called[output.name]
-        return Made(output.name, name, result.bits, _coded(cell, output.code), saturated, rests)
+        return ProcedureOutput(
+            output.name, name, result.bits, _coded(cell, output.code), saturated, rests
+        )
 
-    def procedure(self, name: str, program: Program, outputs: Sequence[Made]) -> Procedure:
-        """Return all of it, without what nothing reads."""
+    def procedure(
+        self, name: str, program: Program, outputs: Sequence[ProcedureOutput]
+    ) -> Procedure:
+        """Return the procedure without unused steps."""
         read: set[str] = set()
         for made in outputs:
             conditions = (*made.saturated, *made.rests)
@@ -445,14 +444,14 @@ class Maker:
         used = set().union(*(_tables_in(step.value) for step in kept))
         tables = tuple(replace(t, read=k in used) for k, t in enumerate(self.tables))
         inputs = tuple(
-            Given(x.name, self.called[x.name], x.code.bits, self.called[x.name] in read)
+            Parameter(x.name, self.called[x.name], x.code.bits, self.called[x.name] in read)
             for x in program.inputs
         )
         return Procedure(name, tables, inputs, tuple(kept), tuple(outputs))
 
 
 def _picked(index: Expression, picked: Sequence[int]) -> Expression:
-    """Return some bits of a value side by side; runs of them are moved at once."""
+    """Return selected bits of a value, concatenated; runs of bits are shifted at once."""
     parts: list[Expression] = []
     place = 0
     while place < len(picked):
@@ -461,16 +460,16 @@ def _picked(index: Expression, picked: Sequence[int]) -> Expression:
             run += 1
         parts.append(moved(low(moved(index, -picked[place]), run), place))
         place += run
-    if all(isinstance(part, Number) for part in parts):
-        return Number(sum(part.most for part in parts))
-    return parts[0] if len(parts) == 1 else Total(tuple(parts))
+    if all(isinstance(part, ConstantNumber) for part in parts):
+        return ConstantNumber(sum(part.most for part in parts))
+    return parts[0] if len(parts) == 1 else SumOfParts(tuple(parts))
 
 
 def _wrapped(parts: Sequence[tuple[bool, Expression]], constant: int, bits: int) -> Expression:
-    """Return a sum; numbers in it join the constant."""
+    """Return a sum; its constant parts are merged."""
     left = []
     for negative, part in parts:
-        if isinstance(part, Number):
+        if isinstance(part, ConstantNumber):
             constant += -part.value if negative else part.value
         else:
             left.append((negative, part))
@@ -479,7 +478,7 @@ def _wrapped(parts: Sequence[tuple[bool, Expression]], constant: int, bits: int)
     if not left or not (low_end + constant >= 0 and high_end + constant < 1 << bits):
         constant %= 1 << bits
     if not left:
-        return Number(constant)
+        return ConstantNumber(constant)
     shift = min(part.by if isinstance(part, Moved) else 0 for _, part in left)
     if shift > 0:  # the lowest bits are those of the constant
         less = [(negative, moved(part, -shift)) for negative, part in left]
@@ -494,19 +493,21 @@ def _coded(cell: Expression, code: Code) -> Expression:
     """Return the word of a cell."""
     half = code.cells >> 1
     if code.kind == "gray":
-        return Different(cell, moved(cell, -1))
+        return XorBits(cell, moved(cell, -1))
     if code.kind == "twos":
-        return Different(cell, Number(half))
+        return XorBits(cell, ConstantNumber(half))
     if code.kind == "sign-magnitude":
-        below: Expression = Less(Number(code.cells - (not code.tread)), cell)
-        if code.tread:  # the lowest cell is as large as no word can say
-            below = Choice((Within(cell, 0, 0),), Number(code.cells - 1), below)
-        return Choice((Within(cell, half, code.cells - 1),), Less(cell, Number(half)), below)
+        below: Expression = Less(ConstantNumber(code.cells - (not code.tread)), cell)
+        if code.tread:  # no word has the magnitude of the lowest cell
+            below = Conditional((Within(cell, 0, 0),), ConstantNumber(code.cells - 1), below)
+        return Conditional(
+            (Within(cell, half, code.cells - 1),), Less(cell, ConstantNumber(half)), below
+        )
     return cell
 
 
 def _zeros(program: Program, output: CodedOutput, cells: dict[str, Expression]) -> Iterator[Within]:
-    """Yield when the words are zero at which an output rests."""
+    """Yield the conditions that hold an output at rest: words are zero."""
     for word in program.inputs:
         if word.name in (output.rest or ()):
             half = word.code.cells >> 1
@@ -514,45 +515,44 @@ def _zeros(program: Program, output: CodedOutput, cells: dict[str, Expression]) 
 
 
 def parts_of(value: Expression) -> tuple[Expression, ...]:
-    """Return the expressions that an expression is made of."""
-    if isinstance(value, Number | Name):
+    """Return the operands of an expression."""
+    if isinstance(value, ConstantNumber | Name):
         return ()
-    if isinstance(value, Agreement | Different | Less | Signed):
+    if isinstance(value, Agreement | XorBits | Less | SignedProduct):
         return (value.a, value.b)
-    if isinstance(value, Total):
+    if isinstance(value, SumOfParts):
         return value.parts
     if isinstance(value, Wrapped):
         return tuple(part for _, part in value.parts)
-    if isinstance(value, Choice):
+    if isinstance(value, Conditional):
         return (*(one.of for one in value.conditions), value.then, value.otherwise)
-    return (value.index if isinstance(value, Entry) else value.of,)
+    return (value.index if isinstance(value, TableEntry) else value.of,)
 
 
 def names_in(value: Expression) -> set[str]:
-    """Return the names that an expression reads."""
+    """Return the names in an expression."""
     own = {value.name} if isinstance(value, Name) else set()
     return own.union(*(names_in(part) for part in parts_of(value)))
 
 
 def _tables_in(value: Expression) -> set[int]:
-    own = {value.table} if isinstance(value, Entry) else set()
+    own = {value.table} if isinstance(value, TableEntry) else set()
     return own.union(*(_tables_in(part) for part in parts_of(value)))
 
 
 # --------------------------------------------------------------------------------------------------
-# Word graphs as code of machines that multiply signed numbers and wrap at the width of a type.
+# Steps with signed products and sums that wrap at the width of a type.
 # --------------------------------------------------------------------------------------------------
 
-
 SIZES = (8, 16, 32, 64)
-LEFT = (0, 2, 4, 6, 8, 9, 8, 5)  # cycles of an 8-bit machine to move 16 bits by so many
+LEFT = (0, 2, 4, 6, 8, 9, 8, 5)  # cycles of an 8-bit machine to shift 16 bits by 0 to 7
 TURN = 16  # bits of a turn
 WIDEST_TABLE = 8  # index bits of a table of several multiples of a word
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A sum as it is kept: times 2^by, in so many bits, of a type of `kind` bits."""
+    """A sum times 2^by, its width, and the width of its type (`kind`)."""
 
     name: Name
     by: int
@@ -560,23 +560,21 @@ class Held:
 
     @property
     def modulus(self) -> int:
-        """The bits that count."""
         return self.by + self.bits
 
 
 def size_of(bits: int) -> int:
-    """Return the bits of the smallest type that holds so many."""
     return next(size for size in SIZES if bits <= size)
 
 
 def moving(by: int, kind: int) -> float:
-    """Return about how many cycles of an 8-bit machine it takes to move by so many bits."""
+    """Return the estimated cycles of a shift on an 8-bit machine."""
     octets, rest = divmod(abs(by), 8)
     return (LEFT[rest] if octets == 0 else octets + rest) * (kind / 16)
 
 
-class NaturalMaker(Maker):
-    """Makes sums of signed products."""
+class NaturalMaker(StepMaker):
+    """Creates sums of signed products."""
 
     def __init__(self, graph: WordGraph, names: Names) -> None:
         super().__init__(graph, names)
@@ -592,10 +590,10 @@ class NaturalMaker(Maker):
                 self.readers[place] += 1
 
     def word(self, node: Node, meaning: str) -> None:
-        """Give a node of the graph a name."""
+        """Name a node of the graph."""
         place = len(self.words)
         self.meanings += [""] * (place - len(self.meanings)) + [meaning]
-        fixed = all(isinstance(self.words[k], Number) for k in reads(node))
+        fixed = all(isinstance(self.words[k], ConstantNumber) for k in reads(node))
         if self.turned and isinstance(node, Angles) and not fixed:
             self._hold(TURN - node.bits, self.angles(node), node, meaning)
             return
@@ -603,17 +601,17 @@ class NaturalMaker(Maker):
             super().word(node, meaning)
             return
         made = self._sum(node, self._by(place, node))
-        if isinstance(made, Number):
-            self.words.append(Number(made.value))
+        if isinstance(made, ConstantNumber):
+            self.words.append(ConstantNumber(made.value))
             return
         self._hold(*made, node, meaning)
 
     def _hold(self, by: int, value: Expression, node: Node, meaning: str) -> None:
-        """Keep a word so far to the left."""
+        """Keep a word shifted to the left."""
         place = len(self.words)
         kind = max(16, size_of(by + node.bits))
         name = self.names.new(meaning, "w")
-        self.steps.append(Step(name, kind, value, meaning, loose=True))
+        self.steps.append(ProcedureStep(name, kind, value, meaning, loose=True))
         self.held[place] = Held(Name(name, kind), by, node.bits)
         self.words.append(self.leading(place, 0))
 
@@ -628,7 +626,7 @@ class NaturalMaker(Maker):
         return Low(moved(held.name, -(held.by + drop)), held.bits - drop)
 
     def angles(self, node: Angles) -> Expression:
-        """Return a sum of turns: of 16 bits whatever it has, where that is cheaper."""
+        """Return a sum of angles, in 16 bits if that is cheaper."""
         if not self.turned:
             return super().angles(node)
         constant, parts = node.constant << (TURN - node.bits), list[tuple[bool, Expression]]()
@@ -637,7 +635,7 @@ class NaturalMaker(Maker):
             if turn.read < self.graph.nodes[turn.node].bits:
                 part = Moved(Moved(part, turn.read - TURN), TURN - turn.read)
             by = turn.shift + turn.read - node.bits
-            if by < 0 and turn.node in self.held:  # what lies above a turn must not come down
+            if by < 0 and turn.node in self.held:  # bits above a turn must not be shifted down
                 part = Low(part, TURN)
             parts.append((turn.negative, Moved(part, by) if by else part))
             whole = (1 << turn.read) - 1
@@ -659,15 +657,13 @@ class NaturalMaker(Maker):
         return self.turns[place]
 
     def moving(self, by: int, kind: int) -> float:
-        """Return what it costs to move a value of so many bits."""
         return moving(by, kind)
 
     def read_at(self, by: int, kind: int) -> float:
-        """Return what it costs to read a value from a bit on: whole bytes come for nothing."""
         return moving(min(by % 8, 8) if by >= 8 else by, kind)
 
     def _is_turned(self) -> bool:
-        """Tell whether angles are cheaper as 16 bits: tables then begin at a byte."""
+        """Tell whether angles are cheaper in 16 bits: table indices then begin at a byte."""
         nodes = self.graph.nodes
         angles = {k for k, n in enumerate(nodes) if isinstance(n, InputWord) and n.angle}
         sums = {k for k, n in enumerate(nodes) if isinstance(n, Angles)}
@@ -681,7 +677,7 @@ class NaturalMaker(Maker):
         return turned < plain
 
     def _by(self, place: int, node: Heap) -> int:
-        """Return by how much a sum is kept to the left: what is moved least, in and out."""
+        """Return the left shift of a sum with the least shifts of its operands and uses."""
         whole = any(
             isinstance(part, PartialProducts) and part.layout(self.graph.nodes).column >= 0
             for part in node.parts
@@ -692,7 +688,7 @@ class NaturalMaker(Maker):
         return min(choices, key=lambda by: (self._moves(place, node, by, kind), by))
 
     def _moves(self, place: int, node: Heap, by: int, kind: int) -> float:
-        """Return what is moved where a sum is kept so far to the left."""
+        """Return the cost of shifts for a left shift of a sum."""
         cost = 0.0
         for part in node.parts:
             column = part.layout(self.graph.nodes).column
@@ -705,7 +701,7 @@ class NaturalMaker(Maker):
         return cost + sum(self.read_at(shift, kind) for shift in self._shifts(place, by))
 
     def _shifts(self, place: int, by: int) -> Iterator[int]:
-        """Yield by how much a sum is moved where it is read."""
+        """Yield the shifts of a sum in its uses."""
         bits = self.graph.nodes[place].bits
         for result in self.graph.results:
             if result.node == place:
@@ -720,8 +716,8 @@ class NaturalMaker(Maker):
                     if part.b == place:
                         yield by - 1 + part.drop_b
 
-    def _sum(self, node: Heap, by: int) -> tuple[int, Expression] | Number:
-        """Return a sum, kept so far to the left."""
+    def _sum(self, node: Heap, by: int) -> tuple[int, Expression] | ConstantNumber:
+        """Return a sum, kept shifted to the left."""
         modulus = by + node.bits
         constant, parts = node.constant << by, list[tuple[bool, Expression]]()
         tables: list[tuple[int, tuple[int, ...]]] = []
@@ -738,32 +734,32 @@ class NaturalMaker(Maker):
                 part, more = self._product(one, by)
                 constant += more
                 parts.append((one.negative, part))
-        numbers = [(negative, p.value) for negative, p in parts if isinstance(p, Number)]
+        numbers = [(negative, p.value) for negative, p in parts if isinstance(p, ConstantNumber)]
         constant += sum(-value if negative else value for negative, value in numbers)
         own = [k for k, (place, made) in enumerate(tables) if self._is_own(place, made)]
-        if own:  # what is always added is added in a table that nobody else reads
+        if own:  # the constant is added in a table without other users
             place, made = tables[own[0]]
             tables[own[0]] = place, tuple((x + constant) % (1 << modulus) for x in made)
             constant = 0
-        parts = [pair for pair in parts if not isinstance(pair[1], Number)]
+        parts = [pair for pair in parts if not isinstance(pair[1], ConstantNumber)]
         parts = [*((False, self._entry(*table, "")) for table in tables), *parts]
         if not parts:
-            return Number((constant >> by) % (1 << node.bits))
+            return ConstantNumber((constant >> by) % (1 << node.bits))
         kind = max(16, size_of(modulus))
-        parts.sort(key=lambda pair: pair[0])  # what is added comes first
+        parts.sort(key=lambda pair: pair[0])  # positive parts come first
         return by, Wrapped(tuple(parts), constant % (1 << modulus), kind)
 
     def _is_own(self, place: int, made: tuple[int, ...]) -> bool:
-        """Tell whether only one sum reads a table, whose entries are no bytes."""
+        """Tell whether a table has one user and entries wider than a byte."""
         lookup = isinstance(self.graph.nodes[place], Lookup)
         return lookup and self.readers[place] == 1 and max(made) > 255
 
     def _tabled(self, place: int, rows: list[Bits], by: int, modulus: int) -> tuple[int, ...]:
-        """Return a table of what a word adds to a sum: of tables, and of digits of narrow words."""
+        """Return a table of a word's share in a sum: of tables and of digits of narrow words."""
         node = self.graph.nodes[place]
         lookup = isinstance(node, Lookup) and len(set(node.entries)) > 1
         small = len(rows) > 1 and node.bits <= WIDEST_TABLE and any(row.drop for row in rows)
-        if isinstance(self.words[place], Number) or not (lookup or small):
+        if isinstance(self.words[place], ConstantNumber) or not (lookup or small):
             return ()
         layouts = [(row.negative, row.layout(self.graph.nodes)) for row in rows]
         return tuple(
@@ -776,10 +772,10 @@ class NaturalMaker(Maker):
         )
 
     def _rows(self, place: int, rows: list[Bits], by: int) -> Iterator[tuple[bool, Expression]]:
-        """Yield what a word adds to a sum; digits of a constant together, if nothing is dropped."""
+        """Yield a word's shares in a sum; multiples are merged if nothing is dropped."""
         word = self.words[place]
         layouts = [(row.negative, row.layout(self.graph.nodes)) for row in rows]
-        if not any(row.drop for row in rows) and not isinstance(word, Number):
+        if not any(row.drop for row in rows) and not isinstance(word, ConstantNumber):
             factor = sum((-1 if negative else 1) << row.column for negative, row in layouts)
             if not factor:
                 return
@@ -799,14 +795,18 @@ class NaturalMaker(Maker):
             yield negative, moved(self.leading(place, row.drop), row.column + by)
 
     def _product(self, part: PartialProducts, by: int) -> tuple[Expression, int]:
-        """Return what a product adds, and a constant beside it."""
+        """Return the share of a product in a sum, and a constant."""
         grid = part.layout(self.graph.nodes)
         full = ((1 << grid.a) - 1) * ((1 << grid.b) - 1)
         a, b = self.words[part.a], self.words[part.b]
-        if grid.column >= 0 and not isinstance(a, Number) and not isinstance(b, Number):
+        if (
+            grid.column >= 0
+            and not isinstance(a, ConstantNumber)
+            and not isinstance(b, ConstantNumber)
+        ):
             first, a_bits = self._factor(part.a, part.drop_a)
             second, b_bits = self._factor(part.b, part.drop_b)
-            value = moved(Signed(first, a_bits, second, b_bits), grid.column + by - 1)
+            value = moved(SignedProduct(first, a_bits, second, b_bits), grid.column + by - 1)
             return value, full << (grid.column + by - 1)
         column = max(0, grid.column)
         value, most = product(
@@ -842,14 +842,14 @@ class NaturalMaker(Maker):
         return self.step(about, size, value)
 
     def _entry(self, place: int, entries: tuple[int, ...], about: str, size: int = 0) -> Expression:
-        """Return an entry of a table of a word, or of what another table makes of one."""
+        """Return an entry of a table of a word, or of another table's entry."""
         if (place, entries) not in self.entries:
             node = self.graph.nodes[place]
             text = f"{self._about(place)}{about}"
             if isinstance(node, Lookup):
                 value = super().lookup(replace(node, entries=entries), text)
             else:
-                value = Entry(self.table(text, entries), self.words[place], max(entries))
+                value = TableEntry(self.table(text, entries), self.words[place], max(entries))
             bits = size or max(entries).bit_length()
             self.entries[place, entries] = self.step(text, bits, value)
         return self.entries[place, entries]
@@ -860,30 +860,25 @@ class NaturalMaker(Maker):
 
 
 def _plain(word: Expression) -> Expression:
-    """Return a word with what a larger type would take off left to it."""
     return word.of if isinstance(word, Low) else word
 
 
 class WideNaturalMaker(NaturalMaker):
-    """The same for machines of 32 bits, which move by any number of bits, or while they add.
+    """Creates steps for machines of 32 bits, which shift by any number of bits, or in an addition.
 
-    Only a product that is not moved is added as it is multiplied.
+    Only a product without a shift is fused with an addition.
     """
 
     def moving(self, by: int, kind: int) -> float:  # noqa: ARG002 (one register holds all)
-        """Return what it costs to move a value."""
         return 1.0 if by else 0.0
 
     def read_at(self, by: int, kind: int) -> float:  # noqa: ARG002 (it is masked anyway)
-        """Return what it costs to read a value from a bit on."""
         return 0.5 if by else 0.0
 
 
 # --------------------------------------------------------------------------------------------------
-# In which order a procedure's steps stand in C: each just before it is read, outputs one by one.
-#
-# So few values live at a time, and few registers are saved. Sums that are kept loose are added up
-# part by part, what a part reads before it.
+# The order of statements in C: each step just before its first use, one output after the other, so
+# that few values are live at a time. Loose sums are added part by part, after the operands of each.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -891,13 +886,13 @@ class WideNaturalMaker(NaturalMaker):
 class Statement:
     """A step, a part of its sum (`part`, counted from 0), or an output by its place."""
 
-    step: Step | None = None
+    step: ProcedureStep | None = None
     part: int | None = None
     output: int | None = None
 
 
 def statements(procedure: Procedure) -> list[Statement]:
-    """Return the statements of a procedure, in order."""
+    """Return the statements of a procedure in order."""
     steps = {step.name: step for step in procedure.steps}
     done: set[str] = set()
     found: list[Statement] = []
@@ -908,7 +903,7 @@ def statements(procedure: Procedure) -> list[Statement]:
                 done.add(name)
                 make(steps[name])
 
-    def make(step: Step) -> None:
+    def make(step: ProcedureStep) -> None:
         if step.loose and isinstance(step.value, Wrapped):
             for k, (_, part) in enumerate(step.value.parts):
                 before(part)
@@ -926,7 +921,7 @@ def statements(procedure: Procedure) -> list[Statement]:
 
 
 def _names(value: Expression) -> Iterator[str]:
-    """Yield the names that an expression reads, as they stand in it."""
+    """Yield the names in an expression, in order."""
     if isinstance(value, Name):
         yield value.name
     for part in parts_of(value):

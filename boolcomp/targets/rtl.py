@@ -1,29 +1,40 @@
-"""Sums of words and products as signals: what never changes is booked in their constants."""
+"""Words of programs as signals of a hardware description: sums, products, tables, registers.
+
+Every word of a graph is a signal of its name, unless it is constant or a shifted word. Symmetric
+tables are stored once and folded (reflected index, sign). Products take a table without its sign,
+and the sign separately.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from boolcomp.base.errors import UsageError
+from boolcomp.logic.network import CONSTANTS
+from boolcomp.targets.gates import CONTROLS, Pin, Readers, refine, registers
+from boolcomp.targets.target import SELECT, Names, why_no_graph, word_notes
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
+from boolcomp.words.simulation import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from boolcomp.codes import Code
-    from boolcomp.program.program import CodedInput, CodedOutput
-    from boolcomp.targets.gates import Pin
-    from boolcomp.targets.target import Names
-    from boolcomp.words.graph import Grid
-
+    from boolcomp.program.program import CodedInput, CodedOutput, Load, Program
+    from boolcomp.targets.gates import Syntax
+    from boolcomp.targets.target import Design
+    from boolcomp.words.graph import Grid, Node, PartialProducts, WordGraph
 
 # --------------------------------------------------------------------------------------------------
-# Bits of signals side by side, least significant first: what Verilog writes in braces.
+# Concatenations of bits of signals, least significant first.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Wires:
-    """So many bits of a signal from its bit `low` on, or their inverses."""
+    """Bits of a signal from bit `low` on, or their inverses."""
 
     name: str
     low: int
@@ -33,7 +44,7 @@ class Wires:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Bits that never change."""
+    """Constant bits."""
 
     value: int
     bits: int
@@ -44,12 +55,11 @@ Word: TypeAlias = tuple[Piece, ...]
 
 
 def width(word: Word) -> int:
-    """Return how many bits a word has."""
     return sum(piece.bits for piece in word)
 
 
 def joined(pieces: Iterable[Piece]) -> Word:
-    """Return pieces side by side; neighbours that are one piece become one, empty ones none."""
+    """Return the concatenation of pieces; adjacent pieces of one signal are merged."""
     found: list[Piece] = []
     for piece in pieces:
         last = found[-1] if found else None
@@ -71,7 +81,7 @@ def _follows(last: Wires, piece: Wires) -> bool:
 
 
 def cut(word: Word, low: int, bits: int) -> Word:
-    """Return so many bits of a word from a place on."""
+    """Return `bits` bits of a word from a place on."""
     found: list[Piece] = []
     place = 0
     for piece in word:
@@ -89,12 +99,10 @@ def _part(piece: Piece, low: int, bits: int) -> Piece:
 
 
 def above(word: Word, low: int) -> Word:
-    """Return a word without its lowest bits."""
     return cut(word, low, width(word) - low)
 
 
 def inverse(word: Word) -> Word:
-    """Return the inverse of every bit."""
     return tuple(
         Fixed(piece.value ^ ((1 << piece.bits) - 1), piece.bits)
         if isinstance(piece, Fixed)
@@ -104,7 +112,7 @@ def inverse(word: Word) -> Word:
 
 
 def constant(word: Word) -> int:
-    """Return what the bits that never change count."""
+    """Return the value of the constant bits; others count as 0."""
     total = place = 0
     for piece in word:
         if isinstance(piece, Fixed):
@@ -114,27 +122,23 @@ def constant(word: Word) -> int:
 
 
 def varying(word: Word) -> Word:
-    """Return a word with 0 where a bit never changes."""
     return joined(Fixed(0, x.bits) if isinstance(x, Fixed) else x for x in word)
 
 
 def wires_of(word: Word) -> list[Wires]:
-    """Return the bits of signals in a word."""
     return [piece for piece in word if isinstance(piece, Wires)]
 
 
 # --------------------------------------------------------------------------------------------------
-# A design as words that are made of words: what Verilog and VHDL at the level of words write.
-#
-# Every signal is made by one operation; all operations are of unsigned words, but for products. A
-# signal has the numbers of the bits of the word that it stands for: one whose lowest bits never
-# change begins above them.
+# A design as signals, for Verilog and VHDL at the level of words. Every signal is the result of one
+# operation; operands are unsigned except in products. Bits of a signal have the numbers of its
+# word: a signal without the constant lowest bits begins above them.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Addend:
-    """A word in a sum, its lowest bit in a column, all bits inverted where the flips are odd."""
+class SignalAddend:
+    """A word shifted to a column, inverted if the parity of `flips` is odd."""
 
     word: Word
     column: int
@@ -142,19 +146,19 @@ class Addend:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class SignalSum:
     """The sum of addends and a constant, modulo 2^bits."""
 
-    addends: tuple[Addend, ...]
+    addends: tuple[SignalAddend, ...]
     constant: int
     bits: int
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
-    """The product of two words of odd numbers, without its lowest bit, which is 1.
+class OddProduct:
+    """The product of the odd numbers of two words, without its lowest bit, which is 1.
 
-    A word of n bits stands for twice its number, less 2^n - 1: all its digits are 1 or -1.
+    The odd number of a word of n bits is twice its value minus 2^n - 1: all digits are 1 or -1.
     """
 
     a: Word
@@ -162,7 +166,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableLookup:
     """An entry of a table."""
 
     index: Word
@@ -171,15 +175,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Flipped:
-    """A word, all bits inverted where the flips are odd."""
+    """A word, inverted if the parity of `flips` is odd."""
 
     word: Word
     flips: tuple[Wires, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Different:
-    """The bits in which two words differ."""
+class BitwiseXor:
+    """The bitwise difference of two words."""
 
     a: Word
     b: Word
@@ -187,30 +191,30 @@ class Different:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """Whether all bits of a word are 1, or any is."""
+    """Whether all bits of a word are 1, or any bit is."""
 
     of: Literal["all", "any"]
     word: Word
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One word where a bit is 1, another where it is 0."""
+class Select:
+    """One word if a bit is 1, another if it is 0."""
 
     condition: Wires
     then: Word
     otherwise: Word
 
 
-Operation: TypeAlias = Sum | Product | Table | Flipped | Different | Test | Choice
+Operation: TypeAlias = SignalSum | OddProduct | TableLookup | Flipped | BitwiseXor | Test | Select
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A name for what an operation makes; its bits are numbered from `low` on.
+    """A name for the result of an operation; its bits are numbered from `low` on.
 
-    `about` are comments. One that stands for a word of a graph begins with the word: `w7: ...`.
-    A part of a sum is `kept`: tools would otherwise melt it into the sum, and take more logic.
+    `about` are comments. That of a word of a graph begins with its name: `w7: ...`. A part of a
+    sum is `kept`: tools would otherwise merge it into the sum, and need more logic.
     """
 
     name: str
@@ -223,7 +227,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Bits of a signal in a later stage, under the same numbers."""
+    """Bits of a signal in a later stage, with the same numbers."""
 
     name: str
     source: str
@@ -233,10 +237,10 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A design's signals in order, its registers, and what outputs are made of.
+    """A design's signals in order, its registers, and the drivers of its outputs.
 
-    All names are those of the stage in which they are read. `idle` are the bits that nothing reads;
-    `spans` holds the lowest bit and the bits of every signal and register that has more than one.
+    Operands have the names of the stage that reads them. `idle` are the unused bits; `spans` holds
+    the lowest bit and the width of every signal and register.
     """
 
     module: str
@@ -251,22 +255,21 @@ class Words:
 
     @property
     def flip_flops(self) -> int:
-        """How many bits are held between stages."""
         return sum(register.bits for register in self.registers)
 
 
 def reads(operation: Operation) -> Iterator[Wires]:
-    """Yield all bits of signals that an operation reads."""
-    if isinstance(operation, Sum):
+    """Yield all operands of an operation."""
+    if isinstance(operation, SignalSum):
         for addend in operation.addends:
             yield from wires_of(addend.word)
             yield from addend.flips
-    elif isinstance(operation, Product | Different):
+    elif isinstance(operation, OddProduct | BitwiseXor):
         yield from wires_of(operation.a)
         yield from wires_of(operation.b)
-    elif isinstance(operation, Table):
+    elif isinstance(operation, TableLookup):
         yield from wires_of(operation.index)
-    elif isinstance(operation, Choice):
+    elif isinstance(operation, Select):
         yield operation.condition
         yield from wires_of(operation.then)
         yield from wires_of(operation.otherwise)
@@ -276,13 +279,11 @@ def reads(operation: Operation) -> Iterator[Wires]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Signals as they are made: one for what is made twice, and an estimate of when it is there.
-#
-# Time counts in tenths of a table of four inputs with its wires, as on small FPGAs.
+# The table of signals: equal operations share a signal. Each has an estimated arrival time, in
+# tenths of the delay of a LUT4 with its wires, as on small FPGAs.
 # --------------------------------------------------------------------------------------------------
 
-
-LEVEL = 10  # of one table of four inputs
+LEVEL = 10  # of a LUT4
 CARRY = 1  # of a bit of a carry chain
 
 
@@ -299,12 +300,12 @@ class Books:
         self, name: str, bits: int, operation: Operation, about: tuple[str, ...] = (), low: int = 0,
         *, kept: bool = False,
     ) -> Word:  # fmt: skip
-        """Return what an operation makes, all its bits; what is known already is not made again."""
+        """Return the result of an operation, all its bits; a known operation is shared."""
         place = self.known.setdefault((operation, low), len(self.signals))
         if place < len(self.signals):
             old = self.signals[place]
-            said = (*old.about, *(line for line in about if line not in old.about))
-            self.signals[place] = replace(old, about=said, kept=old.kept and not about)
+            merged = (*old.about, *(line for line in about if line not in old.about))
+            self.signals[place] = replace(old, about=merged, kept=old.kept and not about)
             return (Wires(old.name, low, bits),)
         made = Signal(self.names.new(name, "w"), low, bits, operation, about, kept)
         self.signals.append(made)
@@ -313,31 +314,30 @@ class Books:
         return (Wires(made.name, low, bits),)
 
     def bit(self, name: str, operation: Operation) -> Wires:
-        """Return what an operation of one bit makes."""
+        """Return the result of an operation of one bit."""
         (made,) = wires_of(self.signal(name, 1, operation))
         return made
 
     def time(self, word: Word) -> int:
-        """Return when all bits of a word are there."""
         return max((self.times.get(one.name, 0) for one in wires_of(word)), default=0)
 
 
 def delay(operation: Operation) -> int:
-    """Return how long an operation takes, about."""
-    if isinstance(operation, Sum):
+    """Return the estimated delay of an operation."""
+    if isinstance(operation, SignalSum):
         flips = any(len(addend.flips) > 1 for addend in operation.addends)
         chain = operation.bits * CARRY
         return LEVEL * (_saved(len(operation.addends) + (operation.constant != 0)) + flips) + chain
-    if isinstance(operation, Product):
+    if isinstance(operation, OddProduct):
         rows = min(width(operation.a), width(operation.b))
         return LEVEL * (1 + _saved(rows)) + CARRY * (width(operation.a) + width(operation.b))
-    if isinstance(operation, Table):
+    if isinstance(operation, TableLookup):
         return LEVEL * max(1, -(-2 * (width(operation.index) - 2) // 3))
     return LEVEL if not isinstance(operation, Flipped) or operation.flips else 0
 
 
 def _saved(count: int) -> int:
-    """Return the levels of full adders that leave two of so many words, and one of the last sum."""
+    """Return the levels of a carry-save adder tree of `count` words, and one of the last sum."""
     levels = 1
     while count > 2:
         count = count // 3 * 2 + count % 3
@@ -346,7 +346,7 @@ def _saved(count: int) -> int:
 
 
 # --------------------------------------------------------------------------------------------------
-# Words of ports as cells and back: codes, saturation, and what is zero at rest.
+# Words of ports as cells and back: codes, saturation, and zero at rest.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -359,7 +359,7 @@ def cell_of(books: Books, word: Word, code: Code, name: str) -> Word:
         shift = 1
         while shift < code.bits:
             moved = joined([*above(word, shift), Fixed(0, shift)])
-            word = books.signal(f"{name} cell", code.bits, Different(word, moved), about)
+            word = books.signal(f"{name} cell", code.bits, BitwiseXor(word, moved), about)
             shift *= 2
         return word
     if code.kind == "twos":
@@ -367,9 +367,13 @@ def cell_of(books: Books, word: Word, code: Code, name: str) -> Word:
         return books.signal(f"{name} cell", code.bits, whole, about)
     if code.kind == "sign-magnitude":
         (minus,) = wires_of(sign)
-        if code.tread:  # half the cells, and the magnitude or what it lacks to nothing
-            addends = (Addend(size, 0, (minus,)), Addend(sign, 0), Addend(sign, top))
-            total = Sum(addends, 1 << top, code.bits)
+        if code.tread:  # half the cells, plus or minus the magnitude
+            addends = (
+                SignalAddend(size, 0, (minus,)),
+                SignalAddend(sign, 0),
+                SignalAddend(sign, top),
+            )
+            total = SignalSum(addends, 1 << top, code.bits)
             return books.signal(f"{name} cell", code.bits, total, about)
         low = books.signal(f"{name} size", top, Flipped(size, (minus,))) if top else ()
         whole = Flipped(joined([*low, *inverse(sign)]), ())
@@ -383,7 +387,7 @@ def word_of(books: Books, cell: Word, code: Code, name: str) -> Word:
     sign, size = inverse(cut(cell, top, 1)), cut(cell, 0, top)
     if code.kind == "gray" and top:
         moved = joined([*above(cell, 1), Fixed(0, 1)])
-        return books.signal(f"{name} word", code.bits, Different(cell, moved))
+        return books.signal(f"{name} word", code.bits, BitwiseXor(cell, moved))
     if code.kind == "twos":
         return joined([*size, *sign])
     if code.kind != "sign-magnitude" or not top:
@@ -391,16 +395,16 @@ def word_of(books: Books, cell: Word, code: Code, name: str) -> Word:
     (minus,) = wires_of(sign)
     if not code.tread:
         return joined([*books.signal(f"{name} size", top, Flipped(size, (minus,))), *sign])
-    # The lowest cell is as large as no word can say: it becomes the one above.
-    total = Sum((Addend(size, 0, (minus,)), Addend(sign, 0)), 0, code.bits)
+    # No word has the magnitude of the lowest cell: it becomes the cell above.
+    total = SignalSum((SignalAddend(size, 0, (minus,)), SignalAddend(sign, 0)), 0, code.bits)
     large = books.signal(f"{name} size", code.bits, total)
     lowest = books.bit(f"{name} lowest", Test("all", joined([*sign, *cut(large, top, 1)])))
-    most = Choice(lowest, (Fixed((1 << top) - 1, top),), cut(large, 0, top))
+    most = Select(lowest, (Fixed((1 << top) - 1, top),), cut(large, 0, top))
     return joined([*books.signal(f"{name} limited", top, most), *sign])
 
 
 def saturated(books: Books, word: Word, bits: int, name: str) -> tuple[Word, Word]:
-    """Return the cell of a sum, and a bit that says whether it lies beyond the cells."""
+    """Return the cell of a sum, and a bit that tells whether the sum is out of range."""
     left = width(word)
     if left == bits:
         return word, (Fixed(0, 1),)
@@ -413,8 +417,8 @@ def saturated(books: Books, word: Word, bits: int, name: str) -> tuple[Word, Wor
     under = books.bit(f"{name} under", Test("all", joined([*inverse(top), *low])))
     cell = joined([*cut(word, 0, bits - 1), *top])
     zero, ones = (Fixed(0, bits),), (Fixed((1 << bits) - 1, bits),)
-    limited = books.signal(f"{name} from below", bits, Choice(under, zero, cell))
-    cell = books.signal(f"{name} cell", bits, Choice(over, ones, limited))
+    limited = books.signal(f"{name} from below", bits, Select(under, zero, cell))
+    cell = books.signal(f"{name} cell", bits, Select(over, ones, limited))
     beyond = books.signal(f"{name} beyond", 1, Test("any", joined([over, under])))
     return cell, beyond
 
@@ -422,14 +426,14 @@ def saturated(books: Books, word: Word, bits: int, name: str) -> tuple[Word, Wor
 def at_rest(
     books: Books, output: CodedOutput, cells: Mapping[str, Word], inputs: Sequence[CodedInput]
 ) -> Wires:
-    """Return whether all words are zero at which an output rests."""
+    """Return whether all inputs that hold an output at rest are zero."""
     zeros: list[Wires] = []
     for word in inputs:
         if word.name not in (output.rest or ()):
             continue
         cell, top = cells[word.name], word.code.bits - 1
         first, rest = cut(cell, top, 1), cut(cell, 0, top)
-        if word.code.tread:  # its middle cell, or one of the two beside the middle
+        if word.code.tread:  # zero is the middle cell, else the two cells around the middle
             alike = joined([*inverse(rest), *first])
         else:
             (sign,) = wires_of(first)
@@ -444,10 +448,10 @@ def at_rest(
 def resting(
     books: Books, rests: Wires, cell: Word, beyond: Word, output: CodedOutput
 ) -> tuple[Word, Word]:
-    """Return a cell that is the middle one at rest, and whether it lies beyond elsewhere."""
+    """Return the middle cell at rest, else a cell, and whether it is out of range."""
     bits = output.code.bits
     middle = (Fixed(1 << bits >> 1, bits),)
-    cell = books.signal(f"{output.name} held", bits, Choice(rests, middle, cell))
+    cell = books.signal(f"{output.name} held", bits, Select(rests, middle, cell))
     if wires_of(beyond):
         moves = inverse((rests,))
         beyond = books.signal(f"{output.name} beyond", 1, Test("all", joined([*beyond, *moves])))
@@ -455,23 +459,29 @@ def resting(
 
 
 # --------------------------------------------------------------------------------------------------
-# Sums of words and products as signals: what never changes is booked in their constants.
+# Sums of words and products as signals; constant bits are added to their constants.
 # --------------------------------------------------------------------------------------------------
 
-
-SMALL = 3  # digits of a factor of which a multiplier is worth its name
+SMALL = 3  # digits of the shorter factor from which on a multiplier pays
 
 
 def summed(
-    books: Books, name: str, about: tuple[str, ...], addends: list[Addend], total: int, bits: int,
-    *, haste: int | None = None, named: bool = False,
-) -> Word:  # fmt: skip
+    books: Books,
+    name: str,
+    about: tuple[str, ...],
+    addends: list[SignalAddend],
+    total: int,
+    bits: int,
+    *,
+    delay_weight: int | None = None,
+    named: bool = False,
+) -> Word:
     """Return the sum of addends and a constant modulo 2^bits.
 
-    What is one word, moved, gets no signal of its own unless it has to be `named`. With some
-    `haste` a sum of many is one of pairs (see `in_parts`); with None all are in one.
+    A single shifted word gets no signal of its own unless it has to be `named`. With a
+    `delay_weight` many addends are added in pairs (see `in_parts`); with None all are in one sum.
     """
-    kept: list[Addend] = []
+    kept: list[SignalAddend] = []
     for addend in addends:
         known, left = _settled(addend, bits)
         total += known
@@ -500,66 +510,76 @@ def summed(
         odd += [wire for word in words[1:] for wire in wires_of(word)]
         first = words[0] if not total else inverse(words[0])
         return joined([below, *books.signal(name, 1, Flipped(first, tuple(odd)), about, low)])
-    if haste is not None:
-        kept = in_parts(books, name, kept, bits, haste)
-    made = books.signal(name, bits, Sum(tuple(kept), total, bits), about, low)
+    if delay_weight is not None:
+        kept = in_parts(books, name, kept, bits, delay_weight)
+    made = books.signal(name, bits, SignalSum(tuple(kept), total, bits), about, low)
     return joined([below, *made])
 
 
-def _settled(addend: Addend, bits: int) -> tuple[int, list[Addend]]:
-    """Return what of an addend is constant, and what is left of it within so many bits."""
-    word = cut(addend.word, 0, bits - addend.column) if addend.column < bits else ()
+def within(addend: SignalAddend, bits: int) -> SignalAddend:
+    """Return the part of an addend below column `bits`; the addend begins below it."""
+    return replace(addend, word=cut(addend.word, 0, bits - addend.column))
+
+
+def _settled(addend: SignalAddend, bits: int) -> tuple[int, list[SignalAddend]]:
+    """Return the constant part of an addend, and its variable part within `bits` bits."""
+    word = within(addend, bits).word if addend.column < bits else ()
     if not wires_of(word) and not addend.flips:
         return constant(word) << addend.column, []
     if addend.flips:
         return 0, [replace(addend, word=word)] if word else []
     known, column, word = constant(word) << addend.column, addend.column, varying(word)
     first = word[0]
-    if isinstance(first, Fixed):  # zeros below are a column, those above are nothing
+    if isinstance(first, Fixed):  # zeros below become a column, zeros above are dropped
         word, column = above(word, first.bits), column + first.bits
     if isinstance(word[-1], Fixed):
         word = word[:-1]
-    return known, [Addend(word, column)]
+    return known, [SignalAddend(word, column)]
 
 
 def in_parts(
-    books: Books, name: str, addends: list[Addend], bits: int, haste: int, most: int = 2
-) -> list[Addend]:
-    """Add up pairs of addends until few enough are left; no part of a sum wraps before it.
+    books: Books,
+    name: str,
+    addends: list[SignalAddend],
+    bits: int,
+    delay_weight: int,
+    limit: int = 2,
+) -> list[SignalAddend]:
+    """Add pairs of addends until `limit` are left; no part of a sum wraps before the sum.
 
-    Of all pairs that comes first whose sum takes fewest full adders; `haste` says how many of these
-    in a hundred a tenth of a level of delay is worth.
+    The next pair is the one that needs the fewest full adders; `delay_weight` is the cost of a
+    tenth of a level of delay, in hundredths of a full adder.
     """
     waiting = list(addends)
-    while len(waiting) > most:
-        few = min(combinations(waiting, 2), key=lambda pair: _price(books, pair, bits, haste))
-        for one in few:
+    while len(waiting) > limit:
+        best = min(combinations(waiting, 2), key=lambda x: _price(books, x, bits, delay_weight))
+        for one in best:
             waiting.remove(one)
-        low = min(addend.column for addend in few)
-        reach = sum(((1 << width(one.word)) - 1) << (one.column - low) for one in few)
-        wide = min(reach.bit_length(), bits - low)
-        pair = tuple(replace(addend, column=addend.column - low) for addend in few)
-        part = books.signal(f"{name} part", wide, Sum(pair, 0, wide), kept=True)
-        waiting.append(Addend(part, low))
+        low = min(addend.column for addend in best)
+        reach = sum(((1 << width(one.word)) - 1) << (one.column - low) for one in best)
+        size = min(reach.bit_length(), bits - low)
+        pair = tuple(replace(addend, column=addend.column - low) for addend in best)
+        part = books.signal(f"{name} part", size, SignalSum(pair, 0, size), kept=True)
+        waiting.append(SignalAddend(part, low))
     return waiting
 
 
-def _price(books: Books, pair: Sequence[Addend], bits: int, haste: int) -> int:
+def _price(books: Books, pair: Sequence[SignalAddend], bits: int, delay_weight: int) -> int:
     top = max(one.column + width(one.word) for one in pair) + 1
     adders = min(bits, top) - max(one.column for one in pair)
-    return 100 * adders + haste * (max(_time(books, one) for one in pair) + CARRY * adders)
+    return 100 * adders + delay_weight * (max(_time(books, one) for one in pair) + CARRY * adders)
 
 
-def _time(books: Books, addend: Addend) -> int:
+def _time(books: Books, addend: SignalAddend) -> int:
     return books.time((*addend.word, *addend.flips))
 
 
 def product_rows(
     grid: Grid, a: Word, b: Word, sign: tuple[Wires, ...], *, negative: bool
-) -> list[Addend]:
-    """Return the rows of partial products: a digit of the shorter word leaves or inverts the other.
+) -> list[SignalAddend]:
+    """Return the rows of partial products: a digit of the shorter word keeps or inverts the other.
 
-    Words are without what they drop; `sign` says where all digits of the two differ once more.
+    Words are without dropped bits; `sign` tells where all digits of the two differ once more.
     """
     if grid.a > grid.b:
         grid, a, b = grid.swapped, b, a
@@ -572,27 +592,520 @@ def product_rows(
             flips, alike = sign, alike ^ (digit.value == 1)
         else:
             flips = (digit, *sign)
-        rows.append(Addend(inverse(word) if alike else word, row.column, flips))
+        rows.append(SignalAddend(inverse(word) if alike else word, row.column, flips))
     return rows
 
 
 def whole_product(
     books: Books, name: str, a: Word, b: Word, column: int, *, negative: bool
-) -> tuple[Addend, int]:
+) -> tuple[SignalAddend, int]:
     """Return all partial products as one multiplication, and a constant.
 
-    Of words a, b of n, m bits the digits that agree count u + 1 - 2^(n-1) - 2^(m-1), where u is the
-    product of their odd numbers, without its lowest bit and with its sign inverted; those that
-    differ count the same of the inverse of u.
+    Let a, b have n, m bits. The matching digits sum up to u + 1 - 2^(n-1) - 2^(m-1): u is the
+    product of their odd numbers, without its lowest bit and with its sign inverted. For the
+    digits that differ, u is inverted.
     """
     n, m = width(a), width(b)
-    made = books.signal(f"{name} product", n + m + 2, Product(a, b))
+    made = books.signal(f"{name} product", n + m + 2, OddProduct(a, b))
     word = (*cut(made, 1, n + m - 1), *inverse(cut(made, n + m, 1)))
     known = 1 - (1 << n - 1) - (1 << m - 1)
-    return Addend(inverse(word) if negative else word, column), known << column
+    return SignalAddend(inverse(word) if negative else word, column), known << column
 
 
 def multiplies(grid: Grid, a: Word, b: Word) -> bool:
-    """Tell whether a product is written as one: nothing of it is discarded, or constant."""
+    """Tell whether a product is one multiplication: no digit is discarded or constant."""
     fixed = any(isinstance(piece, Fixed) for piece in (*a, *b))
     return grid.column >= 0 and min(grid.a, grid.b) >= SMALL and not fixed
+
+
+# --------------------------------------------------------------------------------------------------
+# A program's word graphs as signals.
+# --------------------------------------------------------------------------------------------------
+
+
+class Meant(NamedTuple):
+    """A word, and its magnitude `core`, which is inverted if the parity of `sign` is odd."""
+
+    word: Word
+    core: Word
+    sign: tuple[Wires, ...] = ()
+
+
+def graph_of(program: Program, load: Load) -> WordGraph:
+    """Return the word graph of a load; raise UsageError if there is none."""
+    if load.graph is None or load.joint is None:
+        raise UsageError(
+            f"{program.name} has no word graph ({why_no_graph(program)}): leave out --level words"
+        )
+    return load.graph
+
+
+def graph_words(
+    books: Books,
+    program: Program,
+    load: Load,
+    cells: Mapping[str, Word],
+    prefix: str,
+    delay_weight: int | None,
+) -> list[Word]:
+    """Create the words of a load's graph from the cells of inputs; return the words of the outputs.
+
+    `prefix` distinguishes the words of several loads; see `summed` for `delay_weight`.
+    """
+    graph = graph_of(program, load)
+    meanings = load.meanings or tuple(f"w{k}" for k in range(len(graph.nodes)))
+    maker = _Maker(books, graph, delay_weight)
+    for word in load.joint.words if load.joint is not None else ():
+        given = program.inputs[word.input]
+        cell = cut(cells[given.name], 0, given.code.bits - word.dropped)
+        read = above(cell, given.code.bits - word.bits)
+        maker.words.append(Meant(read, read))
+    results = {result.node: k for k, result in enumerate(graph.results)}
+    notes = word_notes(load, graph, meanings)
+    for place, node in enumerate(graph.nodes):
+        if not isinstance(node, InputWord):
+            name = meanings[place]
+            if place in results and name == f"w{place}":
+                name = f"{load.outputs[results[place]].name} sum"
+            maker.make(node, name, (f"{prefix}w{place}: {notes[place]}",))
+    return [above(maker.words[result.node].word, result.drop) for result in graph.results]
+
+
+class _Maker:
+    """Creates the words of one node after the other."""
+
+    def __init__(self, books: Books, graph: WordGraph, delay_weight: int | None) -> None:
+        self.books, self.graph, self.delay_weight = books, graph, delay_weight
+        self.words: list[Meant] = []
+
+    def make(self, node: Node, name: str, about: tuple[str, ...]) -> None:
+        if isinstance(node, Lookup):
+            self.words.append(self.lookup(node, name, about))
+            return
+        if isinstance(node, Angles):
+            word = self.angles(node, name, about)
+        elif isinstance(node, Heap):
+            word = self.heap(node, name, about)
+        else:
+            raise TypeError("inputs come first")
+        self.words.append(Meant(word, word))
+
+    def leading(self, place: int, drop: int) -> Word:
+        return above(self.words[place].word, drop)
+
+    def lookup(self, node: Lookup, name: str, about: tuple[str, ...]) -> Meant:
+        """Return a table, folded if it is symmetric, of the variable bits of its index."""
+        index = self.leading(node.source, self.graph.nodes[node.source].bits - node.read)
+        index = joined(piece for k in node.picked for piece in cut(index, k, 1))
+        index, entries = _changing(index, node.entries)
+        index, entries = _entries_read(index, entries)
+        if not index:
+            word = joined([Fixed(entries[0], node.bits)])
+            return Meant(word, word)
+        if entries == tuple(range(len(entries))):
+            word = joined([*index, Fixed(0, node.bits - width(index))])
+            return Meant(word, word)
+        folded = fold(entries, node.bits)
+        bits = len(folded.inputs)
+        sign = _chosen(index, folded.flip)
+        mirror = _chosen(index, folded.inputs[0] ^ 1) if bits else ()
+        low = cut(index, 0, bits)
+        if mirror or len(low) > 1 or any(wire.inverted for wire in wires_of(low)):
+            low = self.books.signal(f"{name} index", bits, Flipped(low, mirror))
+        core: Word = (Fixed(folded.core[0], node.bits),)
+        if bits:
+            texts = () if sign else about
+            called = f"{name} size" if sign else name
+            core = self.books.signal(called, node.bits, TableLookup(low, folded.core), texts)
+        if not sign:
+            return Meant(core, core)
+        if len(sign) > 1:
+            sign = (self.books.bit(f"{name} sign", Flipped((sign[0],), sign[1:])),)
+        if node.bits == 1 and isinstance(core[0], Fixed):  # a bit, or its inverse
+            bit = inverse(sign) if folded.core[0] else sign
+            word = self.books.signal(name, 1, Flipped(bit, ()), about)
+            return Meant(word, word)
+        word = self.books.signal(name, node.bits, Flipped(core, sign), about)
+        return Meant(word, core, sign)
+
+    def angles(self, node: Angles, name: str, about: tuple[str, ...]) -> Word:
+        addends = []
+        for turn in node.turns:
+            word = self.leading(turn.node, self.graph.nodes[turn.node].bits - turn.read)
+            addends.append(SignalAddend(inverse(word) if turn.negative else word, turn.shift))
+        return summed(
+            self.books,
+            name,
+            about,
+            addends,
+            node.constant,
+            node.bits,
+            delay_weight=self.delay_weight,
+        )
+
+    def heap(self, node: Heap, name: str, about: tuple[str, ...]) -> Word:
+        total, addends = node.constant, []
+        for part in node.parts:
+            if isinstance(part, Bits):
+                row = part.layout(self.graph.nodes)
+                word = self.leading(part.node, row.drop)
+                addends.append(SignalAddend(inverse(word) if part.negative else word, row.column))
+            else:
+                rows, known = self.product(part, name)
+                rows = [within(row, node.bits) for row in rows if row.column < node.bits]
+                if self.delay_weight is not None:
+                    rows = in_parts(self.books, name, rows, node.bits, self.delay_weight, 1)
+                addends += rows
+                total += known
+        named = any(not isinstance(part, Bits) for part in node.parts)
+        return summed(
+            self.books,
+            name,
+            about,
+            addends,
+            total,
+            node.bits,
+            delay_weight=self.delay_weight,
+            named=named,
+        )
+
+    def product(self, part: PartialProducts, name: str) -> tuple[list[SignalAddend], int]:
+        """Return a product as addends and a constant."""
+        grid = part.layout(self.graph.nodes)
+        a, b = self.words[part.a], self.words[part.b]
+        whole = above(a.word, grid.drop_a), above(b.word, grid.drop_b)
+        if multiplies(grid, *whole):
+            addend, known = whole_product(
+                self.books, name, *whole, grid.column, negative=part.negative
+            )
+            return [addend], known
+        sign = (*a.sign, *b.sign)
+        if len(sign) > 1:
+            sign = (self.books.bit(f"{name} sign", Flipped(sign[:1], sign[1:])),)
+        cores = above(a.core, grid.drop_a), above(b.core, grid.drop_b)
+        return product_rows(grid, *cores, sign, negative=part.negative), 0
+
+
+def _chosen(index: Word, mask: int) -> tuple[Wires, ...]:
+    return tuple(
+        wire
+        for k in reversed(range(width(index)))
+        if mask >> k & 1
+        for wire in wires_of(cut(index, k, 1))
+    )
+
+
+def _entries_read(index: Word, entries: tuple[int, ...]) -> tuple[Word, tuple[int, ...]]:
+    """Return an index without irrelevant bits, and the remaining entries."""
+    for k in reversed(range(width(index))):
+        low = [e for row, e in enumerate(entries) if not row >> k & 1]
+        if low == [e for row, e in enumerate(entries) if row >> k & 1]:
+            entries = tuple(low)
+            index = joined([*cut(index, 0, k), *above(index, k + 1)])
+    return index, entries
+
+
+def _changing(index: Word, entries: Sequence[int]) -> tuple[Word, tuple[int, ...]]:
+    """Return an index without constant bits, and the remaining entries."""
+    left = list(entries)
+    for k in reversed(range(width(index))):
+        (bit,) = cut(index, k, 1)
+        if isinstance(bit, Fixed):
+            left = [e for row, e in enumerate(left) if row >> k & 1 == bit.value]
+    return joined(wires_of(index)), tuple(left)
+
+
+# --------------------------------------------------------------------------------------------------
+# Signals of words in stages. First the shortest stage delay is found; then signals move to stages
+# such that fewer bits are held between stages. A register holds the bits of a signal that are read
+# in later stages.
+# --------------------------------------------------------------------------------------------------
+
+
+class StagedSignals(NamedTuple):
+    """Signals and outputs that read registers: the fields of `Words` after its ports."""
+
+    signals: tuple[Signal, ...]
+    registers: tuple[Register, ...]
+    drives: tuple[Word, ...]
+    idle: tuple[Wires, ...]
+    stages: int
+    spans: dict[str, tuple[int, int]]
+
+
+def staged(
+    plan: StagePlan, signals: Sequence[Signal], drives: Sequence[Word], inputs: Sequence[Pin],
+    names: Names,
+) -> StagedSignals:  # fmt: skip
+    """Return signals and drives with the registers of a plan between them."""
+    count, stages = plan.count, plan.stages()
+    spans = {pin.name: (0, pin.port.bits) for pin in inputs}
+    made = dict.fromkeys(spans, 0)
+    for signal, stage in zip(signals, stages, strict=True):
+        spans[signal.name] = (signal.low, signal.bits)
+        made[signal.name] = stage
+    wanted = _wanted(signals, stages, drives, count)
+    held, idle = _held(spans, made, wanted, names)
+    known = {(one.source, stage): name for (one, stage), name in held.items()}
+    found = []
+    for (one, stage), name in held.items():
+        source = known.get((one.source, stage - 1), one.source)
+        found.append(Register(name, source, one.low, one.bits))
+        spans[name] = (one.low, one.bits)
+
+    def at(stage: int) -> Callable[[Wires], Wires]:
+        return lambda wire: replace(wire, name=known.get((wire.name, stage), wire.name))
+
+    moved = tuple(
+        replace(signal, operation=_delayed_operation(signal.operation, at(stage)))
+        for signal, stage in zip(signals, stages, strict=True)
+    )
+    ends = tuple(_word(word, at(count)) for word in drives)
+    return StagedSignals(moved, tuple(found), ends, tuple(idle), count, spans)
+
+
+class _Held(NamedTuple):
+    """Bits of a signal that are held."""
+
+    source: str
+    low: int
+    bits: int
+
+
+def _wanted(
+    signals: Sequence[Signal], stages: Sequence[int], drives: Sequence[Word], count: int
+) -> dict[str, dict[int, int]]:
+    """Return a mask of the bits that are read, by signal and stage."""
+    found: dict[str, dict[int, int]] = {}
+    every = [(wire, stage) for one, stage in zip(signals, stages, strict=True)
+             for wire in reads(one.operation)]  # fmt: skip
+    every += [(wire, count) for word in drives for wire in wires_of(word)]
+    for wire, stage in every:
+        masks = found.setdefault(wire.name, {})
+        masks[stage] = masks.get(stage, 0) | ((1 << wire.bits) - 1) << wire.low
+    return found
+
+
+def _held(
+    spans: dict[str, tuple[int, int]],
+    made: dict[str, int],
+    wanted: dict[str, dict[int, int]],
+    names: Names,
+) -> tuple[dict[tuple[_Held, int], str], list[Wires]]:
+    """Return the names of held bits by source and stage, and the unused bits."""
+    held: dict[tuple[_Held, int], str] = {}
+    idle: list[Wires] = []
+    for name, (low, bits) in spans.items():
+        masks = wanted.get(name, {})
+        later = 0
+        rows = []
+        for stage in range(max(masks, default=0), made[name], -1):
+            read = masks.get(stage, 0) | later
+            first = (read & -read).bit_length() - 1
+            later = ((1 << read.bit_length()) - 1) >> first << first
+            rows.append((stage, first, read.bit_length() - first, later & ~read))
+        unread = (((1 << bits) - 1) << low) & ~(masks.get(made[name], 0) | later)
+        idle += _runs(name, unread)
+        for stage, first, size, gaps in reversed(rows):
+            new = names.new(f"{name} s{stage}")
+            held[_Held(name, first, size), stage] = new
+            idle += _runs(new, gaps)
+    return held, idle
+
+
+def _runs(name: str, mask: int) -> list[Wires]:
+    """Return the bits of a mask as runs of wires."""
+    found = []
+    while mask:
+        low = (mask & -mask).bit_length() - 1
+        run = (~(mask >> low) & ((mask >> low) + 1)).bit_length() - 1
+        found.append(Wires(name, low, run))
+        mask &= ~(((1 << run) - 1) << low)
+    return found
+
+
+class StagePlan:
+    """The possible stages of signals; `longest` is the least sufficient stage delay."""
+
+    def __init__(
+        self,
+        signals: Sequence[Signal],
+        drives: Sequence[Word],
+        inputs: Sequence[Pin],
+        count: int,
+    ) -> None:
+        names = [*(pin.name for pin in inputs), *(one.name for one in signals)]
+        places = {name: CONSTANTS + k for k, name in enumerate(names)}
+        first = CONSTANTS + len(inputs)
+        operands = [*[()] * first, *(
+            tuple(dict.fromkeys(places[wire.name] for wire in reads(one.operation)))
+            for one in signals
+        )]  # fmt: skip
+        ends = {places[wire.name] for word in drives for wire in wires_of(word)}
+        delays = [*[0] * first, *(delay(one.operation) for one in signals)]
+        widths = [*[1] * CONSTANTS, *(pin.port.bits for pin in inputs), *(x.bits for x in signals)]
+        self.books = Readers(first, operands, ends, delays, widths)
+        self.count = count
+        self.longest = _shortest(self.books, count)
+
+    def stages(self) -> list[int]:
+        """Return the stage of every signal, such that few bits are held."""
+        books, count, first = self.books, self.count, self.books.first
+        if count < 2:
+            return [0] * (books.size - first)
+        best: list[int] = []
+        for choice in (_early(books, self.longest), _late(books, self.longest, count)):
+            refine(books, choice, count, self.longest)
+            if not best or registers(books, choice, count) < registers(books, best, count):
+                best = choice
+        return best[first:]
+
+
+def _shortest(books: Readers, count: int) -> int:
+    """Return the least stage delay for which `count` stages suffice."""
+    low, high = max(books.delays), sum(books.delays)
+    while low < high:
+        middle = (low + high) // 2
+        if max(_early(books, middle)) < max(1, count):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _early(books: Readers, longest: int) -> list[int]:
+    stages, times = [0] * books.size, [0] * books.size
+    for k in range(books.first, books.size):
+        near = books.operands[k]
+        stage = max((stages[j] for j in near), default=0)
+        start = max((times[j] for j in near if stages[j] == stage), default=0)
+        if start + books.delays[k] > longest:
+            stage, start = stage + 1, 0
+        stages[k], times[k] = stage, start + books.delays[k]
+    return stages
+
+
+def _late(books: Readers, longest: int, count: int) -> list[int]:
+    stages, tails = [0] * books.size, [0] * books.size
+    for k in reversed(range(books.first, books.size)):
+        near = books.users[k]
+        stage = min((stages[j] for j in near), default=count - 1)
+        after = max((tails[j] for j in near if stages[j] == stage), default=0)
+        if after + books.delays[k] > longest:
+            stage, after = stage - 1, 0
+        stages[k], tails[k] = stage, after + books.delays[k]
+    return stages
+
+
+def _word(word: Word, at: Callable[[Wires], Wires]) -> Word:
+    return tuple(at(piece) if isinstance(piece, Wires) else piece for piece in word)
+
+
+def _delayed_operation(operation: Operation, at: Callable[[Wires], Wires]) -> Operation:
+    """Return an operation with its operands mapped by `at`."""
+    if isinstance(operation, SignalSum):
+        addends = tuple(
+            SignalAddend(_word(x.word, at), x.column, tuple(map(at, x.flips)))
+            for x in operation.addends
+        )
+        return replace(operation, addends=addends)
+    if isinstance(operation, OddProduct | BitwiseXor):
+        return replace(operation, a=_word(operation.a, at), b=_word(operation.b, at))
+    if isinstance(operation, TableLookup):
+        return replace(operation, index=_word(operation.index, at))
+    if isinstance(operation, Select):
+        then, otherwise = _word(operation.then, at), _word(operation.otherwise, at)
+        return Select(at(operation.condition), then, otherwise)
+    if isinstance(operation, Flipped):
+        return Flipped(_word(operation.word, at), tuple(map(at, operation.flips)))
+    return replace(operation, word=_word(operation.word, at))
+
+
+# --------------------------------------------------------------------------------------------------
+# A program as a module of words.
+# --------------------------------------------------------------------------------------------------
+
+DEFAULT_WEIGHT = 2  # of delay against full adders without stages (see `in_parts`)
+DELAY_WEIGHTS = (2, 30)  # candidates for modules in stages
+
+
+def words_of(
+    program: Program, load: float | None, design: Design, syntax: Syntax, stages: int
+) -> Words:
+    """Return the module of a program's words, with the least stage delay."""
+    loads = program.loads if load is None else (program.load(load),)
+    weights = DELAY_WEIGHTS if stages > 1 else (DEFAULT_WEIGHT,)
+    made = [_Module(program, loads, design, syntax, delay_weight) for delay_weight in weights]
+    plans = [StagePlan(one.books.signals, one.drives, one.inputs, stages) for one in made]
+    _, place = min((plan.longest, k) for k, plan in enumerate(plans))
+    best = made[place]
+    parts = staged(plans[place], best.books.signals, best.drives, best.inputs, best.names)
+    return Words(best.module, best.inputs, best.outputs, *parts)
+
+
+class _Module:
+    """A module without stages: ports, signals and drivers of outputs."""
+
+    def __init__(
+        self, program: Program, loads: Sequence[Load], design: Design, syntax: Syntax,
+        delay_weight: int | None,
+    ) -> None:  # fmt: skip
+        self.module = Names(syntax.reserved).new(design.name, "boolcomp")
+        self.names = Names([*syntax.reserved, *CONTROLS])
+        self.inputs = tuple(Pin(self.names.new(port.name), port) for port in design.inputs)
+        self.outputs = tuple(Pin(self.names.new(port.name), port) for port in design.outputs)
+        books = self.books = Books(self.names)
+        given: dict[str, Word] = {
+            pin.port.name: (Wires(pin.name, 0, pin.port.bits),) for pin in self.inputs
+        }
+        cells = {x.name: cell_of(books, given[x.name], x.code, x.name) for x in program.inputs}
+        rows = []
+        for place, load in enumerate(loads):
+            prefix = f"load {place} " if len(loads) > 1 else ""
+            read = graph_words(books, program, load, cells, prefix, delay_weight)
+            rows.append(list(_results(books, program, load, cells, read)))
+        chosen = _selected(books, rows, given[SELECT] if len(loads) > 1 else (), design)
+        flags = {pin.port.name for pin in self.outputs if pin.port.flag}
+        self.drives: list[Word] = []
+        for output, (word, beyond) in zip(loads[0].outputs, chosen, strict=True):
+            self.drives.append(word)
+            if f"{output.name}_saturated" in flags:
+                self.drives.append(beyond)
+
+
+def _results(
+    books: Books, program: Program, load: Load, cells: dict[str, Word], read: Sequence[Word]
+) -> Iterator[tuple[Word, Word]]:
+    """Yield the word of every output of a load, and its saturation flag."""
+    for output, word in zip(load.outputs, read, strict=True):
+        cell, beyond = saturated(books, word, output.code.bits, output.name)
+        if output.rest is not None:
+            rests = at_rest(books, output, cells, program.inputs)
+            cell, beyond = resting(books, rests, cell, beyond, output)
+        yield word_of(books, cell, output.code, output.name), beyond
+
+
+def _selected(
+    books: Books, rows: list[list[tuple[Word, Word]]], select: Word, design: Design
+) -> list[tuple[Word, Word]]:
+    """Return the words of the selected load; both values select the last of an odd number."""
+    names = [port.name for port in design.outputs if not port.flag]
+    for k in range(width(select)):
+        (bit,) = wires_of(cut(select, k, 1))
+        rows = [
+            [
+                (
+                    _either(books, name, bit, b[0], a[0]),
+                    _either(books, f"{name} beyond", bit, b[1], a[1]),
+                )
+                for name, a, b in zip(names, zero, one, strict=True)
+            ]
+            for zero, one in zip(rows[::2], [*rows[1::2], rows[-1]][: len(rows[::2])], strict=True)
+        ]
+    return rows[0]
+
+
+def _either(books: Books, name: str, bit: Wires, then: Word, otherwise: Word) -> Word:
+    if then == otherwise:
+        return then
+    return books.signal(f"{name} chosen", width(then), Select(bit, then, otherwise))

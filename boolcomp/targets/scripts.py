@@ -1,7 +1,7 @@
-"""Expressions in Python and JavaScript: whole numbers that neither wrap nor lose bits.
+"""Python and JavaScript: modules with one function of integers, which neither wrap nor lose bits.
 
-JavaScript's numbers are exact to 53 bits; its operations on bits have 32, without a sign where a
-value is moved down. What needs more is refused.
+JavaScript's numbers are exact to 53 bits; its operations on bits have 32, unsigned only after a
+shift to the right. Expressions beyond that raise UsageError.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from boolcomp.base.errors import UsageError
 from boolcomp.targets.c import loads_of
 from boolcomp.targets.expressions import (
     Agreement,
-    Choice,
-    Different,
-    Entry,
+    Conditional,
+    ConstantNumber,
     Less,
     Low,
     Moved,
     Name,
-    Number,
     Padded,
-    Total,
+    SumOfParts,
+    TableEntry,
     Wrapped,
+    XorBits,
 )
 from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
 from boolcomp.targets.target import (
@@ -45,13 +45,8 @@ if TYPE_CHECKING:
 
     from boolcomp.program.program import Load, Program
     from boolcomp.targets.expressions import Expression, Within
-    from boolcomp.targets.procedure import Table
-    from boolcomp.targets.target import Files, Options
-
-
-# --------------------------------------------------------------------------------------------------
-# Expressions in Python and JavaScript: whole numbers that neither wrap nor lose bits.
-# --------------------------------------------------------------------------------------------------
+    from boolcomp.targets.procedure import ConstantTable
+    from boolcomp.targets.target import ExportOptions, Files
 
 
 class Python:
@@ -59,16 +54,16 @@ class Python:
 
     both = " and "
 
-    def __init__(self, tables: Sequence[Table]) -> None:
+    def __init__(self, tables: Sequence[ConstantTable]) -> None:
         self.tables = tables
 
     def show(self, value: Expression) -> str:
-        """Return an expression as text, in brackets where it has an operator."""
-        if isinstance(value, Number):
+        """Return an expression as text, in brackets if it has an operator."""
+        if isinstance(value, ConstantNumber):
             return str(value.value)
         if isinstance(value, Name):
             return value.name
-        if isinstance(value, Entry):
+        if isinstance(value, TableEntry):
             return f"{self.tables[value.table].name}[{self.bare(value.index)}]"
         if isinstance(value, Agreement):
             factors = f"{self.bare(value.a)}, {self.bare(value.b)}"
@@ -76,21 +71,21 @@ class Python:
         return f"({self.bare(value)})"
 
     def bare(self, value: Expression) -> str:
-        """Return an expression as text, without brackets about all of it."""
+        """Return an expression as text, without brackets around all of it."""
         if isinstance(value, Moved):
             return self.moved(value)
         if isinstance(value, Padded | Low):
             return self.part(value)
-        if isinstance(value, Different | Less | Total):
+        if isinstance(value, XorBits | Less | SumOfParts):
             return OPERATORS[type(value)].join(self.show(part) for part in parts_of(value))
-        if isinstance(value, Choice):
+        if isinstance(value, Conditional):
             return self.choice(value)
         if isinstance(value, Wrapped):
             return self.wrapped(value)
         return self.show(value)
 
     def part(self, value: Padded | Low) -> str:
-        """Return the upper or the lower bits of a word."""
+        """Return a word with low bits appended, or its low bits."""
         if isinstance(value, Low):
             return self.masked(self.show(value.of), value.bits)
         return f"({self.moved(Moved(value.of, value.by))}) + {value.filling}"
@@ -101,16 +96,15 @@ class Python:
         return f"{self.show(value.of)} {by}"
 
     def masked(self, text: str, bits: int) -> str:
-        """Return the lowest bits of a value."""
         return f"{text} & {(1 << bits) - 1}"
 
-    def choice(self, value: Choice) -> str:
-        """Return one of two values."""
+    def choice(self, value: Conditional) -> str:
+        """Return a conditional expression."""
         then, otherwise = self.show(value.then), self.show(value.otherwise)
         return f"{then} if {self.all_of(value.conditions)} else {otherwise}"
 
     def wrapped(self, value: Wrapped) -> str:
-        """Return a sum, masked where it may wrap."""
+        """Return a sum, masked if it may wrap."""
         text = str(value.constant) if value.constant else ""
         for negative, part in value.parts:
             text += f" {'-' if negative else '+'} {self.show(part)}"
@@ -118,11 +112,10 @@ class Python:
         return text if value.fits else self.masked(f"({text})", value.bits)
 
     def all_of(self, conditions: Sequence[Within]) -> str:
-        """Return whether all conditions hold."""
         return self.both.join(self.within(one) for one in conditions)
 
     def within(self, one: Within) -> str:
-        """Return whether a condition holds."""
+        """Return the comparison of a condition."""
         text = self.show(one.of)
         if one.low == one.high:
             return f"{text} == {one.low}"
@@ -137,7 +130,7 @@ class JavaScript(Python):
     both = " && "
 
     def moved(self, value: Moved) -> str:
-        """Return a shift: down with 32 bits, up by a product, which is exact to 53."""
+        """Return a shift: right by 32-bit operators, left by a product, exact to 53 bits."""
         if value.by > 0:
             _exact(value.wide, 53)
             return f"{self.show(value.of)} * {1 << value.by}"
@@ -153,19 +146,19 @@ class JavaScript(Python):
         _exact(bits, 32)
         return f"{text} >>> 0"
 
-    def choice(self, value: Choice) -> str:
-        """Return one of two values."""
+    def choice(self, value: Conditional) -> str:
+        """Return a conditional expression."""
         then, otherwise = self.show(value.then), self.show(value.otherwise)
         return f"{self.all_of(value.conditions)} ? {then} : {otherwise}"
 
     def wrapped(self, value: Wrapped) -> str:
-        """Return a sum, masked where it may wrap; its parts are exact."""
+        """Return a sum, masked if it may wrap; its parts are exact."""
         reach = abs(value.constant) + sum(part.most for _, part in value.parts)
         _exact(max(reach.bit_length(), *(part.wide for _, part in value.parts)), 53)
         return super().wrapped(value)
 
     def within(self, one: Within) -> str:
-        """Return whether a condition holds."""
+        """Return the comparison of a condition."""
         text = self.show(one.of)
         if one.low == one.high:
             return f"{text} === {one.low}"
@@ -174,17 +167,16 @@ class JavaScript(Python):
         return self.both.join([*low, *high])
 
 
-def _exact(bits: int, most: int) -> None:
-    if bits > most:
-        raise UsageError(f"a word of {bits} bits: JavaScript has {most} at most; export it as C")
+def _exact(bits: int, limit: int) -> None:
+    if bits > limit:
+        raise UsageError(
+            f"a word has {bits} bits: JavaScript has at most {limit}; export the program as C"
+        )
 
 
 # --------------------------------------------------------------------------------------------------
-# Python without dependencies: a program to be read, one function of whole numbers.
-#
-# A program without a word graph is written as its logic, bit by bit.
+# Python without dependencies. A program without a word graph is written as logic, bit by bit.
 # --------------------------------------------------------------------------------------------------
-
 
 ENTRIES = 16
 PYTHON_AGREEMENT = '''\
@@ -194,7 +186,7 @@ def agreement(a, b, most_a, most_b):
 '''
 
 
-def export_python(program: Program, load: float | None, options: Options) -> Files:
+def export_python(program: Program, load: float | None, options: ExportOptions) -> Files:
     """Return a module of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
@@ -206,7 +198,7 @@ def export_python(program: Program, load: float | None, options: Options) -> Fil
 
 
 def notes(program: Program, load: Load) -> Iterator[str]:
-    """Yield what there is to say of all words."""
+    """Yield comments on all words."""
     for word in program.inputs:
         yield from input_notes(word)
     for output in load.outputs:
@@ -215,9 +207,9 @@ def notes(program: Program, load: Load) -> Iterator[str]:
 
 def _head(program: Program, load: Load, how: str, escaped: list[str]) -> list[str]:
     lines = [*escaped, *notes(program, load)]
-    said = [line.replace("\\", "/").replace('"""', "'''") for line in lines]
+    texts = [line.replace("\\", "/").replace('"""', "'''") for line in lines]
     title = comment(program.name).replace('"', "'")
-    return [f'"""{title}: outputs from words, {how}', "", *said, '"""', ""]
+    return [f'"""{title}: outputs from words, {how}', "", *texts, '"""', ""]
 
 
 def _python_words(program: Program, load: Load, name: str) -> str:
@@ -272,9 +264,8 @@ def _python_bits(program: Program, load: Load, name: str) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# JavaScript: a module with one function of whole numbers, for pages and Node.
+# JavaScript, for pages and Node.
 # --------------------------------------------------------------------------------------------------
-
 
 TYPES = {8: "Uint8Array", 16: "Uint16Array", 32: "Uint32Array", 64: "Float64Array"}
 JAVASCRIPT_AGREEMENT = """\
@@ -286,7 +277,7 @@ function agreement(a, b, mostA, mostB) {
 OWN = ("agreement", "mosta", "mostb", *(kind.lower() for kind in TYPES.values()))
 
 
-def export_javascript(program: Program, load: float | None, options: Options) -> Files:
+def export_javascript(program: Program, load: float | None, options: ExportOptions) -> Files:
     """Return a module of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
@@ -346,7 +337,6 @@ def _module(
     above: Sequence[str],
     body: Sequence[str],
 ) -> str:
-    """Return a module that exports one function."""
     given = [called[word.name] for word in program.inputs]
     results = [called[output.name] for output in load.outputs]
     lines = [

@@ -1,8 +1,8 @@
-"""What all exports of a program's logic share: its words as ports, and one network between them.
+"""Export a program to other tools: targets and their options, ports, names, comments and vectors.
 
-Words stand most significant bit first, in the codes that the program reads and delivers. A port of
-one bit beside an output says whether the output saturated, where it can. Several loads become one
-network: a port `load` selects among them.
+Words are most significant bit first, in the codes of the program. If an output can saturate, a port
+of one bit after it is its saturation flag. Several loads become one network: a port `load` selects
+one of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from boolcomp.base.errors import (
 from boolcomp.base.files import is_file, is_stream, outputs
 from boolcomp.logic import network as logic_network
 from boolcomp.logic.adders import word_of
-from boolcomp.logic.network import CONSTANTS, FALSE, Builder, copied
+from boolcomp.logic.network import CONSTANTS, FALSE, MUX, Builder, copied
 from boolcomp.logic.simulation import Planes
 from boolcomp.words.graph import Angles, Heap, InputWord, Lookup
 
@@ -41,18 +41,14 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.logic.lutnetwork import Logic
     from boolcomp.logic.network import Network
-    from boolcomp.program.program import CodedInput, CodedOutput, KnownErrors, Load, Program
+    from boolcomp.program.program import CodedInput, CodedOutput, Load, Program
     from boolcomp.targets.gates import Framed
     from boolcomp.words.graph import WordGraph
 
-
 # --------------------------------------------------------------------------------------------------
-# Programs as files for other tools: one module a target, all over the same fold.
-#
-# A target's function takes `(program, load, options)` and returns the texts (or bytes) of its files
-# by name. `load` is one of the program's payloads, or None: all of them.
+# Targets. The function of a target takes `(program, load, options)` and returns the texts (or
+# bytes) of its files by name. `load` is one of the program's payloads; None means all of them.
 # --------------------------------------------------------------------------------------------------
-
 
 Level = Literal["gates", "words"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -63,21 +59,21 @@ Files = dict[str, "str | bytes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How a program is exported; not every target knows all of it (see `Target`)."""
+class ExportOptions:
+    """Select how a program is exported; see `Target` for the options of each target."""
 
-    level: Level | None = None  # the first of those that a target has
+    level: Level | None = None  # None: the first level of the target
     pipeline: int = 0  # stages between registers; 0: combinational
     test_bench: bool = False
-    luts: int = 0  # inputs of look-up tables that the logic is mapped into; 0: nodes as they are
+    luts: int = 0  # inputs of look-up tables; 0: the nodes are not mapped
     cocotb: bool = False  # a test in Python
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a program can be exported to: the function that writes it, and the options it knows."""
+    """Describe an export format: the function that writes it and the options it supports."""
 
-    writer: str  # module:function
+    writer: str  # module:function, of this package
     ending: str
     about: str
     levels: tuple[Level, ...] = ("gates",)
@@ -86,8 +82,8 @@ class Target:
     mapped: bool = False
     cocotb: bool = False
 
-    def write(self, program: Program, load: float | None, options: Options) -> Files:
-        """Return the files of a program; what this target cannot do is a `UsageError`."""
+    def write(self, program: Program, load: float | None, options: ExportOptions) -> Files:
+        """Return the files of a program; raise UsageError for an unsupported option."""
         if options.level is not None and options.level not in self.levels:
             raise UsageError(f"{self.about} is written as {listing(self.levels)}")
         if not 0 <= options.pipeline <= MOST_STAGES:
@@ -106,78 +102,59 @@ class Target:
         if options.cocotb and not self.cocotb:
             raise UsageError(f"there is no test in cocotb for {self.about}: leave out --cocotb")
         module, _, function = self.writer.partition(":")
-        write = getattr(importlib.import_module(module), function)
+        write = getattr(importlib.import_module(f"boolcomp.targets.{module}"), function)
         files: Files = write(program, load, options)
         return files
 
 
 WRITERS = {
     "verilog": Target(
-        "boolcomp.targets.hdl:export_verilog",
-        ".v",
-        "Verilog-2005",
-        LEVELS,
-        pipelined=True,
-        benched=True,
-        mapped=True,
-        cocotb=True,
+        "hdl:export_verilog", ".v", "Verilog-2005", LEVELS,
+        pipelined=True, benched=True, mapped=True, cocotb=True,
     ),
-    "vhdl": Target(
-        "boolcomp.targets.hdl:export_vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True
-    ),
-    "blif": Target("boolcomp.targets.networks:export_blif", ".blif", "BLIF", mapped=True),
-    "aiger": Target("boolcomp.targets.networks:export_aiger", ".aig", "AIGER"),
-    "aiger-ascii": Target("boolcomp.targets.networks:export_aiger_ascii", ".aag", "AIGER as text"),
-    "pla": Target("boolcomp.targets.networks:export_pla", ".pla", "PLA"),
-    "c": Target("boolcomp.targets.c:export_c", ".c", "C99", ("words",)),
-    "c-header": Target("boolcomp.targets.c:export_c_header", ".h", "C99 in one header", ("words",)),
-    "c-sliced": Target("boolcomp.targets.c_sliced:export_c_sliced", ".c", "bit-sliced C99"),
-    "bdd": Target(
-        "boolcomp.targets.bdd:export_bdd", ".bdd", "a processor's program as text", ("words",)
-    ),
-    "bdd-binary": Target(
-        "boolcomp.targets.bdd:export_bdd_binary", ".bin", "a processor's memory", ("words",)
-    ),
+    "vhdl": Target("hdl:export_vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True),
+    "blif": Target("networks:export_blif", ".blif", "BLIF", mapped=True),
+    "aiger": Target("networks:export_aiger", ".aig", "AIGER"),
+    "aiger-ascii": Target("networks:export_aiger_ascii", ".aag", "AIGER as text"),
+    "pla": Target("networks:export_pla", ".pla", "PLA"),
+    "c": Target("c:export_c", ".c", "C99", ("words",)),
+    "c-header": Target("c:export_c_header", ".h", "C99 in one header", ("words",)),
+    "c-sliced": Target("c:export_c_sliced", ".c", "bit-sliced C99"),
+    "bdd": Target("bdd:export_bdd", ".bdd", "a processor's program as text", ("words",)),
+    "bdd-binary": Target("bdd:export_bdd_binary", ".bin", "a processor's memory", ("words",)),
     "bdd-verilog": Target(
-        "boolcomp.targets.bdd_verilog:export_bdd_verilog",
-        ".v",
-        "a processor that tests bits",
-        ("words",),
-        benched=True,
+        "bdd:export_bdd_verilog", ".v", "a processor that tests bits", ("words",), benched=True
     ),
-    "python": Target("boolcomp.targets.scripts:export_python", ".py", "Python", ("words", "gates")),
-    "javascript": Target(
-        "boolcomp.targets.scripts:export_javascript", ".mjs", "JavaScript", ("words", "gates")
-    ),
-}
+    "python": Target("scripts:export_python", ".py", "Python", ("words", "gates")),
+    "javascript": Target("scripts:export_javascript", ".mjs", "JavaScript", ("words", "gates")),
+}  # fmt: skip
 
 
 def writer(name: str) -> Target:
-    """Return a target by name."""
+    """Return a target by name; raise UsageError if there is none."""
     require_name("target", name, WRITERS)
     return WRITERS[name]
 
 
 def export_texts(
-    program: Program, target: str, load: float | None = None, options: Options | None = None
+    program: Program, target: str, load: float | None = None, options: ExportOptions | None = None
 ) -> Files:
-    """Return the files of a program for a target by name; all loads where none is named."""
+    """Return the files of a program for a target; all loads if `load` is None."""
     if load is not None:
-        program.load(load)  # one that it does not have is a sentence
+        program.load(load)  # raises UsageError for a load that the program does not have
     elif len(program.loads) > MOST_LOADS:
         nodes = sum(len(network.nodes) for network in program.networks)
         raise UsageError(
             f"{len(program.loads)} loads in one design are about {nodes} nodes, and at most "
-            f"{MOST_LOADS} loads are joined: say which with --load, such as "
+            f"{MOST_LOADS} loads are joined: select one with --load, such as "
             f"{mass_text(program.payloads[0])},{mass_text(program.payloads[-1])}"
         )
-    return writer(target).write(program, load, options or Options())
+    return writer(target).write(program, load, options or ExportOptions())
 
 
 # --------------------------------------------------------------------------------------------------
-# Names of a program as identifiers of another language: legal, and all different.
+# Names of a program as identifiers of another language: legal and distinct.
 # --------------------------------------------------------------------------------------------------
-
 
 LONGEST = 60
 LONGEST_COMMENT = 400
@@ -188,17 +165,17 @@ _SPELT = str.maketrans({
 
 
 def why_no_graph(program: Program) -> str:
-    """Say what a program is that keeps no word graph."""
+    """Describe the mode of a program that keeps no word graph."""
     how = program.asked.get("approximate")
     return f"{program.mode} mode{f', approximated: {how}' if how else ''}"
 
 
 class Names:
-    """Gives every thing an identifier that no other has.
+    """Makes distinct identifiers.
 
     Identifiers are ASCII letters, digits and single underscores between them, and begin with a
-    letter: so all languages have them. A name that is reserved or taken gets a number. Names that
-    differ in case alone are the same, unless `case` says that the language tells them apart.
+    letter: all languages allow them. A reserved or taken name gets a number. Names that differ in
+    case alone are equal, unless `case` is set because the language distinguishes them.
     """
 
     def __init__(self, reserved: Iterable[str], *, case: bool = False) -> None:
@@ -206,7 +183,7 @@ class Names:
         self._taken = {self._folded(word) for word in reserved}
 
     def new(self, name: str, otherwise: str = "x") -> str:
-        """Return an identifier as like a name as can be."""
+        """Return an identifier that is as similar to a name as possible."""
         text = re.sub("[^A-Za-z0-9]+", "_", name.translate(_SPELT)).strip("_")[:LONGEST].strip("_")
         if not text[:1].isalpha():
             text = f"{otherwise}_{text}" if text else otherwise
@@ -219,9 +196,9 @@ class Names:
 
 
 def word_names(program: Program, keywords: Iterable[str]) -> dict[str, str]:
-    """Return the identifiers of a program's inputs and outputs: their names, where these are legal.
+    """Return the identifiers of a program's inputs and outputs: their names where these are legal.
 
-    Only keywords of the language, which tells cases apart, force another name.
+    Only keywords of the language, which is case-sensitive, force another name.
     """
     names = Names(keywords, case=True)
     found = {one.name: names.new(one.name, "input") for one in program.inputs}
@@ -229,7 +206,6 @@ def word_names(program: Program, keywords: Iterable[str]) -> dict[str, str]:
 
 
 def escapes(called: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a line on every word whose identifier is not its name, given both."""
     return [
         comment(f"called {identifier} here: {name}, which the language does not allow")
         for name, identifier in called
@@ -238,19 +214,17 @@ def escapes(called: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """Return a text as it can stand in a line of comment: printable ASCII, ending none."""
+    """Return a text as printable ASCII that cannot end a comment."""
     spelt = text.translate(_SPELT).encode("ascii", "replace").decode()
     spelt = "".join(c if c.isprintable() else " " for c in spelt)[:LONGEST_COMMENT]
     return spelt.replace("*/", "* /").replace("/*", "/ *").rstrip()
 
 
 # --------------------------------------------------------------------------------------------------
-# What all exports of a program's logic share: its words as ports, and one network between them.
+# A program's logic as one network between ports, which are its words.
 # --------------------------------------------------------------------------------------------------
 
-
 SELECT = "load"  # the port that selects among loads
-CHOICE = 0xCA  # b where a, else c
 KINDS = {
     "gray": "Gray", "natural": "natural binary", "twos": "two's complement",
     "sign-magnitude": "sign and magnitude",
@@ -259,9 +233,9 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A word at the border of a design: its name in the program, its bits, what there is to say.
+    """An input or output word of a design: its name in the program, its bits, comments on it.
 
-    A `flag` is no word of the program: it says whether the output before it saturated.
+    A port with `flag` is no word of the program but the saturation flag of the output before it.
     """
 
     name: str
@@ -272,7 +246,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A network whose inputs and outputs are the bits of ports, and what there is to say of it."""
+    """A network whose inputs and outputs are the bits of ports, and comments on it."""
 
     name: str
     inputs: tuple[Port, ...]
@@ -306,18 +280,24 @@ def design_of(program: Program, load: float | None = None) -> Design:
             outputs.append(Port(f"{output.name}_saturated", 1, (note,), flag=True))
             kept.append(flag)
         place += bits + 1
-    pruned = _pruned(network, kept)
-    return Design(program.name, tuple(inputs), tuple(outputs), pruned, _head(program, pruned))
+    builder = Builder(network.inputs)
+    made = dict(zip(network.outputs, copied(network, builder), strict=True))
+    pruned = builder.build(made[signal] for signal in kept)
+    notes = (
+        comment(f"program {program.name}, compiled in {program.mode} mode"),
+        f"{len(pruned.nodes)} nodes of at most three inputs, depth {pruned.depth}",
+    )
+    return Design(program.name, tuple(inputs), tuple(outputs), pruned, notes)
 
 
 def delivered(program: Program, load: float) -> Network:
-    """Return a load's logic, all words in their codes: for every output its word, its flag.
+    """Return a load's logic with coded words: the outputs are the word and the flag of each output.
 
-    `Program.network` leaves Gray outputs of paper mode as cells; here they are words as well.
+    `Program.network` leaves Gray outputs of paper mode as cells; here they are coded as well.
     """
     network = program.network(load)
     builder = Builder(network.inputs)
-    made = copied(network, builder, [builder.input(k) for k in range(network.inputs)])
+    made = copied(network, builder)
     outputs: list[int] = []
     place = 0
     for result in program.wiring(load).results:
@@ -330,32 +310,24 @@ def delivered(program: Program, load: float) -> Network:
 
 
 def _joined(program: Program, loads: Sequence[Load]) -> Network:
-    """Return the networks of loads as one; several with the bits of a selection as last inputs."""
+    """Return one network of all loads; the selection bits are its last inputs."""
     first = delivered(program, loads[0].payload)
     if len(loads) == 1:
         return first
     widths = {tuple(output.code.bits for output in load.outputs) for load in loads}
     if len(widths) > 1:
-        raise UsageError("the loads have outputs of different widths: say which with --load")
+        raise UsageError("the loads have outputs of different widths: select one with --load")
     select = (len(loads) - 1).bit_length()
     builder = Builder(first.inputs + select)
     words = [builder.input(k) for k in range(first.inputs)]
     choice = [builder.input(first.inputs + k) for k in range(select)]
     rows = [copied(delivered(program, load.payload), builder, words) for load in loads]
-    for bit in reversed(choice):  # an odd one out stands for both: the last load
+    for bit in reversed(choice):  # the last of an odd number is selected by both values
         rows = [
-            tuple(builder.node(CHOICE, bit, one, zero) for one, zero in zip(b, a, strict=True))
+            tuple(builder.node(MUX, bit, one, zero) for one, zero in zip(b, a, strict=True))
             for a, b in zip(rows[::2], [*rows[1::2], *rows[-1:]], strict=False)
         ]
     return builder.build(rows[0])
-
-
-def _pruned(network: Network, outputs: Sequence[int]) -> Network:
-    builder = Builder(network.inputs)
-    wanted = dict(zip(network.outputs, copied(
-        network, builder, [builder.input(k) for k in range(network.inputs)]
-    ), strict=True))  # fmt: skip
-    return builder.build(wanted[signal] for signal in outputs)
 
 
 def _selection(loads: Sequence[Load]) -> Port:
@@ -364,26 +336,20 @@ def _selection(loads: Sequence[Load]) -> Port:
     return Port(SELECT, bits, (f"load, natural binary {bits} bits: {known}, the last above",))
 
 
-def _head(program: Program, network: Network) -> tuple[str, ...]:
-    text = f"program {program.name}, compiled in {program.mode} mode"
-    size = f"{len(network.nodes)} nodes of at most three inputs, depth {network.depth}"
-    return (comment(text), size)
-
-
 def input_notes(word: CodedInput) -> tuple[str, ...]:
-    """Return what there is to say of an input: range, unit, code, what its words stand for."""
+    """Return comments on an input: range, unit, code, value of a word."""
     wraps = ", wraps" if word.code.wraps else ", saturate values beyond"
     return (comment(f"{word.name}: {code_notes(word.code, word.unit)}{wraps}"), _values(word.code))
 
 
 def output_notes(output: CodedOutput) -> tuple[str, ...]:
-    """Return what there is to say of an output: range, unit, code, and the errors as known."""
+    """Return comments on an output: range, unit, code, value of a word, known errors."""
     head = comment(f"{output.symbol} ({output.name}): {code_notes(output.code, output.unit)}")
     return (head, _values(output.code), *_errors(output))
 
 
 def _output_notes(outputs: Sequence[CodedOutput]) -> tuple[str, ...]:
-    """Return the notes of an output with several loads, those that differ once a load."""
+    """Return the comments on an output of several loads; distinct ones are per load."""
     every = [output_notes(output) for output in outputs]
     if len(set(every)) == 1:
         return every[0]
@@ -391,7 +357,7 @@ def _output_notes(outputs: Sequence[CodedOutput]) -> tuple[str, ...]:
 
 
 def code_notes(code: Code, unit: str) -> str:
-    """Say which code a word has, its bits, range and LSB."""
+    """Describe a code: its kind, bits, range and LSB."""
     low, high = short(code.range.low), short(code.range.high)
     unit = f" {unit}" if unit else ""
     return (
@@ -400,7 +366,7 @@ def code_notes(code: Code, unit: str) -> str:
 
 
 def _values(code: Code) -> str:
-    """Say which number a word stands for, digits enough to calculate with."""
+    """Give the formula for the number that a word represents, with all digits."""
     (raised, base), half = code.centred, code.cells // 2
     cell = {
         "natural": "the word", "gray": "the word as natural binary",
@@ -412,13 +378,15 @@ def _values(code: Code) -> str:
 
 
 def _errors(output: CodedOutput) -> Iterator[str]:
-    """Say of what kind every figure is: measured on samples, searched for, or proved."""
+    """Describe the known errors: measured on samples, found by search, or proved."""
     unit = f" {output.unit}" if output.unit else ""
     known = output.errors
     if known is not None:
+        worst = known.worst_found
+        found = "the worst not sought" if worst is None else f"worst found by search {short(worst)}"
         yield comment(
             f"error{unit}: rms {short(known.rms)} and largest {short(known.sampled_max)} of random "
-            f"states, {_sought(known)}; not proved"
+            f"states, {found}; not proved"
         )
     if not output.bound_note:
         yield comment(f"error{unit}: at most {short_above(output.bound)}, proved")
@@ -426,22 +394,15 @@ def _errors(output: CodedOutput) -> Iterator[str]:
         yield "error: not measured"
 
 
-def _sought(known: KnownErrors) -> str:
-    if known.worst_found is None:
-        return "the worst not sought"
-    return f"worst found by search {short(known.worst_found)}"
-
-
 def unread(network: Logic) -> list[int]:
-    """Return the inputs that nothing reads."""
-    used = {k for node in network.nodes for k in node.operands} | set(network.outputs)
+    """Return the unused inputs."""
+    used = {k for node in network.nodes for k in node.operands} | {*network.outputs}
     return [k for k in range(network.inputs) if CONSTANTS + k not in used]
 
 
 # --------------------------------------------------------------------------------------------------
-# Names that hardware languages, and common tools for them, keep to themselves.
+# Names reserved by hardware languages and their common tools.
 # --------------------------------------------------------------------------------------------------
-
 
 _VERILOG = """
     accept_on alias always always_comb always_ff always_latch and assert assign assume automatic
@@ -466,7 +427,7 @@ _VERILOG = """
     unique unique0 unsigned until until_with untyped use uwire var vectored virtual void wait
     wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor unused valid
     main dut
-"""  # of Verilog-2005 and SystemVerilog, and what our texts use
+"""  # Verilog-2005, SystemVerilog, and names that the exported texts use
 _VHDL = """
     abs access after alias all and architecture array assert assume assume_guarantee attribute
     begin block body buffer bus case component configuration constant context cover default
@@ -479,28 +440,26 @@ _VHDL = """
     while with xnor xor ieee std work std_logic std_logic_vector boolean bit integer natural
     positive string character real time rising_edge true false valid gates words dut
     unsigned signed numeric_std resize shift_left to_unsigned place flip some every keep
-"""  # of VHDL up to 2008, common types, and what our texts use
+"""  # VHDL up to 2008, common types, and names that the exported texts use
 _CPP = """
     alignas alignof asm auto bitand bitor bool catch char char16_t char32_t compl const_cast
     constexpr decltype delete double dynamic_cast eval explicit false float friend goto inline long
     mutable name namespace new noexcept not_eq nullptr operator or_eq private public register
     reinterpret_cast short sizeof static_assert static_cast switch template thread_local throw trace
     true try typeid typename using volatile wchar_t xor_eq and_eq
-"""  # of C++, which Verilator makes of Verilog, and members of its models
+"""  # C++ (Verilator translates to it), and members of Verilator's models
 VERILOG = frozenset((_VERILOG + _CPP).split())
 VHDL = frozenset(_VHDL.split())
-
 
 # --------------------------------------------------------------------------------------------------
 # A network as assignments of bits, 0 or 1, in any language with `&`, `|`, `^` and shifts.
 # --------------------------------------------------------------------------------------------------
 
-
 OPERATORS = {"and": "&", "or": "|", "xor": "^"}
 
 
 def formula(lut: int, operands: Sequence[str]) -> str:
-    """Return a table over operands as a formula in brackets."""
+    """Return the formula of a LUT3, in brackets."""
     texts = [*operands, *[""] * (3 - len(operands))]
     for kind, x, y in logic_network.steps(lut):
         if kind == "not":
@@ -517,10 +476,10 @@ def bit_assignments(
     names: Names,
     flags_name: str = "saturated",
 ) -> Iterator[tuple[str, str]]:
-    """Yield names and formulas: the bits of what is given, nodes, words made, what saturated.
+    """Yield names and formulas: input bits, nodes, output words, and the word of saturation flags.
 
-    Words are names and their bits; the network's outputs are, for every word, its bits, most
-    significant first, and whether it saturated, which is bit k of a word of flags for word k.
+    `given` and `made` hold the bits of words by name. The network's outputs are, for every word,
+    its bits, most significant first, and its flag, which becomes bit k of the flags for word k.
     """
     for name in (*given, *made):
         names.new(name)
@@ -566,26 +525,26 @@ def export(
     test_bench: bool = False,
     cocotb: bool = False,
 ) -> list[Path]:
-    """Write a program for other tools, and return the files that were written.
+    """Write a program for other tools, and return the paths of the files.
 
-    `path` is a file where it has the target's ending, else a folder; the other choices are those of
-    the command `boolcomp export`.
+    `path` is a file if it has the target's ending, else a folder; the other parameters are the
+    options of the command `boolcomp export`.
     """
-    options = Options(checked_level(level), pipeline, test_bench, luts, cocotb)
+    options = ExportOptions(checked_level(level), pipeline, test_bench, luts, cocotb)
     return write_files(
         export_texts(program, target, load, options), Path(path), writer(target).ending
     )
 
 
 def checked_level(level: Any) -> Any:
-    """Return a level, or None; what is none is a `UsageError`."""
+    """Return a level or None; raise UsageError if there is no such level."""
     if level is not None:
         require_name("level", str(level), LEVELS)
     return level
 
 
 def write_files(files: Files, output: Path, ending: str) -> list[Path]:
-    """Write files to their places, and return where they are."""
+    """Write files to a folder, or one file to a path, and return their paths."""
     places = {name: output / name for name in files}
     others = {one.ending for one in WRITERS.values()} - {ending}
     if output.suffix in others:
@@ -593,9 +552,10 @@ def write_files(files: Files, output: Path, ending: str) -> list[Path]:
     a_file = output.suffix == ending or is_file(output) or is_stream(output)
     if len(files) == 1 and a_file:
         places = dict.fromkeys(files, output)
-    elif output.suffix == ending and not is_stream(output):  # the first is meant, others go beside
+    elif output.suffix == ending and not is_stream(output):
+        # The path of the first file with this ending; the others keep their names.
         places = {name: output.parent / name for name in files}
-        places[next(iter(files))] = output
+        places[next((name for name in files if name.endswith(ending)), next(iter(files)))] = output
         if len(set(places.values())) < len(places):
             raise UsageError(f"{output.name} is the name of another file of these: give another")
     elif a_file:
@@ -607,10 +567,8 @@ def write_files(files: Files, output: Path, ending: str) -> list[Path]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Words that a language keeps for itself, and those that our texts in it use.
-#
-# Keywords force other names of inputs and outputs. Steps and tables avoid all `WORDS`, too, which
-# are those that our texts use, and names of libraries that are better not hidden; in lower case.
+# Keywords force other names of inputs and outputs. Steps and tables also avoid all `WORDS`: names
+# that the exported texts use, and names of libraries that must not be hidden; in lower case.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -618,7 +576,7 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Of C, of C++, which may include the header, and what compilers and headers define as macros.
+# C, C++ (it may include the header), and macros that compilers and headers define.
 C_KEYWORDS = _set(
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
@@ -631,69 +589,51 @@ C_KEYWORDS = _set(
     "xor_eq int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t "
     "linux unix near far interrupt errno stdin stdout stderr NAN INFINITY I SP SREG EOF NULL"
 )
-C_WORDS = _set(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while asm typeof bool true false main given made saturated "
-    "table read8 read16 read32 progmem word words count counts first range full sum left "
-    "load plane planes samples input output lanes errno signal stdin stdout stderr nan "
-    "infinity i linux unix near far interrupt y0 y1 yn j0 j1 jn int8_t int16_t int32_t int64_t "
-    "uint8_t uint16_t uint32_t uint64_t size_t intptr_t uintptr_t sp sreg "
-    # of C++, which may include the header
-    "alignas alignof and and_eq bitand bitor catch class compl concept constexpr decltype delete "
-    "dynamic_cast explicit export friend mutable namespace new noexcept not not_eq nullptr "
-    "operator or or_eq private protected public reinterpret_cast requires static_assert "
-    "static_cast template this thread_local throw try typeid typename using virtual wchar_t xor "
-    "xor_eq"
-)  # fmt: skip
-PYTHON_KEYWORDS = frozenset([*keyword.kwlist, "agreement"])  # a function that ours call
+C_WORDS = frozenset(map(str.lower, C_KEYWORDS)) | _set(
+    "count counts first full given input intptr_t j0 j1 jn lanes left load made main output plane "
+    "planes progmem range read8 read16 read32 samples saturated signal size_t sum table uintptr_t "
+    "word words y0 y1 yn"
+)
+PYTHON_KEYWORDS = frozenset([*keyword.kwlist, "agreement"])  # a function of the exported module
 PYTHON_WORDS = frozenset([*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "saturated"])
-# Of modules, which are strict, and globals that our texts use.
+# Keywords in modules, which are strict, and globals that the exported texts use.
 JAVASCRIPT_KEYWORDS = _set(
     "arguments await break case catch class const continue debugger default delete do else enum "
     "eval export extends false finally for function if implements import in instanceof interface "
     "let new null package private protected public return static super switch this throw true try "
     "typeof undefined var void while with yield Math NaN Infinity agreement"
 )
-JAVASCRIPT_WORDS = _set(
-    "abstract arguments async await boolean break byte case catch char class const continue "
-    "debugger default delete do double else enum eval export extends false final finally float "
-    "for function get goto if implements import in instanceof int interface let long native new "
-    "null of package private protected public return set short static super switch synchronized "
-    "this throw throws transient true try typeof undefined var void volatile while with yield "
-    "nan infinity math object array number string symbol saturated"
-)  # fmt: skip
-
+JAVASCRIPT_WORDS = frozenset(map(str.lower, JAVASCRIPT_KEYWORDS)) | _set(
+    "abstract array async boolean byte char double final float get goto int long native number "
+    "object of saturated set short string symbol synchronized throws transient volatile"
+)
 
 # --------------------------------------------------------------------------------------------------
-# Vectors for test benches: seeded words of inputs, and what the program's engine makes of them.
+# Vectors for test benches: random words of inputs, and the words that the program's engine returns.
 #
-# The words of outputs come from an engine, which runs the program's parts one after the other; the
-# flags of saturation, which engines only count, from the joined logic, whose words must be the
-# same.
+# Engines only count saturations: the flags come from the joined logic.
 # --------------------------------------------------------------------------------------------------
-
 
 COUNT, SEED = 256, 1988
 
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The bits of all inputs and outputs, first to last as in ports; which vector is a lie."""
+    """The bits of all inputs and outputs in the order of ports; vector `falsified` is wrong."""
 
     given: tuple[str, ...]
-    wanted: tuple[str, ...]
-    wrong: int
+    expected: tuple[str, ...]
+    falsified: int
 
 
 def vectors(program: Program, load: float | None, gates: Framed, count: int = COUNT) -> Vectors:
-    """Return vectors for a design's ports, one of them with a bit of its outputs inverted."""
+    """Return vectors for a design's ports; one of them has an inverted output bit."""
     if not program.inputs:
-        raise UsageError(f"{program.name} reads nothing: there is nothing for a bench to try")
+        raise UsageError(f"{program.name} has no inputs: a bench has nothing to test")
     rng = np.random.default_rng(SEED)
     loads = program.loads if load is None else (program.load(load),)
     given: list[str] = []
-    wanted: list[str] = []
+    expected: list[str] = []
     flags = {pin.port.name for pin in gates.outputs if pin.port.flag}
     select = (len(loads) - 1).bit_length()
     share = -(-count // len(loads))
@@ -701,24 +641,23 @@ def vectors(program: Program, load: float | None, gates: Framed, count: int = CO
         words = _words(program, rng, share)
         ending = f"{place:0{select}b}" if select else ""
         given += [row + ending for row in _rows(words, [x.code.bits for x in program.inputs])]
-        wanted += _wanted(program, one.payload, words, flags)
+        expected += _expected(program, one.payload, words, flags)
     wrong = len(given) // 3
-    lie = "10"[int(wanted[wrong][-1])]
-    wanted[wrong] = wanted[wrong][:-1] + lie
-    return Vectors(tuple(given), tuple(wanted), wrong)
+    expected[wrong] = expected[wrong][:-1] + "10"[int(expected[wrong][-1])]
+    return Vectors(tuple(given), tuple(expected), wrong)
 
 
 def _words(program: Program, rng: np.random.Generator, count: int) -> dict[str, NDArray[Any]]:
-    """Return words for every input: all zeros, all ones, then drawn at random."""
+    """Return words of every input: all zeros, all ones, then random words."""
     words = {}
     for one in program.inputs:
-        most = one.code.cells - 1
-        drawn = rng.integers(0, most, count - 2, np.int64, endpoint=True)
-        words[one.name] = np.concatenate([[0, most], drawn])
+        ones = one.code.cells - 1
+        drawn = rng.integers(0, ones, count - 2, np.int64, endpoint=True)
+        words[one.name] = np.concatenate([[0, ones], drawn])
     return words
 
 
-def _wanted(
+def _expected(
     program: Program, payload: float, words: dict[str, NDArray[Any]], names: set[str]
 ) -> list[str]:
     samples = len(next(iter(words.values())))
@@ -739,7 +678,7 @@ def _wanted(
 
 
 def _flags(program: Program, payload: float, words: dict[str, NDArray[Any]]) -> list[list[int]]:
-    """Return for every output which samples saturate, one bit of an integer a sample."""
+    """Return the flags of every output, one integer 0 or 1 per sample."""
     samples = len(next(iter(words.values())))
     planes = [
         sum(int(word >> bit & 1) << row for row, word in enumerate(words[one.name].tolist()))
@@ -764,9 +703,8 @@ def _rows(words: dict[str, NDArray[Any]], bits: list[int]) -> list[str]:
 
 
 # --------------------------------------------------------------------------------------------------
-# What is said of every word of a graph in comments: what it means, its range, its LSB.
+# Comments on the words of a graph: meaning, range, LSB.
 # --------------------------------------------------------------------------------------------------
-
 
 READING = (
     "a word w of n bits stands for middle + LSB * (w + 1/2 - 2^(n-1)), middle 0 if not said; "
@@ -775,16 +713,16 @@ READING = (
 
 
 def with_words(design: Design) -> Design:
-    """Return a design whose comments say that it is written as words."""
+    """Return a design whose comments describe words instead of gates."""
     head, size = design.notes
     return replace(design, notes=(head, f"words of its graph; as gates {size}"))
 
 
 def word_notes(load: Load, graph: WordGraph, meanings: Sequence[str]) -> list[str]:
-    """Return a note for every word.
+    """Return a comment for every word.
 
-    The LSB of an angle is a part of a turn, that of a sum which becomes an output is in the
-    output's unit; all others count in the steps that the search chose, powers of two.
+    The LSB of an angle is a part of a turn; that of a sum which becomes an output is in the
+    output's unit. All others are in steps that the search chose, powers of two.
     """
     outputs = {
         result.node: (output, result)

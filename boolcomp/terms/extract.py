@@ -1,4 +1,7 @@
-"""Split outputs into terms: a factor of some inputs times a Fourier sum over others (`Spectra`)."""
+"""Terms of outputs: a factor of some inputs times a Fourier sum over others.
+
+Also verdicts on output ranges, the effect of a payload, and outputs that are zero at rest.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from boolcomp.base.errors import BoolcompError, UsageError, listing, short, suggestion
-from boolcomp.problem.dynamics.newton_euler import one_kilogram
-from boolcomp.problem.expressions.fourier import held
-from boolcomp.problem.expressions.tape import Operation, Straight
+from boolcomp.problem.dynamics import one_kilogram
+from boolcomp.problem.fourier import with_constants
 from boolcomp.problem.functions import is_linear_in_load
 from boolcomp.problem.problem import MARGIN, SAMPLES, Problem, extremes
 from boolcomp.problem.sources import load_source, problem_of
+from boolcomp.problem.tape import Operation, Straight
 from boolcomp.problem.words import MOST_SIZE, round_above, width_problem
 from boolcomp.terms.extrema import amplitude
 from boolcomp.terms.terms import Exponents, Monomial, Term, Wave, collect
@@ -25,14 +28,9 @@ from boolcomp.terms.terms import Exponents, Monomial, Term, Wave, collect
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from boolcomp.problem.expressions.fourier import Series, Spectra, Summand
+    from boolcomp.problem.fourier import Series, Spectra, Summand
     from boolcomp.problem.problem import Input, Output
     from boolcomp.problem.sources import Source
-
-
-# --------------------------------------------------------------------------------------------------
-# Split outputs into terms: a factor of some inputs times a Fourier sum over others (`Spectra`).
-# --------------------------------------------------------------------------------------------------
 
 
 Form = Literal["grouped", "amplitude-phase", "products"]
@@ -43,9 +41,8 @@ FORMS: tuple[Form, ...] = get_args(Form)
 class Terms:
     """Every output of a problem as a sum of terms, in one of three forms.
 
-    Where one is no sum of waves there are no terms, but `steps` that calculate all outputs; else
-    steps may be known as well. Factors of terms may be calculated first, by steps that are
-    `prepared`.
+    If an output is not a sum of waves, there are no terms, but `steps` that calculate all outputs.
+    Otherwise `steps` are optional. `prepared` are steps that calculate factors of terms.
     """
 
     problem: Problem
@@ -56,21 +53,19 @@ class Terms:
 
     @property
     def plain(self) -> bool:
-        """Whether outputs are sums of waves and powers of the inputs, and of nothing else."""
         return bool(self.outputs) and self.prepared is None
 
     @property
     def waves(self) -> int:
-        """How many waves all terms have."""
         return sum(len(term.waves()) for terms in self.outputs for term in terms)
 
     def required(self) -> Terms:
-        """Return these, for a use that needs terms: what has none is a `UsageError`."""
+        """Return self, or raise a `UsageError` if there are no terms."""
         if self.plain:
             return self
         raise UsageError(
-            f"{self.problem.name} is no sum of waves and powers of its inputs: it has no terms, "
-            "nor tables of them; compact mode compiles it"
+            f"{self.problem.name} is no sum of waves and powers of its inputs: it has no terms "
+            "and no tables of them; compact mode compiles it"
         )
 
     def __str__(self) -> str:
@@ -114,7 +109,7 @@ def split(problem: Problem, form: str = "grouped") -> Terms:
 
 
 def _with_zeros(steps: Straight, outputs: Sequence[Sequence[Term]]) -> Straight:
-    """Return steps in which an output without any term is zero, not a sum that cancels."""
+    """Return steps in which an output without terms is the constant zero."""
     zero = len(steps.nodes)
     returned = tuple(
         one if terms else replace(one, node=zero)
@@ -124,7 +119,7 @@ def _with_zeros(steps: Straight, outputs: Sequence[Sequence[Term]]) -> Straight:
 
 
 def number_terms(symbol: str, terms: Iterable[Term]) -> tuple[Term, ...]:
-    """Name the terms of an output as the paper does: T11, T12, …; T1.01, … from ten on."""
+    """Name the terms of an output as in the paper: T11, T12, …; T1.01, … from ten on."""
     listed = tuple(terms)
     style = "{}{}" if len(listed) < 10 else "{}.{:0" + str(len(str(len(listed)))) + "}"
     return tuple(term.named(style.format(symbol, k)) for k, term in enumerate(listed, 1))
@@ -133,7 +128,7 @@ def number_terms(symbol: str, terms: Iterable[Term]) -> tuple[Term, ...]:
 def _free(
     spectra: Spectra, summands: Sequence[Summand]
 ) -> Iterable[tuple[tuple[Input, ...], Series]]:
-    """Return an output's factors and series with inputs that are single values put in."""
+    """Return an output's factors and series, with the values of constant inputs inserted."""
     axes = spectra.axes
     factors = {one for summand in summands for one in summand.factor}
     if not any(one.range.single for one in (*axes, *factors)):
@@ -143,9 +138,9 @@ def _free(
         value = math.prod(v.range.low for v in summand.factor if v.range.single)
         left = tuple(v for v in summand.factor if not v.range.single)
         series = found.setdefault(left, {})
-        for numbers, coefficient in held(axes, summand.coefficient).items():
+        for numbers, coefficient in with_constants(axes, summand.coefficient).items():
             series[numbers] = series.get(numbers, 0) + value * coefficient
-    return sorted(found.items(), key=lambda item: not item[0])  # what has no factor comes last
+    return sorted(found.items(), key=lambda item: not item[0])  # without factor last
 
 
 def _term(
@@ -157,7 +152,7 @@ def _term(
 
 
 def _parts(spectra: Spectra, series: Series, form: Form) -> list[tuple[Wave | Monomial, ...]]:
-    """Return the coefficient cut into the pieces that this form makes terms of."""
+    """Split a coefficient into the coefficients of terms of this form."""
     if form == "products":
         return [(piece,) for piece in _monomials(spectra, series)]
     waves = _waves(spectra, series)
@@ -177,14 +172,14 @@ def _waves(spectra: Spectra, series: Series) -> tuple[Wave, ...]:
 
 
 def _rounded(spectra: Spectra, wave: Wave) -> Wave:
-    # + 0.0 turns a rounded -0.0 into 0.0, so that no text says "-0".
+    # + 0.0 turns a rounded -0.0 into 0.0, so that no text contains "-0".
     cosine = round(wave.cosine, spectra.decimals) + 0.0
     sine = round(wave.sine, spectra.decimals) + 0.0
     return Wave(wave.multiples, wave.powers, cosine, sine)
 
 
 def _monomials(spectra: Spectra, series: Series) -> Iterator[Monomial]:
-    """Yield the series as monomials: per angle powers of its cosine, times its sine or not."""
+    """Yield the series as monomials: powers of every angle's cosine, with or without its sine."""
     rows = series
     for place, axis in enumerate(spectra.axes):
         if axis.angle:
@@ -201,7 +196,7 @@ def _monomials(spectra: Spectra, series: Series) -> Iterator[Monomial]:
 
 
 def _in_products(series: Series, place: int) -> Series:
-    """Return a series with an angle's harmonics turned into rows 1, cos, sin, cos², cos·sin, …."""
+    """Convert an angle's harmonics in a series to rows 1, cos, sin, cos², cos·sin, …."""
     found: dict[tuple[int, ...], complex] = {}
     for numbers, coefficient in series.items():
         before, k, after = numbers[:place], numbers[place], numbers[place + 1 :]
@@ -224,8 +219,8 @@ def _in_cosines(k: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if not k:
         return (1,), ()
     cosines, sines = _in_cosines(k - 1)
-    less = tuple(-x for x in sines)  # cos q cos(k-1)q - (1 - cos² q) sin(k-1)q / sin q
-    return _added((0, *cosines), less, (0, 0, *sines)), _added(cosines, (0, *sines))
+    negated = tuple(-x for x in sines)  # cos q cos(k-1)q - (1 - cos² q) sin(k-1)q / sin q
+    return _added((0, *cosines), negated, (0, 0, *sines)), _added(cosines, (0, *sines))
 
 
 def _added(*several: Iterable[int]) -> tuple[int, ...]:
@@ -233,19 +228,18 @@ def _added(*several: Iterable[int]) -> tuple[int, ...]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Do output ranges suit? What the outputs reach, found by sampling and climbing.
+# Verdicts on output ranges, from extremes found by sampling and climbing.
 # --------------------------------------------------------------------------------------------------
 
-
-DUST = 1e-9  # of the largest output: rounding
+DUST = 1e-9  # of the largest output: smaller ones are rounding errors
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """An output's range beside the extremes that were searched, in its unit.
+    """An output's range and the extremes that a search found, in its unit.
 
-    `beyond` is the share of uniform samples that the range does not hold; `better` a round range
-    where this one saturates or wastes a bit and a robot file may say so, otherwise None.
+    `beyond` is the share of uniform samples outside of the range. `better` is a round range if this
+    one saturates or wastes a bit and a robot file may contain the other, else None.
     """
 
     output: Output
@@ -257,29 +251,26 @@ class Verdict:
 
     @property
     def reach(self) -> float:
-        """The largest size of the output."""
         return max(abs(self.low), abs(self.high))
 
     @property
     def wasted_bits(self) -> int:
-        """How many leading bits of the word's size never change."""
+        """The number of leading bits of the word's size that never change."""
         if not self.reach:
             return 0
         return max(0, math.floor(math.log2(self.range / self.reach) + 1e-9))
 
     @property
     def saturates(self) -> bool:
-        """Whether the output was seen beyond the range."""
         return self.reach > self.range * (1 + 1e-9)
 
     @property
     def tight(self) -> bool:
-        """Whether the range holds the output, but leaves too little for a word of compact mode."""
         return not self.saturates and self.reach * MARGIN > self.range * (1 + 1e-9)
 
     @property
     def better(self) -> float | None:
-        """The least round range that holds what was found, where this one does not suit."""
+        """The least round range that holds the extremes, if this one does not suit."""
         if not self.saturates and not self.wasted_bits:
             return None
         found = round_above(self.reach * MARGIN)
@@ -302,67 +293,54 @@ class Verdict:
 
 
 def judge_outputs(problem: Problem) -> tuple[Verdict, ...]:
-    """Search the extremes of all outputs over the inputs' ranges: seconds, and no proof."""
-    values, most = extremes(problem.exact, problem.bounds())
-    sizes = np.abs(most).max(axis=0)
-    real = sizes > dust_of(problem, float(sizes.max()))
-    most = most * real
+    """Search the extremes of all outputs over the inputs' ranges, which takes seconds."""
+    values, found = extremes(problem.exact, problem.bounds())
+    sizes = np.abs(found).max(axis=0)
+    real = sizes > max(DUST * float(sizes.max()), problem.dust)
+    found = found * real
     limits = np.array([output.range.high for output in problem.outputs])
     beyond = (np.abs(values) > limits).mean(axis=0) * real
     return tuple(
         Verdict(output, 0.0 - float(least), 0.0 + float(largest), output.range.high, float(share))
-        for output, largest, least, share in zip(problem.outputs, *most, beyond, strict=True)
+        for output, largest, least, share in zip(problem.outputs, *found, beyond, strict=True)
     )
 
 
-def dust_of(problem: Problem, largest: float) -> float:
-    """Return the size up to which an output is rounding of sums that are zero.
-
-    Beside the largest output stands what the problem knows: where all outputs are zero, dust is
-    the largest.
-    """
-    return max(DUST * largest, problem.dust)
-
-
 # --------------------------------------------------------------------------------------------------
-# How much a mass at the tip changes what a function of a robot gives: outputs are affine in it.
+# The effect of a payload, in which outputs are affine.
 # --------------------------------------------------------------------------------------------------
-
 
 UP = 1 + 1e-9  # coefficients have 13 digits
 
 
 def per_kilogram(source: Source, of: str) -> tuple[float, ...]:
-    """Return what a kilogram at the tip changes every output by, at most, in its unit.
+    """Return an upper bound of the change of every output by a payload of one kilogram.
 
-    It is the function of the robot's geometry with nothing that weighs but this kilogram; of it the
-    bounds of all terms add up. Empty where the function is not known to be affine in the mass.
+    It is the sum of the bounds of all terms of the function, for the robot without other masses.
+    Empty if the function is not known to be affine in the mass.
     """
     loaded = load_source(source) if isinstance(source, str | Path) else source
     if isinstance(loaded, Problem) or not is_linear_in_load(of):
         return ()
     try:
         terms = split(problem_of(one_kilogram(loaded), of))
-    except BoolcompError:  # too many waves, or words of a load: nothing is known
-        return ()
-    if not terms.outputs:
+    except BoolcompError:  # too many waves, or words of a load
         return ()
     return tuple(UP * sum(amplitude(term).bound for term in each) for each in terms.outputs)
 
 
 # --------------------------------------------------------------------------------------------------
-# Outputs that are zero at rest: every term of theirs has inputs as factors.
+# Outputs that are zero at rest: all their terms have inputs as factors.
 # --------------------------------------------------------------------------------------------------
-
 
 NEARLY = 1e-9  # of a word's range
 
 
 def resting(terms: Terms) -> tuple[tuple[str, ...] | None, ...]:
-    """Return, for every output with a cell at zero that vanishes where some inputs do, which.
+    """Return, for every output with a zero code, the inputs at whose zeros it is zero, or None.
 
-    These are all inputs that its terms are multiplied with, speeds and accelerations; their words
-    must have zero in their middle. Nothing is known of outputs that are no sums of waves.
+    These are the factors of its terms, such as speeds and accelerations; their words must be
+    symmetric about zero. Outputs that are not sums of waves have none.
     """
     problem = terms.problem
     if not terms.outputs or not any(one.format.tread for one in problem.outputs):
@@ -375,7 +353,7 @@ def resting(terms: Terms) -> tuple[tuple[str, ...] | None, ...]:
 
 
 def _factors(parts: tuple[Term, ...], order: list[str]) -> tuple[str, ...] | None:
-    """Return the factors of terms; None where a term has none, or one whose word lacks zero."""
+    """Return the factors of terms; None if a term has none, or one with an asymmetric word."""
     if any(not part.factor for part in parts):
         return None
     found = {one.name: one for part in parts for one in part.factor}

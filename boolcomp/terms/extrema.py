@@ -1,9 +1,8 @@
-"""The exact height of a coefficient over a box: interior extrema, not only corners.
+"""The largest absolute value of a coefficient over a box, including interior extrema.
 
-One wave has a closed form. A sum of waves is searched: a grid of starts and compass steps find a
-value that is attained; branch and bound with second-order bounds proves that nothing exceeds it,
-in up to three variables (beyond them the proof would cost more than it is worth, and the bound
-says how far the truth could lie).
+One wave has a closed form. For a sum of waves, compass search from a grid finds a value that is
+attained. In up to three variables, branch and bound with second-order bounds proves it; in more
+the proof is too expensive, and the sum of amplitudes is the bound.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Input, Problem
     from boolcomp.terms.terms import Term, Wave
 
-TOLERANCE = 1e-10  # relative gap between what is attained and what is proved
-MOST_BOXES = 20_000  # alive at once before branch and bound gives up
-COARSE = 1 / 128  # where Newton's steps take over
+TOLERANCE = 1e-10  # relative gap between attained value and proved bound
+MOST_BOXES = 20_000  # of branch and bound at a time
+COARSE = 1 / 128  # step at which Newton's method replaces compass search
 NEWTON_STEPS = 12
 NEAR, FLAT = 1e-5, 1e-9
 MOST_ROUNDS = 300  # of branch and bound
@@ -39,20 +38,18 @@ PROVED_VARIABLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """`value` is attained by |f| somewhere in the box; nothing exceeds `bound`."""
+    """A value that |f| attains in the box, and an upper bound of |f|."""
 
     value: float
     bound: float
 
     @property
     def exact(self) -> bool:
-        """Whether the two agree to ten digits."""
         return self.bound - self.value <= 2 * TOLERANCE * self.bound
 
 
 @functools.lru_cache(maxsize=4096)
 def height(term: Term) -> float:
-    """Return the largest |term| that is attained: the value of its amplitude, without a proof."""
     return _attained(term.waves(), term.arguments) * _factor_height(term)
 
 
@@ -69,8 +66,7 @@ def _factor_height(term: Term) -> float:
 
 
 def ceiling(term: Term) -> float:
-    """Return the sum of the amplitudes of a term's waves: a cheap bound of its height."""
-    return _factor_height(term) * _Field.of(term.waves(), term.arguments).ceiling()
+    return _factor_height(term) * _WaveArrays.of(term.waves(), term.arguments).ceiling()
 
 
 def largest(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> Extreme:
@@ -78,7 +74,7 @@ def largest(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> Extreme:
     value = _attained(waves, variables)
     if not variables or _is_one_wave(waves):
         return Extreme(value, value)
-    field = _Field.of(waves, variables)
+    field = _WaveArrays.of(waves, variables)
     ceiling = field.ceiling()
     if ceiling - value <= TOLERANCE * ceiling:
         return Extreme(value, max(value, ceiling))
@@ -92,7 +88,7 @@ def _attained(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> float:
         return abs(sum(wave.cosine for wave in waves))
     if _is_one_wave(waves):
         return _one_wave(waves[0], variables)
-    # Halves of a term and the two places of an inertia have the same height: one search for both.
+    # Halves of a term and symmetric entries of the inertia differ by a factor: one search for both.
     scale = math.ldexp(1, math.frexp(max(wave.amplitude for wave in waves))[1])
     scale = math.copysign(scale, waves[0].cosine or waves[0].sine)
     return _searched(tuple(wave.scaled(1 / scale) for wave in waves), variables) * abs(scale)
@@ -100,7 +96,7 @@ def _attained(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def _searched(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> float:
-    return _Field.of(waves, variables).climb()
+    return _WaveArrays.of(waves, variables).climb()
 
 
 def _is_one_wave(waves: tuple[Wave, ...]) -> bool:
@@ -108,7 +104,7 @@ def _is_one_wave(waves: tuple[Wave, ...]) -> bool:
 
 
 def _one_wave(wave: Wave, variables: tuple[Input, ...]) -> float:
-    """Return amplitude·max|cos(φ - φ0)| where φ covers an interval."""
+    """Return amplitude·max|cos(φ - φ0)| over an interval of φ."""
     ranges = {variable.name: variable.reach for variable in variables}
     ends = [sorted((k * ranges[name].low, k * ranges[name].high)) for name, k in wave.multiples]
     shift = math.atan2(wave.sine, wave.cosine)
@@ -119,8 +115,8 @@ def _one_wave(wave: Wave, variables: tuple[Input, ...]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
-    """The waves as arrays: f(x) = Σ_w (c_w cos(m_w·x) + s_w sin(m_w·x)) Π x^p_w over a box."""
+class _WaveArrays:
+    """Waves as arrays: f(x) = Σ_w (c_w cos(m_w·x) + s_w sin(m_w·x)) Π x^p_w over a box."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -130,7 +126,7 @@ class _Field:
     sine: NDArray[np.float64]
 
     @staticmethod
-    def of(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> _Field:
+    def of(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> _WaveArrays:
         place = {variable.name: k for k, variable in enumerate(variables)}
         multiples = np.zeros((len(waves), len(variables)))
         powers = np.zeros((len(waves), len(variables)), dtype=np.int64)
@@ -139,7 +135,7 @@ class _Field:
                 multiples[row, place[name]] = k
             for name, power in wave.powers:
                 powers[row, place[name]] = power
-        return _Field(
+        return _WaveArrays(
             np.array([v.reach.low for v in variables]),
             np.array([v.reach.high for v in variables]),
             multiples,
@@ -153,7 +149,7 @@ class _Field:
         for part, curve in ((self.cosine, np.cos), (self.sine, np.sin)):
             kept = np.flatnonzero(part)  # most waves are either a cosine or a sine
             if len(kept):
-                # einsum, for such products are too small to wake the threads of a BLAS for
+                # einsum: these products are too small for the threads of a BLAS
                 waves = curve(np.einsum("pa,wa->pw", x, self.multiples[kept]))
                 if self.powers.any():
                     waves *= self._monomials(x, self.powers[kept])
@@ -201,13 +197,13 @@ class _Field:
         return result
 
     def ceiling(self) -> float:
-        """Return Σ amplitudes, each at the largest powers: nothing exceeds it."""
+        """Return an upper bound: the sum of amplitudes, each at the largest powers."""
         reach = np.maximum(np.abs(self.low), np.abs(self.high))[None, :]
         heights = np.hypot(self.cosine, self.sine) * self._monomials(reach, self.powers)
         return float(heights.sum())
 
     def climb(self) -> float:
-        """Return the largest |f| that is found: compass search from a grid, Newton's steps last."""
+        """Return the largest |f| found by compass search from a grid and Newton's method."""
         axes = len(self.low)
         each = max(3, round(4096 ** (1 / axes))) if axes > 1 else 64
         ends = zip(self.low, self.high, strict=True)
@@ -220,8 +216,8 @@ class _Field:
         return self._ascend(near)
 
     def _ascend(self, points: NDArray[np.float64]) -> float:
-        """Return the largest |f| that Newton's steps lead to; no step leaves the box."""
-        axes, wide = len(self.low), self.high - self.low
+        """Return the largest |f| found by Newton's method inside the box."""
+        axes, width = len(self.low), self.high - self.low
         best = np.abs(self.values(points))
         for _ in range(NEWTON_STEPS):
             sign = np.sign(self.values(points))[:, None]
@@ -232,11 +228,11 @@ class _Field:
             stuck = (points <= self.low) & (slope < 0) | (points >= self.high) & (slope > 0)
             curved[stuck[:, :, None] | stuck[:, None, :]] = 0.0
             bends, axis = np.linalg.eigh((curved + curved.transpose(0, 2, 1)) / 2)
-            # Uphill along every axis, also where the surface bends upwards or hardly at all.
+            # Uphill along every axis, also where the curvature is positive or nearly zero.
             bends = np.maximum(np.abs(bends), FLAT * np.abs(bends).max(axis=1, keepdims=True))
             along = np.einsum("pij,pi->pj", axis, np.where(stuck, 0.0, slope))
             step = np.einsum("pij,pj->pi", axis, along / np.maximum(bends, 1e-300))
-            tried = np.clip(points + np.clip(step, -wide, wide), self.low, self.high)
+            tried = np.clip(points + np.clip(step, -width, width), self.low, self.high)
             heights = np.abs(self.values(tried))
             better = heights > best
             points, best = np.where(better[:, None], tried, points), np.maximum(best, heights)
@@ -258,8 +254,8 @@ def _lowered(powers: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
     return lower
 
 
-def _prove(field: _Field, attained: float) -> float:
-    """Return an upper bound of |f|: branch and bound until no box could exceed what is attained."""
+def _prove(field: _WaveArrays, attained: float) -> float:
+    """Return an upper bound of |f|, by branch and bound until no box exceeds `attained`."""
     curvature = field.curvature()
     target = attained * (1 + TOLERANCE)
     centres = (field.low + field.high)[None, :] / 2
@@ -283,10 +279,7 @@ def _prove(field: _Field, attained: float) -> float:
 
 @functools.lru_cache(maxsize=64)
 def output_amplitudes(problem: Problem) -> tuple[float, ...]:
-    """Return the largest size of every output that a seeded search finds, 9 digits.
-
-    A search, not a proof: it tells how much of an output's range is used.
-    """
+    """Return the largest size of every output that a seeded search finds, to 9 digits."""
     count = len(problem.outputs)
     low, high = problem.bounds()
     starts = np.random.default_rng(1988).uniform(low, high, size=(OUTPUT_STARTS, len(low)))

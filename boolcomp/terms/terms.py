@@ -1,4 +1,4 @@
-"""Functions of position: waves in angle sums, and monomials in single sines and cosines."""
+"""Waves of angle sums, monomials in sines and cosines, and terms made of them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,15 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Input
 
 
-# --------------------------------------------------------------------------------------------------
-# Functions of position: waves in angle sums, and monomials in single sines and cosines.
-# --------------------------------------------------------------------------------------------------
-
-
 Order = tuple[str, int]
-Exponents = tuple[tuple[str, int], ...]  # (variable, how often), in their order, never zero
+Exponents = tuple[tuple[str, int], ...]  # (variable, multiple or power), in order, without zeros
 
 
 @dataclass(frozen=True, slots=True)
 class Wave:
     """(cosine·cos φ + sine·sin φ) · Π d^power with φ = Σ multiple·angle, variables by name.
 
-    The first multiple is positive, so that each wave has one name; without multiples the sine is 0.
+    The first multiple is positive, so that the form is unique; without multiples the sine is 0.
     """
 
     multiples: Exponents
@@ -44,12 +39,10 @@ class Wave:
 
     @property
     def amplitude(self) -> float:
-        """The height of the wave: √(cosine² + sine²)."""
         return math.hypot(self.cosine, self.sine)
 
     @property
     def names(self) -> frozenset[str]:
-        """The variables it depends on."""
         return frozenset(name for name, _ in (*self.multiples, *self.powers))
 
     def evaluate(self, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -67,15 +60,13 @@ class Wave:
         return result
 
     def scaled(self, factor: float) -> Wave:
-        """Return the wave times a number."""
         return Wave(self.multiples, self.powers, factor * self.cosine, factor * self.sine)
 
     def waves(self) -> tuple[Wave, ...]:
-        """Return itself: a monomial is a sum of waves, a wave already is one."""
         return (self,)
 
     def addends(self) -> list[str]:
-        """Return the text of its cosine and of its sine, those that are not zero."""
+        """Return the texts of cosine and sine, without zeros."""
         parts = []
         for amplitude, function in ((self.cosine, "cos"), (self.sine, "sin")):
             if amplitude or (function == "cos" and not self.sine):
@@ -87,7 +78,7 @@ class Wave:
         return signed_sum(self.addends())
 
     def phase_text(self) -> str:
-        """Write it with one cosine and a phase: `5 cos(q1 - 2 q2 - 0.927295)`."""
+        """Return the text with one cosine and a phase: `5 cos(q1 - 2 q2 - 0.927295)`."""
         if not self.multiples or not self.sine or not self.cosine:
             return str(self)
         phase = math.atan2(-self.sine, self.cosine)
@@ -99,7 +90,7 @@ class Wave:
 
 @dataclass(frozen=True, slots=True)
 class Monomial:
-    """amplitude · Π cos^i q · sin^j q · Π d^power, with (angle, i, j) of each."""
+    """amplitude · Π cos^i q · sin^j q · Π d^power, with (angle, i, j) for each angle."""
 
     angles: tuple[tuple[str, int, int], ...]
     powers: Exponents
@@ -107,7 +98,6 @@ class Monomial:
 
     @property
     def names(self) -> frozenset[str]:
-        """The variables it depends on."""
         return frozenset([entry[0] for entry in self.angles] + [name for name, _ in self.powers])
 
     def evaluate(self, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -121,7 +111,7 @@ class Monomial:
         return result
 
     def waves(self) -> tuple[Wave, ...]:
-        """Return the same function as a sum of waves (Euler's formula, multiplied out)."""
+        """Return the same function as a sum of waves, by Euler's formula."""
         spectra = [_spectrum(cosines, sines) for _, cosines, sines in self.angles]
         total: dict[Exponents, complex] = {}
         for choice in itertools.product(*(spectrum.items() for spectrum in spectra)):
@@ -132,7 +122,6 @@ class Monomial:
         return collect((m, self.powers, self.amplitude * c) for m, c in total.items())
 
     def addends(self) -> list[str]:
-        """Return its text as the one addend it is."""
         return [str(self)]
 
     def __str__(self) -> str:
@@ -145,7 +134,7 @@ class Monomial:
 
 
 def collect(parts: Iterable[tuple[Exponents, Exponents, complex]]) -> tuple[Wave, ...]:
-    """Add Re(c·exp(iφ))·Πd^power over all parts: one wave each, in canonical order."""
+    """Add Re(c·exp(iφ))·Πd^power over all parts, to waves in canonical order."""
     total: dict[tuple[Exponents, Exponents], complex] = {}
     for multiples, powers, coefficient in parts:
         flip = bool(multiples) and multiples[0][1] < 0
@@ -159,14 +148,13 @@ def collect(parts: Iterable[tuple[Exponents, Exponents, complex]]) -> tuple[Wave
 
 
 def wave_order(wave: Wave) -> tuple[int, list[tuple[Order, int]], list[tuple[Order, int]]]:
-    """Sort key: fewest angles first, then low names, low multiples, low powers."""
+    """Return a sort key: fewest angles first, then low names, low multiples, low powers."""
     size = sum(abs(k) for _, k in wave.multiples)
     turns = [(name_order(name), -k) for name, k in wave.multiples]
     return (size, turns, [(name_order(name), power) for name, power in wave.powers])
 
 
 def signed_sum(parts: Iterable[str]) -> str:
-    """Join addends with their signs: `4 + 5 cos q2 - 3 sin q2`."""
     return " + ".join(parts).replace("+ -", "- ")
 
 
@@ -193,19 +181,18 @@ def _angle_sum(multiples: Exponents) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# A term: a coefficient of some inputs times a factor of others, part of one output.
+# Terms: a coefficient over some inputs times a factor of others.
 # --------------------------------------------------------------------------------------------------
 
-
-SAME = 1e-9  # two coefficients this close, relative to the largest, are the same
+SAME = 1e-9  # of the largest coefficient: smaller differences are rounding errors
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
     """`coefficient(arguments) · factor`: (15.75 + 10 cos q2) qdd1, in the unit of its output.
 
-    `factor` are the inputs that the coefficient is multiplied with (one twice for its square), and
-    `output` is the title of the output it is part of.
+    `factor` are the inputs that multiply the coefficient (a square has its input twice). `output`
+    is the title of the term's output.
     """
 
     name: str
@@ -216,7 +203,6 @@ class Term:
 
     @property
     def variables(self) -> tuple[Input, ...]:
-        """Every input once: those of the coefficient, then those of the factor."""
         return (*self.arguments, *dict.fromkeys(self.factor))
 
     def evaluate(self, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -227,15 +213,13 @@ class Term:
         return np.asarray(total)
 
     def waves(self) -> tuple[Wave, ...]:
-        """Return the coefficient as waves."""
         return tuple(wave for part in self.coefficient for wave in part.waves())
 
     def named(self, name: str) -> Term:
-        """Return the same term under another name."""
         return replace(self, name=name)
 
     def part(self, waves: Iterable[Wave]) -> Term:
-        """Return the term with only these waves, and only the variables they need."""
+        """Return the term with these waves only, and their variables."""
         kept = tuple(sorted(waves, key=wave_order))
         names = frozenset[str]().union(*(wave.names for wave in kept))
         arguments = tuple(v for v in self.arguments if v.name in names)
@@ -243,7 +227,7 @@ class Term:
 
     @property
     def factor_text(self) -> str:
-        """The factor as text: `qdd1`, `qd1 qd2`, `qd2^2`, or nothing."""
+        """The factor as text: `qdd1`, `qd1 qd2`, `qd2^2` or ""."""
         names = [variable.name for variable in self.factor]
         if len(names) == 2 and names[0] == names[1]:
             return f"{names[0]}^2"
@@ -253,7 +237,6 @@ class Term:
         return self._text([text for part in self.coefficient for text in part.addends()])
 
     def phase_text(self) -> str:
-        """Write each wave as one cosine with a phase."""
         return self._text([wave.phase_text() for wave in self.waves()])
 
     def _text(self, addends: Sequence[str]) -> str:
@@ -263,14 +246,13 @@ class Term:
         return f"{total if len(addends) == 1 else f'({total})'} {self.factor_text}"
 
     def parity(self, variable: Input) -> int:
-        """Return 1 where the term is even in the variable, -1 where odd, 0 where neither."""
         return self.reflection(variable, 0.0)
 
     def reflections(self, variable: Input) -> tuple[tuple[float, int], ...]:
         """Return every (point, sign) with f(2·point - x) = sign·f(x).
 
-        Angles are tried at multiples of pi/4 up to 3 pi/4 (each stands for itself plus pi), other
-        variables at zero and at the centre of their range.
+        Angles are tried at multiples of pi/4 up to 3 pi/4 (each is equivalent to itself plus pi),
+        other variables at zero and at the centre of their range.
         """
         points = [0.0, variable.reach.centre]
         if variable.angle:
@@ -279,19 +261,18 @@ class Term:
         return tuple((point, sign) for point, sign in found if sign)
 
     def reflection(self, variable: Input, point: float) -> int:
-        """Return s = ±1 where f(2·point - x) = s·f(x) for all x, otherwise 0."""
+        """Return s = ±1 if f(2·point - x) = s·f(x) for all x, else 0."""
         if variable in self.factor:
             return 0 if point else (-1) ** self.factor.count(variable)
-        here = {(w.multiples, w.powers): complex(w.cosine, -w.sine) for w in self.waves()}
+        here = _coefficients(self.waves())
         slack = SAME * max((abs(c) for c in here.values()), default=0.0)
-        there: Iterable[tuple[tuple[Exponents, Exponents], complex]]
+        mirrored: Iterable[tuple[tuple[Exponents, Exponents], complex]]
         if any(name == variable.name for _, powers in here for name, _ in powers):
-            mirrored = collect(_mirrored(self.waves(), variable, point))
-            there = [((w.multiples, w.powers), complex(w.cosine, -w.sine)) for w in mirrored]
+            mirrored = _coefficients(collect(_mirrored(self.waves(), variable, point))).items()
         else:
-            there = _turned_over(here, variable.name, point)
+            mirrored = _turned_over(here, variable.name, point)
         signs, missing = [1, -1], dict(here)
-        for key, mirror in there:
+        for key, mirror in mirrored:
             one = missing.pop(key, 0.0)
             signs = [sign for sign in signs if abs(mirror - sign * one) <= slack]
             if not signs:
@@ -299,10 +280,14 @@ class Term:
         return signs[0] if all(abs(one) <= slack for one in missing.values()) else 0
 
 
+def _coefficients(waves: Iterable[Wave]) -> dict[tuple[Exponents, Exponents], complex]:
+    return {(wave.multiples, wave.powers): complex(wave.cosine, -wave.sine) for wave in waves}
+
+
 def _turned_over(
     waves: Mapping[tuple[Exponents, Exponents], complex], angle: str, point: float
 ) -> Iterator[tuple[tuple[Exponents, Exponents], complex]]:
-    """Yield waves with an angle x replaced by 2·point - x: each is one wave again."""
+    """Yield waves with an angle x replaced by 2·point - x, one for each."""
     for (multiples, powers), coefficient in waves.items():
         turns = dict(multiples)
         k = turns.get(angle, 0)
@@ -311,7 +296,7 @@ def _turned_over(
             continue
         turns[angle] = -k
         turned = coefficient * cmath.exp(2j * k * point) if point else coefficient
-        if multiples[0][0] == angle:  # the first multiple is positive: name it by its conjugate
+        if multiples[0][0] == angle:  # the conjugate has a positive first multiple
             turns, turned = {j: -m for j, m in turns.items()}, turned.conjugate()
         yield (tuple(turns.items()), powers), turned
 
@@ -319,24 +304,18 @@ def _turned_over(
 def _mirrored(
     waves: Iterable[Wave], variable: Input, point: float
 ) -> Iterator[tuple[Exponents, Exponents, complex]]:
-    """Yield the waves with the variable x replaced by 2·point - x, as complex parts."""
+    """Yield the waves with x, which is no angle, replaced by 2·point - x, as complex parts."""
     name = variable.name
     for wave in waves:
         coefficient = complex(wave.cosine, -wave.sine)
-        k = dict(wave.multiples).get(name, 0)
-        turned = coefficient * np.exp(2j * k * point)
-        multiples = tuple((j, -m if j == name else m) for j, m in wave.multiples)
         power = dict(wave.powers).get(name, 0)
         others = tuple(entry for entry in wave.powers if entry[0] != name)
         for low in range(power + 1):  # (2p - x)^n by the binomial theorem
             weight = math.comb(power, low) * (2 * point) ** (power - low) * (-1) ** low
             if weight:
-                powers = tuple(sorted((*others, (name, low)), key=_order)) if low else others
-                yield multiples, powers, turned * weight
-
-
-def _order(power: tuple[str, int]) -> tuple[str, int]:
-    return name_order(power[0])
+                powers = (*others, (name, low)) if low else others
+                ordered = tuple(sorted(powers, key=lambda power: name_order(power[0])))
+                yield wave.multiples, ordered, coefficient * weight
 
 
 def evaluate_terms(

@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from bitarray import frozenbitarray
     from numpy.typing import NDArray
 
-
-# --------------------------------------------------------------------------------------------------
-# Deadlines: one clock for a piece of work and everything it starts.
-# --------------------------------------------------------------------------------------------------
+    U64 = NDArray[np.uint64]
+    I64 = NDArray[np.int64]
+    I32 = NDArray[np.int32]
+    F64 = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+    Intp = NDArray[np.intp]
 
 
 class Clock:
-    """Counts from its making; `deadline` is in seconds, None means no limit."""
+    """A deadline in seconds from now, None for none, shared by a task and its parts."""
 
     __slots__ = ("_end", "_start")
 
@@ -38,41 +40,35 @@ class Clock:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the clock was made."""
         return time.monotonic() - self._start
 
     @property
     def left(self) -> float:
-        """Seconds until the deadline, below 0 after it, infinite without one."""
         return float("inf") if self._end is None else self._end - time.monotonic()
 
     @property
     def over(self) -> bool:
-        """Whether the deadline has passed."""
         return self.left <= 0
 
 
 # --------------------------------------------------------------------------------------------------
-# Lists of product terms (cubes) as bit-vectors: the one representation all minimisers share.
+# Lists of product terms (cubes) as bit-vectors.
 #
-# A cube over `n` inputs and `m` outputs is held in positional notation. Bit `i` of `zero` says that
-# input `i` may be 0, bit `i` of `one` that it may be 1; both set is a don't-care literal, neither
-# set an empty cube. Bit `j` of `out` says that the cube belongs to output `j`. Bit `i` of a vector
-# is bit `i % 64` of its word `i // 64`; input 0 is the leftmost column of a PLA file. Unused bits
-# are 0.
+# Cubes are in positional notation. Bit `i` of `zero` is set if input `i` may be 0, bit `i` of `one`
+# if it may be 1. Both are set for an input without a literal, neither in an empty cube. Bit `j` of
+# `out` is set if the cube belongs to output `j`. Bit `i` of a vector is bit `i % 64` of its word
+# `i // 64`. Input 0 is the leftmost column of a PLA file. Unused bits are 0.
 # --------------------------------------------------------------------------------------------------
-
 
 _LETTERS = np.frombuffer(b"?01-", np.uint8)  # indexed by "may be 0" + 2 "may be 1"
 
 
 def words_for(bits: int) -> int:
-    """Return how many 64-bit words hold that many bits (at least one, so arrays keep a shape)."""
     return max(1, -(-bits // 64))
 
 
-def pack(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Pack a matrix of truth values, one row a vector, into words as this module's notes say."""
+def pack(bits: Flags) -> U64:
+    """Pack a matrix of truth values into words, one row per vector."""
     count, width = bits.shape
     octets = np.zeros((count, 8 * words_for(width)), np.uint8)
     packed = np.packbits(bits, axis=1, bitorder="little")
@@ -80,21 +76,21 @@ def pack(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return octets.view("<u8").astype(np.uint64, copy=False)
 
 
-def unpack(words: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
-    """Undo `pack`: one column a bit."""
+def unpack(words: U64, width: int) -> Flags:
+    """Undo `pack`: one column per bit."""
     octets = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(octets, axis=1, count=width, bitorder="little").view(np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cubes:
-    """An immutable list of cubes; the arrays are read-only, one row a cube."""
+    """An immutable list of cubes in read-only arrays with one row per cube."""
 
     inputs: int
     outputs: int
-    zero: NDArray[np.uint64]
-    one: NDArray[np.uint64]
-    out: NDArray[np.uint64]
+    zero: U64
+    one: U64
+    out: U64
 
     def __post_init__(self) -> None:
         count = len(self.zero)
@@ -111,15 +107,12 @@ class Cubes:
         return cls(inputs, outputs, none, none.copy(), np.zeros((0, words_for(outputs)), np.uint64))
 
     @classmethod
-    def from_bits(
-        cls, zero: NDArray[np.bool_], one: NDArray[np.bool_], out: NDArray[np.bool_]
-    ) -> Cubes:
-        """Build a list from truth matrices with one row a cube, one column an input or output."""
+    def from_bits(cls, zero: Flags, one: Flags, out: Flags) -> Cubes:
         return cls(zero.shape[1], out.shape[1], pack(zero), pack(one), pack(out))
 
     @classmethod
     def from_rows(cls, inputs: int, outputs: int, rows: Iterable[tuple[str, str]]) -> Cubes:
-        """Build a list from PLA-like rows: `("01-", "10")`; output letter 1 means "belongs"."""
+        """Build a list from PLA-like rows such as `("01-", "10")`."""
         pairs = list(rows)
         if any(len(term) != inputs or len(owners) != outputs for term, owners in pairs):
             raise ValueError(f"a row does not have {inputs} inputs and {outputs} outputs")
@@ -139,51 +132,52 @@ class Cubes:
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the cubes as PLA-like rows, the inverse of `from_rows` (`?` marks no value)."""
-        zero, one = unpack(self.zero, self.inputs), unpack(self.one, self.inputs)
-        terms = _LETTERS[zero + 2 * one.astype(np.uint8)]
         owners = unpack(self.out, self.outputs).astype(np.uint8) + ord("0")
         return [
             (term.tobytes().decode(), word.tobytes().decode())
-            for term, word in zip(terms, owners, strict=True)
+            for term, word in zip(self.letters(), owners, strict=True)
         ]
+
+    def letters(self) -> NDArray[np.uint8]:
+        """Return the input parts of `rows` as a matrix of ASCII codes."""
+        zero, one = unpack(self.zero, self.inputs), unpack(self.one, self.inputs)
+        codes: NDArray[np.uint8] = _LETTERS[zero + 2 * one.astype(np.uint8)]
+        return codes
 
     @property
     def literals(self) -> int:
-        """Number of input literals, each product counted once: the size of the AND plane."""
         return int(unpack(self.zero ^ self.one, self.inputs).sum())
 
     @property
     def connections(self) -> int:
-        """Number of (product, output) pairs: the size of the OR plane."""
         return int(unpack(self.out, self.outputs).sum())
 
-    def take(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Cubes:
-        """Return the cubes at those indices, or where the mask is true, in that order."""
+    def take(self, index: Intp | Flags) -> Cubes:
+        """Return the cubes at indices, in their order, or where a mask is true."""
         zero, one, out = self.zero[index], self.one[index], self.out[index]
         return Cubes(self.inputs, self.outputs, zero, one, out)
 
     def joined(self, other: Cubes) -> Cubes:
-        """Return the cubes of this list and then those of the other."""
+        """Return the cubes of this list followed by those of the other."""
         pairs = ((self.zero, other.zero), (self.one, other.one), (self.out, other.out))
         zero, one, out = (np.concatenate(pair) for pair in pairs)
         return Cubes(self.inputs, self.outputs, zero, one, out)
 
-    def owned_by(self, output: int) -> NDArray[np.bool_]:
+    def owned_by(self, output: int) -> Flags:
         """Return the mask of cubes that belong to an output."""
         word = self.out[:, output // 64]
         return (word >> np.uint64(output % 64) & np.uint64(1)).astype(np.bool_)
 
     def valid(self) -> Cubes:
-        """Return the list without cubes that are empty or belong to no output."""
-        full = pack(np.ones((1, self.inputs), np.bool_))[0]
-        keep = ((self.zero | self.one) == full).all(axis=1) & self.out.any(axis=1)
+        """Return the list without cubes that have no points or no outputs."""
+        keep = ((self.zero | self.one) == bit_mask(self.inputs)).all(axis=1) & self.out.any(axis=1)
         return self if keep.all() else self.take(keep)
 
     def canonical(self) -> Cubes:
         """Return the same cubes, duplicates merged, in the order of their rows as text."""
         if not len(self):
             return self
-        # Two bits a letter, so that numbers stand in the order of "-" < "0" < "1" (as in ASCII).
+        # Two bits per letter: numbers have the order of "-" < "0" < "1" (as in ASCII).
         keys = np.zeros((-(-self.inputs // 32) or 1, len(self)), np.uint64)
         two = np.uint64(2)
         for i in range(self.inputs):
@@ -202,15 +196,14 @@ class Cubes:
 # --------------------------------------------------------------------------------------------------
 # Cubes packed into one array, so that intersection, containment and counting need one loop.
 #
-# A packed cube is the row `zero words | one words | out words`. With it, a cube is an element of
-# one lattice: `a & b` is the intersection, `a & ~b == 0` says that `a` lies in `b`, and a larger
-# cube is one with more bits. A *point* is a packed cube with one value per input and a single
-# output.
+# A packed cube is the row `zero words | one words | out words`: `a & b` is the intersection, and
+# `a & ~b == 0` if and only if `a` lies in `b`. A larger cube has more bits. A *point* is a packed
+# cube with one value per input and a single output.
 # --------------------------------------------------------------------------------------------------
 
 
 @cache
-def bit_mask(bits: int) -> NDArray[np.uint64]:
+def bit_mask(bits: int) -> U64:
     """Return the words of a vector whose first `bits` bits are set."""
     mask = np.zeros(words_for(bits), np.uint64)
     for bit in range(bits):
@@ -221,45 +214,39 @@ def bit_mask(bits: int) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How many inputs and outputs a packed array has, and so where its words stand."""
+    """The numbers of inputs and outputs of a packed array, and the layout of its rows."""
 
     inputs: int
     outputs: int
 
     @property
     def words(self) -> int:
-        """Words per input plane."""
         return words_for(self.inputs)
 
     @property
     def out_at(self) -> int:
-        """Index of the first output word."""
         return 2 * self.words
 
     @property
     def width(self) -> int:
-        """Words of a packed cube."""
         return self.out_at + words_for(self.outputs)
 
-    def everything(self) -> NDArray[np.uint64]:
+    def everything(self) -> U64:
         """Return the packed cube of all inputs and all outputs."""
         inputs = bit_mask(self.inputs)
         return np.concatenate([inputs, inputs, bit_mask(self.outputs)])
 
-    def none(self) -> NDArray[np.uint64]:
-        """Return an empty packed list."""
+    def none(self) -> U64:
         return np.zeros((0, self.width), np.uint64)
 
 
-def packed(cubes: Cubes) -> NDArray[np.uint64]:
-    """Return the cubes as one array, without those that are empty (no input value or no output)."""
-    everything = bit_mask(cubes.inputs)
-    proper = ((cubes.zero | cubes.one) == everything).all(axis=1) & (cubes.out != 0).any(axis=1)
-    joined = np.concatenate([cubes.zero, cubes.one, cubes.out], axis=1)
-    return np.ascontiguousarray(joined[proper])
+def packed(cubes: Cubes) -> U64:
+    """Return the valid cubes as one array."""
+    cubes = cubes.valid()
+    return np.concatenate([cubes.zero, cubes.one, cubes.out], axis=1)
 
 
-def unpacked(rows: NDArray[np.uint64], shape: Shape) -> Cubes:
+def unpacked(rows: U64, shape: Shape) -> Cubes:
     """Return the packed cubes as `Cubes`, in the same order."""
     words, out_at = shape.words, shape.out_at
     return Cubes(
@@ -271,7 +258,7 @@ def unpacked(rows: NDArray[np.uint64], shape: Shape) -> Cubes:
     )
 
 
-def literals(rows: NDArray[np.uint64], shape: Shape) -> NDArray[np.int64]:
+def literals(rows: U64, shape: Shape) -> I64:
     """Return the number of input literals of every cube."""
     words = shape.words
     both = rows[:, :words] & rows[:, words : shape.out_at]
@@ -279,34 +266,28 @@ def literals(rows: NDArray[np.uint64], shape: Shape) -> NDArray[np.int64]:
     return np.asarray(shape.inputs - free, np.int64)
 
 
-def size_order(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return an order by falling number of bits, ties by the bits themselves: the same always."""
+def size_order(rows: U64) -> Intp:
+    """Return an order by falling number of bits, ties by the bits themselves."""
     bits = np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
     keys = [rows[:, column] for column in range(rows.shape[1])]
     return np.lexsort([*keys, -bits])
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled loops over truth tables.
-#
-# Cubes are (value, free) pairs over index bits, as `dense.IndexCubes` has them.
+# Compiled loops over truth tables; cubes are (value, free) pairs as in `IndexCubes`.
 # --------------------------------------------------------------------------------------------------
-
 
 # mypy: disable-error-code="untyped-decorator"
 
 
 # Bit x of LOW_BITS[b] is index bit b of point x, within a word.
-LOW_BITS = np.array(
-    [sum(1 << x for x in range(64) if x >> b & 1) for b in range(6)],
-    np.uint64,
-)
+LOW_BITS = np.array([sum(1 << x for x in range(64) if x >> b & 1) for b in range(6)], np.uint64)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def word_mask(value: int, free: int, inputs: int) -> np.uint64:
-    """Return which points of a word a cube takes, as far as the six lowest bits decide."""
+    """Return the points of a word that a cube covers, by the six lowest index bits."""
     mask = ALL
     for b in range(min(6, inputs)):
         if not free >> b & 1:
@@ -317,13 +298,7 @@ def word_mask(value: int, free: int, inputs: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def rasterise(  # noqa: D103
-    value: NDArray[np.int64],
-    free: NDArray[np.int64],
-    out: NDArray[np.uint64],
-    inputs: int,
-    target: NDArray[np.uint64],
-) -> None:
+def rasterise(value: I64, free: I64, out: U64, inputs: int, target: U64) -> None:
     for c in range(len(value)):
         mask = word_mask(value[c], free[c], inputs)
         base = value[c] >> 6
@@ -341,14 +316,8 @@ def rasterise(  # noqa: D103
 
 
 @njit(cache=True, nogil=True)
-def signatures(
-    value: NDArray[np.int64],
-    free: NDArray[np.int64],
-    out: NDArray[np.uint64],
-    key: NDArray[np.uint64],
-    sums: NDArray[np.uint64],
-) -> None:
-    """Add each cube's key to the points it covers: equal sums mark rows with equal columns."""
+def signatures(value: I64, free: I64, out: U64, key: U64, sums: U64) -> None:
+    """Add the key of each cube to the points it covers; points of equal sums are in equal cubes."""
     for c in range(len(value)):
         for j in range(len(sums)):
             if out[c, j >> 6] >> np.uint64(j & 63) & np.uint64(1):
@@ -361,17 +330,10 @@ def signatures(
 
 
 @njit(cache=True, nogil=True)
-def rows_of(
-    value: NDArray[np.int64],
-    free: NDArray[np.int64],
-    out: NDArray[np.uint64],
-    row: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    rows: NDArray[np.int32],
-) -> int:
-    """List the rows of each cube; `row` numbers the points that stand for a row, others are -1.
+def rows_of(value: I64, free: I64, out: U64, row: I32, starts: I64, rows: I32) -> int:
+    """List the rows of each cube; `row` has the row number of each point, or -1.
 
-    With an empty `rows` only counts, into `starts`.
+    With an empty `rows` the function only counts, into `starts`.
     """
     total = 0
     for c in range(len(value)):
@@ -396,20 +358,17 @@ def rows_of(
 # Functions of few inputs as truth tables: one bit-vector of 2^n bits per output for ON and DC.
 # --------------------------------------------------------------------------------------------------
 
-
 MOST_INPUTS = 22
-MOST_BITS = 1 << 25  # per plane: 4 MiB, but a cover may need as many products as points
+MOST_BITS = 1 << 25  # per plane: 4 MiB; a cover may need a product for every point
 SMALL = 512  # points in all outputs
 MOST_WORK = 1 << 31  # words a rasterisation may touch: about a second
 
 
 def is_small(inputs: int, outputs: int) -> bool:
-    """Tell whether work on a function may be over before compiled loops are loaded."""
     return inputs <= MOST_INPUTS and outputs << inputs <= SMALL
 
 
 def fits(inputs: int, outputs: int) -> bool:
-    """Tell whether a function of that size may be held as truth tables."""
     return inputs <= MOST_INPUTS and (outputs << inputs) <= MOST_BITS
 
 
@@ -417,13 +376,13 @@ def fits(inputs: int, outputs: int) -> bool:
 class IndexCubes:
     """Cubes over index bits: point x lies in a cube where `x & ~free == value`."""
 
-    value: NDArray[np.int64]
-    free: NDArray[np.int64]
-    out: NDArray[np.uint64]
+    value: I64
+    free: I64
+    out: U64
 
 
 def to_index(cubes: Cubes) -> IndexCubes:
-    """Return valid cubes of at most 62 inputs with input i moved to index bit n - 1 - i."""
+    """Return valid cubes of at most 62 inputs; input i becomes index bit n - 1 - i."""
     cubes = cubes.valid()
     value = np.zeros(len(cubes), np.int64)
     free = np.zeros(len(cubes), np.int64)
@@ -451,12 +410,12 @@ def from_index(inputs: int, outputs: int, cubes: IndexCubes) -> Cubes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dense:
-    """An incompletely specified function as truth tables; ON and DC are disjoint."""
+    """An incompletely specified function as truth tables of disjoint ON and DC sets."""
 
     inputs: int
     outputs: int
-    on: NDArray[np.uint64]
-    dc: NDArray[np.uint64]
+    on: U64
+    dc: U64
 
     def __post_init__(self) -> None:
         shape = (self.outputs, words_for(1 << self.inputs))
@@ -472,25 +431,17 @@ class Dense:
 
     @property
     def universe(self) -> np.uint64:
-        """The bits of a word that stand for points."""
         return np.uint64((1 << min(64, 1 << self.inputs)) - 1)
 
     @property
-    def off(self) -> NDArray[np.uint64]:
-        """The points where each output must be 0."""
+    def off(self) -> U64:
         return ~(self.on | self.dc) & self.universe
 
     @classmethod
     def from_columns(
-        cls,
-        inputs: int,
-        on: Sequence[frozenbitarray],
-        dc: Sequence[frozenbitarray] | None = None,
+        cls, inputs: int, on: Sequence[frozenbitarray], dc: Sequence[frozenbitarray] | None = None
     ) -> Dense:
-        """Build a table from one column per output, its index the input word as an integer.
-
-        A point set in both columns is a don't-care.
-        """
+        """Build a table from one column per output; points set in both columns are don't-cares."""
         if dc is not None and len(dc) != len(on):
             raise ValueError(f"{len(on)} ON columns but {len(dc)} DC columns")
         if not fits(inputs, len(on)):
@@ -500,11 +451,10 @@ class Dense:
         return cls(inputs, len(on), required & ~free, free)
 
     def columns(self) -> tuple[tuple[frozenbitarray, ...], tuple[frozenbitarray, ...]]:
-        """Return the ON and the DC columns, the inverse of `from_columns`."""
         return self._column(self.on), self._column(self.dc)
 
-    def _column(self, words: NDArray[np.uint64]) -> tuple[frozenbitarray, ...]:
-        from bitarray import bitarray, frozenbitarray  # noqa: PLC0415 (only who asks needs it)
+    def _column(self, words: U64) -> tuple[frozenbitarray, ...]:
+        from bitarray import bitarray, frozenbitarray  # noqa: PLC0415 (rarely needed)
 
         columns = []
         for row in words:
@@ -514,8 +464,8 @@ class Dense:
         return tuple(columns)
 
 
-def _words(inputs: int, columns: Sequence[frozenbitarray]) -> NDArray[np.uint64]:
-    """Return columns as rows of words, whatever the order of bits in their bytes."""
+def _words(inputs: int, columns: Sequence[frozenbitarray]) -> U64:
+    """Return columns, of either bit order, as rows of words."""
     octets = np.zeros((len(columns), 8 * words_for(1 << inputs)), np.uint8)
     for row, column in zip(octets, columns, strict=True):
         if len(column) != 1 << inputs:
@@ -527,14 +477,14 @@ def _words(inputs: int, columns: Sequence[frozenbitarray]) -> NDArray[np.uint64]
     return octets.view("<u8").astype(np.uint64, copy=False)
 
 
-def points_of(planes: NDArray[np.uint64], inputs: int) -> NDArray[np.bool_]:
-    """Return bit-vectors as truth values, one row an output."""
+def points_of(planes: U64, inputs: int) -> Flags:
+    """Return bit-vectors as truth values with one row per output."""
     octets = planes.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(octets, axis=1, count=1 << inputs, bitorder="little").view(np.bool_)
 
 
 def work(index: IndexCubes, low: int = 6) -> float:
-    """Return how many (word, output) pairs cubes touch; with low = 0, (point, output) pairs."""
+    """Return the number of (word, output) pairs that cubes touch; with low=0, (point, output)."""
     free = np.zeros(len(index.free), np.int64)
     for bit in range(low, MOST_INPUTS):
         free += index.free >> bit & 1
@@ -543,12 +493,11 @@ def work(index: IndexCubes, low: int = 6) -> float:
 
 
 def raster_work(cubes: Cubes) -> float:
-    """Return how many words `rasterised` would touch."""
     return work(to_index(cubes)) if cubes.inputs <= MOST_INPUTS else float("inf")
 
 
-def rasterised(cubes: Cubes) -> NDArray[np.uint64]:
-    """Return the union of the cubes of each output as bit-vectors."""
+def rasterised(cubes: Cubes) -> U64:
+    """Return the union of the cubes of each output as a bit-vector."""
     target = np.zeros((cubes.outputs, words_for(1 << cubes.inputs)), np.uint64)
     index = to_index(cubes)
     rasterise(index.value, index.free, index.out, cubes.inputs, target)
@@ -556,5 +505,4 @@ def rasterised(cubes: Cubes) -> NDArray[np.uint64]:
 
 
 def point(inputs: int, index: int) -> str:
-    """Return a point as the letters of a PLA row."""
     return f"{index:0{inputs}b}" if inputs else ""

@@ -1,4 +1,4 @@
-"""Espresso (pyeda's C engine) as a worker runs it, which may crash or exceed limits."""
+"""Espresso (pyeda's C engine), for a worker: it may crash or exceed limits. Needs no numpy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _OWNER = bytes.maketrans(b"012", bytes([0, 1, 2]))
 
 
 def minimised(job: dict[str, int], data: bytes) -> tuple[bytes, float]:
-    """Return rows of letters, made from others, and the seconds that took."""
+    """Minimise rows of letters; return rows of letters and the seconds of the C engine."""
     from pyeda.boolalg import espresso  # noqa: PLC0415 (under the memory limit)
 
     inputs, outputs = job["inputs"], job["outputs"]

@@ -1,13 +1,13 @@
 """Exact multi-output minimisation: fewest products, then fewest literals, with a proof.
 
-1. All multi-output primes (`primes`).
-2. Points of ON as rows of a covering problem (`points`).
-3. Essential primes, dominance, independent blocks (`covering`).
-4. Bounds from both sides, then HiGHS on what is left (`blocks`, `milp`), until no point is missed
-   and both bounds meet (`search`).
-5. The same once more for the literals; at last outputs that a product need not serve are dropped.
+1. List all multi-output primes, with points of ON as rows of a covering problem (`primes`).
+2. Remove essential primes and dominated rows and columns; split into blocks (`setcover`).
+3. Bound from both sides, and solve the rest (`solvers`), until no point is missed and both bounds
+   meet.
+4. Do the same for the literals; drop superfluous outputs of products.
 
-Where the primes are too many, points and the products that hold them take their place (`unlisted`).
+If there are too many primes, points and the sets of them in a product take their place
+(`unlisted`).
 """
 
 from __future__ import annotations
@@ -46,37 +46,22 @@ from boolcomp.twolevel.unlisted import LONGEST, Unlisted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.twolevel.cubes import I64, U64, Cubes
     from boolcomp.twolevel.function import Function
     from boolcomp.twolevel.primes import Demands
     from boolcomp.twolevel.setcover import CoverMatrix, Solution
 
 
-# --------------------------------------------------------------------------------------------------
-# The search for a minimum cover: solve the rows known, look for points missed, and again.
-#
-# The optimum over some of the rows is a lower bound for all of them, and a cover that misses no
-# point is an upper bound; once they meet the minimum is proved.
-# --------------------------------------------------------------------------------------------------
-
-
 class MinimumCover:
-    """An anytime search: `best` (columns of a whole cover, or None) and `bound` improve as it runs.
+    """An anytime search for a minimum cover: solve the known rows, add missed points, repeat.
 
-    What of the bound is proved in whole numbers is `exact`; the rest is branch and bound's in
-    floating point, and so is the least of the literals where they are not `literals_exact`.
-    `fewest` looks for the fewest columns, `lightest` then for the least cost among those.
+    The optimum over some rows is a lower bound (`bound`); a cover that misses no point (`best`, its
+    columns, or None) is an upper bound. `exact` is the bound proved in whole numbers; `bound` may
+    be proved by branch and bound in floating point. Likewise the minimum of the literals, unless
+    `literals_exact`.
     """
 
-    def __init__(
-        self,
-        demands: Demands,
-        cost: NDArray[np.int64],
-        milp: Milp,
-        start: NDArray[np.int64] | None = None,
-    ) -> None:
+    def __init__(self, demands: Demands, cost: I64, milp: Milp, start: I64 | None = None) -> None:
         self.best = start
         self.bound = self.exact = 0
         self.literals_exact = True
@@ -87,11 +72,10 @@ class MinimumCover:
 
     @property
     def proved(self) -> bool:
-        """Whether no cover has fewer columns than `best`."""
         return self.best is not None and self.bound >= len(self.best)
 
     def fewest(self, end: float) -> bool:
-        """Search for the fewest columns until `time.monotonic()` is `end`; tell whether proved."""
+        """Search for the fewest columns until `time.monotonic()` is `end`; tell if proved."""
         free = np.zeros(len(self._cost), np.int64)
         while not self.proved:
             try:
@@ -112,9 +96,9 @@ class MinimumCover:
         return True
 
     def lightest(self, end: float) -> bool:
-        """After `fewest` proved a minimum: least cost with as many columns; tell if proved."""
+        """Search for the least cost of as many columns, after `fewest` is True; tell if proved."""
         while time.monotonic() < end:
-            assert self.best is not None  # noqa: S101 (the caller asked `fewest` first)
+            assert self.best is not None  # noqa: S101 (the caller runs `fewest` first)
             try:
                 essential, core = reduced(self._demands.matrix, self._cost, end)
                 found = self._light_core(core, len(self.best) - len(essential), end)
@@ -130,10 +114,8 @@ class MinimumCover:
                 return exact
         return False
 
-    def _covered(
-        self, cost: NDArray[np.int64], end: float
-    ) -> tuple[NDArray[np.int64], CoverMatrix]:
-        """Add rows until a greedy cover of them misses no point; return the last reduction."""
+    def _covered(self, cost: I64, end: float) -> tuple[I64, CoverMatrix]:
+        """Add rows until a greedy cover misses no point; return the last reduction."""
         while True:
             essential, core = reduced(self._demands.matrix, cost, end)
             greedy = np.concatenate([essential, greedy_columns(core)])
@@ -145,12 +127,12 @@ class MinimumCover:
             if time.monotonic() > end:
                 raise SearchEndedError
 
-    def _offer(self, columns: NDArray[np.int64]) -> None:
+    def _offer(self, columns: I64) -> None:
         if self.best is None or len(columns) < len(self.best):
             self.best = np.sort(columns)
 
-    def _minimum(self, core: CoverMatrix, end: float) -> tuple[NDArray[np.int64], int, int]:
-        """Return columns that meet every row of a core, and proved bounds on their number."""
+    def _minimum(self, core: CoverMatrix, end: float) -> tuple[I64, int, int]:
+        """Return columns that cover a core, and proved bounds on their number."""
         chosen, bound, exact = [np.zeros(0, np.int64)], 0, 0
         for block in core.blocks():
             solution = self._block(block, end)
@@ -160,7 +142,7 @@ class MinimumCover:
         return np.concatenate(chosen), bound, exact
 
     def _block(self, block: CoverMatrix, end: float) -> Solution:
-        """Solve a block; blocks solved before are remembered."""
+        """Solve a block, with a cache."""
         key = (block.starts.tobytes(), block.indices.tobytes())
         known = self._solved.get(key)
         if known is not None:
@@ -170,14 +152,12 @@ class MinimumCover:
             self._solved[key] = solution
         return solution
 
-    def _light_core(
-        self, core: CoverMatrix, count: int, end: float
-    ) -> tuple[NDArray[np.int64], bool] | None:
-        """Return `count` columns of little cost that meet a core, and whether it is the least."""
+    def _light_core(self, core: CoverMatrix, count: int, end: float) -> tuple[I64, bool] | None:
+        """Return `count` columns that cover a core at low cost, and whether it is the least."""
         blocks = list(core.blocks())
         chosen, exact = [np.zeros(0, np.int64)], True
         for k, block in enumerate(blocks):
-            least = count  # what is left for the last and largest block
+            least = count  # the rest, for the last and largest block
             if k + 1 < len(blocks):
                 solution = self._block(block, end)
                 if not solution.proved:
@@ -199,22 +179,10 @@ class MinimumCover:
         return np.concatenate(chosen), exact
 
 
-# --------------------------------------------------------------------------------------------------
-# Exact multi-output minimisation: fewest products, then fewest literals, with a proof.
-# --------------------------------------------------------------------------------------------------
-
-
-PRIME_LIMIT = 400_000
-"""The most primes that are listed; beyond, nothing is proved but a bound."""
-
-WITHOUT = 0.35
-"""The part of the time that is kept for what needs no list of primes."""
-
-WITHOUT_WIDE = 0.8
-"""Likewise where truth tables do not fit: the primes of such functions are mostly too many."""
-
-AT_ONCE = 0.1
-"""The part of the time after which listing primes begins, if no proof without was found."""
+PRIME_LIMIT = 400_000  # listed primes, at most
+# Shares of the time: for a proof without a list of primes, the same for functions without truth
+# tables (they often have too many primes), and before primes are listed.
+WITHOUT, WITHOUT_WIDE, AT_ONCE = 0.35, 0.8, 0.1
 
 
 def minimise_exact(
@@ -227,11 +195,10 @@ def minimise_exact(
 ) -> Cover:
     """Return a cover with the fewest products and, among those, the fewest literals.
 
-    `deadline` is in seconds (infinity allowed); compiling loops, once after installing, does not
-    count. Where it ends first, or there are more than `prime_limit` primes, the best cover known
-    (at worst `start`) comes with a proved lower bound and a note. `start` is any cover of the
-    function (ValueError if it is none), by default its own ON cubes; `memory` limits HiGHS, in
-    bytes.
+    `deadline` is in seconds (infinity allowed), without the compilation of loops. If it ends first,
+    or there are more than `prime_limit` primes, the result is the best cover known, with a proved
+    lower bound and a note. `start` is any cover of the function (ValueError otherwise), by default
+    its ON cubes; `memory` limits HiGHS, in bytes.
     """
     if not interpreting():
         warm_exact()
@@ -243,11 +210,13 @@ def minimise_exact(
         on, dont_care = sets_of(function, start, clock)
     except GaveUpError:
         note = "deadline reached before ON and DC were known as cubes"
-        return Cover(_at_once(function) if given is None else given, "given", note=note)
+        if given is None:
+            given = minterms(function.dense) if function.given_on is None else function.given_on
+        return Cover(given, "given", note=note)
     first = on if start is None else packed(start)
     allowed = np.concatenate([on, dont_care])
     unlisted = Unlisted(function, first, (on, dont_care, allowed))
-    if shape.inputs > LEAF_INPUTS:  # else listing all primes takes no time
+    if shape.inputs > LEAF_INPUTS:  # else all primes are listed at once
         known = unlisted.needed(Clock(AT_ONCE * clock.left))
         if known.proved:
             return replace(known, seconds=clock.elapsed)
@@ -264,13 +233,8 @@ def minimise_exact(
     return Cover(cubes, "exact", proved, bound, clock.elapsed, note)
 
 
-def _at_once(function: Function) -> Cubes:
-    """Return a cover that takes no search."""
-    return minterms(function.dense) if function.given_on is None else function.given_on
-
-
 def _sound(function: Function, start: Cubes | None, clock: Clock) -> Cubes | None:
-    """Return the start if it was found to be a cover in time; ValueError if it is none."""
+    """Return the start if it was verified in time; ValueError if it is no cover."""
     if start is None:
         return None
     try:
@@ -282,10 +246,8 @@ def _sound(function: Function, start: Cubes | None, clock: Clock) -> Cubes | Non
     return start
 
 
-def sets_of(
-    function: Function, start: Cubes | None, clock: Clock
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return cubes around all of ON within ON and DC, and cubes of all of DC.
+def sets_of(function: Function, start: Cubes | None, clock: Clock) -> tuple[U64, U64]:
+    """Return cubes that cover ON within ON and DC, and cubes of DC.
 
     Raises `GaveUpError` where the clock runs out first.
     """
@@ -294,7 +256,8 @@ def sets_of(
         return packed(function.on), packed(function.dc)
     if not function.is_dense:
         assert function.given_off is not None  # noqa: S101 (else it would be given or dense)
-        return packed(function.on), packed(_free(function, clock))
+        free = complement(function.on.joined(function.given_off), clock)
+        return packed(function.on), packed(free.joined(function.dc))
     table = function.dense
     on = isop(table, clock) if start is None else start
     nothing = table.dc & ~table.dc
@@ -304,28 +267,14 @@ def sets_of(
     return packed(on), packed(dont_care)
 
 
-def demands_of(
-    on: NDArray[np.uint64],
-    dont_care: NDArray[np.uint64],
-    primes: NDArray[np.uint64],
-    shape: Shape,
-    clock: Clock,
-) -> Demands:
-    """Return what of ON the primes are to cover: a table where it fits, else points as missed."""
+def demands_of(on: U64, dont_care: U64, primes: U64, shape: Shape, clock: Clock) -> Demands:
+    """Return the points to cover: in a table where it fits, else points as they are missed."""
     kind = TableDemands if TableDemands.fits(primes, shape, clock.left) else SearchedDemands
     return kind(on, dont_care, primes, shape)
 
 
-def _free(function: Function, clock: Clock) -> Cubes:
-    """Return the points outside OFF and ON, where OFF is given."""
-    assert function.given_off is not None  # noqa: S101 (the caller looked)
-    return complement(function.on.joined(function.given_off), clock).joined(function.dc)
-
-
-def _searched(
-    demands: Demands, first: NDArray[np.uint64], memory: int, end: float
-) -> tuple[NDArray[np.uint64], bool, int, str]:
-    """Return the best cover, whether it is proved, the bound, and what fell short."""
+def _searched(demands: Demands, first: U64, memory: int, end: float) -> tuple[U64, bool, int, str]:
+    """Return the best cover, whether it is proved, the bound, and a note."""
     note = ""
     with Milp(memory) as milp:
         search = MinimumCover(demands, literals(demands.primes, demands.shape), milp)
@@ -338,72 +287,68 @@ def _searched(
         if not proved:
             note = "deadline reached before the proof"
         elif not search.lightest(end):
-            note = "deadline reached before the literals were proved least"
+            note = "deadline reached before the literals were proved minimal"
         note = "; ".join([*filter(None, [note]), *_in_floating_point(search)])
     return demands.primes[search.best], proved, search.bound, note
 
 
 def _in_floating_point(search: MinimumCover) -> Iterator[str]:
-    """Say what is proved by branch and bound in floating point alone."""
+    """Yield a note on results that are proved in floating point only."""
     if search.exact < search.bound:
         yield (
             f"at least {search.bound} by branch and bound in floating point; in whole numbers "
             f"at least {search.exact}"
         )
     elif not search.literals_exact:
-        yield "that literals are least is proved in floating point"
+        yield "the minimum of literals is proved in floating point only"
 
 
 # --------------------------------------------------------------------------------------------------
-# Covers of least cost, where a product and a literal each have a price: exact, with a bound.
+# Covers of least cost, for prices of products and literals: exact, with a bound.
 #
-# Among all covers of least cost there is one of primes, because a product within a prime has no
-# fewer literals. So it is the covering problem of `exact`, with a price on every column.
+# There is a cover of least cost made of primes, because a product within a prime has no fewer
+# literals. This is the covering problem above with a price on every column.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST = 1_000_000
 NAMED = {"products": (1, 0), "literals": (0, 1)}
 
 
-class Prices(NamedTuple):
-    """What a product costs, and each of its literals."""
+class ProductPrices(NamedTuple):
+    """The cost of a product and of each of its literals."""
 
     product: int
     literal: int
 
-    def of(self, cubes: NDArray[np.uint64], shape: Shape) -> NDArray[np.int64]:
-        """Return the cost of every packed cube."""
+    def of(self, cubes: U64, shape: Shape) -> I64:
         return self.product + self.literal * literals(cubes, shape)
 
 
-class Priced(NamedTuple):
-    """A cover, what it costs, and what any cover costs at least."""
+class PricedCover(NamedTuple):
+    """A cover, its cost, and a lower bound on the cost of any cover."""
 
     cover: Cover
     cost: int
     bound: int
 
 
-def prices(text: str) -> Prices:
-    """Read `products`, `literals`, or two whole numbers: `3:1` for a product and a literal."""
+def prices(text: str) -> ProductPrices:
+    """Parse `products`, `literals`, or whole numbers for a product and a literal: `3:1`."""
     if text in NAMED:
-        return Prices(*NAMED[text])
+        return ProductPrices(*NAMED[text])
     first, colon, second = text.partition(":")
     if not (colon and all(part.isascii() and part.isdigit() for part in (first, second))):
-        raise UsageError(
-            f"cost {shown(text)}: products, literals, or prices of a product and a literal: 3:1"
-        )
-    found = Prices(int(first), int(second))
+        raise UsageError(f"cost {shown(text)}: give products, literals, or prices of both, as 3:1")
+    found = ProductPrices(int(first), int(second))
     if not 0 < max(found) <= MOST:
-        raise UsageError(f"cost {shown(text)}: prices are 0 to {MOST}, and one of them is not 0")
+        raise UsageError(f"cost {shown(text)}: prices are 0 to {MOST}, at least one above 0")
     return found
 
 
 def cheapest(
-    function: Function, price: Prices, start: Cover, deadline: float | None = None
-) -> Priced:
-    """Return a cover of least cost; at the deadline the best one known, at worst the start."""
+    function: Function, price: ProductPrices, start: Cover, deadline: float | None = None
+) -> PricedCover:
+    """Return a cover of least cost; at the deadline the best one known."""
     warm_exact()
     clock = Clock(min(LONGEST, LONGEST if deadline is None else deadline))
     end = time.monotonic() + 0.97 * clock.left
@@ -415,19 +360,17 @@ def cheapest(
         demands = demands_of(on, free, primes, shape, clock)
         chosen, bound = _least(demands, price.of(primes, shape), end)
     except (GaveUpError, PrimesTooManyError, SearchEndedError):
-        return Priced(start, first, 0)
+        return PricedCover(start, first, 0)
     if chosen is None or int(price.of(primes[chosen], shape).sum()) > first:
-        return Priced(start, first, bound)
+        return PricedCover(start, first, bound)
     found = without_idle_outputs(primes[chosen], free, shape, end)
     cubes = unpacked(found, shape).canonical()
     cost = int(price.of(found, shape).sum())
-    return Priced(Cover(cubes, "exact", seconds=clock.elapsed), cost, bound)
+    return PricedCover(Cover(cubes, "exact", seconds=clock.elapsed), cost, bound)
 
 
-def _least(
-    demands: Demands, cost: NDArray[np.int64], end: float
-) -> tuple[NDArray[np.int64] | None, int]:
-    """Return columns of least cost, None where they were not found, and a bound."""
+def _least(demands: Demands, cost: I64, end: float) -> tuple[I64 | None, int]:
+    """Return columns of least cost, or None, and a bound."""
     bound = 0
     with Milp(MEMORY) as milp:
         while time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""What is minimised (`Function`) and what comes out (`Cover`)."""
+"""Functions (`Function`), their covers (`Cover`), verification, quick covers and Karnaugh maps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from boolcomp.base.errors import DataError
 from boolcomp.twolevel import cubes as truth
-from boolcomp.twolevel import function_kernels
 from boolcomp.twolevel import function_kernels as kernels
 from boolcomp.twolevel.cubes import (
     Clock,
@@ -26,7 +25,6 @@ from boolcomp.twolevel.cubes import (
     unpack,
     words_for,
 )
-from boolcomp.twolevel.function_kernels import missed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,29 +32,28 @@ if TYPE_CHECKING:
     from bitarray import frozenbitarray
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cubes import Shape
+    from boolcomp.twolevel.cubes import U64, Flags, Intp, Shape
 
     Values = NDArray[np.uint8]
 
 
 # --------------------------------------------------------------------------------------------------
-# What a list of cubes leaves uncovered, by cofactor recursion: for functions of many inputs.
+# The uncovered part of a list of cubes, by cofactor recursion, for functions of many inputs.
 # --------------------------------------------------------------------------------------------------
 
-
-_LIST_BUDGET = 1 << 22  # cubes looked at between two looks at the clock: some ten milliseconds
+_LIST_BUDGET = 1 << 22  # visits to cubes between checks of the clock: some ten milliseconds
 _MOST_MEMBERS = 1 << 27
 _MOST_WORDS = 1 << 23  # 64 MB
 
 
 class GaveUpError(Exception):
-    """The clock ran out, or the walk would need too much memory."""
+    """The clock ran out, or the walk needs too much memory."""
 
 
-def buffers(inputs: int, room: int, leaves: int = 1) -> kernels.Walk:
-    """Return the buffers of walks over cubes of so many inputs, with room for so many members."""
+def buffers(inputs: int, room: int, leaves: int = 1) -> kernels.ExploreBuffers:
+    """Return buffers of walks over cubes of `inputs` inputs, with room for `room` members."""
     words, depth = words_for(inputs), inputs + 3
-    return kernels.Walk(
+    return kernels.ExploreBuffers(
         members=np.zeros(room, np.int32), start=np.zeros(depth, np.int64),
         split=np.zeros(depth, np.int64), side=np.zeros(depth, np.int64),
         region=np.zeros((2, words), np.uint64), state=np.array([0, 0, 1, 0], np.int64),
@@ -65,10 +62,10 @@ def buffers(inputs: int, room: int, leaves: int = 1) -> kernels.Walk:
     )  # fmt: skip
 
 
-def _enlarged(walk: kernels.Walk, most: int) -> kernels.Walk:
-    """Double the buffer that is full; raise `GaveUpError` where it has grown too large."""
+def _enlarged(walk: kernels.ExploreBuffers, limit: int) -> kernels.ExploreBuffers:
+    """Double the full buffer; raise `GaveUpError` where it is too large."""
     if walk.state[1] == len(walk.leaves):
-        if walk.leaves.size > _MOST_WORDS or len(walk.leaves) >= most:
+        if walk.leaves.size > _MOST_WORDS or len(walk.leaves) >= limit:
             raise GaveUpError
         return walk._replace(leaves=np.concatenate([walk.leaves, np.zeros_like(walk.leaves)]))
     if walk.members.size > _MOST_MEMBERS:
@@ -76,10 +73,8 @@ def _enlarged(walk: kernels.Walk, most: int) -> kernels.Walk:
     return walk._replace(members=np.concatenate([walk.members, np.zeros_like(walk.members)]))
 
 
-def first_uncovered(
-    targets: Cubes, cubes: Cubes, clock: Clock | None = None
-) -> NDArray[np.uint64] | None:
-    """Return a part of some target outside every cube (outputs ignored), or None if there is none.
+def first_uncovered(targets: Cubes, cubes: Cubes, clock: Clock | None = None) -> U64 | None:
+    """Return a part of some target outside all cubes (outputs ignored), or None if there is none.
 
     Raises `GaveUpError` where the clock runs out.
     """
@@ -103,10 +98,8 @@ def first_uncovered(
             budget *= 2
 
 
-def uncovered_parts(
-    cubes: Cubes, clock: Clock | None = None, most: int = _MOST_WORDS
-) -> NDArray[np.uint64]:
-    """Return what the cubes leave uncovered, as disjoint regions; gives up beyond `most`."""
+def uncovered_parts(cubes: Cubes, clock: Clock | None = None, limit: int = _MOST_WORDS) -> U64:
+    """Return the uncovered points as disjoint regions; `GaveUpError` beyond `limit` of them."""
     clock = clock or Clock()
     walk = buffers(cubes.inputs, 8 * len(cubes) + 64, 64)
     walk.region[:] = pack(np.ones((1, cubes.inputs), np.bool_))
@@ -117,23 +110,23 @@ def uncovered_parts(
         if status == kernels.DONE:
             return walk.leaves[: walk.state[1]]
         if status == kernels.MORE_ROOM:
-            walk = _enlarged(walk, most)
+            walk = _enlarged(walk, limit)
         if clock.over:
             raise GaveUpError
 
 
-def complement(cubes: Cubes, clock: Clock | None = None, most: int = _MOST_WORDS) -> Cubes:
-    """Return cubes for the points each output's cubes leave; equal parts are shared.
+def complement(cubes: Cubes, clock: Clock | None = None, limit: int = _MOST_WORDS) -> Cubes:
+    """Return the complement of every output; equal cubes are shared.
 
-    Raises `GaveUpError` where the clock runs out or there are more than about `most` cubes.
+    Raises `GaveUpError` where the clock runs out or there are more than about `limit` cubes.
     """
     zeros, ones, outs = [cubes.zero[:0]], [cubes.one[:0]], [cubes.out[:0]]
     total = 0
     for j in range(cubes.outputs):
         mine = cubes.take(cubes.owned_by(j))
-        parts = uncovered_parts(mine, clock, most)
+        parts = uncovered_parts(mine, clock, limit)
         total += len(parts)
-        if total > most or (clock is not None and clock.over):
+        if total > limit or (clock is not None and clock.over):
             raise GaveUpError
         zeros.append(parts[:, 0])
         ones.append(parts[:, 1])
@@ -144,26 +137,25 @@ def complement(cubes: Cubes, clock: Clock | None = None, most: int = _MOST_WORDS
     return Cubes(cubes.inputs, cubes.outputs, zero, one, out).canonical()
 
 
-def some_point(region: NDArray[np.uint64], inputs: int) -> str:
+def some_point(region: U64, inputs: int) -> str:
     """Return a point of a region as the letters of a PLA row."""
     zero = unpack(region[:1], inputs)[0]
     return "".join("0" if may_be_zero else "1" for may_be_zero in zero)
 
 
 # --------------------------------------------------------------------------------------------------
-# Does a cover implement a function? Decided exactly; where not, a point says so.
+# Exact verification of a cover; a counterexample is a point.
 #
 # Functions of few inputs are compared as truth tables, others by cofactor recursion on cube lists.
 # --------------------------------------------------------------------------------------------------
 
-
-_PAIRS = 1 << 26  # pairs of cubes compared between two looks at the clock
-_FEW_PAIRS = 1 << 24  # fewer than these are compared without drawing truth tables
+_PAIRS = 1 << 26  # pairs of cubes compared between checks of the clock
+_FEW_PAIRS = 1 << 24  # fewer are compared without truth tables
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A point where a cover is wrong: it must have `expected` there and has the other value."""
+    """A point where a cover does not have the value `expected`."""
 
     output: int
     point: str
@@ -177,9 +169,9 @@ class Witness:
 
 
 def verify(function: Function, cubes: Cubes, clock: Clock | None = None) -> Witness | None:
-    """Return a point where the cover is wrong, or None where it is right.
+    """Return a point where the cover is wrong, or None if it is right.
 
-    Raises `lists.GaveUpError` where the clock runs out first (functions of many inputs only).
+    Raises `GaveUpError` where the clock runs out first (functions of many inputs only).
     """
     if (cubes.inputs, cubes.outputs) != (function.inputs, function.outputs):
         raise ValueError("the cover has other inputs or outputs than the function")
@@ -191,14 +183,14 @@ def verify(function: Function, cubes: Cubes, clock: Clock | None = None) -> Witn
 
 def _verify_dense(table: truth.Dense, cubes: Cubes) -> Witness | None:
     got = truth.rasterised(cubes)
-    for wrong, expected in ((table.on & ~got, 1), (table.off & got, 0)):
-        place = _first_bit(wrong)
+    for faults, expected in ((table.on & ~got, 1), (table.off & got, 0)):
+        place = _first_bit(faults)
         if place is not None:
             return Witness(place[0], truth.point(table.inputs, place[1]), expected)
     return None
 
 
-def _first_bit(planes: NDArray[np.uint64]) -> tuple[int, int] | None:
+def _first_bit(planes: U64) -> tuple[int, int] | None:
     """Return row and index of some set bit."""
     where = np.flatnonzero(planes.ravel())
     if not len(where):
@@ -209,7 +201,6 @@ def _first_bit(planes: NDArray[np.uint64]) -> tuple[int, int] | None:
 
 
 def missing(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | None:
-    """Return a required point outside the cover."""
     return _outside(function.on, cubes.joined(function.dc), 1, clock)
 
 
@@ -236,14 +227,12 @@ def _outside(targets: Cubes, space: Cubes, expected: int, clock: Clock | None) -
 
 
 def _not_contained(targets: Cubes, space: Cubes) -> Cubes:
-    """Return the targets for the outputs where no single cube of `space` holds them."""
+    """Return the targets with the outputs where no single cube of `space` contains them."""
     targets = targets.valid()
     if not 0 < len(targets) * len(space) <= _FEW_PAIRS:
         return targets
     out = targets.out.copy()
-    function_kernels.drop_contained(
-        targets.zero, targets.one, out, space.zero, space.one, space.out
-    )
+    kernels.drop_contained(targets.zero, targets.one, out, space.zero, space.one, space.out)
     return Cubes(targets.inputs, targets.outputs, targets.zero, targets.one, out).valid()
 
 
@@ -260,13 +249,9 @@ def meeting(first: Cubes, second: Cubes, clock: Clock | None = None) -> tuple[in
     ):
         place = _first_bit(truth.rasterised(first) & truth.rasterised(second))
         return None if place is None else (place[0], truth.point(first.inputs, place[1]))
-    return _meeting_by_pairs(first, second, clock)
-
-
-def _meeting_by_pairs(first: Cubes, second: Cubes, clock: Clock | None) -> tuple[int, str] | None:
     step = max(1, _PAIRS // len(second))
     for start in range(0, len(first), step):
-        i, k = function_kernels.first_meeting(
+        i, k = kernels.first_meeting(
             first.zero, first.one, first.out, second.zero, second.one, second.out,
             first.inputs, start, min(start + step, len(first)),
         )  # fmt: skip
@@ -281,26 +266,24 @@ def _meeting_by_pairs(first: Cubes, second: Cubes, clock: Clock | None) -> tuple
 
 
 # --------------------------------------------------------------------------------------------------
-# Irredundant sums of products, fast: the first cover of everything (Minato 1992, Morreale 1970).
+# Irredundant sums of products (Minato 1992, Morreale 1970): the first cover of every function.
 #
 #     isop(L, U):  L0' = L0 & ~U1    f0 = isop(L0', U0)
 #                  L1' = L1 & ~U0    f1 = isop(L1', U1)
 #                  L*  = (L0 & ~f0) | (L1 & ~f1)    f* = isop(L*, U0 & U1)
 #                  f   = ~x f0 | x f1 | f*
 #
-# run for all outputs at once: where U is constant 1 for some output with something left to cover,
-# one product is emitted, shared by every output whose U is constant 1 there.
+# run for all outputs at once. Where U is constant 1 for some output with uncovered points, one
+# product is emitted, shared by all outputs whose U is constant 1 there.
 # --------------------------------------------------------------------------------------------------
 
-
-_ISOP_BUDGET = 1 << 20  # words of work between two looks at the clock: a millisecond or two
+_ISOP_BUDGET = 1 << 20  # words of work between checks of the clock: a millisecond or two
 
 
 def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
-    """Return an irredundant cover of a table; None where the clock ran out before the end.
+    """Return an irredundant cover of a table; None where the clock ran out.
 
-    Every product is needed by the outputs it was made for; products may carry further outputs that
-    allow them, so single outputs of a product can be superfluous.
+    Every product is needed by some outputs; it may have further, superfluous ones.
     """
     inputs, outputs = table.inputs, table.outputs
     if outputs == 0:
@@ -317,20 +300,9 @@ def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
     out = np.zeros((1024, words_for(outputs)), np.uint64)
     while True:
         status = kernels.isop(
-            inputs,
-            outputs,
-            lower,
-            upper,
-            done,
-            at,
-            stage,
-            path,
-            state,
-            value,
-            free,
-            out,
+            inputs, outputs, lower, upper, done, at, stage, path, state, value, free, out,
             _ISOP_BUDGET,
-        )
+        )  # fmt: skip
         if status == kernels.ISOP_DONE:
             break
         if status == kernels.ISOP_MORE_ROOM:
@@ -342,7 +314,7 @@ def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
     return from_index(inputs, outputs, found)
 
 
-def _spread(words: NDArray[np.uint64], inputs: int) -> NDArray[np.uint64]:
+def _spread(words: U64, inputs: int) -> U64:
     """Repeat a table of fewer than 64 points over its word."""
     for bit in range(inputs, 6):
         words = words | words << np.uint64(1 << bit)
@@ -350,7 +322,7 @@ def _spread(words: NDArray[np.uint64], inputs: int) -> NDArray[np.uint64]:
 
 
 def minterms(table: Dense) -> Cubes:
-    """Return the cover with one product per point, in canonical order: the last resort."""
+    """Return the cover with one product per point, in canonical order."""
     union = np.bitwise_or.reduce(table.on, axis=0)[None, :]
     value = np.flatnonzero(points_of(union, table.inputs)).astype(np.int64)
     out = pack(points_of(table.on, table.inputs)[:, value].T)
@@ -358,7 +330,7 @@ def minterms(table: Dense) -> Cubes:
 
 
 # --------------------------------------------------------------------------------------------------
-# What is minimised (`Function`) and what comes out (`Cover`).
+# Functions and covers.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -366,9 +338,9 @@ def minterms(table: Dense) -> Cubes:
 class Function:
     """A multi-output, incompletely specified function, as cubes or as truth tables or as both.
 
-    A cover must hold every point of `on` that is not in `dc`, and no point of `off`. Where `off` is
-    not given it is everything outside `on` and `dc`; where it is given, all else is a don't-care,
-    and `dc` only says so again. Make one with `from_cubes`, `from_columns` or `from_dense`.
+    A cover must contain every point of `on` that is not in `dc`, and no point of `off`. By default
+    `off` is everything outside `on` and `dc`; if it is given, all other points outside `on` are
+    don't-cares. Make one with `from_cubes`, `from_columns` or `from_dense`.
     """
 
     inputs: int
@@ -388,27 +360,27 @@ class Function:
         dc = none if dc is None else dc.valid()
         function = cls(on.inputs, on.outputs, on.valid(), dc, off if off is None else off.valid())
         if function.given_off is not None:
-            _refuse_overlap(function.on.joined(dc), function.given_off)
+            witness = meeting(function.on.joined(dc), function.given_off)
+            if witness is not None:
+                raise DataError(
+                    f"output {witness[0]} is both in the ON or DC set and in the OFF set "
+                    f"at inputs {witness[1]!r}"
+                )
         return function
 
     @classmethod
     def from_columns(
-        cls,
-        inputs: int,
-        on: Sequence[frozenbitarray],
-        dc: Sequence[frozenbitarray] | None = None,
+        cls, inputs: int, on: Sequence[frozenbitarray], dc: Sequence[frozenbitarray] | None = None
     ) -> Function:
-        """Build a function from one column of 2^inputs bits per output; DC wins over ON."""
         return cls.from_dense(Dense.from_columns(inputs, on, dc))
 
     @classmethod
     def from_dense(cls, table: Dense) -> Function:
-        """Build a function from truth tables."""
         return cls(table.inputs, table.outputs, given_table=table)
 
     @cached_property
     def is_dense(self) -> bool:
-        """Whether `dense` exists: few enough inputs and not too much work to draw."""
+        """Whether `dense` exists: few inputs, and little work to fill the tables."""
         if self.given_table is not None:
             return True
         if not truth.fits(self.inputs, self.outputs):
@@ -418,7 +390,7 @@ class Function:
 
     @cached_property
     def dense(self) -> Dense:
-        """The function as truth tables (2^inputs bits an output: ask `is_dense` first)."""
+        """The function as truth tables of 2^inputs bits per output; requires `is_dense`."""
         if self.given_table is not None:
             return self.given_table
         on, dc = truth.rasterised(self.on), truth.rasterised(self.dc)
@@ -430,7 +402,7 @@ class Function:
 
     @cached_property
     def on(self) -> Cubes:
-        """Cubes of the points to cover: as given, else a cover that may also take DC points."""
+        """Cubes of the points to cover: as given, else a cover that may include DC points."""
         if self.given_on is not None:
             return self.given_on
         return _cubes_of(self.dense)
@@ -444,9 +416,9 @@ class Function:
         return _cubes_of(Dense(self.inputs, self.outputs, table.dc, table.dc & ~table.dc))
 
     def stated(self, clock: Clock | None = None) -> Function:
-        """Return the function with all of its don't-cares in `dc`, also those that OFF leaves over.
+        """Return the function with all don't-cares in `dc`, including those implied by OFF.
 
-        Raises `lists.GaveUpError` where the clock runs out.
+        Raises `GaveUpError` where the clock runs out.
         """
         if self.given_off is None:
             return self
@@ -457,7 +429,7 @@ class Function:
     def off(self) -> Cubes:
         """Cubes of the points where an output must be 0, derived where they were not given.
 
-        For functions of many inputs this may take very long: `lists.complement` has a clock.
+        For functions of many inputs this may take very long: `complement` has a clock.
         """
         if self.given_off is not None:
             return self.given_off
@@ -468,7 +440,7 @@ class Function:
 
 
 def in_phase(function: Function, phase: Sequence[bool]) -> Function:
-    """Return the function with ON and OFF exchanged for every output that is False in `phase`."""
+    """Return the function with the outputs that are False in `phase` complemented."""
     if all(phase):
         return function
     kept = pack(np.array([phase], np.bool_))
@@ -478,14 +450,14 @@ def in_phase(function: Function, phase: Sequence[bool]) -> Function:
         on = np.where(upright, table.on, table.off)
         return Function.from_dense(Dense(table.inputs, table.outputs, on, table.dc.copy()))
     ones, zeros = function.on, function.off
-    turned = _of_outputs(ones, kept).joined(_of_outputs(zeros, ~kept))
+    phased = _of_outputs(ones, kept).joined(_of_outputs(zeros, ~kept))
     given = function.given_off is not None
     off = _of_outputs(zeros, kept).joined(_of_outputs(ones, ~kept)) if given else None
-    return Function.from_cubes(turned, function.dc, off)
+    return Function.from_cubes(phased, function.dc, off)
 
 
-def _of_outputs(cubes: Cubes, mask: NDArray[np.uint64]) -> Cubes:
-    """Return cubes for the outputs of a mask alone."""
+def _of_outputs(cubes: Cubes, mask: U64) -> Cubes:
+    """Return cubes with the outputs of a mask only."""
     out = cubes.out & mask
     return Cubes(cubes.inputs, cubes.outputs, cubes.zero, cubes.one, out).valid()
 
@@ -496,22 +468,13 @@ def _cubes_of(table: Dense) -> Cubes:
     return cubes
 
 
-def _refuse_overlap(allowed: Cubes, off: Cubes) -> None:
-    witness = meeting(allowed, off)
-    if witness is not None:
-        output, point = witness
-        raise DataError(
-            f"output {output} is both in the ON or DC set and in the OFF set at inputs {point!r}"
-        )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Cover:
-    """A sum of products for every output, and what is known about it.
+    """A sum of products for every output.
 
-    `proved` says that no cover has fewer products; `lower_bound` is the best bound proved on that
-    number; `note` says what went wrong, or why nothing was proved; empty where there is nothing to
-    say. `method` is what made the cover, which is not always what was asked for.
+    `proved` is True if no cover has fewer products; `lower_bound` is the largest proved bound on
+    that number. `note` explains failures and missing proofs. `method` made the cover; it may differ
+    from the requested one. A product of several outputs counts once.
     """
 
     cubes: Cubes
@@ -523,26 +486,21 @@ class Cover:
 
     @property
     def products(self) -> int:
-        """Number of product terms; one shared by several outputs counts once."""
         return len(self.cubes)
 
     @property
     def literals(self) -> int:
-        """Number of input literals of all products."""
         return self.cubes.literals
 
     @property
     def connections(self) -> int:
-        """Number of (product, output) pairs."""
         return self.cubes.connections
 
     @property
     def shared(self) -> int:
-        """Number of products that serve more than one output."""
         return int((unpack(self.cubes.out, self.cubes.outputs).sum(axis=1) > 1).sum())
 
     def _repr_html_(self) -> str:
-        """Return maps of its outputs, for notebooks, or its text where it has many inputs."""
         return cover_html(self)
 
     def __repr__(self) -> str:
@@ -555,35 +513,29 @@ class Cover:
 
 
 # --------------------------------------------------------------------------------------------------
-# Points that a cover misses: the one question behind lazy rows, idle outputs and points apart.
+# Points that a cover misses.
 # --------------------------------------------------------------------------------------------------
 
-
 STEPS = 10_000
-"""Steps of the search for a missed point before the clock is looked at."""
+"""Steps of the search for a missed point between checks of the clock, at first."""
 
 
 class SearchEndedError(Exception):
-    """The time ended before the search for a missed point did."""
+    """The time ended before the search."""
 
 
-def serving(cubes: NDArray[np.uint64], output: int, shape: Shape) -> NDArray[np.bool_]:
+def serving(cubes: U64, output: int, shape: Shape) -> Flags:
     """Return the mask of packed cubes that belong to an output."""
     word = cubes[:, shape.out_at + output // 64]
-    mask: NDArray[np.bool_] = (word >> np.uint64(output % 64) & np.uint64(1)) != 0
+    mask: Flags = (word >> np.uint64(output % 64) & np.uint64(1)) != 0
     return mask
 
 
-def missed_part(
-    cover: NDArray[np.uint64],
-    cube: NDArray[np.uint64],
-    taste: NDArray[np.uint64],
-    end: float,
-) -> NDArray[np.uint64] | None:
+def missed_part(cover: U64, cube: U64, preferred: U64, end: float) -> U64 | None:
     """Return a part of a cube outside every cube of `cover`, or None when there is none.
 
-    All are input planes. `taste` (input values) says which half of a cube to look at first. Raises
-    `SearchEndedError` when `time.monotonic()` passes `end`.
+    All are input planes. `preferred` (input values) selects the half of a cube searched first.
+    Raises `SearchEndedError` when `time.monotonic()` passes `end`.
     """
     if time.monotonic() > end:
         raise SearchEndedError
@@ -591,7 +543,7 @@ def missed_part(
     steps = STEPS
     while True:
         budget = np.array([steps], np.int64)
-        if missed(cover, part, taste, budget):
+        if kernels.missed(cover, part, preferred, budget):
             return part
         if budget[0] >= 0:
             return None
@@ -600,30 +552,21 @@ def missed_part(
         steps *= 4
 
 
-def point_of(
-    part: NDArray[np.uint64], taste: NDArray[np.uint64], output: int, shape: Shape
-) -> NDArray[np.uint64]:
-    """Return the point of a part of the input space that is nearest to `taste`, packed."""
+def point_of(part: U64, preferred: U64, output: int, shape: Shape) -> U64:
+    """Return the point of a cube nearest to `preferred`, packed."""
     words = shape.words
     point = np.zeros(shape.width, np.uint64)
     zero, one = part[:words], part[words:]
-    point[words : shape.out_at] = one & (~zero | taste)
+    point[words : shape.out_at] = one & (~zero | preferred)
     point[:words] = zero & ~point[words : shape.out_at]
     point[shape.out_at + output // 64] = np.uint64(1 << (output % 64))
     return point
 
 
-# --------------------------------------------------------------------------------------------------
-# Products freed from outputs that other products serve already.
-# --------------------------------------------------------------------------------------------------
+def without_idle_outputs(cover: U64, dont_care: U64, shape: Shape, end: float) -> U64:
+    """Remove superfluous outputs of products, and products without outputs, until `end`.
 
-
-def without_idle_outputs(
-    cover: NDArray[np.uint64], dont_care: NDArray[np.uint64], shape: Shape, end: float
-) -> NDArray[np.uint64]:
-    """Return the products with fewer outputs, still a cover; those left without any are dropped.
-
-    Products of many literals give up outputs first. At `end` what is done is done.
+    Products with many literals lose outputs first.
     """
     cover = cover.copy()
     order = np.argsort(-literals(cover, shape), kind="stable")
@@ -638,26 +581,19 @@ def without_idle_outputs(
     return cover[cover[:, shape.out_at :].any(axis=1)]
 
 
-def _thin(
-    cover: NDArray[np.uint64],
-    free: NDArray[np.uint64],
-    order: NDArray[np.intp],
-    output: int,
-    shape: Shape,
-    end: float,
-) -> None:
-    """Take one output, in place, from every product that is covered without it there."""
+def _thin(cover: U64, free: U64, order: Intp, output: int, shape: Shape, end: float) -> None:
+    """Remove one output, in place, from every product that the others cover there."""
     planes = shape.out_at
     bit = np.uint64(1 << (output % 64))
-    taste = np.zeros(shape.words, np.uint64)
+    preferred = np.zeros(shape.words, np.uint64)
     for k in order:
         if not cover[k, planes + output // 64] & bit:
             continue
         cover[k, planes + output // 64] &= ~bit
         others = [cover[serving(cover, output, shape), :planes], free[:, :planes]]
-        # The product lies in ON and DC, so what DC and the others miss of it is ON.
+        # The product lies in ON and DC, so a part that DC and the others miss is in ON.
         try:
-            part = missed_part(np.concatenate(others), cover[k, :planes], taste, end)
+            part = missed_part(np.concatenate(others), cover[k, :planes], preferred, end)
         except SearchEndedError:
             cover[k, planes + output // 64] |= bit
             raise
@@ -666,18 +602,17 @@ def _thin(
 
 
 # --------------------------------------------------------------------------------------------------
-# Karnaugh maps: truth tables of at most six inputs in Gray order, with products on them, as SVG.
+# Karnaugh maps: truth tables of at most six inputs in Gray order, with products, as SVG.
 #
-# The first bits count the rows, the others the columns, both in Gray order, so that neighbours
-# differ in one input. Values are 0, 1 and 2 (either will do).
+# The first input bits number the rows, the others the columns, both in Gray order: neighbours
+# differ in one input. Values are 0, 1 and 2 (don't-care).
 # --------------------------------------------------------------------------------------------------
 
-
-DRAWN = 6  # inputs of a map whose cells are squares
-MOST = 8  # outputs of a cover that are drawn
-CELL, EDGE = 34, 58  # pixels: of a square, of the room for names beside it
+DRAWN = 6  # inputs of a map, at most
+MOST = 8  # outputs of a drawn cover, at most
+CELL, EDGE = 34, 58  # pixels of a cell, and of the margin for names
 COLOURS = 8
-# For notebooks, where a page's style sheet is not: colours that can be told apart (Okabe and Ito).
+# For notebooks, which have no style sheet: distinguishable colours (Okabe and Ito).
 INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255", "#666666")
 STYLE = (
     "svg.karnaugh{max-width:24rem;margin:.3rem;background:#fff}"
@@ -689,7 +624,7 @@ STYLE = (
 
 
 def cover_html(cover: Cover) -> str:
-    """Return a cover for notebooks: a map of every output where they are few, else its text."""
+    """Return maps of the outputs of a small cover, else its text, for notebooks."""
     cubes, head = cover.cubes, repr(cover).partition("\n")[0]
     if not (0 < cubes.inputs <= DRAWN and 0 < cubes.outputs <= MOST):
         return f"<pre>{html.escape(repr(cover))}</pre>"
@@ -705,23 +640,21 @@ def cover_html(cover: Cover) -> str:
 
 
 def holds(cube: str, minterm: int) -> bool:
-    """Tell whether a product of letters 0, 1, - holds a minterm, whose highest bit comes first."""
+    """Tell whether a product of letters 0, 1, - contains a minterm, highest bit first."""
     last = len(cube) - 1
     return all(letter in {"-", "01"[minterm >> (last - k) & 1]} for k, letter in enumerate(cube))
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number of things in words: one of them has no s."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def gray(k: int) -> int:
-    """Return the Gray word of a place."""
     return k ^ k >> 1
 
 
 def cells(values: Values, rows: int) -> Values:
-    """Return a truth table (minterms in order) as its map, (rows, columns)."""
+    """Return a truth table (minterms in order) as a map of (rows, columns)."""
     inputs = len(values).bit_length() - 1
     down = np.array([gray(k) for k in range(1 << rows)])
     along = np.array([gray(k) for k in range(1 << (inputs - rows))])
@@ -729,11 +662,11 @@ def cells(values: Values, rows: int) -> Values:
 
 
 def karnaugh(values: Values, rows: int, names: Sequence[str], cubes: Sequence[str] = ()) -> str:
-    """Return a map of at most six inputs as SVG, with the products that hold its ones."""
+    """Return a map of at most six inputs with loops of products, as SVG."""
     found = cells(values, rows)
-    high, wide = found.shape
+    down, along = found.shape
     left = EDGE if rows else 20
-    width, height = left + CELL * wide + 12, EDGE + CELL * high + 12
+    width, height = left + CELL * along + 12, EDGE + CELL * down + 12
     columns = len(names) - rows
     shown = f"map of {', '.join(names)}, with {counted(len(cubes), 'product')}"
     lines = [
@@ -743,17 +676,17 @@ def karnaugh(values: Values, rows: int, names: Sequence[str], cubes: Sequence[st
         )
     ]
     lines.append(_name(left - 8, 14, " ".join(names[:rows]), "end") if rows else "")
-    lines.append(_name(left + CELL * wide / 2, 14, " ".join(names[rows:]), "middle"))
+    lines.append(_name(left + CELL * along / 2, 14, " ".join(names[rows:]), "middle"))
     lines += [
         _name(left + CELL * (k + 0.5), EDGE - 8, _word(k, columns), "middle", "word")
-        for k in range(wide)
+        for k in range(along)
     ]
     lines += [
         _name(left - 8, EDGE + CELL * (k + 0.5) + 4, _word(k, rows), "end", "word")
-        for k in range(high if rows else 0)
+        for k in range(down if rows else 0)
     ]
-    for r in range(high):
-        for c in range(wide):
+    for r in range(down):
+        for c in range(along):
             value = int(found[r, c])
             x, y = left + CELL * c, EDGE + CELL * r
             minterm = gray(r) << columns | gray(c)
@@ -763,7 +696,7 @@ def karnaugh(values: Values, rows: int, names: Sequence[str], cubes: Sequence[st
             )
             lines.append(_name(x + CELL / 2, y + CELL / 2 + 5, "01–"[value], "middle", "digit"))
     for k, cube in enumerate(cubes):
-        lines += _loops(k, cube, rows, (left, EDGE), (high, wide))
+        lines += _loops(k, cube, rows, (left, EDGE), (down, along))
     return "\n".join([*filter(None, lines), "</svg>"])
 
 
@@ -779,7 +712,7 @@ def _word(place: int, bits: int) -> str:
 def _loops(
     k: int, cube: str, rows: int, corner: tuple[int, int], shape: tuple[int, int]
 ) -> list[str]:
-    """Return a product as loops about its cells: open to a side where it goes on behind it."""
+    """Return a product as loops around its cells, open where it continues on the opposite side."""
     inset = 3 + 3 * (k % 3)
     over = 7
     loops = []
@@ -798,14 +731,12 @@ def _loops(
     return loops
 
 
-def _places(part: str, count: int) -> list[int]:
-    return [k for k in range(count) if holds(part, gray(k))]
-
-
 def _runs(part: str, count: int) -> list[tuple[int, int]]:
-    """Return the places of a cube on an axis as runs from … to before."""
+    """Return the positions of a cube on an axis as runs (first, end)."""
     runs: list[tuple[int, int]] = []
-    for k in _places(part, count):
+    for k in range(count):
+        if not holds(part, gray(k)):
+            continue
         if runs and runs[-1][1] == k:
             runs[-1] = (runs[-1][0], k + 1)
         else:
@@ -814,6 +745,6 @@ def _runs(part: str, count: int) -> list[tuple[int, int]]:
 
 
 def _around(part: str, count: int) -> bool:
-    """Tell whether a cube holds both ends of an axis, and not all of it: they are neighbours."""
+    """Tell whether a cube wraps around: it contains both ends of an axis, but not all of it."""
     runs = _runs(part, count)
     return len(runs) == 2 and runs[0][0] == 0 and runs[1][1] == count

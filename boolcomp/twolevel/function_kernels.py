@@ -1,4 +1,4 @@
-"""Compiled loops over lists of cubes of any number of inputs."""
+"""Compiled loops of irredundant sums, missed points and walks over lists of cubes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from boolcomp.base.loops import njit
 from boolcomp.twolevel.cubes import ALL, LOW_BITS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from boolcomp.twolevel.cubes import I32, I64, U64
 
 
 # --------------------------------------------------------------------------------------------------
 # The compiled loop of the irredundant sum of products.
 # --------------------------------------------------------------------------------------------------
 
-
-# ruff: noqa: PLR0917 (a compiled loop takes its arrays one by one)
+# ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
 # mypy: disable-error-code="untyped-decorator"
 
 
@@ -27,7 +26,7 @@ ISOP_DONE, ISOP_MORE_ROOM, ISOP_PAUSED = 0, 1, 2
 
 @njit(cache=True, nogil=True, inline="always")
 def _halves(word: np.uint64, b: int) -> tuple[np.uint64, np.uint64]:
-    """Return both cofactors of a word by a low index bit, each spread over the whole word."""
+    """Return both cofactors of a word by a low index bit, spread over the word."""
     mask = LOW_BITS[b]
     shift = np.uint64(1 << b)
     low = word & ~mask
@@ -36,20 +35,16 @@ def _halves(word: np.uint64, b: int) -> tuple[np.uint64, np.uint64]:
 
 
 @njit(cache=True, nogil=True)
-def _constant_outputs(
-    lower: NDArray[np.uint64],
-    upper: NDArray[np.uint64],
-    full: NDArray[np.uint64],
-) -> tuple[bool, bool]:
-    """Mark in `full` the outputs allowed everywhere; tell if one is needed, if others are."""
+def _constant_outputs(lower: U64, upper: U64, full: U64) -> tuple[bool, bool]:
+    """Mark the outputs allowed everywhere in `full`; tell if one of them, if another is needed."""
     needed = False
     others = False
     full[:] = 0
     for j in range(len(lower)):
-        wanted = False
+        required = False
         for w in range(lower.shape[1]):
             if lower[j, w]:
-                wanted = True
+                required = True
                 break
         allowed = True
         for w in range(lower.shape[1]):
@@ -58,22 +53,17 @@ def _constant_outputs(
                 break
         if allowed:
             full[j // 64] |= np.uint64(1) << np.uint64(j % 64)
-            needed = needed or wanted
+            needed = needed or required
         else:
-            others = others or wanted
+            others = others or required
     return needed, others
 
 
 @njit(cache=True, nogil=True)
 def _half_problem(
-    lower: NDArray[np.uint64],
-    upper: NDArray[np.uint64],
-    b: int,
-    side: int,
-    next_lower: NDArray[np.uint64],
-    next_upper: NDArray[np.uint64],
+    lower: U64, upper: U64, b: int, side: int, next_lower: U64, next_upper: U64
 ) -> None:
-    """Pose what must be covered by products with index bit `b` equal to `side`."""
+    """Set up the subproblem of products with index bit `b` equal to `side`."""
     size = next_lower.shape[1]
     for j in range(len(lower)):
         for w in range(size):
@@ -91,14 +81,9 @@ def _half_problem(
 
 @njit(cache=True, nogil=True)
 def _rest_problem(
-    lower: NDArray[np.uint64],
-    upper: NDArray[np.uint64],
-    done: NDArray[np.uint64],
-    b: int,
-    next_lower: NDArray[np.uint64],
-    next_upper: NDArray[np.uint64],
+    lower: U64, upper: U64, done: U64, b: int, next_lower: U64, next_upper: U64
 ) -> None:
-    """Pose what products without index bit `b` must cover."""
+    """Set up the subproblem of products without index bit `b`."""
     size = next_lower.shape[1]
     for j in range(len(lower)):
         for w in range(size):
@@ -114,8 +99,8 @@ def _rest_problem(
 
 
 @njit(cache=True, nogil=True)
-def _collect(done: NDArray[np.uint64], child: NDArray[np.uint64], b: int, side: int) -> None:
-    """Enter what the products of a subproblem cover (side 2: of both halves)."""
+def _collect(done: U64, child: U64, b: int, side: int) -> None:
+    """Add the points that the products of a subproblem cover (side 2: in both halves)."""
     size = child.shape[1]
     for j in range(len(done)):
         for w in range(size):
@@ -131,17 +116,13 @@ def _collect(done: NDArray[np.uint64], child: NDArray[np.uint64], b: int, side: 
 
 
 @njit(cache=True, nogil=True)
-def _view(flat: NDArray[np.uint64], at: NDArray[np.int64], level: int, m: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _view(flat: U64, at: I64, level: int, m: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
     return flat[at[level] : at[level + 1]].reshape(m, (at[level + 1] - at[level]) // m)
 
 
 @njit(cache=True, nogil=True)
-def _emit(
-    done: NDArray[np.uint64],
-    lower: NDArray[np.uint64],
-    full: NDArray[np.uint64],
-) -> None:
-    """Book that a product covers the outputs of `full` everywhere."""
+def _emit(done: U64, lower: U64, full: U64) -> None:
+    """Mark the outputs of `full` as covered everywhere."""
     for j in range(len(done)):
         if full[j // 64] >> np.uint64(j % 64) & np.uint64(1):
             for w in range(done.shape[1]):
@@ -151,25 +132,14 @@ def _emit(
 
 @njit(cache=True, nogil=True)
 def isop(
-    inputs: int,
-    outputs: int,
-    lower: NDArray[np.uint64],
-    upper: NDArray[np.uint64],
-    done: NDArray[np.uint64],
-    at: NDArray[np.int64],
-    stage: NDArray[np.int64],
-    path: NDArray[np.int64],
-    state: NDArray[np.int64],
-    value: NDArray[np.int64],
-    free: NDArray[np.int64],
-    out: NDArray[np.uint64],
-    budget: int,
-) -> int:
+    inputs: int, outputs: int, lower: U64, upper: U64, done: U64, at: I64, stage: I64, path: I64,
+    state: I64, value: I64, free: I64, out: U64, budget: int,
+) -> int:  # fmt: skip
     """Run until done, until the arrays of products are full, or for `budget` words of work.
 
-    Level k splits index bit `inputs - 1 - k`; `lower`, `upper` and `done` hold one problem a level
-    from `at[k]` on. `stage` counts the subproblems a level has posed, `path` holds (value, free) of
-    the level's cube, `state` the current level and the number of products: a call resumes there.
+    Level k splits index bit `inputs - 1 - k`; `lower`, `upper` and `done` hold one problem per
+    level from `at[k]` on. `stage` counts the subproblems of a level, `path` holds (value, free) of
+    its cube, `state` the current level and the number of products; a call resumes there.
     """
     full = np.zeros(out.shape[1], np.uint64)
     while state[0] >= 0:
@@ -213,22 +183,17 @@ def isop(
 
 
 # --------------------------------------------------------------------------------------------------
-# A compiled search for a point of a cube that a cover misses.
+# A search for a point of a cube that a cover misses.
 # --------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
-def missed(
-    cover: NDArray[np.uint64],
-    cube: NDArray[np.uint64],
-    taste: NDArray[np.uint64],
-    budget: NDArray[np.int64],
-) -> bool:
-    """Narrow `cube` to a part that no cube of `cover` touches; tell whether there is one.
+def missed(cover: U64, cube: U64, preferred: U64, budget: I64) -> bool:
+    """Narrow `cube` to a part that no cube of `cover` meets; tell whether there is one.
 
-    All arrays hold the input planes only (`zero words | one words`). Where both values do, the
-    one in `taste` (a vector of input values) is tried first. Each step takes 1 from `budget[0]`;
-    once that is negative the answer False says nothing.
+    All arrays hold the input planes only (`zero words | one words`). The value of an input in
+    `preferred` is tried first. Each step takes 1 from `budget[0]`; if that is negative, the result
+    False means undecided.
     """
     words = len(cube) // 2
     depth_limit = 64 * words + 2
@@ -257,7 +222,7 @@ def missed(
             cubes[depth + 1] = cubes[depth]
             other[depth] = cubes[depth]
             bit = np.uint64(1) << np.uint64(split % 64)
-            drop = 0 if taste[split // 64] & bit else words
+            drop = 0 if preferred[split // 64] & bit else words
             cubes[depth + 1, drop + split // 64] &= ~bit
             other[depth, words - drop + split // 64] &= ~bit
             open_branch[depth] = True
@@ -277,14 +242,8 @@ def missed(
 
 
 @njit(cache=True, nogil=True)
-def _touching(
-    cover: NDArray[np.uint64],
-    given: NDArray[np.int64],
-    count: int,
-    cube: NDArray[np.uint64],
-    result: NDArray[np.int64],
-) -> int:
-    """List the cubes that meet `cube`; return their number, or -1 when one holds it all."""
+def _touching(cover: U64, given: I64, count: int, cube: U64, result: I64) -> int:
+    """List the cubes that meet `cube`; return their number, or -1 if one contains it."""
     words = len(cube) // 2
     size = 0
     for at in range(count):
@@ -306,12 +265,10 @@ def _touching(
 
 
 @njit(cache=True, nogil=True)
-def _narrow(
-    cover: NDArray[np.uint64], given: NDArray[np.int64], count: int, cube: NDArray[np.uint64]
-) -> int:
+def _narrow(cover: U64, given: I64, count: int, cube: U64) -> int:
     """Fix inputs that occur in one phase only to the other phase and return -1.
 
-    When there is none, return the input with the most literals.
+    If there are none, return the input with the most literals.
     """
     words = len(cube) // 2
     positive = np.zeros(64 * words, np.int64)
@@ -340,7 +297,7 @@ def _narrow(
 
 
 @njit(cache=True, nogil=True)
-def _tally(bits: np.uint64, first: int, counts: NDArray[np.int64]) -> None:
+def _tally(bits: np.uint64, first: int, counts: I64) -> None:
     i = first
     while bits:
         if bits & np.uint64(1):
@@ -350,46 +307,35 @@ def _tally(bits: np.uint64, first: int, counts: NDArray[np.int64]) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled loops over lists of cubes of any number of inputs.
+# Walks over lists of cubes of any number of inputs.
 # --------------------------------------------------------------------------------------------------
-
-
-# ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
-# mypy: disable-error-code="untyped-decorator"
-
 
 DONE, FOUND, MORE_ROOM, PAUSED = 0, 1, 2, 3
 FIND, BOUND, COLLECT = 0, 1, 2
 ONE = np.uint64(1)
 
 
-class Walk(NamedTuple):
-    """Buffers of `explore`: where it stands and what it has found.
+class ExploreBuffers(NamedTuple):
+    """Buffers of `explore`: its state and its results.
 
-    `members[start[d]:start[d + 1]]` are the cubes that meet the region at depth d, `split` and
-    `side` say how each depth is split, `state` is (depth, parts stored, 1 if the node at that depth
-    is new, work so far). `region` has its zero words in row 0 and its one words in row 1.
+    `members[start[d]:start[d + 1]]` are the cubes that meet the region at depth d; `split` and
+    `side` are the input split at each depth and the current half. `state` is (depth, parts stored,
+    1 if the node is new, work so far). Row 0 of `region` has its zero words, row 1 its one words.
     """
 
-    members: NDArray[np.int32]
-    start: NDArray[np.int64]
-    split: NDArray[np.int64]
-    side: NDArray[np.int64]
-    region: NDArray[np.uint64]
-    state: NDArray[np.int64]
-    bound: NDArray[np.uint64]
-    leaves: NDArray[np.uint64]
-    tally: NDArray[np.int64]
+    members: I32
+    start: I64
+    split: I64
+    side: I64
+    region: U64
+    state: I64
+    bound: U64
+    leaves: U64
+    tally: I64
 
 
 @njit(cache=True, nogil=True)
-def meets(
-    zero_a: NDArray[np.uint64],
-    one_a: NDArray[np.uint64],
-    zero_b: NDArray[np.uint64],
-    one_b: NDArray[np.uint64],
-    inputs: int,
-) -> bool:
+def meets(zero_a: U64, one_a: U64, zero_b: U64, one_b: U64, inputs: int) -> bool:
     """Tell whether two cubes have a point in common."""
     left = inputs
     for w in range(zero_a.size):
@@ -404,17 +350,10 @@ def meets(
 
 @njit(cache=True, nogil=True)
 def first_meeting(
-    zero: NDArray[np.uint64],
-    one: NDArray[np.uint64],
-    out: NDArray[np.uint64],
-    zero_b: NDArray[np.uint64],
-    one_b: NDArray[np.uint64],
-    out_b: NDArray[np.uint64],
-    inputs: int,
-    start: int,
+    zero: U64, one: U64, out: U64, zero_b: U64, one_b: U64, out_b: U64, inputs: int, start: int,
     stop: int,
-) -> tuple[int, int]:
-    """Return the first (i, k), start <= i < stop, whose cubes meet in a common output, or -1."""
+) -> tuple[int, int]:  # fmt: skip
+    """Return the first (i, k), start <= i < stop, whose cubes meet in an output, or (-1, -1)."""
     for i in range(start, stop):
         for k in range(len(zero_b)):
             common = False
@@ -428,12 +367,7 @@ def first_meeting(
 
 
 @njit(cache=True, nogil=True)
-def _inside(
-    zero_a: NDArray[np.uint64],
-    one_a: NDArray[np.uint64],
-    zero_b: NDArray[np.uint64],
-    one_b: NDArray[np.uint64],
-) -> bool:
+def _inside(zero_a: U64, one_a: U64, zero_b: U64, one_b: U64) -> bool:
     """Tell whether cube a lies in cube b."""
     for w in range(zero_a.size):  # noqa: SIM110 (a generator would not compile)
         if (zero_a[w] & ~zero_b[w]) | (one_a[w] & ~one_b[w]):
@@ -442,15 +376,8 @@ def _inside(
 
 
 @njit(cache=True, nogil=True)
-def drop_contained(
-    zero: NDArray[np.uint64],
-    one: NDArray[np.uint64],
-    out: NDArray[np.uint64],
-    zero_b: NDArray[np.uint64],
-    one_b: NDArray[np.uint64],
-    out_b: NDArray[np.uint64],
-) -> None:
-    """Take from each cube, in place, the outputs for which a single cube of b holds it."""
+def drop_contained(zero: U64, one: U64, out: U64, zero_b: U64, one_b: U64, out_b: U64) -> None:
+    """Remove from each cube, in place, the outputs for which a single cube of b contains it."""
     for i in range(len(zero)):
         for k in range(len(zero_b)):
             if _inside(zero[i], one[i], zero_b[k], one_b[k]):
@@ -459,17 +386,8 @@ def drop_contained(
 
 
 @njit(cache=True, nogil=True)
-def _split_input(
-    zero: NDArray[np.uint64],
-    one: NDArray[np.uint64],
-    members: NDArray[np.int32],
-    region: NDArray[np.uint64],
-    count: NDArray[np.int64],
-) -> int:
-    """Choose the input to split: binate before unate, most literals first; -1: a cube is full.
-
-    `region` holds the region's zero words in row 0 and its one words in row 1.
-    """
+def _split_input(zero: U64, one: U64, members: I32, region: U64, count: I64) -> int:
+    """Return the input to split, binate before unate, most literals first; -1 if a cube is full."""
     words = zero.shape[1]
     count[:] = 0
     for c in members:
@@ -502,16 +420,9 @@ def _split_input(
 
 @njit(cache=True, nogil=True)
 def _enter(
-    zero: NDArray[np.uint64],
-    one: NDArray[np.uint64],
-    members: NDArray[np.int32],
-    start: NDArray[np.int64],
-    depth: int,
-    region: NDArray[np.uint64],
-    i: int,
-    side: int,
+    zero: U64, one: U64, members: I32, start: I64, depth: int, region: U64, i: int, side: int
 ) -> None:
-    """Restrict the region to one value of input i and list which cubes still meet it."""
+    """Restrict the region to one value of input i and list the cubes that meet it."""
     w, bit = i // 64, ONE << np.uint64(i % 64)
     region[0, w] = region[0, w] & ~bit if side else region[0, w] | bit
     region[1, w] = region[1, w] | bit if side else region[1, w] & ~bit
@@ -525,17 +436,11 @@ def _enter(
 
 
 @njit(cache=True, nogil=True)
-def explore(
-    zero: NDArray[np.uint64],
-    one: NDArray[np.uint64],
-    w: Walk,
-    mode: int,
-    budget: int,
-) -> int:
+def explore(zero: U64, one: U64, w: ExploreBuffers, mode: int, budget: int) -> int:
     """Walk the parts of a region that a list of cubes leaves uncovered.
 
-    FIND stops at the first such part and leaves it in `w.region`; BOUND enlarges the cube `w.bound`
-    to hold them all; COLLECT stores each in `w.leaves`. A call after MORE_ROOM or PAUSED resumes.
+    FIND stops at the first part, in `w.region`; BOUND enlarges the cube `w.bound` to contain all
+    parts; COLLECT stores them in `w.leaves`. A call after MORE_ROOM or PAUSED resumes.
     """
     members, start, split, side = w.members, w.start, w.split, w.side
     region, state, bound, leaves = w.region, w.state, w.bound, w.leaves
@@ -581,16 +486,10 @@ def explore(
 
 @njit(cache=True, nogil=True)
 def restart(
-    zero: NDArray[np.uint64],
-    one: NDArray[np.uint64],
-    w: Walk,
-    size: int,
-    region_zero: NDArray[np.uint64],
-    region_one: NDArray[np.uint64],
-    mode: int,
+    zero: U64, one: U64, w: ExploreBuffers, size: int, region_zero: U64, region_one: U64, mode: int,
     budget: int,
-) -> int:
-    """Walk a region anew, through the first `size` of `w.members`."""
+) -> int:  # fmt: skip
+    """Start a walk over a region with the first `size` of `w.members`."""
     w.start[0] = 0
     w.start[1] = size
     w.region[0] = region_zero
@@ -601,18 +500,12 @@ def restart(
 
 @njit(cache=True, nogil=True)
 def cover_all(
-    target_zero: NDArray[np.uint64],
-    target_one: NDArray[np.uint64],
-    at: NDArray[np.int64],
-    inputs: int,
-    zero: NDArray[np.uint64],
-    one: NDArray[np.uint64],
-    w: Walk,
+    target_zero: U64, target_one: U64, at: I64, inputs: int, zero: U64, one: U64, w: ExploreBuffers,
     budget: int,
-) -> int:
-    """Check cubes from number at[0] on, each with a walk of its own; FOUND as `explore`.
+) -> int:  # fmt: skip
+    """Check cubes from number at[0] on, each with a walk of its own; FOUND as in `explore`.
 
-    A call after MORE_ROOM or PAUSED starts again with the cube at[0].
+    A call after MORE_ROOM or PAUSED repeats the cube at[0].
     """
     w.state[3] = 0
     while at[0] < len(target_zero):

@@ -1,13 +1,13 @@
-"""Our own heuristic minimiser on truth tables: from any cover to a small one, without Espresso.
+"""A heuristic minimiser: from any cover to a small one, on truth tables or on lists of cubes.
 
-1. Sweeps (`sweep_kernels`): every product is shrunk to what it alone covers and grown to a prime
-   that makes others superfluous, again and again while that helps.
-2. A choice (`selection`) among candidates: all primes where they can be listed, else all the primes
-   that the sweeps have met. From its result the sweeps go on, with more chance, while that helps.
-3. Superfluous outputs and literals of the products are dropped.
+1. Sweeps (`sweep_kernels`): every product is shrunk to the points that only it covers and grown to
+   a prime that makes others superfluous, while that helps.
+2. A selection (`setcover`) among candidates: all primes if they can be listed, else all primes that
+   the sweeps have found. Sweeps with more randomness continue from its result while that helps.
+3. Superfluous outputs and literals of products are dropped.
 
-Random numbers come from a fixed seed and effort is counted in steps, not in time: the result is the
-same everywhere, unless the deadline cuts it short.
+Random numbers have a fixed seed and effort is counted in steps, not in time: results are
+reproducible, except at a deadline.
 """
 
 from __future__ import annotations
@@ -33,70 +33,61 @@ from boolcomp.twolevel.cubes import (
 )
 from boolcomp.twolevel.primes import FREE, Budget, PrimesTooManyError, primes_of_points
 from boolcomp.twolevel.setcover import SEED, merged, select
-from boolcomp.twolevel.sweep_kernels import scatter
 from boolcomp.twolevel.unlisted import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from boolcomp.twolevel.cubes import Dense
+    from boolcomp.twolevel.cubes import I64, Dense, Intp
     from boolcomp.twolevel.function import Function
 
 
-# --------------------------------------------------------------------------------------------------
-# Our own heuristic minimiser on truth tables: from any cover to a small one, without Espresso.
-# --------------------------------------------------------------------------------------------------
-
-
 MOST_POINTS = 1 << 24  # outputs times points: about 300 MB while a cover is improved
-FEW_INPUTS = 12  # all cubes are looked at
-SOME_INPUTS = 15  # likewise, if the cover is large enough to be worth it
+FEW_INPUTS = 12  # for a table of all cubes
+SOME_INPUTS = 15  # likewise for large covers
 MOST_PRIMES = 200_000
 
 _NEVER_SINGLE = 1 << 30
-_SECONDS_PER_POINT = 5e-8  # to set up a choice, at most
-_CHUNK = 8_000_000  # points between two looks at the clock: less than a tenth of a second
+_SECONDS_PER_POINT = 5e-8  # to set up a selection, at most
+_CHUNK = 8_000_000  # points between checks of the clock: less than a tenth of a second
 
 
 def suits(table: Dense) -> bool:
-    """Tell whether a table is small enough for this module."""
     return (table.outputs << table.inputs) <= MOST_POINTS
 
 
 def improve(table: Dense, start: Cubes, clock: Clock, effort: float = 1.0) -> tuple[Cubes, int]:
-    """Return a cover no larger than `start`, usually much smaller, and a proved lower bound.
+    """Return a cover no larger than `start` and a proved lower bound.
 
-    `effort` scales how long the search goes on without a gain.
+    `effort` scales the search without a gain.
     """
     cubes = to_index(start)
     if not len(cubes.value) or not suits(table):
         return start, 0
-    books = _Books(table, cubes)
-    if not books.enter(clock):
+    cover = _TableCover(table, cubes)
+    if not cover.enter(clock):
         return start, 0
     bound = 0
-    # Where the choice will be from all primes in a moment, it needs no polished start.
-    books.sweep_while_it_helps(clock, rounds=4 if table.inputs <= FEW_INPUTS else 12)
-    primes = _all_primes(table, books.size, clock)
+    # A selection from all primes needs no good start.
+    cover.sweep_while_it_helps(clock, rounds=4 if table.inputs <= FEW_INPUTS else 12)
+    primes = _all_primes(table, cover.size, clock)
     if primes is not None:
         if table.inputs > FEW_INPUTS:
-            books.choose(books.pool, clock, effort / 4)
-        bound = books.choose([primes], clock, effort)
+            cover.choose(cover.pool, clock, effort / 4)
+        bound = cover.choose([primes], clock, effort)
     else:
         for _ in range(int(8 * effort)):
-            before = books.size
-            books.choose(books.pool, clock, effort / 4)
-            books.sweep_while_it_helps(clock, rounds=4, wild=1.0)
-            if books.size == before or clock.over:
+            before = cover.size
+            cover.choose(cover.pool, clock, effort / 4)
+            cover.sweep_while_it_helps(clock, rounds=4, blur=1.0)
+            if cover.size == before or clock.over:
                 break
-    books.thin(clock)
-    return from_index(table.inputs, table.outputs, books.cubes()), bound
+    cover.thin(clock)
+    return from_index(table.inputs, table.outputs, cover.cubes()), bound
 
 
-class _Books:
-    """A cover under improvement, and the primes it has met."""
+class _TableCover:
+    """A cover of a truth table under improvement, and the primes found so far."""
 
     def __init__(self, table: Dense, cubes: IndexCubes) -> None:
         self.table = table
@@ -107,19 +98,19 @@ class _Books:
         self.load(cubes)
 
     def load(self, cubes: IndexCubes) -> None:
-        """Start from another cover; `enter` must follow."""
+        """Replace the cover; `enter` must follow."""
         table = self.table
         shape = (table.outputs, 1 << table.inputs)
         count = np.zeros(shape, np.int32)
         count[points_of(table.dc, table.inputs)] = _NEVER_SINGLE
-        self.state = kernels.State(
+        self.state = kernels.CoverCounts(
             table.off, cubes.value.copy(), cubes.free.copy(), cubes.out.copy(),
             np.zeros(len(cubes.value), np.int64), count, np.zeros(shape, np.int32),
             self.noise, self.work,
         )  # fmt: skip
 
     def enter(self, clock: Clock) -> bool:
-        """Count what covers what; False if the clock ran out."""
+        """Count the products at every point; False if the clock ran out."""
         at = 0
         while at < len(self.state.value):
             if clock.over:
@@ -128,33 +119,27 @@ class _Books:
         return True
 
     @property
-    def alive(self) -> NDArray[np.intp]:
-        """The numbers of the products left."""
+    def alive(self) -> Intp:
         return np.flatnonzero(self.state.out.any(axis=1))
 
     @property
     def size(self) -> int:
-        """How many products are left."""
         return len(self.alive)
 
     def cubes(self) -> IndexCubes:
-        """Return the products left."""
+        """Return the products that are left."""
         alive, s = self.alive, self.state
         return IndexCubes(s.value[alive], s.free[alive], s.out[alive])
 
-    def points_in(self, cubes: IndexCubes) -> float:
-        """Return how many points cubes cover, each as often as it is covered."""
-        return work(cubes, low=0) + (self.table.outputs << self.table.inputs)
-
-    def sweep(self, order: NDArray[np.intp], wild: float, clock: Clock) -> None:
-        """Visit the products in that order."""
+    def sweep(self, order: Intp, blur: float, clock: Clock) -> None:
+        """Visit the products in an order."""
         at, order = np.zeros(1, np.int64), order.astype(np.int64)
-        while not kernels.sweep(self.state, order, at, self.table.inputs, wild, _CHUNK):
+        while not kernels.sweep(self.state, order, at, self.table.inputs, blur, _CHUNK):
             if clock.over:
                 return
 
-    def sweep_while_it_helps(self, clock: Clock, rounds: int, wild: float = 0.5) -> None:
-        """Sweep until two sweeps have brought nothing: small products first, then at random."""
+    def sweep_while_it_helps(self, clock: Clock, rounds: int, blur: float = 0.5) -> None:
+        """Sweep until two sweeps have no gain: small products first, then in random order."""
         idle = 0
         for k in range(rounds):
             before = self.size
@@ -163,18 +148,20 @@ class _Books:
                 order = alive[np.argsort(self.state.single[alive], kind="stable")]
             else:
                 order = self.random.permutation(alive)
-            self.sweep(order, 0.0 if not self.pool else wild, clock)
+            self.sweep(order, 0.0 if not self.pool else blur, clock)
             self.pool.append(self.cubes())
             idle = idle + 1 if self.size == before else 0
             if idle == 2 or clock.over:
                 return
 
     def choose(self, candidates: list[IndexCubes], clock: Clock, effort: float) -> int:
-        """Replace the cover by a choice from itself and the candidates, if that is smaller.
+        """Replace the cover by a smaller selection from itself and the candidates, if there is one.
 
-        Returns a lower bound on the size of any such choice.
+        Return a lower bound on the size of any selection.
         """
-        if clock.left < _SECONDS_PER_POINT * sum(self.points_in(part) for part in candidates):
+        table = self.table.outputs << self.table.inputs
+        points = sum(work(part, low=0) + table for part in candidates)
+        if clock.left < _SECONDS_PER_POINT * points:
             return 0
         cubes, first = merged([self.cubes(), *candidates])
         chosen, bound = select(self.table, cubes, first, clock, effort)
@@ -186,9 +173,9 @@ class _Books:
         return bound
 
     def thin(self, clock: Clock) -> None:
-        """Drop outputs and literals that the products do not need."""
+        """Drop superfluous outputs and literals of products."""
         order = self.alive[np.argsort(self.state.single[self.alive], kind="stable")]
-        # A product takes longer the more points there are; a chunk is some 10^7 looks at them.
+        # Products of large tables take longer; a chunk is some 10^7 visits to points.
         size = max(1, min(256, _CHUNK // (self.table.outputs + self.table.inputs**2)))
         for chunk in np.array_split(order, -(-len(order) // size) or 1):
             if not clock.over:
@@ -196,7 +183,7 @@ class _Books:
 
 
 def _all_primes(table: Dense, products: int, clock: Clock) -> IndexCubes | None:
-    """Return all primes, or None where listing them is not worth it (or not possible)."""
+    """Return all primes, or None if a list would take too long."""
     inputs, words = table.inputs, words_for(table.outputs)
     cubes = 3**inputs
     worth_it = inputs <= SOME_INPUTS and words * cubes <= 30_000 * products
@@ -212,88 +199,83 @@ def _all_primes(table: Dense, products: int, clock: Clock) -> IndexCubes | None:
 
 
 # --------------------------------------------------------------------------------------------------
-# Our own heuristic minimiser for functions of too many inputs for truth tables.
+# The heuristic for functions with too many inputs for truth tables.
 #
-# Sweeps as in `improve`, on lists of cubes: see `list_sweep_kernels`. What they leave behind, and
-# primes grown at random beside it, goes into a pool, of which the fewest products are chosen
-# (`pooled`) for the next sweeps to begin with.
+# Sweeps as in `improve` work on lists of cubes. Their results, and primes grown at random, are
+# collected in a pool (`unlisted`). A selection of the fewest products of the pool starts the next
+# sweeps.
 # --------------------------------------------------------------------------------------------------
 
-
-_BUDGET = 1 << 20  # cubes looked at before a product is left as it is
-_LIMIT = 1 << 23  # cubes looked at between two looks at the clock
+_BUDGET = 1 << 20  # visits to cubes before a product is skipped
+_LIMIT = 1 << 23  # visits to cubes between checks of the clock
 _ROUNDS = 40
-_SWEEPS = 4  # of a round
+_SWEEPS = 4  # per round
 _MOST_SCATTERED = 5000
-_IDLE = 4  # rounds without a gain, before it ends
+_IDLE = 4  # rounds without a gain before the end
 _MOST_OFF = 200_000
-_SHARE = 0.25  # of the time left, to find the OFF set in
-_NO_OFF = "seconds in which the off set was not found"  # beside a function's cached properties
+_SHARE = 0.25  # of the time left, to find the OFF set
+_NO_OFF = "seconds in which the off set was not found"  # key in a function's `__dict__`
 
 
 def improve_lists(function: Function, start: Cubes, clock: Clock, effort: float = 1.0) -> Cubes:
     """Return a cover no larger than `start`."""
-    # Without inputs there is nothing to grow in, and no cube to mark an empty rest with.
     if not len(start) or not function.inputs:
         return start
     off, pool, best, idle, k = _off_set(function, clock), Pool(function), start, 0, 0
     pool.add(start)
     for _ in range(max(1, int(_ROUNDS * effort))):
-        work = _Work(function, best, off, seed=k)
+        work = _ListCover(function, best, off, seed=k)
         for _ in range(_SWEEPS):
             work.sweep(k, clock)
             k += 1
             pool.add(work.cubes())
             if off is not None:
                 pool.add(_scattered(function, work, off, k, clock))
-        found = _fewer(work.cubes(), None if clock.over else pool.fewest(clock))
+        found, pooled = work.cubes(), None if clock.over else pool.fewest(clock)
+        if pooled is not None and len(pooled) <= len(found):
+            found = pooled
         idle = idle + 1 if len(found) >= len(best) else 0
         best = found if len(found) <= len(best) else best
         if idle == _IDLE or clock.over:
             break
-    work = _Work(function, best, off)
+    work = _ListCover(function, best, off)
     work.thin(clock)
     thinned = work.cubes()
     return thinned if len(thinned) <= len(best) else best
 
 
-def _scattered(function: Function, work: _Work, off: Cubes, seed: int, clock: Clock) -> Cubes:
-    """Return primes around the function's ON cubes and around what products alone cover."""
-    begun = work.shrunk(clock)
+def _scattered(function: Function, work: _ListCover, off: Cubes, seed: int, clock: Clock) -> Cubes:
+    """Return random primes around the ON cubes and around points that single products cover."""
+    seeds = work.shrunk(clock)
     if len(function.on) <= _MOST_SCATTERED:
-        begun = begun.joined(function.on)
+        seeds = seeds.joined(function.on)
     s = kernels.Lists(
-        begun.zero.copy(), begun.one.copy(), begun.out.copy(), np.array([len(begun)]),
+        seeds.zero.copy(), seeds.one.copy(), seeds.out.copy(), np.array([len(seeds)]),
         off.zero, off.one, off.out, np.array([SEED + seed], np.uint64),
     )  # fmt: skip
     at, conflict = np.zeros(1, np.int64), np.zeros_like(off.zero)
-    while not scatter(s, at, begun.inputs, begun.outputs, _LIMIT, conflict):
+    while not kernels.scatter(s, at, seeds.inputs, seeds.outputs, _LIMIT, conflict):
         if clock.over:
             break
     done = np.arange(int(at[0]))
-    return Cubes(begun.inputs, begun.outputs, s.zero, s.one, s.out).take(done).valid()
-
-
-def _fewer(first: Cubes, second: Cubes | None) -> Cubes:
-    return first if second is None or len(first) < len(second) else second
+    return Cubes(seeds.inputs, seeds.outputs, s.zero, s.one, s.out).take(done).valid()
 
 
 def irredundant(function: Function, clock: Clock) -> Cubes:
-    """Return an irredundant cover made of the function's ON cubes by a single sweep."""
+    """Return an irredundant cover, made of the ON cubes by a single sweep."""
     if not len(function.on) or not function.inputs:
         return function.on
-    work = _Work(function, function.on, _off_set(function, clock))
+    work = _ListCover(function, function.on, _off_set(function, clock))
     work.sweep(0, clock)
     return work.cubes()
 
 
 def within_reach(function: Function) -> bool:
-    """Tell whether the OFF set was found when it was last looked for."""
     return _NO_OFF not in function.__dict__
 
 
 def _off_set(function: Function, clock: Clock) -> Cubes | None:
-    """Return the OFF set; None where the clock or the memory does not reach for it."""
+    """Return the OFF set; None if time or memory do not suffice."""
     if "off" not in function.__dict__ and function.given_off is None:
         seconds = _SHARE * clock.left
         share = Clock(None if math.isinf(seconds) else seconds)
@@ -301,7 +283,7 @@ def _off_set(function: Function, clock: Clock) -> Cubes | None:
             return None
         try:
             allowed = function.on.joined(function.dc)
-            # Kept where the cached property `off` would keep it.
+            # As the cached property `off` does:
             function.__dict__["off"] = lists.complement(allowed, share, _MOST_OFF)
         except lists.GaveUpError:
             function.__dict__[_NO_OFF] = seconds if share.over else math.inf
@@ -310,8 +292,8 @@ def _off_set(function: Function, clock: Clock) -> Cubes | None:
     return function.off if len(function.off) <= _MOST_OFF else None
 
 
-class _Work:
-    """A cover under improvement."""
+class _ListCover:
+    """A cover of a list of cubes under improvement, against OFF or within ON and DC."""
 
     def __init__(self, function: Function, start: Cubes, off: Cubes | None, seed: int = 0) -> None:
         self.inputs, self.outputs, self.count = start.inputs, start.outputs, len(start)
@@ -329,30 +311,30 @@ class _Work:
         )
 
     def cubes(self) -> Cubes:
-        """Return the products left."""
+        """Return the products that are left."""
         s, n = self.lists, self.count
         zero, one, out = (array[:n].copy() for array in (s.zero, s.one, s.out))
         return Cubes(self.inputs, self.outputs, zero, one, out).valid()
 
     def sweep(self, number: int, clock: Clock) -> None:
-        """Visit every product: by size first, then at random."""
+        """Visit every product, by size or in random order."""
         s = self.lists
         if number % 2 == 0:
             literals = unpack(s.zero ^ s.one, self.inputs).sum(axis=1)[: self.count]
             order = np.argsort(-literals, kind="stable")
         else:
             order = self.random.permutation(self.count)
-        wild = 0.5 if number else 0.0
+        blur = 0.5 if number else 0.0
         self._run(
             lambda at: kernels.sweep_lists(
-                s, self.walk, order.astype(np.int64), at, self.inputs, self.outputs, wild,
+                s, self.walk, order.astype(np.int64), at, self.inputs, self.outputs, blur,
                 self.conflict, _BUDGET, _LIMIT, self.within,
             ),
             clock,
         )  # fmt: skip
 
     def shrunk(self, clock: Clock) -> Cubes:
-        """Return what products alone cover, in the order of a sweep, and leave them as they are."""
+        """Return products shrunk to the points that only they cover; the cover is unchanged."""
         kept = [array.copy() for array in (self.lists.zero, self.lists.one, self.lists.out)]
         order = self.random.permutation(self.count).astype(np.int64)
         self._run(
@@ -367,7 +349,7 @@ class _Work:
         return found
 
     def thin(self, clock: Clock) -> None:
-        """Drop outputs and literals that the products do not need."""
+        """Drop superfluous outputs and literals of products."""
         order = np.arange(self.count)
         self._run(
             lambda at: kernels.thin_lists(
@@ -377,7 +359,7 @@ class _Work:
             clock,
         )  # fmt: skip
 
-    def _run(self, step: Callable[[NDArray[np.int64]], int], clock: Clock) -> None:
+    def _run(self, step: Callable[[I64], int], clock: Clock) -> None:
         at = np.zeros(1, np.int64)
         while not clock.over:
             status = step(at)

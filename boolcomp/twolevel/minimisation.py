@@ -1,4 +1,4 @@
-"""One function for every way to minimise; whatever comes out has been verified."""
+"""Minimisation by every method, with verified results; output phases; Espresso in a process."""
 
 from __future__ import annotations
 
@@ -34,41 +34,32 @@ from boolcomp.twolevel.function import (
     GaveUpError,
     Witness,
     in_phase,
-    isop,
     missing,
     verify,
     without_idle_outputs,
 )
-from boolcomp.twolevel.heuristic import improve, improve_lists
 from boolcomp.twolevel.primes import Budget, SearchedDemands, TableDemands, merged
 from boolcomp.twolevel.setcover import LocalSearch, greedy_columns, lagrangian, reduced
-from boolcomp.twolevel.unlisted import Gatherer, points_apart
+from boolcomp.twolevel.unlisted import Gatherer, independent_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-
-# --------------------------------------------------------------------------------------------------
-# One function for every way to minimise; whatever comes out has been verified.
-# --------------------------------------------------------------------------------------------------
+    from boolcomp.twolevel.cubes import Flags
 
 
 Method = Literal["exact", "espresso", "isop", "own"]
 METHODS: tuple[Method, ...] = get_args(Method)
 LONGEST = 1e7  # seconds of a deadline
 
-_RESERVE = 0.05  # of the time is kept for verification,
-_PER_POINT = 1e-6  # and so many seconds for each point of a table,
-_PER_PAIR = 1e-8  # or for each pair of cubes where there is no table, but
-_SHARE = 0.05  # of it to find out whether there is anything to cover
-_MOST_RESERVE = 0.7  # of the time at most
+# Time reserved for verification: a share of it, and seconds per point or per pair of cubes.
+_RESERVE, _PER_POINT, _PER_PAIR, _MOST_RESERVE = 0.05, 1e-6, 1e-8, 0.7
+_SHARE = 0.05  # of the time, to find a point that must be covered
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a cover is asked for: the method, and the seconds it may take (None: any)."""
+    """A method and its deadline in seconds (None: no limit)."""
 
     method: str = "own"
     deadline: float | None = 60.0
@@ -78,9 +69,9 @@ class Recipe:
             hint = suggestion(self.method, METHODS)
             raise UsageError(f"method {self.method!r}{hint}: methods are {listing(METHODS)}")
         if self.deadline is not None and not 0 < self.deadline <= LONGEST:
-            most = f": at most {LONGEST:g}" if self.deadline > LONGEST else ""
+            limit = f": at most {LONGEST:g}" if self.deadline > LONGEST else ""
             raise UsageError(
-                f"a deadline is a positive number of seconds, not {self.deadline}{most}"
+                f"a deadline is a positive number of seconds, not {self.deadline}{limit}"
             )
 
 
@@ -93,10 +84,10 @@ def minimise(
 ) -> Cover:
     """Return a verified cover of a function with few products.
 
-    `exact` proves the minimum where it can, `own` is our heuristic, `espresso` pyeda's Espresso,
-    `isop` an irredundant sum, at once. At the deadline (seconds; it does not count the compiling of
-    loops that the first call of a process may need) the best cover so far comes back; its note says
-    so. `effort` scales how long `own` goes on without a gain.
+    `exact` proves the minimum where possible, `own` is a heuristic, `espresso` pyeda's Espresso,
+    `isop` an irredundant sum without a search. At the deadline (in seconds, without the compilation
+    of loops) the best cover is returned with a note. `effort` scales the search of `own` without a
+    gain.
     """
     if method not in METHODS:
         raise UsageError(f"method {method!r}{suggestion(method, METHODS)}: {listing(METHODS)}")
@@ -110,7 +101,6 @@ def minimise(
 
 
 def _cover(function: Function, method: str, deadline: float | None, effort: float) -> Cover:
-    """Return a verified cover, as above."""
     clock = Clock(deadline)
     inner = _working_time(function, deadline)
     needed = _needs_a_product(function, inner)
@@ -126,8 +116,8 @@ def _cover(function: Function, method: str, deadline: float | None, effort: floa
 
 @cache
 def _warm(dense: bool, exact: bool) -> None:  # noqa: FBT001 (cache keys)
-    """Load, or the first time after installing compile, the loops: outside any deadline."""
-    if interpreting():  # within longer work that is begun again, compiled
+    """Load, or after an installation compile, the loops outside the deadline."""
+    if interpreting():  # within a longer task that is repeated with compiled loops
         return
     warm(dense=dense)
     if exact:
@@ -146,7 +136,7 @@ def _working_time(function: Function, deadline: float | None) -> Clock:
 
 
 def _needs_a_product(function: Function, clock: Clock) -> bool | None:
-    """Tell whether some point must be covered; None where the time did not suffice to know."""
+    """Tell whether some point must be covered; None where the time did not suffice."""
     if function.is_dense:
         return bool(function.dense.on.any())
     nothing = Cubes.empty(function.inputs, function.outputs)
@@ -157,7 +147,7 @@ def _needs_a_product(function: Function, clock: Clock) -> bool | None:
 
 
 def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
-    """Return the first cover, which every method starts from and falls back on."""
+    """Return the cover that every method starts from and falls back on, and a note."""
     if not function.is_dense:
         found = heuristic.irredundant(function, clock)
         return found, "deadline reached" if clock.over else ""
@@ -172,13 +162,13 @@ def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
 
 def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effort: float) -> Cover:
     if method == "exact":
-        from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (only who asks needs it)
+        from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (rarely needed)
 
         begin = Clock(None if clock.left == math.inf else clock.left / 5)
         first = _own(function, start, begin, effort).cubes
         return minimise_exact(function, max(0.0, clock.left), start=first)
     if method == "espresso":
-        answer = run(function, start, clock.left)
+        answer = run_espresso(function, start, clock.left)
         if answer.cubes is None:
             return Cover(start, "isop", note=f"{answer.note}; this is the irredundant sum")
         return Cover(answer.cubes, "espresso")
@@ -198,12 +188,12 @@ def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover
     cubes = heuristic.improve_lists(function, start, clock, effort)
     reached = heuristic.within_reach(function)
     return Cover(
-        cubes, "own", note="" if reached else "its OFF set is too large: grown within ON and DC"
+        cubes, "own", note="" if reached else "the OFF set is too large: grown within ON and DC"
     )
 
 
 def _listed(function: Function, clock: Clock) -> bool:
-    """Find ON and DC as cubes where only a table is given; False where there is no time to."""
+    """Find ON and DC as cubes where only a table is given; False where the time is over."""
     if function.given_on is not None:
         return True
     table = function.dense
@@ -213,34 +203,33 @@ def _listed(function: Function, clock: Clock) -> bool:
             found = twolevel_function.isop(planes, clock)
             if found is None:
                 return False
-            # Kept where the cached property of that name would keep it.
-            function.__dict__[name] = found
+            function.__dict__[name] = found  # as the cached property does
     return True
 
 
 def _checked(
     function: Function, found: Cover, start: Cubes, clock: Clock, *, at_least: int
 ) -> Cover:
-    """Verify; fall back to the start, and from there to the cubes given, with a note.
+    """Verify; fall back to the start, then to the given cubes, with a note.
 
     `at_least` is a proved bound.
     """
     cubes, note, method = found.cubes, found.note, found.method
-    wrong = _wrong(function, cubes, clock)
-    # A bound outlives a cover that there was no time to verify, but not one that is wrong.
-    bound = max(at_least, 0 if isinstance(wrong, Witness) else found.lower_bound)
-    if wrong is not None and cubes is not start:
-        note, method = f"{method}'s cover is discarded: {wrong}", "isop"
+    fault = _fault(function, cubes, clock)
+    # The bound of an unverified cover is kept, that of a wrong cover is not.
+    bound = max(at_least, 0 if isinstance(fault, Witness) else found.lower_bound)
+    if fault is not None and cubes is not start:
+        note, method = f"{method}'s cover is discarded: {fault}", "isop"
         cubes = start
-        wrong = _wrong(function, cubes, clock)
-    if wrong is not None:
-        note = f"{note or 'the irredundant sum is discarded'}; these are the ON cubes: {wrong}"
+        fault = _fault(function, cubes, clock)
+    if fault is not None:
+        note = f"{note or 'the irredundant sum is discarded'}; these are the ON cubes: {fault}"
         cubes, method = function.on, "given"
     cubes = cubes.valid().canonical()
     return Cover(cubes, method, bound == len(cubes), bound, clock.elapsed, note)
 
 
-def _wrong(function: Function, cubes: Cubes, clock: Clock) -> Witness | str | None:
+def _fault(function: Function, cubes: Cubes, clock: Clock) -> Witness | str | None:
     if cubes is function.given_on:
         return None  # right by definition
     try:
@@ -250,74 +239,71 @@ def _wrong(function: Function, cubes: Cubes, clock: Clock) -> Witness | str | No
 
 
 # --------------------------------------------------------------------------------------------------
-# Which outputs are cheaper upside down: output phase assignment.
+# Output phase assignment: outputs whose complement is cheaper.
 #
-# Function and opposite are minimised together (Sasao, 1984): products that serve both sides are
-# found, and for every choice of phases the number of products that it needs is counted. The best
-# choices are minimised by themselves, and the fewest products win; phases that gain nothing stay as
-# they are.
+# Function and complement are minimised together (Sasao, 1984), which gives the number of products
+# of every choice of phases. The best choices are minimised separately; the fewest products win.
+# Phases without a gain are kept.
 # --------------------------------------------------------------------------------------------------
 
-
-ALL = 10  # outputs of which all choices are counted
-TRIED = 3  # choices that are minimised, beside the phases as they are
-_BOTH = 0.25  # of the time for function and opposite together
+ALL = 10  # outputs, at most, for which all choices are counted
+TRIED = 3  # choices that are minimised, apart from the given phases
+_BOTH = 0.25  # of the time for function and complement together
 
 
 class Phased(NamedTuple):
-    """A cover of the function in these phases: True is as it was given."""
+    """A cover of the function in certain phases (False: complemented)."""
 
     phase: tuple[bool, ...]
     function: Function
     cover: Cover
 
 
-def assigned(function: Function, method: str = "own", deadline: float | None = None) -> Phased:
-    """Return phases and a verified cover of few products; at worst those of the function itself."""
+def phase_assignment(
+    function: Function, method: str = "own", deadline: float | None = None
+) -> Phased:
+    """Return phases and a verified cover with few products; never more than without phases."""
     clock = Clock(deadline)
-    upright = (True,) * function.outputs
-    both = minimise(_with_opposite(function), "own", _share(clock, _BOTH))
-    choices = [upright, *itertools.islice(_choices(both.cubes, function.outputs), TRIED)]
+    direct = (True,) * function.outputs
+    both = minimise(_with_complement(function), "own", _share(clock, _BOTH))
+    choices = [direct, *itertools.islice(_choices(both.cubes, function.outputs), TRIED)]
     best: Phased | None = None
     for place, phase in enumerate(dict.fromkeys(choices)):
         if best is not None and clock.over:
             break
-        turned = in_phase(function, phase)
-        cover = minimise(turned, method, _share(clock, 1 / (len(choices) - place)))
-        if best is None or _size(cover) < _size(best.cover):
-            best = Phased(phase, turned, cover)
-    assert best is not None  # noqa: S101 (the upright phases come first, whatever the time)
+        phased = in_phase(function, phase)
+        cover = minimise(phased, method, _share(clock, 1 / (len(choices) - place)))
+        size = cover.products, cover.literals
+        if best is None or size < (best.cover.products, best.cover.literals):
+            best = Phased(phase, phased, cover)
+    assert best is not None  # noqa: S101 (the direct phases come first, at any time)
     return best
-
-
-def _size(cover: Cover) -> tuple[int, int]:
-    return cover.products, cover.literals
 
 
 def _share(clock: Clock, part: float) -> float | None:
     return None if math.isinf(clock.left) else max(0.01, clock.left * part)
 
 
-def _with_opposite(function: Function) -> Function:
-    """Return a function of twice the outputs: those given, then their opposites."""
+def _with_complement(function: Function) -> Function:
+    """Return a function with twice the outputs: the given ones, then their complements."""
     width = function.outputs
-    opposite = in_phase(function, (False,) * width)
+    complement = in_phase(function, (False,) * width)
     sets = []
     for kind in ("on", "dc"):
-        first, second = getattr(function, kind), getattr(opposite, kind)
-        sets.append(_at(first, width, 0).joined(_at(second, width, width)))
+        first, second = getattr(function, kind), getattr(complement, kind)
+        sets.append(_shifted(first, width, 0).joined(_shifted(second, width, width)))
     return Function.from_cubes(*sets)
 
 
-def _at(cubes: Cubes, width: int, first: int) -> Cubes:
-    """Return cubes whose outputs stand among twice as many."""
+def _shifted(cubes: Cubes, width: int, first: int) -> Cubes:
+    """Return cubes over twice the outputs, theirs from number `first` on."""
     out = np.zeros((len(cubes), 2 * width), np.bool_)
     out[:, first : first + width] = unpack(cubes.out, width)
     return Cubes(cubes.inputs, 2 * width, cubes.zero, cubes.one, pack(out))
 
 
 def _choices(cubes: Cubes, width: int) -> Iterator[tuple[bool, ...]]:
-    """Yield phases, those of the fewest products first; where outputs are many, the best found."""
+    """Yield phases, fewest products first; for many outputs, local minima."""
     serves = unpack(cubes.out, 2 * width)
     if width <= ALL:
         every = list(itertools.product((True, False), repeat=width))
@@ -330,29 +316,29 @@ def _choices(cubes: Cubes, width: int) -> Iterator[tuple[bool, ...]]:
         yield _descended(serves, tuple((each[:width] <= each[width:]).tolist()))
 
 
-def _needed(serves: NDArray[np.bool_], phase: tuple[bool, ...]) -> int:
+def _needed(serves: Flags, phase: tuple[bool, ...]) -> int:
     """Count the products that serve an output in its phase."""
     width = len(phase)
-    columns = [k if upright else width + k for k, upright in enumerate(phase)]
+    columns = [k if direct else width + k for k, direct in enumerate(phase)]
     return int(serves[:, columns].any(axis=1).sum())
 
 
-def _descended(serves: NDArray[np.bool_], phase: tuple[bool, ...]) -> tuple[bool, ...]:
-    """Turn one output after the other over while that needs fewer products."""
+def _descended(serves: Flags, phase: tuple[bool, ...]) -> tuple[bool, ...]:
+    """Complement one output after the other while that needs fewer products."""
     fewest = _needed(serves, phase)
     place, idle = 0, 0
     while idle < len(phase):
-        turned = (*phase[:place], not phase[place], *phase[place + 1 :])
-        needed = _needed(serves, turned)
+        changed = (*phase[:place], not phase[place], *phase[place + 1 :])
+        needed = _needed(serves, changed)
         idle += 1
         if needed < fewest:
-            phase, fewest, idle = turned, needed, 0
+            phase, fewest, idle = changed, needed, 0
         place = (place + 1) % len(phase)
     return phase
 
 
 # --------------------------------------------------------------------------------------------------
-# Run every compiled loop once on something tiny, so that deadlines need not count compiling.
+# Runs of every compiled loop on a tiny problem, so that deadlines do not include compilation.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -362,40 +348,35 @@ def warm(*, dense: bool) -> None:
     dc = Cubes.from_rows(3, 1, [("001", "1")])
     function = Function.from_cubes(on, dc)
     if dense:
-        # Both readings: the second has too many inputs for listing all primes.
+        # The second has too many inputs for a list of all primes.
         for inputs in (3, 13):
             padding = "-" * (inputs - 3)
-            wide = [Cubes.from_rows(inputs, 1, [(a + padding, b) for a, b in s.rows()])
-                    for s in (on, dc)]  # fmt: skip
-            table: Dense = Function.from_cubes(*wide).dense
-            start = isop(table)
+            padded = [Cubes.from_rows(inputs, 1, [(a + padding, b) for a, b in s.rows()])
+                      for s in (on, dc)]  # fmt: skip
+            table: Dense = Function.from_cubes(*padded).dense
+            start = twolevel_function.isop(table)
             if start is not None:
-                improve(table, start, Clock())
+                heuristic.improve(table, start, Clock())
         verify(function, on)
-    # Local search needs a problem that its bound does not settle; here it gets no work to do.
+    # Local search needs a problem that its bound does not settle; its work here is 0.
     matrix = setcover.matrix(function.dense, to_index(function.on))
     assert matrix is not None  # noqa: S101 (it is tiny)
     LocalSearch(matrix, np.zeros(1, np.int32), 0).improve(0)
     if dense:
         return
     lists = Function.from_cubes(on, dc, Cubes.from_rows(3, 1, [("010", "1")]))
-    verify(lists, improve_lists(lists, on, Clock()))
+    verify(lists, heuristic.improve_lists(lists, on, Clock()))
     lists = Function(3, 1, on, dc)
     lists.__dict__["is_dense"] = False  # as if it had too many inputs
-    verify(lists, improve_lists(lists, on, Clock()))
-
-
-# --------------------------------------------------------------------------------------------------
-# Run every compiled loop of exact minimisation once, so that no deadline counts compiling.
-# --------------------------------------------------------------------------------------------------
+    verify(lists, heuristic.improve_lists(lists, on, Clock()))
 
 
 @cache
 def warm_exact() -> None:
-    """Compile or load the loops, the first time in a process."""
+    """Compile or load the loops of exact minimisation, once per process."""
     rows = [(f"{x:03b}", f"{w:02b}") for x, w in enumerate((1, 3, 3, 2, 2, 3, 3, 1))]
     on, shape = packed(Cubes.from_rows(3, 2, rows)), Shape(3, 2)
-    end = math.inf  # however slow the machine: no deadline counts this
+    end = math.inf
     budget = Budget(1000, end)
     primes = merged(on[:4], on[4:], 0, shape, budget)
     for kind in (TableDemands, SearchedDemands):
@@ -408,44 +389,38 @@ def warm_exact() -> None:
     lagrangian(matrix, greedy_columns(matrix), end)
     LocalSearch(matrix, greedy_columns(matrix), 0).run(5, end)
     without_idle_outputs(on, on[:1], shape, end)
-    points_apart(on, on[:1], on, shape, end)
+    independent_points(on, on[:1], on, shape, end)
     off = packed(Cubes.from_rows(3, 2, [("000", "10"), ("011", "01")]))
     Gatherer(on, on[:0], off, shape).search(end)
 
 
 # --------------------------------------------------------------------------------------------------
-# Espresso, as pyeda carries it, in a process of its own; without pyeda, a sentence instead.
+# Espresso, from pyeda, in a process of its own.
 #
 # The C engine exits the whole process on contradictory input, holds the interpreter's lock, leaks
-# and keeps global settings, so it runs in a worker of its own (`espresso_worker`) with a time and a
-# memory limit, and is started from a good cover, never from minterms.
+# and has global settings. It therefore runs in a worker with a time and a memory limit. It starts
+# from a good cover, never from minterms.
 # --------------------------------------------------------------------------------------------------
-
 
 MEMORY = 2 << 30
 _PATIENCE = 1.0  # seconds that a worker has to end by itself
-_F, _D, _R = 1, 2, 4
 _LONGEST = 10**6  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class EspressoAnswer:
-    """What Espresso found; None and a sentence where it found nothing.
-
-    `seconds` are those of the C engine alone, without starting its process.
-    """
+    """The cover that Espresso found, or None and an explanation; seconds of the C engine alone."""
 
     cubes: Cubes | None
     note: str = ""
     seconds: float = 0.0
 
 
-def available() -> bool:
-    """Tell whether pyeda is installed."""
+def has_espresso() -> bool:
     return find_spec("pyeda") is not None
 
 
-def run(
+def run_espresso(
     function: Function,
     start: Cubes,
     deadline: float = math.inf,
@@ -453,12 +428,12 @@ def run(
     memory: int = MEMORY,
     single_expand: bool = False,
 ) -> EspressoAnswer:
-    """Minimise from the cover `start`; an answer for certain, at the deadline (seconds) at last.
+    """Minimise from the cover `start`; failures and an expired deadline (seconds) become notes.
 
     `memory` limits the worker's address space, in bytes. `single_expand` stops after the first
-    expansion: quicker, and about as good as a plain irredundant sum.
+    expansion: quicker, and about as good as an irredundant sum.
     """
-    if not available():
+    if not has_espresso():
         return EspressoAnswer(None, "pyeda is not installed: `pip install 'boolcomp[espresso]'`")
     if function.inputs == 0 or function.outputs == 0 or len(start) == 0:
         return EspressoAnswer(start)
@@ -478,7 +453,7 @@ def run(
         note = "pyeda is installed but its Espresso cannot be imported"
     except MemoryError:
         note = f"Espresso needed more than {memory >> 20} MiB"
-    except Exception as error:  # noqa: BLE001 (whatever it is, it is a sentence)
+    except Exception as error:  # noqa: BLE001 (any failure becomes a note)
         note = f"Espresso failed: {error}"
     finally:
         worker.end()
@@ -490,25 +465,22 @@ def _request(
 ) -> tuple[dict[str, int], bytes]:
     given_off = function.given_off
     other = function.dc if given_off is None else given_off
-    kind = _F | (_D if given_off is None else _R)
-    # In a row given to pyeda 1 puts an output in the ON set, 2 in the DC set, 0 (type r) in OFF;
-    # with type fr every 0 counts, so ON rows must name the outputs they do not mean otherwise.
-    rows = [_letters(start, "01" if given_off is None else "21")]
-    rows.append(_letters(other, "02" if given_off is None else "20"))
+    # In a row for pyeda 1 puts an output into the ON set, 2 into the DC set, 0 (type r) into OFF.
+    # With type fr every 0 counts, so ON rows need a 2 for outputs that they do not belong to.
+    rows = _letters(start, "01" if given_off is None else "21")
+    rows += _letters(other, "02" if given_off is None else "20")
     job = {
-        "inputs": function.inputs, "outputs": function.outputs, "type": kind,
-        "single_expand": single_expand,
+        "inputs": function.inputs, "outputs": function.outputs,
+        "type": 1 | (2 if given_off is None else 4), "single_expand": single_expand,
     }  # fmt: skip
-    return job, b"".join(rows)
+    return job, rows
 
 
 def _letters(cubes: Cubes, owners: str) -> bytes:
     """Write cubes as letters without separators; `owners` are the letters for "no" and "yes"."""
-    zero, one = unpack(cubes.zero, cubes.inputs), unpack(cubes.one, cubes.inputs)
-    terms = np.frombuffer(b"?01-", np.uint8)[zero + 2 * one.astype(np.uint8)]
     letters = np.frombuffer(owners.encode(), np.uint8)
     values = letters[unpack(cubes.out, cubes.outputs).astype(np.uint8)]
-    return np.concatenate([terms, values], axis=1).tobytes()
+    return np.concatenate([cubes.letters(), values], axis=1).tobytes()
 
 
 def _read(function: Function, rows: bytes, seconds: float) -> EspressoAnswer:
@@ -522,5 +494,5 @@ def _death(worker: Worker, memory: int) -> str:
     code = worker.end(_PATIENCE)
     how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
     last = worker.last_words
-    said = f": {last}" if last else f" (memory limit {memory >> 20} MiB)"
-    return f"the Espresso worker died {how}{said}"
+    reason = f": {last}" if last else f" (memory limit {memory >> 20} MiB)"
+    return f"the Espresso worker died {how}{reason}"

@@ -1,12 +1,11 @@
-"""Berkeley PLA files: anybody's in, canonical ones out; `parse(render(pla))` is the same `pla`.
+"""Berkeley PLA files, read in every dialect and written in one; `parse(render(pla))` is `pla`.
 
-Per row and output the letters mean, as in Espresso: `1` or `4` ON, `0` or `3` OFF, `-` or `2`
-don't-care, `~` nothing. The type says which of the three sets the file gives (f: ON, d: don't-care,
-r: OFF); a letter for a set that is not given means nothing. The default type is fd. In a row's
-input part `-` or `2` is no literal; `?` and `3` are no value at all, so the row has no points.
-Where ON and don't-care overlap, don't-care wins; OFF must not overlap either. Outputs that `.phase`
-marks with 0 are given upside down: their ON is the function's OFF. `.pair` says nothing of the
-function and is passed over.
+Output letters are those of Espresso: `1` or `4` ON, `0` or `3` OFF, `-` or `2` don't-care, `~`
+nothing. The type lists the sets that the file gives (f: ON, d: don't-care, r: OFF; fd by default);
+letters of other sets have no effect. In the input part of a row `-` or `2` is no literal; `?` and
+`3` are no value at all, so the row has no points. Where ON and don't-care overlap, don't-care wins;
+OFF must not overlap either. Outputs that `.phase` marks with 0 are complemented: their ON is the
+function's OFF. `.pair` does not change the function and is ignored.
 """
 
 from __future__ import annotations
@@ -32,10 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-
-# --------------------------------------------------------------------------------------------------
-# Berkeley PLA files: anybody's in, canonical ones out; `parse(render(pla))` is the same `pla`.
-# --------------------------------------------------------------------------------------------------
+    from boolcomp.twolevel.cubes import U64
 
 
 STANDARD = Path("-")
@@ -70,11 +66,11 @@ _SETS = ((1, "f"), (3, "d"), (2, "r"))  # in the order ON, don't-care, OFF
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pla:
-    """A PLA file as it stands: `on`, `dc` and `off` have the file's rows, in its order.
+    """The content of a PLA file: `on`, `dc` and `off` have the file's rows, in its order.
 
-    The three share their input parts; a row's `out` bits say for which outputs it means that set.
-    `phase` says of every output whether the sets are those of the function (True) or of its
-    opposite; `notes` are remarks for people on doubtful but harmless things, such as a wrong `.p`.
+    All three have the same input parts; the `out` bits of a row mark the outputs that it puts into
+    the set. `phase` is False for outputs whose sets are those of the complement. `notes` are
+    remarks on doubtful but harmless lines, such as a wrong `.p`.
     """
 
     kind: str
@@ -88,19 +84,17 @@ class Pla:
 
     @property
     def inputs(self) -> int:
-        """Number of input columns."""
         return self.on.inputs
 
     @property
     def outputs(self) -> int:
-        """Number of output columns."""
         return self.on.outputs
 
     def __repr__(self) -> str:
         return render(self)
 
     def function(self, name: str = "<pla>") -> Function:
-        """Return the function described; DataError with a witness where its sets contradict."""
+        """Return the function; DataError with a witness where its sets contradict each other."""
         off = self.off if "r" in self.kind else None
         try:
             given = Function.from_cubes(self.on, self.dc, off)
@@ -114,7 +108,7 @@ def from_cubes(
     input_names: tuple[str, ...] | None = None,
     output_names: tuple[str, ...] | None = None,
 ) -> Pla:
-    """Return a cover as a PLA of type f, its rows in canonical order."""
+    """Return a cover as a PLA of type f with rows in canonical order."""
     none = Cubes.empty(cubes.inputs, cubes.outputs)
     return from_sets("f", (cubes, none, none), input_names, output_names)
 
@@ -126,7 +120,7 @@ def from_sets(
     output_names: tuple[str, ...] | None = None,
     phase: tuple[bool, ...] | None = None,
 ) -> Pla:
-    """Return ON, don't-care and OFF as a PLA; rows of a set that its type does not give go."""
+    """Return ON, don't-care and OFF as a PLA; sets that the type does not give are dropped."""
     kept = [
         one.valid().canonical() if letter in kind else Cubes.empty(one.inputs, one.outputs)
         for (_, letter), one in zip(_SETS, sets, strict=True)
@@ -143,16 +137,13 @@ def from_sets(
 
 
 def read(path: Path) -> Pla:
-    """Read a PLA file; DataError where it cannot be read or is no PLA, DataWarning for notes.
-
-    `-` is standard input.
-    """
+    """Read a PLA file (`-`: standard input); DataError if it is invalid, DataWarning for notes."""
     try:
         data = _standard_input() if path == STANDARD else _content(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if len(data) > MOST_BYTES:
-        raise DataError(f"{path}: larger than {MOST_BYTES >> 20} MiB, which is the most allowed")
+        raise DataError(f"{path}: larger than the maximum of {MOST_BYTES >> 20} MiB")
     pla = parse(data, str(path))
     for note in pla.notes:
         warnings.warn(f"{path}: {note}", DataWarning, stacklevel=2)
@@ -161,8 +152,8 @@ def read(path: Path) -> Pla:
 
 def _content(path: Path) -> bytes:
     found = path.stat()
-    if stat.S_ISCHR(found.st_mode):  # /dev/zero; a pipe may be somebody's output
-        raise DataError(f"{path}: cannot be read: a device, and no file")
+    if stat.S_ISCHR(found.st_mode):  # such as /dev/zero; pipes are allowed
+        raise DataError(f"{path}: cannot be read: a device, not a file")
     with path.open("rb") as stream:
         return bytes(MOST_BYTES + 1) if found.st_size > MOST_BYTES else stream.read(MOST_BYTES + 1)
 
@@ -174,13 +165,13 @@ def _standard_input() -> bytes:
 
 
 def parse(text: str | bytes, name: str = "<pla>") -> Pla:
-    """Read the text of a PLA file; `name` stands in messages."""
+    """Parse the text of a PLA file; messages begin with `name`."""
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     return _Parser(name).parse(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
 
 
 class _Parser:
-    """Everything known so far while reading one file."""
+    """The state of a parser within one file."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -200,7 +191,7 @@ class _Parser:
 
     def parse(self, data: bytes) -> Pla:
         at = 0
-        while at <= len(data) and not self.ended:  # without a list of all lines: that is large
+        while at <= len(data) and not self.ended:  # a list of all lines would be large
             end = data.find(b"\n", at)
             end = len(data) if end < 0 else end
             self.line += 1
@@ -219,7 +210,7 @@ class _Parser:
         return self.build(self.check_labels())
 
     def row(self, line: bytes) -> None:
-        """Take the letters of a row, which may go on over several lines."""
+        """Append the letters of a row, which may span several lines."""
         if len(self.sizes.keys() & {".i", ".o"}) < 2:
             self.refuse_early_row(line)
         width = self.sizes[".i"] + self.sizes[".o"]
@@ -243,12 +234,12 @@ class _Parser:
         raise self.fail(f"neither a row nor a directive: {_excerpt(line)}")
 
     def directive(self, line: bytes) -> None:
-        # A line of more words than there may be labels, and a .p behind them, is wrong anyway.
+        # Longer lines than all labels and a .p after them are invalid anyway.
         pieces = line.split(None, MOST_COLUMNS + 3)
         key, *rest = (piece.decode("utf-8", "replace") for piece in pieces)
         if key in _SYMBOLIC:
             raise self.fail(
-                f"{key} ({_SYMBOLIC[key]}) is not supported: this reads two-valued PLA files only"
+                f"{key} ({_SYMBOLIC[key]}) is not supported: only two-valued PLA files can be read"
             )
         handlers: dict[str, Callable[[str, list[str]], None]] = {
             ".i": self.size, ".o": self.size, ".p": self.size, ".type": self.type,
@@ -268,7 +259,7 @@ class _Parser:
         value = int(rest[0])
         if key != ".p":
             if self.sizes.get(key, value) != value:
-                raise self.fail(f"{key} was given before with another number")
+                raise self.fail(f"{key} is given twice, with different numbers")
             if value > MOST_COLUMNS:
                 raise self.fail(f"{key} {value}: at most {MOST_COLUMNS} columns are supported")
         self.sizes[key] = value
@@ -280,29 +271,29 @@ class _Parser:
                 f"{key} {_words(rest)}{suggestion(word, KINDS)}: allowed: {listing(KINDS)}"
             )
         if self.starts and self.kind != rest[0]:
-            raise self.fail(".type must stand before the first row")
+            raise self.fail(".type must come before the first row")
         self.kind = rest[0]
 
     def labels(self, key: str, rest: list[str]) -> None:
         self.names[key] = tuple(rest)
 
     def phases(self, key: str, rest: list[str]) -> None:
-        """Take a letter an output: 1 as it is, 0 upside down."""
+        """Read one letter per output: 1 direct, 0 complemented."""
         text = "".join(rest)
         if not text or set(text) - {"0", "1"}:
-            raise self.fail(f"{key} {_words(rest)}: 1 or 0 for every output, as in .phase 101")
+            raise self.fail(f"{key} {_words(rest)}: give 1 or 0 for every output, as in .phase 101")
         self.phase = tuple(letter == "1" for letter in text)
 
     def pairs(self, key: str, _: list[str]) -> None:  # which inputs share a decoder
-        self.notes += (f"{key} is passed over: every input is a variable of its own here",)
+        self.notes += (f"{key} is ignored: every input is a variable of its own",)
 
     def end(self, key: str, rest: list[str]) -> None:
         if rest:
-            raise self.fail(f"nothing may stand beside {key}")
+            raise self.fail(f"{key} takes no values")
         self.ended = True
 
     def check_labels(self) -> tuple[str, ...]:
-        """Compare numbers of names; take out a `.p` that the end of a label line swallowed."""
+        """Compare the numbers of labels and columns; separate a `.p` at the end of a label line."""
         notes = []
         for key, of in ((".ilb", ".i"), (".ob", ".o")):
             names, size = self.names.get(key, ()), self.sizes[of]
@@ -311,7 +302,7 @@ class _Parser:
                 self.sizes.setdefault(".p", int(names[-1]))
                 self.names[key] = names = names[:-2]
             if key in self.names and 0 < len(names) < size:
-                notes.append(f"{key} names {len(names)} of {size} {_column_kind(of)}: passed over")
+                notes.append(f"{key} names {len(names)} of {size} {_column_kind(of)}: ignored")
                 del self.names[key]
             elif key in self.names and len(names) != size:
                 raise self.fail(f"{key} has {len(names)} names for {size} {_column_kind(of)}")
@@ -333,7 +324,7 @@ class _Parser:
         letters = np.frombuffer(self.letters, np.uint8).reshape(count, inputs + outputs)
         zero, one = (np.zeros((count, words_for(inputs)), np.uint64) for _ in range(2))
         shape = (count, words_for(outputs))
-        out: dict[str, NDArray[np.uint64]] = {}
+        out: dict[str, U64] = {}
         step = _CELLS // max(1, inputs + outputs) + 1
         for at in range(0, count, step):
             rows = slice(at, at + step)
@@ -345,24 +336,19 @@ class _Parser:
                 mine = values == code
                 if letter in kind and mine.any():
                     out.setdefault(letter, np.zeros(shape, np.uint64))[rows] = pack(mine)
-        none = np.broadcast_to(np.uint64(0), shape)  # takes no memory
+        none = np.broadcast_to(np.uint64(0), shape)  # without memory
         on, dc, off = (Cubes(inputs, outputs, zero, one, out.get(x, none)) for _, x in _SETS)
         names = self.names.get(".ilb"), self.names.get(".ob")
         return Pla(kind, on, dc, off, *names, notes, self.phase)
 
     def refuse_letters(
-        self,
-        letters: NDArray[np.uint8],
-        first: int,
-        codes: NDArray[np.uint8],
-        left: int,
-        part: str,
-        allowed: str,
-    ) -> None:
-        """Refuse letters without a meaning; `codes` are those of the rows from `first` on."""
-        wrong = np.argwhere(codes == _NO)
-        if len(wrong):
-            row, column = first + int(wrong[0, 0]), int(wrong[0, 1])
+        self, letters: NDArray[np.uint8], first: int, codes: NDArray[np.uint8], left: int,
+        part: str, allowed: str,
+    ) -> None:  # fmt: skip
+        """Raise DataError for an invalid letter; `codes` belong to the rows from `first` on."""
+        invalid = np.argwhere(codes == _NO)
+        if len(invalid):
+            row, column = first + int(invalid[0, 0]), int(invalid[0, 1])
             letter = letters[row, left + column : left + column + 1].tobytes()
             raise self.fail(
                 f"{part} {column} is {_excerpt(letter)}; allowed: {allowed}", self.starts[row]
@@ -394,12 +380,11 @@ def render(pla: Pla) -> str:
     if pla.phase is not None:
         lines.append(f".phase {''.join('01'[one] for one in pla.phase)}")
     lines += [f".type {pla.kind}", f".p {len(pla.on)}"]
-    zero, one = unpack(pla.on.zero, pla.inputs), unpack(pla.on.one, pla.inputs)
-    terms = np.frombuffer(b"?01-", np.uint8)[zero + 2 * one.astype(np.uint8)]
+    terms = pla.on.letters()
     values = np.zeros((len(pla.on), pla.outputs), np.uint8)
     for code, plane in ((1, pla.on), (2, pla.off), (3, pla.dc)):
         values[unpack(plane.out, pla.outputs)] = code
-    # Without an OFF set 0 means as little as ~, and is what people expect to see.
+    # Without an OFF set 0 has the meaning of ~ and is more usual.
     owners = np.frombuffer(b"~10-" if "r" in pla.kind else b"010-", np.uint8)[values]
     space = np.full((len(terms), 1), ord(" "), np.uint8)
     newline = np.full((len(terms), 1), ord("\n"), np.uint8)
@@ -408,18 +393,17 @@ def render(pla: Pla) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# A cover as a netlist of two levels, BLIF or Verilog, with every shared product there once.
+# A cover as a netlist of two levels, in BLIF or Verilog; shared products occur once.
 # --------------------------------------------------------------------------------------------------
-
 
 ONE = "1'b1"
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
-# Every word of the language looks so: names that do, too, are escaped, which changes no name.
+# Verilog's keywords match this. Names that match it are escaped, which does not change them.
 _LIKE_A_WORD = re.compile(r"[a-z][a-z_]+[01]?")
 
 
 class Signals(NamedTuple):
-    """Names of inputs and outputs as the PLA has them, or x0…, y0…, and of products beside them."""
+    """Names of inputs and outputs, of the PLA or x0…, y0…, and of products."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -431,16 +415,16 @@ def signals(
     input_names: tuple[str, ...] | None = None,
     output_names: tuple[str, ...] | None = None,
 ) -> Signals:
-    """Return a name for everything, each once; none that makes a line of BLIF go on."""
-    inputs = input_names or tuple(f"x{k}" for k in range(cubes.inputs))
-    outputs = output_names or tuple(f"y{k}" for k in range(cubes.outputs))
+    """Return unique names of all signals; none continues a line of BLIF."""
     taken: set[str] = set()
-    inputs = _each_once(inputs, taken)
-    outputs = _each_once(outputs, taken)
-    return Signals(inputs, outputs, _each_once([f"p{k}" for k in range(len(cubes))], taken))
+    return Signals(
+        _unique(input_names or [f"x{k}" for k in range(cubes.inputs)], taken),
+        _unique(output_names or [f"y{k}" for k in range(cubes.outputs)], taken),
+        _unique([f"p{k}" for k in range(len(cubes))], taken),
+    )
 
 
-def _each_once(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
+def _unique(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
     found = []
     for name in map(_closed, names):
         own, count = name, 1
@@ -453,18 +437,17 @@ def _each_once(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
 
 
 def _closed(name: str) -> str:
-    r"""Return a name that may end a line of BLIF, which goes on after a \."""
     return f"{name}_" if name.endswith("\\") else name
 
 
 def blif(cubes: Cubes, names: Signals, phase: Sequence[bool], title: str) -> str:
-    """Return a BLIF model: a node for every product of several outputs, one for every output."""
+    """Return a BLIF model with a node for every shared product and for every output."""
     rows = cubes.rows()
     shared = {k for k, (_, owners) in enumerate(rows) if owners.count("1") > 1}
     lines = [
         f".model {_closed(title)}",
-        _listed(".inputs", names.inputs),
-        _listed(".outputs", names.outputs),
+        " ".join([".inputs", *names.inputs]),
+        " ".join([".outputs", *names.outputs]),
     ]
     for k in sorted(shared):
         lines += _node(rows[k][0], names.inputs, names.products[k])
@@ -483,35 +466,27 @@ def blif(cubes: Cubes, names: Signals, phase: Sequence[bool], title: str) -> str
     return "\n".join([*lines, ".end", ""])
 
 
-def _listed(key: str, names: Sequence[str]) -> str:
-    return " ".join([key, *names])
-
-
 def _node(term: str, inputs: Sequence[str], product: str) -> list[str]:
-    """Return a product over the inputs that it reads."""
+    """Return the lines of a product over the inputs that it reads."""
     read = [k for k, letter in enumerate(term) if letter != "-"]
     head = " ".join([".names", *(inputs[k] for k in read), product])
     return [head, f"{''.join(term[k] for k in read)} 1".strip()]
 
 
 def verilog(cubes: Cubes, names: Signals, phase: Sequence[bool], title: str) -> str:
-    """Return a Verilog module: a wire for every product, an assignment for every output."""
+    """Return a Verilog module with a wire for every product and an assignment for every output."""
     rows = cubes.rows()
     inputs, outputs, products = (tuple(map(legal, own)) for own in names)
-    ports = ",\n".join(
-        [
-            *(f"  input wire {name}" for name in inputs),
-            *(f"  output wire {name}" for name in outputs),
-        ]
-    )
-    lines = [f"module {legal(title)} (", ports, ");"]
+    ports = [f"  input wire {name}" for name in inputs]
+    ports += [f"  output wire {name}" for name in outputs]
+    lines = [f"module {legal(title)} (", ",\n".join(ports), ");"]
     for (term, _), product in zip(rows, products, strict=True):
         literals = [
             name if letter == "1" else f"~{name}"
             for letter, name in zip(term, inputs, strict=True)
             if letter != "-"
         ]
-        lines.append(f"  wire {product} = {' & '.join(literals) or ONE};")
+        lines.append(f"  wire {product} = {' & '.join(literals or [ONE])};")
     for j, output in enumerate(outputs):
         mine = [products[k] for k, (_, owners) in enumerate(rows) if owners[j] == "1"]
         total = " | ".join(mine) or "1'b0"
@@ -520,7 +495,7 @@ def verilog(cubes: Cubes, names: Signals, phase: Sequence[bool], title: str) -> 
 
 
 def legal(name: str) -> str:
-    """Return a name as Verilog takes it: escaped, with the space that ends it, where it must be."""
+    """Return a Verilog identifier; an escaped one ends with its space."""
     if _SIMPLE.fullmatch(name) and not _LIKE_A_WORD.fullmatch(name):
         return name
     printable = "".join(letter if "!" <= letter <= "~" else "_" for letter in name)
@@ -528,17 +503,16 @@ def legal(name: str) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# What one can say of a PLA file without minimising it.
+# Statistics of a PLA file.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
-    """Sizes of a file and of the function that it gives.
+class PlaStatistics:
+    """Sizes of a file and of its function.
 
-    `unate` are inputs that ON rows read in one phase only, `unread` those that no row reads;
-    `on_share`, `dc_share` are parts of all points of all outputs, None where there are too many to
-    look at them.
+    `unate` counts the inputs that ON rows read in one phase only, `unread` those that no row reads.
+    `on_share` and `dc_share` are shares of all points of all outputs, None for large functions.
     """
 
     kind: str
@@ -555,8 +529,8 @@ class Statistics:
     dc_share: float | None
 
 
-def statistics(pla: Pla, name: str) -> Statistics:
-    """Count; a `DataError` with a witness where the file's sets contradict each other."""
+def statistics(pla: Pla, name: str) -> PlaStatistics:
+    """Return the statistics; DataError with a witness where the sets contradict each other."""
     function = pla.function(name)
     zero, one = unpack(pla.on.zero, pla.inputs), unpack(pla.on.one, pla.inputs)
     negative, positive = (zero & ~one).any(axis=0), (one & ~zero).any(axis=0)
@@ -567,7 +541,7 @@ def statistics(pla: Pla, name: str) -> Statistics:
     on_rows, dc_rows, off_rows = (
         int(np.any(plane.out, axis=1).sum()) for plane in (pla.on, pla.dc, pla.off)
     )
-    return Statistics(
+    return PlaStatistics(
         kind=pla.kind, inputs=pla.inputs, outputs=pla.outputs, rows=len(pla.on),
         on_rows=on_rows, dc_rows=dc_rows, off_rows=off_rows, literals=pla.on.literals,
         unate=int((negative ^ positive).sum()), unread=int((~negative & ~positive).sum()),

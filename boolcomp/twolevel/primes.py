@@ -1,10 +1,10 @@
-"""All multi-output primes of a function given by cubes.
+"""All multi-output primes of a function given by cubes, essential primes, and covering rows.
 
-A multi-output implicant is a cube with a set of outputs, in all of which it lies inside ON or DC;
-it is prime when neither a literal can be dropped nor an output added. Over few inputs the outputs
-of all 3ⁿ cubes fit into one array and primes are read off it. Beyond, the function is split on
-an input: with P0, P1 the primes of the two halves, the primes of the whole are the maximal cubes
-among `p0 & p1`, `x' & p0` and `x & p1` (Quine's theorem for one variable).
+A multi-output implicant is a cube that lies inside ON or DC for all of its outputs. It is prime if
+no literal can be dropped and no output added. For few inputs the outputs of all 3ⁿ cubes fit into
+one array, from which primes are read. Otherwise the function is split on an input. With the primes
+P0, P1 of the halves, the primes are the maximal cubes among `p0 & p1`, `x' & p0` and `x & p1`
+(Quine's theorem for one variable).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.twolevel import primes_kernels
 from boolcomp.twolevel import primes_kernels as kernels
 from boolcomp.twolevel.cubes import (
     Clock,
@@ -47,70 +46,47 @@ from boolcomp.twolevel.function import (
 from boolcomp.twolevel.setcover import CoverMatrix, distinct, incidence
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from boolcomp.twolevel.cubes import I64, U64, Flags, Intp
 
 
-# --------------------------------------------------------------------------------------------------
-# All multi-output primes of a function given by cubes.
-# --------------------------------------------------------------------------------------------------
-
-
-LEAF_INPUTS = 10
-"""A part with no more inputs than this is solved on the array of all its cubes."""
-
-MANY_CUBES = 300
-"""A part of so many cubes is solved on that array whenever it fits: merging would take longer."""
-
-DENSE_BYTES = 400 * 2**20
-"""The largest array of the outputs of all cubes that is made at once: 3¹⁸ cubes of 8 outputs."""
-
-SHORT, MOST_KNOWN = 64, 20_000
-"""Parts of so few cubes are remembered, and so many of them (at most 150 MB for 32 inputs)."""
-
-BYTES_PER_SECOND = 5 * 10**8
-"""How fast the primes are read off that array, per byte and input; the least to expect."""
-
-PAIRS = 5 * 10**6
-"""Pairs of cubes of at most `USUAL` words compared between two looks at the clock."""
-
+LEAF_INPUTS = 10  # a part of at most these inputs is solved on the array of all its cubes
+MANY_CUBES = 300  # larger parts are solved on that array if it fits: merging takes longer
+DENSE_BYTES = 400 * 2**20  # of that array: 3¹⁸ cubes of 8 outputs
+SHORT, MOST_KNOWN = 64, 20_000  # cubes of a cached part, and cached parts (150 MB for 32 inputs)
+BYTES_PER_SECOND = 5 * 10**8  # least speed of reading primes from that array, per byte and input
+PAIRS = 5 * 10**6  # pairs of cubes of at most `USUAL` words compared between checks of the clock
 USUAL = 4
-
-
-FREE = 2
-"""The digit of an input that a cube leaves open."""
+FREE = 2  # the digit of an input without a literal
 
 
 class PrimesTooManyError(Exception):
-    """There are more primes than allowed, or the time ended before all were known."""
+    """There are more primes than allowed, or the time ended before all were found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What prime generation may use: a number of cubes and a moment of `time.monotonic`.
+    """Limits of prime generation: a number of cubes and a time of `time.monotonic`.
 
-    `known` remembers the primes of parts: those of wide functions come again and again.
+    `known` caches the primes of parts, which recur in wide functions.
     """
 
     limit: int
     end: float
-    known: dict[bytes, NDArray[np.uint64]] = field(default_factory=dict)
+    known: dict[bytes, U64] = field(default_factory=dict)
 
     @property
     def left(self) -> float:
-        """Seconds left."""
         return self.end - time.monotonic()
 
     def check(self, count: int) -> None:
-        """Raise `PrimesTooManyError` if so many cubes or the time by now are too much."""
+        """Raise `PrimesTooManyError` if `count` is above the limit or the time is over."""
         if count > self.limit:
             raise PrimesTooManyError(f"more than {self.limit} primes")
         if time.monotonic() > self.end:
             raise PrimesTooManyError("time ended before all primes were known")
 
 
-def all_primes(
-    cubes: NDArray[np.uint64], shape: Shape, limit: int, end: float
-) -> NDArray[np.uint64]:
+def all_primes(cubes: U64, shape: Shape, limit: int, end: float) -> U64:
     """Return the packed primes of the union of packed cubes, largest first.
 
     Raises `PrimesTooManyError` beyond `limit` primes (of the function or of a part of it), or when
@@ -124,57 +100,48 @@ def all_primes(
     return primes[size_order(primes)]
 
 
-def _pairs(cubes: NDArray[np.uint64]) -> int:
-    """Return the pairs of such cubes to compare between two looks: wide ones take longer."""
+def _pairs(cubes: U64) -> int:
     return PAIRS * USUAL // max(USUAL, int(cubes.shape[1]))
 
 
-def _irredundant(cubes: NDArray[np.uint64], budget: Budget) -> NDArray[np.uint64]:
-    """Return the cubes that lie in no other, largest first."""
+def _irredundant(cubes: U64, budget: Budget) -> U64:
+    """Return the maximal cubes, largest first."""
     ordered, pairs = cubes[size_order(cubes)], _pairs(cubes)
     kept = np.empty(len(ordered), np.int64)
     size = at = 0
     while at < len(ordered):
-        # The cubes of a step are compared among themselves too, so a first step must be short.
+        # The cubes of a step are also compared with each other, so a first step must be short.
         step = min(len(ordered) - at, 1 + pairs // (size + 1), 1 + isqrt(pairs))
-        size = primes_kernels.maximal(ordered, at, at + step, kept, size)
+        size = kernels.maximal(ordered, at, at + step, kept, size)
         at += step
         budget.check(size // 2)
     return ordered[kept[:size]]
 
 
-def _inside_any(
-    small: NDArray[np.uint64], large: NDArray[np.uint64], budget: Budget
-) -> NDArray[np.bool_]:
-    """Tell for every cube of `small` whether some cube of `large` holds it."""
+def _inside_any(small: U64, large: U64, budget: Budget) -> Flags:
+    """Tell for every cube of `small` whether it lies in a cube of `large`."""
     step = 1 + _pairs(small) // (len(large) + 1)
     parts = [np.zeros(0, np.bool_)]
     for at in range(0, len(small), step):
-        parts.append(primes_kernels.contained(small[at : at + step], large))
+        parts.append(kernels.contained(small[at : at + step], large))
         budget.check(0)
     return np.concatenate(parts)
 
 
-def _products(
-    low: NDArray[np.uint64], high: NDArray[np.uint64], shape: Shape, budget: Budget
-) -> NDArray[np.uint64]:
-    """Return pairwise intersections; those in a larger one of the same `low` cube are left out."""
+def _products(low: U64, high: U64, shape: Shape, budget: Budget) -> U64:
+    """Return pairwise intersections that are maximal for their `low` cube."""
     step = 1 + _pairs(low) // (len(high) + 1)
     parts = [shape.none()]
     size = 0
     for at in range(0, len(low), step):
-        parts.append(
-            primes_kernels.products(low[at : at + step], high, shape.words, shape.everything())
-        )
+        parts.append(kernels.products(low[at : at + step], high, shape.words, shape.everything()))
         size += len(parts[-1])
-        budget.check(size // 20)  # most of these are not maximal
+        budget.check(size // 20)  # few of these are maximal
     return np.concatenate(parts)
 
 
-def _literal_counts(
-    cubes: NDArray[np.uint64], shape: Shape
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many cubes exclude 0, and how many exclude 1, at every input."""
+def _literal_counts(cubes: U64, shape: Shape) -> tuple[I64, I64]:
+    """Return the numbers of cubes that exclude 0, and 1, at every input."""
     counts = []
     for plane in (0, shape.words):
         words = cubes[:, plane : plane + shape.words]
@@ -183,8 +150,8 @@ def _literal_counts(
     return counts[0], counts[1]
 
 
-def _split(cubes: NDArray[np.uint64], shape: Shape, budget: Budget) -> NDArray[np.uint64]:
-    """Return the primes of irredundant cubes."""
+def _split(cubes: U64, shape: Shape, budget: Budget) -> U64:
+    """Return the primes of irredundant cubes, with a cache."""
     budget.check(0)
     key = cubes.tobytes() if len(cubes) <= SHORT else b""
     known = budget.known.get(key)
@@ -196,8 +163,8 @@ def _split(cubes: NDArray[np.uint64], shape: Shape, budget: Budget) -> NDArray[n
     return primes
 
 
-def _primes_of_part(cubes: NDArray[np.uint64], shape: Shape, budget: Budget) -> NDArray[np.uint64]:
-    """Return the same, on the array of all cubes or from the two halves."""
+def _primes_of_part(cubes: U64, shape: Shape, budget: Budget) -> U64:
+    """Return the primes of irredundant cubes, from the array of all cubes or from two halves."""
     positive, negative = _literal_counts(cubes, shape)
     active = np.flatnonzero(positive + negative)
     size = 3 ** len(active) * _lane(shape.outputs).itemsize * (shape.width - shape.out_at)
@@ -219,9 +186,7 @@ def _primes_of_part(cubes: NDArray[np.uint64], shape: Shape, budget: Budget) -> 
     return merged(halves[0], halves[1], best, shape, budget)
 
 
-def merged(
-    low: NDArray[np.uint64], high: NDArray[np.uint64], split: int, shape: Shape, budget: Budget
-) -> NDArray[np.uint64]:
+def merged(low: U64, high: U64, split: int, shape: Shape, budget: Budget) -> U64:
     """Return the primes of `x'·low + x·high` for the primes of the two halves."""
     low_in, high_in = _inside_any(low, high, budget), _inside_any(high, low, budget)
     both = _products(low[~low_in], high[~high_in], shape, budget)
@@ -238,14 +203,11 @@ def merged(
 
 
 def _lane(outputs: int) -> np.dtype[np.unsignedinteger[Any]]:
-    """Return the type that holds a set of outputs (or 64 of them)."""
     return np.min_scalar_type((1 << min(outputs, 64)) - 1)
 
 
-def _dense(
-    cubes: NDArray[np.uint64], active: NDArray[np.intp], shape: Shape, budget: Budget
-) -> NDArray[np.uint64]:
-    """Return the primes through the array of all cubes over the active inputs."""
+def _dense(cubes: U64, active: Intp, shape: Shape, budget: Budget) -> U64:
+    """Return the primes from the array of all cubes over the active inputs."""
     count, words = len(active), shape.width - shape.out_at
     masks = np.zeros((2,) * count + (words,), np.uint64)
     for cube in cubes:
@@ -265,17 +227,15 @@ def _dense(
     return primes
 
 
-def primes_of_points(
-    allowed: NDArray[np.uint64], outputs: int, budget: Budget
-) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return the digits (0, 1, `FREE`; a column an input) and outputs of all primes.
+def primes_of_points(allowed: U64, outputs: int, budget: Budget) -> tuple[I64, U64]:
+    """Return the digits (0, 1, `FREE`; one column per input) and outputs of all primes.
 
-    `allowed` holds the outputs that allow each point, one row a point, the first input foremost.
+    `allowed` has one row per point, its allowed outputs; the first input is the most significant.
     """
     inputs, words, lane = (len(allowed) - 1).bit_length(), allowed.shape[1], _lane(outputs)
     table = allowed.astype(lane)
     for i in range(inputs):
-        # Inputs 0..i are ternary already: one more axis grows from (0, 1) to (0, 1, both).
+        # Inputs below i are ternary already; axis i grows from (0, 1) to (0, 1, both).
         pair = table.reshape(3**i, 2, -1)
         table = np.empty((3**i, 3, pair.shape[2]), lane)
         table[:, :2] = pair
@@ -294,18 +254,18 @@ def primes_of_points(
 
 
 # --------------------------------------------------------------------------------------------------
-# Primes that every prime cover has, found from one cover, without a list of all primes.
+# Essential primes, found from one cover, without a list of all primes.
 #
-# A prime of a cover is essential where the consensus of the other cubes (and the don't-cares) with
-# it leaves a part of it uncovered that is no don't-care: no other prime holds that part (Brayton,
-# Hachtel, McMullen, Sangiovanni-Vincentelli, 1984, theorem 4.4).
+# A prime of a cover is essential if the consensus of the other cubes (and the don't-cares) with it
+# leaves a part of it uncovered that is no don't-care. This is theorem 4.4 of Brayton, Hachtel,
+# McMullen and Sangiovanni-Vincentelli, 1984.
 # --------------------------------------------------------------------------------------------------
 
 
 def primes_around(function: Function, cover: Cubes, clock: Clock | None = None) -> Cubes:
-    """Return a cover's cubes, each grown to a prime: literals go, then outputs come, in order.
+    """Return a cover's cubes grown to primes: literals are dropped, then outputs are added.
 
-    Raises `lists.GaveUpError` where the clock runs out.
+    Raises `GaveUpError` where the clock runs out.
     """
     allowed = function.on.joined(function.dc)
     grown = [_grown(allowed, cover.take(np.array([k])), clock) for k in range(len(cover))]
@@ -333,18 +293,16 @@ def _grown(allowed: Cubes, cube: Cubes, clock: Clock | None) -> Cubes:
 
 
 def _inside(cube: Cubes, space: Cubes, clock: Clock | None) -> bool:
-    """Tell whether a cube lies in a union of cubes, for all its outputs."""
-    target = Function.from_cubes(cube)
-    return missing(target, space, clock) is None
+    return missing(Function.from_cubes(cube), space, clock) is None
 
 
 def essential(
     function: Function, primes: Cubes, clock: Clock | None = None, each: float = math.inf
-) -> NDArray[np.bool_]:
-    """Tell which primes of a cover are essential.
+) -> Flags:
+    """Return a mask of the essential primes of a prime cover.
 
-    `primes` cover the function, and each is a prime of it. Of one that takes more than `each`
-    seconds it is not told. Raises `lists.GaveUpError` where the clock runs out.
+    A prime that takes more than `each` seconds is not marked. Raises `GaveUpError` where the clock
+    runs out.
     """
     clock = clock or Clock()
     shape = Shape(primes.inputs, primes.outputs)
@@ -362,14 +320,12 @@ def essential(
     return found
 
 
-def consensus_within(
-    cubes: NDArray[np.uint64], prime: NDArray[np.uint64], shape: Shape
-) -> NDArray[np.uint64]:
-    """Return what of a prime other primes hold, as far as the consensus of cubes with it tells.
+def consensus_within(cubes: U64, prime: U64, shape: Shape) -> U64:
+    """Return parts of a prime that lie in other primes, by the consensus of cubes with it.
 
-    A cube that conflicts with it in one variable covers their common part with that variable as in
-    the prime. One that conflicts in none covers the common part, for all outputs of the prime where
-    it has one more. The outputs are one variable.
+    A cube that conflicts with the prime in one variable covers their common part, extended in that
+    variable. A cube without a conflict covers the common part, for all outputs of the prime if the
+    cube has another output. The outputs are one variable.
     """
     common = cubes & prime
     masks = [_mask(variable, shape) for variable in range(shape.inputs + 1)]
@@ -380,12 +336,12 @@ def consensus_within(
         parts.append(common[(count == 1) & conflicts[:, variable]] & ~mask | prime & mask)
     more = (cubes & ~prime & masks[-1]).any(axis=1)
     parts.append(common[(count == 0) & more] & ~masks[-1] | prime & masks[-1])
-    parts.append(common[(count == 0) & ~more])  # of one within the prime: a don't-care
+    parts.append(common[(count == 0) & ~more])  # don't-cares within the prime
     return np.unique(np.concatenate(parts), axis=0)
 
 
-def _mask(variable: int, shape: Shape) -> NDArray[np.uint64]:
-    """Return the bits of an input's two values, or, for the last variable, of all outputs."""
+def _mask(variable: int, shape: Shape) -> U64:
+    """Return the bits of an input's two values or, for the last variable, of all outputs."""
     mask = np.zeros(shape.width, np.uint64)
     if variable == shape.inputs:
         mask[shape.out_at :] = shape.everything()[shape.out_at :]
@@ -396,69 +352,56 @@ def _mask(variable: int, shape: Shape) -> NDArray[np.uint64]:
 
 
 def lightest_first(cubes: Cubes) -> Cubes:
-    """Return cubes in the order of their literals, as lists of primes are read."""
+    """Return cubes in the order of their numbers of literals."""
     shape = Shape(cubes.inputs, cubes.outputs)
     return cubes.take(np.argsort(literals(packed(cubes), shape), kind="stable"))
 
 
 # --------------------------------------------------------------------------------------------------
-# Rows of the covering problem: points of ON, each with the list of primes that hold it.
+# Rows of the covering problem: points of ON, each with the list of primes that contain it.
 #
-# Points in the same primes make one row. Functions of few inputs have all their points in a table,
-# and every class of points becomes a row at once. Others start without rows; `add_missed` searches
-# points that a proposed cover misses, moves them to where few primes are, and adds them. When it
-# finds none the proposal covers the function: that search is complete in both cases.
+# Points in the same primes make one row. Functions of few inputs have all points in a table; every
+# class of points becomes a row at once. Other functions start without rows. `add_missed` searches
+# points that a proposed cover misses, moves them to points in fewer primes, and adds them. If there
+# are none, the proposal covers the function: both searches are complete.
 # --------------------------------------------------------------------------------------------------
 
-
-TABLE_POINTS = 2**23
-"""The most points times outputs that are held as a table (67 MB a plane)."""
-
-TABLE_WORK = 3 * 10**9
-"""The most steps that marking all points of all primes may take (about 5 s)."""
-
-WORK_PER_SECOND = 2 * 10**7
-"""Likewise for every second of the deadline: marking is done four times, within a fifth of it."""
-
-ROW_ENTRIES = 2 * 10**7
-"""The most entries of the first matrix; further points join it when they are missed."""
-
+TABLE_POINTS = 2**23  # points times outputs of a table, at most (67 MB per plane)
+TABLE_WORK = 3 * 10**9  # steps to mark all points of all primes, at most (about 5 s)
+WORK_PER_SECOND = 2 * 10**7  # likewise per second of the deadline, for four runs in a fifth of it
+ROW_ENTRIES = 2 * 10**7  # entries of the first matrix, at most; missed points are added later
 SEED = 20_240_229
 
 
+@dataclass(eq=False)
 class Demands(abc.ABC):
-    """The points to cover, as far as they are rows yet."""
+    """Points to cover: `matrix` has the rows found so far."""
 
-    def __init__(
-        self,
-        on: NDArray[np.uint64],
-        dont_care: NDArray[np.uint64],
-        primes: NDArray[np.uint64],
-        shape: Shape,
-    ) -> None:
-        self.on = on
-        self.dont_care = dont_care
-        self.primes = primes
-        self.shape = shape
-        self.matrix = CoverMatrix(np.zeros(1, np.int64), np.zeros(0, np.int32), len(primes))
+    on: U64
+    dont_care: U64
+    primes: U64
+    shape: Shape
+
+    def __post_init__(self) -> None:
+        self.matrix = CoverMatrix(np.zeros(1, np.int64), np.zeros(0, np.int32), len(self.primes))
         self._seen: set[bytes] = set()
 
     @abc.abstractmethod
-    def add_missed(self, chosen: NDArray[np.int64], end: float) -> int:
-        """Add rows for ON points in none of the chosen primes; return how many points were found.
+    def add_missed(self, chosen: I64, end: float) -> int:
+        """Add rows for ON points in none of the chosen primes; return the number of points found.
 
-        0 means that there is no such point. Raises `SearchEndedError` when the time is over.
+        0 means that the primes cover the function. Raises `SearchEndedError` when the time is over.
         """
 
-    def primes_around(self, cubes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return a prime around every implicant, each once; ValueError if one is no implicant."""
+    def primes_around(self, cubes: U64) -> I64:
+        """Return the primes around cubes, each once; ValueError if a cube is no implicant."""
         found = kernels.first_around(cubes, self.primes)
         if (found < 0).any():
             raise ValueError("a cube of the start covers a point of the OFF set")
         return distinct(found, len(self.primes))
 
-    def _add_points(self, points: NDArray[np.uint64]) -> int:
-        """Add the rows of some points, once each."""
+    def _add_points(self, points: U64) -> int:
+        """Add the rows of points, without duplicates."""
         starts, indices = kernels.covering_lists(points, self.primes)
         fresh = np.zeros(len(points), np.bool_)
         for k in range(len(points)):
@@ -471,35 +414,30 @@ class Demands(abc.ABC):
 
 
 class TableDemands(Demands):
-    """All points in a table of outputs by points, in the order of `dense`."""
+    """All points in a table of outputs by points, in the order of `Dense`."""
 
-    def __init__(
-        self,
-        on: NDArray[np.uint64],
-        dont_care: NDArray[np.uint64],
-        primes: NDArray[np.uint64],
-        shape: Shape,
-    ) -> None:
-        super().__init__(on, dont_care, primes, shape)
-        self._wanted = self._marked(on) & ~self._marked(dont_care)
-        # Sums of random numbers tell classes apart; a clash only delays a row until it is missed.
-        self._weights = np.random.default_rng(SEED).integers(1, 2**64, len(primes), dtype=np.uint64)
-        self._class = self._sums(primes, self._weights)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._required = self._marked(self.on) & ~self._marked(self.dont_care)
+        # Sums of random numbers distinguish classes; a clash only delays a row until it is missed.
+        random, count = np.random.default_rng(SEED), len(self.primes)
+        self._weights = random.integers(1, 2**64, count, dtype=np.uint64)
+        self._class = self._sums(self.primes, self._weights)
         self._fill()
 
     @staticmethod
-    def fits(primes: NDArray[np.uint64], shape: Shape, seconds: float) -> bool:
-        """Tell whether the table is small enough, and marking the primes takes a small part."""
+    def fits(primes: U64, shape: Shape, seconds: float) -> bool:
+        """Tell whether the table is small enough, and marking the primes takes little time."""
         if shape.inputs > 40 or shape.outputs << shape.inputs > TABLE_POINTS:
             return False
         free = shape.inputs - literals(primes, shape)
         owners = np.bitwise_count(primes[:, shape.out_at :]).sum(axis=1)
         return float((2.0**free * owners).sum()) < min(TABLE_WORK, WORK_PER_SECOND * seconds)
 
-    def add_missed(self, chosen: NDArray[np.int64], end: float) -> int:
-        """Add one row for every class of missed points, at most 2000, few primes first."""
+    def add_missed(self, chosen: I64, end: float) -> int:
+        """Add one row for every class of missed points, at most 2000."""
         del end
-        missed = self._wanted & ~self._marked(self.primes[chosen])
+        missed = self._required & ~self._marked(self.primes[chosen])
         outputs, points = self._classes(missed)
         if not len(points):
             return 0
@@ -509,63 +447,57 @@ class TableDemands(Demands):
         return self._add_points(self._packed(outputs, points))
 
     def _fill(self) -> None:
-        """Make the first matrix: essential primes as rows of one, then all other classes."""
-        outputs, points = self._classes(self._wanted)
+        """Make the first matrix: rows of one essential prime, then all other classes."""
+        outputs, points = self._classes(self._required)
         single = np.isin(self._class[outputs, points], self._weights)
         self._add_points(self._packed(outputs[single], points[single]))
         lengths = np.diff(self.matrix.starts)
         only = self.matrix.indices[self.matrix.starts[:-1][lengths == 1]]
         essential = distinct(only, self.matrix.columns)
-        outputs, points = self._classes(self._wanted & ~self._marked(self.primes[essential]))
+        outputs, points = self._classes(self._required & ~self._marked(self.primes[essential]))
         ones = np.ones(len(self.primes), np.uint64)
         counts = self._sums(self.primes, ones)[outputs, points].astype(np.int64)
         order = np.argsort(counts, kind="stable")
         order = order[np.cumsum(counts[order]) <= ROW_ENTRIES]
         outputs, points, counts = outputs[order], points[order], counts[order]
-        places = outputs * self._wanted.shape[1] + points
-        rest = incidence(self._index(self.primes), self._wanted.shape, places, sys.maxsize)
+        places = outputs * self._required.shape[1] + points
+        rest = incidence(self._index(self.primes), self._required.shape, places, sys.maxsize)
         assert rest is not None  # noqa: S101 (there is no limit)
         self.matrix = self.matrix.stacked(rest)
 
-    def _index(self, cubes: NDArray[np.uint64]) -> IndexCubes:
+    def _index(self, cubes: U64) -> IndexCubes:
         return to_index(unpacked(cubes, self.shape))
 
-    def _sums(self, cubes: NDArray[np.uint64], weights: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def _sums(self, cubes: U64, weights: U64) -> U64:
         sums = np.zeros((self.shape.outputs, 1 << self.shape.inputs), np.uint64)
         index = self._index(cubes)
         signatures(index.value, index.free, index.out, weights, sums)
         return sums
 
-    def _marked(self, cubes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        mask: NDArray[np.bool_] = self._sums(cubes, np.ones(len(cubes), np.uint64)) != 0
+    def _marked(self, cubes: U64) -> Flags:
+        mask: Flags = self._sums(cubes, np.ones(len(cubes), np.uint64)) != 0
         return mask
 
-    def _classes(self, where: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return one (output, point) of every class that has a point there."""
+    def _classes(self, where: Flags) -> tuple[Intp, Intp]:
+        """Return one (output, point) of every class with a marked point."""
         outputs, points = np.nonzero(where)
         _, first = np.unique(self._class[outputs, points], return_index=True)
         return outputs[first], points[first]
 
-    def _packed(self, outputs: NDArray[np.intp], points: NDArray[np.intp]) -> NDArray[np.uint64]:
+    def _packed(self, outputs: Intp, points: Intp) -> U64:
         out = pack(outputs[:, None] == np.arange(self.shape.outputs))
         index = IndexCubes(points, np.zeros_like(points), out)
         return packed(from_index(self.shape.inputs, self.shape.outputs, index))
 
 
 class SearchedDemands(Demands):
-    """Points found when a proposed cover misses them, for functions too wide for a table."""
+    """Points that proposed covers miss, for functions too wide for a table."""
 
-    def __init__(
-        self,
-        on: NDArray[np.uint64],
-        dont_care: NDArray[np.uint64],
-        primes: NDArray[np.uint64],
-        shape: Shape,
-    ) -> None:
-        super().__init__(on, dont_care, primes, shape)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._random = np.random.default_rng(SEED)
 
-    def add_missed(self, chosen: NDArray[np.int64], end: float) -> int:
+    def add_missed(self, chosen: I64, end: float) -> int:
         """Add a row for at most one missed point of every ON cube and output."""
         mask = np.zeros(len(self.primes), np.bool_)
         mask[chosen] = True
@@ -576,8 +508,8 @@ class SearchedDemands(Demands):
                 added += self._add_points(self._moved(points, output, mask, end))
         return added
 
-    def _missed_of(self, output: int, mask: NDArray[np.bool_], end: float) -> NDArray[np.uint64]:
-        """Return missed points of one output."""
+    def _missed_of(self, output: int, mask: Flags, end: float) -> U64:
+        """Return missed points of one output, at most one per ON cube."""
         shape, planes = self.shape, self.shape.out_at
         own = [
             self.primes[mask & serving(self.primes, output, shape), :planes],
@@ -586,19 +518,14 @@ class SearchedDemands(Demands):
         cover = np.concatenate(own)
         found = []
         for cube in self.on[serving(self.on, output, shape), :planes]:
-            taste = self._random.integers(0, 2**64, shape.words, dtype=np.uint64)
-            part = missed_part(cover, cube, taste, end)
+            preferred = self._random.integers(0, 2**64, shape.words, dtype=np.uint64)
+            part = missed_part(cover, cube, preferred, end)
             if part is not None:
-                found.append(point_of(part, taste, output, shape))
+                found.append(point_of(part, preferred, output, shape))
         return np.array(found, np.uint64).reshape(len(found), shape.width)
 
-    def _moved(
-        self, points: NDArray[np.uint64], output: int, mask: NDArray[np.bool_], end: float
-    ) -> NDArray[np.uint64]:
-        """Return missed points in fewer primes, as near as single steps lead to them.
-
-        Where there are so many primes that this takes long, only some of the points.
-        """
+    def _moved(self, points: U64, output: int, mask: Flags, end: float) -> U64:
+        """Return missed points moved to points in fewer primes; for many primes, only some."""
         own = serving(self.primes, output, self.shape)
         dont_care = self.dont_care[serving(self.dont_care, output, self.shape)]
         step = max(1, 10**8 // (1 + self.shape.inputs * int(own.sum())))

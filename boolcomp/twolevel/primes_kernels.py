@@ -1,4 +1,4 @@
-"""Compiled loops over packed cubes for prime generation."""
+"""Compiled loops over packed cubes: prime generation, and the primes that contain points."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ import numpy as np
 from boolcomp.base.loops import njit
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-# --------------------------------------------------------------------------------------------------
-# Compiled loops over packed cubes for prime generation.
-# --------------------------------------------------------------------------------------------------
+    from boolcomp.twolevel.cubes import I32, I64, U64, Flags
 
 
 @njit(cache=True, nogil=True)
-def inside(a: NDArray[np.uint64], i: int, b: NDArray[np.uint64], k: int) -> bool:
+def inside(a: U64, i: int, b: U64, k: int) -> bool:
     """Tell whether cube `a[i]` lies in cube `b[k]`."""
     for w in range(a.shape[1]):  # noqa: SIM110 (a generator would not compile)
         if a[i, w] & ~b[k, w]:
@@ -27,12 +22,10 @@ def inside(a: NDArray[np.uint64], i: int, b: NDArray[np.uint64], k: int) -> bool
 
 
 @njit(cache=True, nogil=True)
-def maximal(
-    cubes: NDArray[np.uint64], first: int, last: int, kept: NDArray[np.int64], size: int
-) -> int:
-    """Append to `kept` those indices of `first..last` whose cubes lie in no kept cube.
+def maximal(cubes: U64, first: int, last: int, kept: I64, size: int) -> int:
+    """Append the indices of `first..last` whose cubes lie in no kept cube; return the new size.
 
-    The cubes fall in size, so that no later one holds an earlier one. Return the new size.
+    Cubes are sorted by falling size: none contains an earlier one.
     """
     for i in range(first, last):
         held = False
@@ -47,8 +40,8 @@ def maximal(
 
 
 @njit(cache=True, nogil=True)
-def contained(small: NDArray[np.uint64], large: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Tell for every cube of `small` whether some cube of `large` holds it."""
+def contained(small: U64, large: U64) -> Flags:
+    """Tell for every cube of `small` whether it lies in a cube of `large`."""
     result = np.zeros(len(small), np.bool_)
     for i in range(len(small)):
         for k in range(len(large)):
@@ -59,9 +52,7 @@ def contained(small: NDArray[np.uint64], large: NDArray[np.uint64]) -> NDArray[n
 
 
 @njit(cache=True, nogil=True)
-def products(
-    left: NDArray[np.uint64], right: NDArray[np.uint64], words: int, full: NDArray[np.uint64]
-) -> NDArray[np.uint64]:
+def products(left: U64, right: U64, words: int, full: U64) -> U64:
     """Return the non-empty pairwise intersections that are maximal for their cube of `left`."""
     width = left.shape[1]
     result = np.empty((max(256, len(left) + len(right)), width), np.uint64)
@@ -74,22 +65,15 @@ def products(
                 larger[:size] = result
                 result = larger
             if _meet(left, i, right, k, words, full, result, size):
-                size = _settle(result, start, size)
+                size = settle(result, start, size)
     return result[:size]
 
 
 @njit(cache=True, nogil=True)
 def _meet(  # noqa: PLR0917 (numba has no keyword-only arguments)
-    left: NDArray[np.uint64],
-    i: int,
-    right: NDArray[np.uint64],
-    k: int,
-    words: int,
-    full: NDArray[np.uint64],
-    result: NDArray[np.uint64],
-    at: int,
+    left: U64, i: int, right: U64, k: int, words: int, full: U64, result: U64, at: int
 ) -> bool:
-    """Put the intersection of two cubes at `result[at]`; tell whether it is proper."""
+    """Store the intersection of two cubes in `result[at]`; tell whether it is proper."""
     proper = False
     for w in range(2 * words, left.shape[1]):
         result[at, w] = left[i, w] & right[k, w]
@@ -104,8 +88,8 @@ def _meet(  # noqa: PLR0917 (numba has no keyword-only arguments)
 
 
 @njit(cache=True, nogil=True)
-def _settle(cubes: NDArray[np.uint64], start: int, size: int) -> int:
-    """Keep the cube at `size` if no cube from `start` holds it; drop those it holds."""
+def settle(cubes: U64, start: int, size: int) -> int:
+    """Keep the cube at `size` if it lies in no cube from `start` on; drop the cubes in it."""
     for k in range(start, size):
         if inside(cubes, size, cubes, k):
             return size
@@ -120,16 +104,9 @@ def _settle(cubes: NDArray[np.uint64], start: int, size: int) -> int:
     return write + 1
 
 
-# --------------------------------------------------------------------------------------------------
-# Compiled loops that relate primes to points: who covers whom.
-# --------------------------------------------------------------------------------------------------
-
-
 @njit(cache=True, nogil=True)
-def covering_lists(
-    points: NDArray[np.uint64], cubes: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return for every point the rising indices of the cubes that hold it, in CSR form."""
+def covering_lists(points: U64, cubes: U64) -> tuple[I64, I32]:
+    """Return the ascending indices of the cubes that contain each point, in CSR form."""
     starts = np.zeros(len(points) + 1, np.int64)
     indices = np.empty(max(1024, 8 * len(points)), np.int32)
     size = 0
@@ -147,8 +124,8 @@ def covering_lists(
 
 
 @njit(cache=True, nogil=True)
-def first_around(points: NDArray[np.uint64], cubes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return for every point or cube the first of the cubes that holds it, or -1."""
+def first_around(points: U64, cubes: U64) -> I64:
+    """Return the first cube that contains each point or cube, or -1."""
     found = np.full(len(points), -1, np.int64)
     for i in range(len(points)):
         for k in range(len(cubes)):
@@ -159,14 +136,8 @@ def first_around(points: NDArray[np.uint64], cubes: NDArray[np.uint64]) -> NDArr
 
 
 @njit(cache=True, nogil=True)
-def harder(
-    points: NDArray[np.uint64],
-    primes: NDArray[np.uint64],
-    chosen: NDArray[np.bool_],
-    dont_care: NDArray[np.uint64],
-    inputs: int,
-) -> None:
-    """Move every point to a neighbour in fewer primes, again and again, in place.
+def harder(points: U64, primes: U64, chosen: Flags, dont_care: U64, inputs: int) -> None:
+    """Move every point, in place, to neighbours in fewer primes while there are any.
 
     A neighbour differs in one input, lies in ON outside DC, and in no chosen prime.
     """
@@ -190,10 +161,8 @@ def harder(
 
 
 @njit(cache=True, nogil=True)
-def _count(
-    points: NDArray[np.uint64], p: int, primes: NDArray[np.uint64], chosen: NDArray[np.bool_]
-) -> int:
-    """Return how many primes hold the point, or 0 when a chosen one does."""
+def _count(points: U64, p: int, primes: U64, chosen: Flags) -> int:
+    """Return the number of primes that contain the point, or 0 if a chosen one does."""
     count = 0
     for k in range(len(primes)):
         if inside(points, p, primes, k):
@@ -204,7 +173,7 @@ def _count(
 
 
 @njit(cache=True, nogil=True)
-def _any_holds(points: NDArray[np.uint64], p: int, cubes: NDArray[np.uint64]) -> bool:
+def _any_holds(points: U64, p: int, cubes: U64) -> bool:
     for k in range(len(cubes)):  # noqa: SIM110 (a generator would not compile)
         if inside(points, p, cubes, k):
             return True

@@ -1,4 +1,4 @@
-"""Compiled loops over covering matrices in CSR form."""
+"""Compiled loops over covering matrices: reduction, Lagrangian bounds and local search."""
 
 from __future__ import annotations
 
@@ -11,47 +11,34 @@ from boolcomp.base.loops import njit
 from boolcomp.twolevel.sweep_kernels import random
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-# --------------------------------------------------------------------------------------------------
-# Compiled loops over covering matrices in CSR form.
-# --------------------------------------------------------------------------------------------------
+    from boolcomp.twolevel.cubes import F64, I32, I64, U64, Flags
 
 
 # ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
 
 
-WORK = 2_000_000
-"""Lists compared between two looks at the clock: at most some tenths of a second."""
+WORK = 2_000_000  # comparisons between checks of the clock: at most some tenths of a second
 
 
 @njit(cache=True, nogil=True)
-def transpose(
-    starts: NDArray[np.int64], items: NDArray[np.int32], columns: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the CSR form of the transposed matrix, items rising."""
-    turned = np.zeros(columns + 1, np.int64)
+def transpose(starts: I64, items: I32, columns: int) -> tuple[I64, I32]:
+    """Return the CSR form of the transposed matrix, items ascending."""
+    transposed = np.zeros(columns + 1, np.int64)
     for k in items:
-        turned[k + 1] += 1
+        transposed[k + 1] += 1
     for k in range(columns):
-        turned[k + 1] += turned[k]
-    fill = turned[:-1].copy()
+        transposed[k + 1] += transposed[k]
+    fill = transposed[:-1].copy()
     rows = np.empty(len(items), np.int32)
     for r in range(len(starts) - 1):
         for at in range(starts[r], starts[r + 1]):
             rows[fill[items[at]]] = r
             fill[items[at]] += 1
-    return turned, rows
+    return transposed, rows
 
 
 @njit(cache=True, nogil=True)
-def keep(
-    starts: NDArray[np.int64],
-    items: NDArray[np.int32],
-    number: NDArray[np.int32],
-    kept: NDArray[np.bool_],
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def keep(starts: I64, items: I32, number: I32, kept: Flags) -> tuple[I64, I32]:
     """Return the lists with their items renumbered, without items of number -1.
 
     Lists that are not `kept` are empty.
@@ -68,7 +55,7 @@ def keep(
 
 
 @njit(cache=True, nogil=True)
-def _within(items: NDArray[np.int32], a: int, a_end: int, b: int, b_end: int) -> bool:
+def _within(items: I32, a: int, a_end: int, b: int, b_end: int) -> bool:
     """Tell whether the sorted list at a:a_end lies in the one at b:b_end."""
     while a < a_end:
         while b < b_end and items[b] < items[a]:
@@ -80,8 +67,8 @@ def _within(items: NDArray[np.int32], a: int, a_end: int, b: int, b_end: int) ->
 
 
 @njit(cache=True, nogil=True)
-def _digests(starts: NDArray[np.int64], items: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """Return a word per list such that a list within another has its bits among the other's."""
+def _digests(starts: I64, items: I32) -> U64:
+    """Return a word per list; a sublist has a subset of the bits."""
     digest = np.zeros(len(starts) - 1, np.uint64)
     for i in range(len(digest)):
         for k in range(starts[i], starts[i + 1]):
@@ -92,21 +79,21 @@ def _digests(starts: NDArray[np.int64], items: NDArray[np.int32]) -> NDArray[np.
 
 @njit(cache=True, nogil=True)
 def dominated(
-    starts: NDArray[np.int64],
-    items: NDArray[np.int32],
-    turned: NDArray[np.int64],
-    members: NDArray[np.int32],
-    cost: NDArray[np.int64],
+    starts: I64,
+    items: I32,
+    transposed: I64,
+    members: I32,
+    cost: I64,
     drop_subset: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
     first: int,
-    cause: NDArray[np.int32],
+    cause: I32,
 ) -> int:
-    """Set `cause` of lists that another makes superfluous to that one; all others stay at -1.
+    """Set `cause` of dominated lists to the dominating list; all others stay at -1.
 
-    With `drop_subset` a list goes when a list of no greater cost holds it (a dominated column);
-    else when it holds another (a dominated row). Of equal lists one of least cost stays, the first
-    of several. `turned` and `members` transpose the lists. They are looked at from `first` on,
-    until much was compared; return where to go on.
+    With `drop_subset` a list is dominated by a list of no greater cost that contains it (columns),
+    otherwise by a list that it contains (rows). One of equal lists stays: the first of least cost.
+    `transposed` and `members` are the transpose. Lists are compared from `first` on, up to `WORK`;
+    return the next one.
     """
     digest = _digests(starts, items)
     work = 0
@@ -115,8 +102,8 @@ def dominated(
             return i
         if starts[i + 1] == starts[i] or cause[i] >= 0:
             continue
-        rare = _rarest(items[starts[i] : starts[i + 1]], turned)
-        for at in range(turned[rare], turned[rare + 1]):
+        rare = _rarest(items[starts[i] : starts[i + 1]], transposed)
+        for at in range(transposed[rare], transposed[rare + 1]):
             k = members[at]
             work += 1
             excess = starts[k + 1] - starts[k] - starts[i + 1] + starts[i]
@@ -135,20 +122,18 @@ def dominated(
 
 
 @njit(cache=True, nogil=True)
-def _rarest(items: NDArray[np.int32], turned: NDArray[np.int64]) -> int:
+def _rarest(items: I32, transposed: I64) -> int:
     """Return the item with the shortest list in the transpose."""
     rare = items[0]
     for k in items:
-        if turned[k + 1] - turned[k] < turned[rare + 1] - turned[rare]:
+        if transposed[k + 1] - transposed[k] < transposed[rare + 1] - transposed[rare]:
             rare = k
     return int(rare)
 
 
 @njit(cache=True, nogil=True)
-def components(
-    starts: NDArray[np.int64], items: NDArray[np.int32], columns: int
-) -> NDArray[np.int64]:
-    """Return for every row the number of its block; blocks share no column."""
+def components(starts: I64, items: I32, columns: int) -> I64:
+    """Return the number of the block of every row; blocks have no common columns."""
     parent = np.arange(columns)
     for r in range(len(starts) - 1):
         first = items[starts[r]]
@@ -176,18 +161,13 @@ def components(
 
 
 @njit(cache=True, nogil=True)
-def greedy(
-    starts: NDArray[np.int64],
-    items: NDArray[np.int32],
-    turned: NDArray[np.int64],
-    members: NDArray[np.int32],
-) -> NDArray[np.int64]:
-    """Return an irredundant set of columns covering all rows, weighing rare rows more."""
-    rows, columns = len(starts) - 1, len(turned) - 1
+def greedy(starts: I64, items: I32, transposed: I64, members: I32) -> I64:
+    """Return an irredundant set of columns that meets all rows; short rows weigh more."""
+    rows, columns = len(starts) - 1, len(transposed) - 1
     leaves = 1
     while leaves < columns:
         leaves *= 2
-    tree = np.zeros(2 * leaves)  # weights at the leaves, every node the larger of its two
+    tree = np.zeros(2 * leaves)  # weights at the leaves, their maximum at every node
     for r in range(rows):
         for at in range(starts[r], starts[r + 1]):
             tree[leaves + items[at]] += 1.0 / (starts[r + 1] - starts[r])
@@ -202,7 +182,7 @@ def greedy(
             node = 2 * node if tree[2 * node] >= tree[2 * node + 1] else 2 * node + 1
         best = node - leaves
         chosen[best] = True
-        for at in range(turned[best], turned[best + 1]):
+        for at in range(transposed[best], transposed[best + 1]):
             r = members[at]
             if times[r] == 0:
                 left -= 1
@@ -210,13 +190,13 @@ def greedy(
                     _lower(tree, leaves + items[k], 1.0 / (starts[r + 1] - starts[r]))
             times[r] += 1
         _lower(tree, node, 2.0 * columns + rows)
-    _thin(chosen, turned, members, times)
+    _thin(chosen, transposed, members, times)
     return np.flatnonzero(chosen)
 
 
 @njit(cache=True, nogil=True)
-def _lower(tree: NDArray[np.float64], node: int, by: float) -> None:
-    """Lower a leaf, and the nodes above it as far as they change."""
+def _lower(tree: F64, node: int, by: float) -> None:
+    """Lower a leaf and the nodes above it."""
     tree[node] -= by
     while node > 1:
         node //= 2
@@ -227,31 +207,21 @@ def _lower(tree: NDArray[np.float64], node: int, by: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _thin(
-    chosen: NDArray[np.bool_],
-    turned: NDArray[np.int64],
-    members: NDArray[np.int32],
-    times: NDArray[np.int64],
-) -> None:
+def _thin(chosen: Flags, transposed: I64, members: I32, times: I64) -> None:
     """Drop chosen columns all of whose rows are met twice."""
     for k in np.flatnonzero(chosen):
         needed = False
-        for at in range(turned[k], turned[k + 1]):
+        for at in range(transposed[k], transposed[k + 1]):
             needed = needed or times[members[at]] == 1
         if not needed:
             chosen[k] = False
-            for at in range(turned[k], turned[k + 1]):
+            for at in range(transposed[k], transposed[k + 1]):
                 times[members[at]] -= 1
 
 
 @njit(cache=True, nogil=True)
-def independent(
-    starts: NDArray[np.int64],
-    items: NDArray[np.int32],
-    order: NDArray[np.int64],
-    used: NDArray[np.bool_],
-) -> int:
-    """Count lists, taken greedily in that order, of which no two have an item in common."""
+def independent(starts: I64, items: I32, order: I64, used: Flags) -> int:
+    """Count disjoint lists, taken greedily in an order."""
     count = 0
     for r in order:
         free = True
@@ -270,51 +240,33 @@ def independent(
 
 @njit(cache=True, nogil=True)
 def reduced_costs(
-    starts: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    prices: NDArray[np.float64],
-    reduced: NDArray[np.float64],
+    starts: I64, indices: I32, prices: F64 | I64, reduced: F64 | I64, unit: float
 ) -> float:
-    """Fill the reduced costs of unit-cost columns; return the Lagrangian bound of the prices."""
-    reduced[:] = 1.0
-    bound = 0.0
+    """Fill the reduced costs of columns of cost `unit`; return the Lagrangian bound of the prices.
+
+    All numbers are floats or integers, as `unit` is.
+    """
+    reduced[:] = unit
+    bound = zero = 0 * unit
     for r in range(len(prices)):
         bound += prices[r]
         for at in range(starts[r], starts[r + 1]):
             reduced[indices[at]] -= prices[r]
     for k in range(len(reduced)):
-        bound += min(0.0, reduced[k])
-    return bound
-
-
-@njit(cache=True, nogil=True)
-def exact_costs(
-    starts: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    prices: NDArray[np.int64],
-    reduced: NDArray[np.int64],
-) -> int:
-    """Turn the costs in `reduced` into reduced costs; return the bound, all in whole numbers."""
-    bound = 0
-    for r in range(len(prices)):
-        bound += prices[r]
-        for at in range(starts[r], starts[r + 1]):
-            reduced[indices[at]] -= prices[r]
-    for k in range(len(reduced)):
-        bound += min(0, reduced[k])
+        bound += min(zero, reduced[k])
     return bound
 
 
 class Ascent(NamedTuple):
-    """Where an ascent stands: prices, the best ones so far, and numbers in `state`.
+    """The state of an ascent: prices, the best prices so far, and three numbers.
 
-    They are the bound of the best prices, the length of a step (the ascent is over once it is below
-    `SHORTEST`), and how many steps brought nothing since the last gain.
+    `state` holds the bound of the best prices, the length of a step (the ascent ends below
+    `SHORTEST`), and the number of steps since the last gain.
     """
 
-    prices: NDArray[np.float64]
-    best: NDArray[np.float64]
-    state: NDArray[np.float64]
+    prices: F64
+    best: F64
+    state: F64
 
 
 BOUND, STEP, IDLE = 0, 1, 2
@@ -323,21 +275,14 @@ PATIENCE = 60
 
 
 @njit(cache=True, nogil=True)
-def ascend(
-    starts: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    columns: int,
-    upper: int,
-    iterations: int,
-    a: Ascent,
-) -> None:
-    """Improve row prices by so many subgradient steps towards `upper`; calls go on from each other.
+def ascend(starts: I64, indices: I32, columns: int, upper: int, iterations: int, a: Ascent) -> None:
+    """Improve row prices by subgradient steps towards `upper`; a call resumes the ascent.
 
-    Steps shrink, and go on from the best prices, whenever `PATIENCE` of them brought nothing.
+    After `PATIENCE` steps without a gain, steps shrink and restart from the best prices.
     """
     reduced, slope = np.empty(columns), np.empty(len(starts) - 1)
     for _ in range(iterations):
-        bound = reduced_costs(starts, indices, a.prices, reduced)
+        bound = reduced_costs(starts, indices, a.prices, reduced, 1.0)
         a.state[IDLE] = 0 if bound > a.state[BOUND] + 1e-3 else a.state[IDLE] + 1
         if bound > a.state[BOUND]:
             a.state[BOUND] = bound
@@ -348,7 +293,7 @@ def ascend(
             a.state[STEP] *= 0.6
             a.state[IDLE] = 0
             a.prices[:] = a.best
-            bound = reduced_costs(starts, indices, a.prices, reduced)
+            bound = reduced_costs(starts, indices, a.prices, reduced, 1.0)
         norm = _slopes(starts, indices, a.prices, reduced, slope)
         if norm == 0:
             a.state[STEP] = 0
@@ -359,13 +304,7 @@ def ascend(
 
 
 @njit(cache=True, nogil=True)
-def _slopes(
-    starts: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    prices: NDArray[np.float64],
-    reduced: NDArray[np.float64],
-    slope: NDArray[np.float64],
-) -> float:
+def _slopes(starts: I64, indices: I32, prices: F64, reduced: F64, slope: F64) -> float:
     """Fill the subgradient of the bound; return the square of its length."""
     norm = 0.0
     for r in range(len(prices)):
@@ -379,20 +318,14 @@ def _slopes(
 
 
 @njit(cache=True, nogil=True)
-def priced_greedy(
-    starts: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    turned: NDArray[np.int64],
-    members: NDArray[np.int32],
-    prices: NDArray[np.float64],
-) -> NDArray[np.bool_]:
-    """Return an irredundant set of columns that meets all rows, chosen by prices of the rows.
+def priced_greedy(starts: I64, indices: I32, transposed: I64, members: I32, prices: F64) -> Flags:
+    """Return an irredundant set of columns that meets all rows, chosen by prices of rows.
 
-    Next is always the column of least cost, less the prices of rows unmet, for each such row.
+    The next column has the least reduced cost per unmet row.
     """
-    columns = len(turned) - 1
-    reduced, left = np.empty(columns), turned[1:] - turned[:-1]
-    reduced_costs(starts, indices, prices, reduced)
+    columns = len(transposed) - 1
+    reduced, left = np.empty(columns), transposed[1:] - transposed[:-1]
+    reduced_costs(starts, indices, prices, reduced, 1.0)
     order = np.argsort(-reduced)
     heap = [(_score(reduced[c], left[c]), left[c], c) for c in range(columns)]
     heapq.heapify(heap)
@@ -403,7 +336,7 @@ def priced_greedy(
             heapq.heappush(heap, (_score(reduced[c], left[c]), left[c], c))
             continue
         chosen[c] = True
-        for at in range(turned[c], turned[c + 1]):
+        for at in range(transposed[c], transposed[c + 1]):
             r = members[at]
             times[r] += 1
             if times[r] == 1:
@@ -412,9 +345,9 @@ def priced_greedy(
                     left[indices[k]] -= 1
                     reduced[indices[k]] += prices[r]
     for c in order:
-        if chosen[c] and (times[members[turned[c] : turned[c + 1]]] > 1).all():
+        if chosen[c] and (times[members[transposed[c] : transposed[c + 1]]] > 1).all():
             chosen[c] = False
-            times[members[turned[c] : turned[c + 1]]] -= 1
+            times[members[transposed[c] : transposed[c + 1]]] -= 1
     return chosen
 
 
@@ -426,50 +359,45 @@ def _score(cost: float, rows: int) -> float:
 
 
 # --------------------------------------------------------------------------------------------------
-# Choosing few columns that meet all rows, by local search with row weights.
+# Local search for few columns that meet all rows, with row weights.
 #
-# Rows that stay unmet grow heavier (Gao, Weise and Li 2015, "An efficient local search heuristic
-# with row weighting for the unicost set covering problem"), which drives the search out of local
-# minima.
+# Weights of unmet rows grow, so that the search leaves local minima. See Gao, Weise and Li 2015,
+# "An efficient local search heuristic with row weighting for the unicost set covering problem".
 # --------------------------------------------------------------------------------------------------
-
-
-# mypy: disable-error-code="untyped-decorator"
-
 
 CHOSEN, UNMET, STEPS, WORK_DONE = 0, 1, 2, 3
 
 
-class Choice(NamedTuple):
-    """A covering matrix, both ways round, and the columns chosen at the moment.
+class CoverState(NamedTuple):
+    """A covering matrix, its transpose, and the columns chosen at present.
 
     `met` counts the chosen columns of a row, `owner` is the exclusive or of their numbers. `score`
-    of a column is the weight of the rows that choosing it meets, or, for a chosen one, minus the
-    weight of those that dropping it unmeets. `place` is a chosen column's index in `chosen`, -1 for
-    others; `open_at` likewise for unmet rows in `unmet`. `sizes` is (chosen, unmet, steps, work).
+    of a column is the weight of the rows that it would newly meet or, for a chosen one, minus the
+    weight of the rows that only it meets. `place` is a chosen column's index in `chosen`, or -1;
+    `open_at` likewise for unmet rows in `unmet`. `sizes` is (chosen, unmet, steps, work).
     """
 
-    row_start: NDArray[np.int64]
-    row_columns: NDArray[np.int32]
-    column_start: NDArray[np.int64]
-    column_rows: NDArray[np.int32]
-    weight: NDArray[np.int64]
-    met: NDArray[np.int32]
-    owner: NDArray[np.int32]
-    score: NDArray[np.int64]
-    moved: NDArray[np.int64]
-    stirred: NDArray[np.bool_]
-    chosen: NDArray[np.int32]
-    place: NDArray[np.int32]
-    unmet: NDArray[np.int32]
-    open_at: NDArray[np.int32]
-    sizes: NDArray[np.int64]
-    noise: NDArray[np.uint64]
+    row_start: I64
+    row_columns: I32
+    column_start: I64
+    column_rows: I32
+    weight: I64
+    met: I32
+    owner: I32
+    score: I64
+    moved: I64
+    changed: Flags
+    chosen: I32
+    place: I32
+    unmet: I32
+    open_at: I32
+    sizes: I64
+    noise: U64
 
 
 @njit(cache=True, nogil=True)
-def add(m: Choice, c: int) -> None:
-    """Choose a column."""
+def add(m: CoverState, c: int) -> None:
+    """Add a column to the choice."""
     m.score[c] = -m.score[c]
     m.place[c] = m.sizes[CHOSEN]
     m.chosen[m.sizes[CHOSEN]] = c
@@ -486,7 +414,7 @@ def add(m: Choice, c: int) -> None:
             m.sizes[UNMET] -= 1
             for q in range(m.row_start[r], m.row_start[r + 1]):
                 d = m.row_columns[q]
-                m.stirred[d] = True
+                m.changed[d] = True
                 if d != c:
                     m.score[d] -= m.weight[r]
             m.sizes[WORK_DONE] += m.row_start[r + 1] - m.row_start[r]
@@ -496,8 +424,8 @@ def add(m: Choice, c: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def drop(m: Choice, c: int) -> None:
-    """Undo the choice of a column."""
+def drop(m: CoverState, c: int) -> None:
+    """Remove a column from the choice."""
     m.score[c] = -m.score[c]
     at = m.place[c]
     last = m.chosen[m.sizes[CHOSEN] - 1]
@@ -515,19 +443,19 @@ def drop(m: Choice, c: int) -> None:
             m.sizes[UNMET] += 1
             for q in range(m.row_start[r], m.row_start[r + 1]):
                 d = m.row_columns[q]
-                m.stirred[d] = True
+                m.changed[d] = True
                 if d != c:
                     m.score[d] += m.weight[r]
             m.sizes[WORK_DONE] += m.row_start[r + 1] - m.row_start[r]
         elif m.met[r] == 1:
             m.score[m.owner[r]] -= m.weight[r]
-    m.stirred[c] = False
+    m.changed[c] = False
     m.sizes[WORK_DONE] += m.column_start[c + 1] - m.column_start[c]
 
 
 @njit(cache=True, nogil=True)
-def _cheapest(m: Choice, forbidden: int) -> int:
-    """Return the chosen column whose loss weighs least, the longest unmoved of equals."""
+def _cheapest(m: CoverState, forbidden: int) -> int:
+    """Return the chosen column of least weight; of equal ones the one unchanged for longest."""
     best = m.chosen[0]
     if best == forbidden and m.sizes[CHOSEN] > 1:
         best = m.chosen[1]
@@ -543,12 +471,12 @@ def _cheapest(m: Choice, forbidden: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _helper(m: Choice, r: int) -> int:
-    """Return the best column for an unmet row among those whose surroundings have changed."""
+def _best_for_row(m: CoverState, r: int) -> int:
+    """Return the best column for an unmet row among columns with changed neighbours."""
     best = -1
     for k in range(m.row_start[r], m.row_start[r + 1]):
         c = m.row_columns[k]
-        if not m.stirred[c]:
+        if not m.changed[c]:
             continue
         if (
             best < 0
@@ -560,13 +488,13 @@ def _helper(m: Choice, r: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def start(m: Choice, first: NDArray[np.int32]) -> None:
-    """Set all books for an empty choice, then choose the given columns."""
+def start(m: CoverState, first: I32) -> None:
+    """Initialise an empty choice, then add columns."""
     m.sizes[:] = 0
     m.met[:] = 0
     m.owner[:] = 0
     m.place[:] = -1
-    m.stirred[:] = True
+    m.changed[:] = True
     m.moved[:] = 0
     m.weight[:] = 1
     for r in range(len(m.weight)):
@@ -581,13 +509,10 @@ def start(m: Choice, first: NDArray[np.int32]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def improve(
-    m: Choice, best: NDArray[np.int32], size: int, lower: int, budget: int, steps: int
-) -> int:
-    """Search for smaller choices during `budget` work and at most so many steps.
+def improve(m: CoverState, best: I32, size: int, lower: int, budget: int, steps: int) -> int:
+    """Search for smaller choices within `budget` work and `steps`; a call resumes the search.
 
-    Returns the size of the smallest, kept in `best`; a call resumes where the last one ended.
-    None smaller than `lower`, at least 1, is looked for.
+    Return the size of the smallest, stored in `best`. The search ends at `lower` (at least 1).
     """
     end, last = m.sizes[WORK_DONE] + budget, m.sizes[STEPS] + steps
     while m.sizes[WORK_DONE] < end and m.sizes[STEPS] < last:
@@ -606,7 +531,7 @@ def improve(
             drop(m, c)
             m.moved[c] = m.sizes[STEPS]
         r = m.unmet[random(m.noise) % m.sizes[UNMET]]
-        c = _helper(m, r)
+        c = _best_for_row(m, r)
         if c < 0:
             c = m.row_columns[m.row_start[r]]
         add(m, c)

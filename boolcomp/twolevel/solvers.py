@@ -1,13 +1,13 @@
-"""What branch and bound said in floating point, proved once more in whole numbers.
+"""Solvers of covering problems in worker processes, and proofs of their bounds in whole numbers.
 
-A tree of our own: at every node HiGHS solves the linear relaxation, and of its answer only the
-prices of rows are taken. Whatever prices p ≥ 0 are, no solution within the node's 0 ≤ l ≤ x ≤ u ≤ 1
-costs less than
+A proof is a branch-and-bound tree. At every node HiGHS solves the linear relaxation; only its
+prices of rows are used. For any prices p ≥ 0 no solution within the node's 0 ≤ l ≤ x ≤ u ≤ 1 costs
+less than
 
     Σ p_r + Σ_j min over l_j ≤ x_j ≤ u_j of (c_j - Σ_{r of j} p_r) x_j,
 
-which whole numbers say exactly; so they say which columns are out, or in, in anything better than
-what is to be proved. Nodes are counted: the same problem gives the same bound.
+which is computed exactly in whole numbers. The same numbers fix columns at 0 or 1 in all solutions
+below the target. Nodes are counted, so the same problem gives the same bound.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from boolcomp.base.errors import DataError
 from boolcomp.base.processes import ONE_THREAD, Limits, Worker
-from boolcomp.twolevel import cpsat_worker, milp_worker
+from boolcomp.twolevel import solver_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,33 +30,29 @@ if TYPE_CHECKING:
     from highspy import Highs
     from numpy.typing import NDArray
 
-    Whole = NDArray[np.int64]
+    from boolcomp.twolevel.cubes import F64, I64
+
     Bits = NDArray[np.int8]
 
 
-# --------------------------------------------------------------------------------------------------
-# What branch and bound said in floating point, proved once more in whole numbers.
-# --------------------------------------------------------------------------------------------------
-
-
-UNIT = 1 << 24  # prices are counted in such parts of a column's cost
-NODES = 2000  # that are looked at
-LARGEST = 1 << 62  # of a whole number
+UNIT = 1 << 24  # prices are multiples of 1 / UNIT
+NODES = 2000  # at most
+LARGEST = 1 << 62  # integer
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """Columns that are out (upper 0) or in (lower 1)."""
+class BranchNode:
+    """Bounds of columns: excluded (upper 0), included (lower 1) or free."""
 
     lower: Bits
     upper: Bits
 
 
-class Tree:
-    """The proof that no solution costs less than `target`, as far as it gets.
+class BranchProof:
+    """A proof that no solution of a problem (see `solver_workers`) costs less than `target`.
 
-    A problem is what `milp_worker` says. Rows may be missed, and the count, for more than the
-    target: then every relaxation has a solution, and prices are no larger.
+    Rows and the count may be violated at a cost above the target: every relaxation has a solution,
+    and prices are bounded by that cost.
     """
 
     def __init__(self, problem: dict[str, Any], target: int) -> None:
@@ -64,19 +60,19 @@ class Tree:
         self.cost = np.asarray(problem["cost"], np.int64)
         self.indices = np.asarray(problem["indices"], np.int64)
         starts = np.asarray(problem["starts"], np.int64)
-        self.lengths: Whole = starts[1:] - starts[:-1]
+        self.lengths: I64 = starts[1:] - starts[:-1]
         self.count: int | None = problem["count"]
         self.end = float(problem["end"])
         self.penalty = target + 1
         self._solver: Highs | None = None
 
     def proved(self, nodes: int = NODES) -> int:
-        """Return the bound that is proved, no more than the target, after so many nodes."""
+        """Return the bound proved with at most `nodes` nodes; it is no more than the target."""
         columns = len(self.cost)
         if (len(self.indices) + 2 * columns) * self.penalty * UNIT >= LARGEST:
             return 0
-        root = Node(np.zeros(columns, np.int8), np.ones(columns, np.int8))
-        open_nodes: list[tuple[int, int, Node]] = [(0, 0, root)]
+        root = BranchNode(np.zeros(columns, np.int8), np.ones(columns, np.int8))
+        open_nodes: list[tuple[int, int, BranchNode]] = [(0, 0, root)]
         seen = 0
         while open_nodes and open_nodes[0][0] < self.target:
             if seen >= nodes or time.monotonic() > self.end:
@@ -85,13 +81,13 @@ class Tree:
             solved = self._relaxed(node)
             if solved is None:
                 return known
-            bound, fixed, values = self._judged(node, *solved)
+            bound, fixed, values = self._bounded(node, *solved)
             bound = max(bound, known)
             seen += 1
             if bound >= self.target:
                 continue
             free = np.flatnonzero(fixed.lower < fixed.upper)
-            if not len(free):  # one solution, which the prices did not judge well enough
+            if not len(free):  # one solution, whose cost exceeds the bound of the prices
                 heappush(open_nodes, (bound, seen, fixed))
                 return open_nodes[0][0]
             column = free[np.argmin(np.abs(values[free] - 0.5))]
@@ -99,27 +95,27 @@ class Tree:
                 heappush(open_nodes, (bound, 2 * seen + k, child))
         return self.target
 
-    def _judged(
-        self, node: Node, prices: NDArray[np.float64], of_count: float, values: NDArray[np.float64]
-    ) -> tuple[int, Node, NDArray[np.float64]]:
-        """Return the bound that prices prove, and the node with columns out or in that must be."""
-        most = self.penalty
-        price = np.floor(np.clip(np.nan_to_num(prices), 0, most) * UNIT).astype(np.int64)
+    def _bounded(
+        self, node: BranchNode, prices: F64, of_count: float, values: F64
+    ) -> tuple[int, BranchNode, F64]:
+        """Return the bound that prices prove, and the node with the columns fixed that they fix."""
+        limit = self.penalty
+        price = np.floor(np.clip(np.nan_to_num(prices), 0, limit) * UNIT).astype(np.int64)
         extra = 0
         if self.count is not None:
-            extra = int(np.floor(np.clip(np.nan_to_num(of_count), -most, most) * UNIT))
+            extra = int(np.floor(np.clip(np.nan_to_num(of_count), -limit, limit) * UNIT))
         reduced = self.cost * UNIT - extra
         np.subtract.at(reduced, self.indices, np.repeat(price, self.lengths))
         best = np.where(reduced < 0, reduced * node.upper, reduced * node.lower)
         total = int(price.sum()) + extra * (self.count or 0) + int(best.sum())
-        room = (self.target - 1) * UNIT - total  # what a better solution may cost beyond the bound
+        room = (self.target - 1) * UNIT - total  # a better solution costs at most this more
         free = node.lower < node.upper
         lower, upper = node.lower.copy(), node.upper.copy()
         upper[free & (reduced > room)] = 0
         lower[free & (-reduced > room)] = 1
-        return -(-total // UNIT), Node(lower, upper), values
+        return -(-total // UNIT), BranchNode(lower, upper), values
 
-    def _relaxed(self, node: Node) -> tuple[NDArray[np.float64], float, NDArray[np.float64]] | None:
+    def _relaxed(self, node: BranchNode) -> tuple[F64, float, F64] | None:
         """Return prices of rows and of the count, and the columns of the relaxation."""
         from highspy import HighsModelStatus  # noqa: PLC0415 (slow to import)
 
@@ -136,7 +132,7 @@ class Tree:
         return prices[:rows], float(prices[rows:].sum()), np.asarray(solution.col_value)[:columns]
 
     def _model(self) -> Highs:
-        """Return the relaxation in HiGHS, made once; what rows miss are columns of their own."""
+        """Return the relaxation in HiGHS, made once, with a slack column for every row."""
         if self._solver is not None:
             return self._solver
         import highspy  # noqa: PLC0415 (slow to import)
@@ -173,73 +169,61 @@ class Tree:
         return self._solver
 
 
-def _children(node: Node, column: int) -> tuple[Node, Node]:
-    """Return the node with a column in, and out."""
+def _children(node: BranchNode, column: int) -> tuple[BranchNode, BranchNode]:
+    """Return the nodes with a column included and excluded."""
     lower, upper = node.lower.copy(), node.upper.copy()
     lower[column], upper[column] = 1, 0
-    return Node(lower, node.upper), Node(node.lower, upper)
+    return BranchNode(lower, node.upper), BranchNode(node.lower, upper)
 
 
 def rechecked(problem: dict[str, Any]) -> int:
-    """Return what whole numbers prove of the bound that was said of a problem, its `target`."""
-    return Tree(problem, problem["target"]).proved()
+    return BranchProof(problem, problem["target"]).proved()
 
 
 # --------------------------------------------------------------------------------------------------
-# Solvers under supervision: in a worker with a memory limit, ended when its time is over.
+# Solvers in a worker with a memory limit and a time limit.
 #
-# CP-SAT where it is installed, then HiGHS. Neither always keeps its own time limit, and both can
-# ask for more memory than there is. So they run in a worker, one for many problems, and the caller
-# always gets an answer.
+# CP-SAT, where it is installed, then HiGHS. Both may exceed their own time limits and the memory,
+# so they run in a worker, one for many problems.
 # --------------------------------------------------------------------------------------------------
 
-
-MEMORY = 4 * 2**30
-"""Bytes of address space for the child."""
-
-SMALL = 600
-"""Entries of a matrix so small that HiGHS takes milliseconds: it is solved without the child."""
-
-CPSAT = 0.7
-"""The part of the time after which HiGHS takes over from CP-SAT."""
+MEMORY = 4 * 2**30  # bytes of address space for the worker
+SMALL = 600  # entries of a matrix that HiGHS solves in milliseconds, without the worker
+CPSAT = 0.7  # of the time, before HiGHS starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MilpAnswer:
-    """What was found in time: columns (or None), and a proved bound on their cost.
+    """Columns (or None) and proved bounds on the least cost.
 
-    HiGHS' branch and bound proves `bound` in floating point; whole numbers prove the `exact` one.
+    `exact` is proved in whole numbers, `bound` by branch and bound in floating point.
     """
 
-    chosen: NDArray[np.int64] | None
+    chosen: I64 | None
     bound: int
     exact: int
 
 
-def _answer(
-    bound: int, exact: int, chosen: NDArray[np.int64] | None, problem: dict[str, Any]
-) -> MilpAnswer:
-    """Take what was found; columns that do not solve the problem are no columns."""
+def _answer(bound: int, exact: int, chosen: I64 | None, problem: dict[str, Any]) -> MilpAnswer:
+    """Return an answer; columns that do not solve the problem are replaced by None."""
     if chosen is None:
         return MilpAnswer(None, bound, exact)
     taken = np.zeros(len(problem["cost"]), np.bool_)
     taken[chosen] = True
     met = np.logical_or.reduceat(taken[problem["indices"]], problem["starts"][:-1]).all()
-    right = met and problem["count"] in (None, len(chosen))
-    return MilpAnswer(chosen if right else None, bound, exact)
+    valid = met and problem["count"] in (None, len(chosen))
+    return MilpAnswer(chosen if valid else None, bound, exact)
 
 
-def _cheaper(
-    first: NDArray[np.int64] | None, second: NDArray[np.int64] | None, cost: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
-    """Return the columns of less cost, the second where they cost the same."""
+def _cheaper(first: I64 | None, second: I64 | None, cost: I64) -> I64 | None:
+    """Return the columns of less cost, `second` if the costs are equal."""
     if first is None or second is None:
         return second if first is None else first
     return first if cost[first].sum() < cost[second].sum() else second
 
 
 class Milp:
-    """A context that solves covering problems in one child process, started when first needed."""
+    """A context that solves covering problems in one worker, started at first use."""
 
     def __init__(self, memory: int = MEMORY) -> None:
         self._memory = memory
@@ -257,40 +241,29 @@ class Milp:
         self.close()
 
     def close(self) -> None:
-        """End the child, whatever it is doing."""
+        """End the worker."""
         if self._worker is not None:
             self._worker.end()
             self._worker = None
 
     def solve(
-        self,
-        starts: NDArray[np.int64],
-        indices: NDArray[np.int64],
-        cost: NDArray[np.int64],
-        seconds: float,
-        count: int | None = None,
-        *,
-        idle: Callable[[], None] | None = None,
-        hint: NDArray[np.int64] | None = None,
-    ) -> MilpAnswer:
-        """Return columns of least cost that meet every row, with exactly `count` of them if given.
+        self, starts: I64, indices: I64, cost: I64, seconds: float, count: int | None = None, *,
+        idle: Callable[[], None] | None = None, hint: I64 | None = None,
+    ) -> MilpAnswer:  # fmt: skip
+        """Return columns of least cost that meet every row, exactly `count` of them if given.
 
-        `hint` are columns to begin with, mostly a solution.
-
-        The answer comes within `seconds` and a few hundredths; when the child died or had to be
-        ended it holds the bound of the linear relaxation, or 0. While waiting, `idle` is called
-        again and again; it should return within some hundredths of a second.
+        `hint` are columns to begin with, mostly a solution. The answer comes within `seconds` and a
+        few hundredths; if the worker died or was ended, its bound is that of the linear relaxation,
+        or 0. While waiting, `idle` is called repeatedly; it should return within some hundredths of
+        a second.
         """
         end = time.monotonic() + seconds
         if seconds <= 0:
             return MilpAnswer(None, 0, 0)
         problem = {
-            "starts": starts,
-            "indices": indices,
-            "cost": cost,
-            "count": count,
+            "starts": starts, "indices": indices, "cost": cost, "count": count,
             "end": end - 0.05 * seconds,
-        }
+        }  # fmt: skip
 
         def call(function: Callable[[dict[str, Any]], Any], given: dict[str, Any]) -> Any:
             if len(indices) <= SMALL:
@@ -303,20 +276,20 @@ class Milp:
         exact = bound = 0
         chosen = None
         try:
-            exact = bound = call(milp_worker.relaxed, problem)
-            if len(indices) > SMALL and cpsat_worker.is_there():
+            exact = bound = call(solver_workers.relaxed, problem)
+            if len(indices) > SMALL and solver_workers.has_cpsat():
                 begun: list[int] = [] if hint is None else hint.tolist()
                 own = {**problem, "end": end - (1 - CPSAT) * seconds, "hint": begun}
-                chosen, sure, done = call(cpsat_worker.solved, own)
-                exact = bound = max(bound, sure)
-                if done:
+                chosen, proved, optimal = call(solver_workers.cpsat, own)
+                exact = bound = max(bound, proved)
+                if optimal:
                     return _answer(bound, exact, chosen, problem)
-            found, said = call(milp_worker.solved, problem)
+            found, claimed = call(solver_workers.highs, problem)
             chosen = _cheaper(chosen, found, cost)
-            bound = max(bound, said)
+            bound = max(bound, claimed)
             if bound > exact:
-                asked = {**problem, "target": bound, "end": end - 0.02 * seconds}
-                exact = max(exact, call(rechecked, asked))
+                claim = {**problem, "target": bound, "end": end - 0.02 * seconds}
+                exact = max(exact, call(rechecked, claim))
         except (EOFError, TimeoutError, DataError, MemoryError, ValueError):
             self.close()
         return _answer(bound, exact, chosen, problem)

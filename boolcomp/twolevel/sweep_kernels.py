@@ -1,8 +1,8 @@
-"""Compiled loops that improve a cover as a list of cubes, for many inputs.
+"""Compiled loops that improve a cover, on truth tables and on lists of cubes.
 
-The same visits as in `sweep_kernels`: a product is shrunk to what it alone covers (by cofactor
-recursion) and grown to a prime towards other products: against the OFF set, or, where that is out
-of reach, as long as ON and DC hold it.
+A *visit* takes one product out of the cover, shrinks it to the points that only it covered, and
+grows it again to a prime. It prefers points of products that cover few points alone, so that these
+products become superfluous. A *sweep* visits every product once. The cover is valid at any time.
 """
 
 from __future__ import annotations
@@ -19,23 +19,13 @@ from boolcomp.twolevel.function_kernels import (
     FIND,
     MORE_ROOM,
     PAUSED,
-    Walk,
+    ExploreBuffers,
     meets,
     restart,
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-# --------------------------------------------------------------------------------------------------
-# Compiled loops that improve a cover on truth tables.
-#
-# A *visit* takes one product out of the cover, shrinks it to what only it covered, and grows it
-# again to a prime, preferring to take over what products with little of their own alone cover, so
-# that these become superfluous. A *sweep* visits every product once. The cover is right at every
-# moment.
-# --------------------------------------------------------------------------------------------------
+    from boolcomp.twolevel.cubes import F64, I32, I64, U64, Flags
 
 
 # ruff: noqa: C901, PLR0912, PLR0917 (a compiled loop takes its arrays one by one)
@@ -43,32 +33,31 @@ if TYPE_CHECKING:
 
 
 ONE = np.uint64(1)
-MANY_OUTPUTS = 1024  # so many are not weighed against inputs one by one: that would be quadratic
+MANY_OUTPUTS = 1024  # more are added without a comparison with inputs, which is quadratic
 
 
-class State(NamedTuple):
-    """A cover and how often each point is covered; row j, column x is point x of output j.
+class CoverCounts(NamedTuple):
+    """A cover and its number of products at each point (row j, column x: point x of output j).
 
-    `hits` starts high at don't-cares, so that they are never covered just once. `owner` is the
-    exclusive or of the numbers of the products that cover a point: where that is 1, the only
-    one's number. `single` says per product how many points it alone covers. `noise` is the state of
-    the random numbers, `work` the number of points looked at.
+    `hits` starts high at don't-cares, so that no product covers them alone. `owner` is the
+    exclusive or of the numbers of the products that cover a point: the number of a single one.
+    `single` counts the points that only a product covers. `noise` is the state of the random
+    numbers, `work` the number of visits to points.
     """
 
-    off: NDArray[np.uint64]
-    value: NDArray[np.int64]
-    free: NDArray[np.int64]
-    out: NDArray[np.uint64]
-    single: NDArray[np.int64]
-    hits: NDArray[np.int32]
-    owner: NDArray[np.int32]
-    noise: NDArray[np.uint64]
-    work: NDArray[np.int64]
+    off: U64
+    value: I64
+    free: I64
+    out: U64
+    single: I64
+    hits: I32
+    owner: I32
+    noise: U64
+    work: I64
 
 
 @njit(cache=True, nogil=True, inline="always")
-def has(bits: NDArray[np.uint64], j: int) -> bool:
-    """Tell whether bit j of a vector is set."""
+def has(bits: U64, j: int) -> bool:
     return bool(bits[j >> 6] >> np.uint64(j & 63) & ONE)
 
 
@@ -81,20 +70,26 @@ def _ones(bits: int) -> int:
     return n
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _bits(x: np.uint64) -> int:
+    n = 0
+    while x:
+        x &= x - ONE
+        n += 1
+    return n
+
+
 @njit(cache=True, nogil=True)
-def _owners(s: State, c: int) -> int:
-    """Return how many outputs product c serves."""
+def _owners(s: CoverCounts, c: int) -> int:
+    """Return the number of outputs of product c."""
     count = 0
     for w in range(s.out.shape[1]):
-        rest = s.out[c, w]
-        while rest:
-            rest &= rest - ONE
-            count += 1
+        count += _bits(s.out[c, w])
     return count
 
 
 @njit(cache=True, nogil=True)
-def random(noise: NDArray[np.uint64]) -> int:
+def random(noise: U64) -> int:
     """Return 31 pseudo-random bits (xorshift)."""
     x = noise[0]
     x ^= x << np.uint64(13)
@@ -105,8 +100,8 @@ def random(noise: NDArray[np.uint64]) -> int:
 
 
 @njit(cache=True, nogil=True)
-def enter(s: State, c: int, j: int) -> None:
-    """Book that product c covers its points of output j."""
+def enter(s: CoverCounts, c: int, j: int) -> None:
+    """Count product c at its points of output j."""
     hits, owner = s.hits[j], s.owner[j]
     base, free = s.value[c], s.free[c]
     t = 0
@@ -125,7 +120,7 @@ def enter(s: State, c: int, j: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def leave(s: State, c: int, j: int) -> None:
+def leave(s: CoverCounts, c: int, j: int) -> None:
     """Undo `enter`."""
     hits, owner = s.hits[j], s.owner[j]
     base, free = s.value[c], s.free[c]
@@ -145,8 +140,8 @@ def leave(s: State, c: int, j: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def enter_from(s: State, first: int, budget: int) -> int:
-    """Book the products from number `first` on, up to a budget of points; return the next one."""
+def enter_from(s: CoverCounts, first: int, budget: int) -> int:
+    """Count the products from `first` on, within a budget of points; return the next one."""
     for c in range(first, len(s.value)):
         if budget < 0:
             return c
@@ -158,10 +153,10 @@ def enter_from(s: State, first: int, budget: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _shrink(s: State, c: int) -> bool:
-    """Take product c out of the books and shrink it to what nothing else covers; False if nothing.
+def _shrink(s: CoverCounts, c: int) -> bool:
+    """Remove product c from the counts and shrink it to the points that only it covers.
 
-    It stays a legal cube, but is not in the books.
+    Return False if there are none. The product stays a valid cube.
     """
     both, either = np.int64(-1), np.int64(0)
     alone = False
@@ -198,7 +193,7 @@ def _shrink(s: State, c: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _allowed(s: State, j: int, base: int, free: int, inputs: int) -> bool:
+def _allowed(s: CoverCounts, j: int, base: int, free: int, inputs: int) -> bool:
     """Tell whether a cube has no OFF point of output j."""
     mask = word_mask(base, free, inputs)
     row = s.off[j]
@@ -213,8 +208,8 @@ def _allowed(s: State, j: int, base: int, free: int, inputs: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _gain(s: State, j: int, base: int, free: int) -> float:
-    """Return what taking over a cube's points of output j promises."""
+def _gain(s: CoverCounts, j: int, base: int, free: int) -> float:
+    """Return the gain of covering a cube's points of output j."""
     hits, owner = s.hits[j], s.owner[j]
     total = 0.0
     t = 0
@@ -229,10 +224,8 @@ def _gain(s: State, j: int, base: int, free: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _look(
-    s: State, j: int, base: int, free: int, inputs: int, gain: NDArray[np.float64], i: int
-) -> None:
-    """Add to gain[i] what a cube's points of output j promise; -1 where one is forbidden."""
+def _look(s: CoverCounts, j: int, base: int, free: int, inputs: int, gain: F64, i: int) -> None:
+    """Add the gain of a cube's points of output j to gain[i]; -1 if one is forbidden."""
     if gain[i] < 0:
         return
     s.work[0] += 8 + (1 << max(0, _ones(free) - 3))
@@ -244,21 +237,21 @@ def _look(
 
 
 @njit(cache=True, nogil=True)
-def _best(s: State, gain: NDArray[np.float64], taken: NDArray[np.bool_], wild: float) -> int:
-    """Return the direction of highest gain (blurred by `wild`), -1 if none is allowed."""
+def _best(s: CoverCounts, gain: F64, taken: Flags, blur: float) -> int:
+    """Return the direction of highest gain, randomised by `blur`; -1 if none is allowed."""
     best, best_gain = -1, -1.0
     for i in range(len(gain)):
         if taken[i] or gain[i] < 0:
             continue
-        blur = random(s.noise) / 2147483648.0
-        g = gain[i] * (1.0 + wild * blur) + 1e-6 * blur
+        chance = random(s.noise) / 2147483648.0
+        g = gain[i] * (1.0 + blur * chance) + 1e-6 * chance
         if g > best_gain:
             best, best_gain = i, g
     return best
 
 
 @njit(cache=True, nogil=True)
-def _grow(s: State, c: int, inputs: int, wild: float, outputs: int) -> None:
+def _grow(s: CoverCounts, c: int, inputs: int, blur: float, outputs: int) -> None:
     """Grow product c to a prime in the inputs and the first `outputs` outputs."""
     gain = np.zeros(inputs + outputs)
     taken = np.zeros(inputs + outputs, np.bool_)
@@ -269,7 +262,7 @@ def _grow(s: State, c: int, inputs: int, wild: float, outputs: int) -> None:
     base, free = s.value[c], s.free[c]
     new_output = -1
     while True:
-        # The part (base, free) in the product's outputs, or in its new one, is the latest growth.
+        # The latest growth is (base, free) in the product's outputs, or in its new one.
         for j in range(len(s.hits)):
             if has(s.out[c], j) and (new_output < 0 or j == new_output):
                 for i in range(inputs):
@@ -279,7 +272,7 @@ def _grow(s: State, c: int, inputs: int, wild: float, outputs: int) -> None:
             for j in range(outputs):
                 if not taken[inputs + j]:
                     _look(s, j, base, free, inputs, gain, inputs + j)
-        best = _best(s, gain, taken, wild)
+        best = _best(s, gain, taken, blur)
         if best < 0:
             return
         taken[best] = True
@@ -294,7 +287,7 @@ def _grow(s: State, c: int, inputs: int, wild: float, outputs: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _spread(s: State, c: int, inputs: int) -> None:
+def _spread(s: CoverCounts, c: int, inputs: int) -> None:
     """Add to product c every output that allows it."""
     for j in range(len(s.hits)):
         if not has(s.out[c], j) and _allowed(s, j, s.value[c], s.free[c], inputs):
@@ -302,15 +295,8 @@ def _spread(s: State, c: int, inputs: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def sweep(
-    s: State,
-    order: NDArray[np.int64],
-    state: NDArray[np.int64],
-    inputs: int,
-    wild: float,
-    budget: int,
-) -> bool:
-    """Visit the products in that order from number state[0] on; False where work ran out first.
+def sweep(s: CoverCounts, order: I64, state: I64, inputs: int, blur: float, budget: int) -> bool:
+    """Visit the products of `order` from place state[0] on; False if the work ran out first.
 
     Superfluous products lose all their outputs.
     """
@@ -324,10 +310,10 @@ def sweep(
         s.work[0] += 64 + outputs * (inputs + 32) + (_owners(s, c) << _ones(s.free[c]))
         if _shrink(s, c):
             if outputs > MANY_OUTPUTS:
-                _grow(s, c, inputs, wild, 0)
+                _grow(s, c, inputs, blur, 0)
                 _spread(s, c, inputs)
             else:
-                _grow(s, c, inputs, wild, outputs)
+                _grow(s, c, inputs, blur, outputs)
             s.work[0] += _owners(s, c) << _ones(s.free[c])
             for j in range(len(s.hits)):
                 if has(s.out[c], j):
@@ -338,8 +324,8 @@ def sweep(
 
 
 @njit(cache=True, nogil=True)
-def thin(s: State, order: NDArray[np.int64], inputs: int) -> None:
-    """Drop outputs that a product alone does not serve, then literals that can go."""
+def thin(s: CoverCounts, order: I64, inputs: int) -> None:
+    """Drop superfluous outputs of products, then superfluous literals."""
     for c in order:
         for j in range(len(s.hits)):
             if has(s.out[c], j):
@@ -360,37 +346,33 @@ def thin(s: State, order: NDArray[np.int64], inputs: int) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled loops that improve a cover as a list of cubes, for many inputs.
+# Lists of cubes, for many inputs: products are shrunk by cofactor recursion, and grown against the
+# OFF set or, if that is unknown, within ON and DC.
 # --------------------------------------------------------------------------------------------------
-
-
-# ruff: noqa: PLR0917 (a compiled loop takes its arrays one by one)
-# mypy: disable-error-code="untyped-decorator"
-
 
 FINISHED, STOPPED, NO_ROOM = 0, 1, 2
 
 
 class Lists(NamedTuple):
-    """The cover, then the don't-cares (from number `fixed[0]` on), and what limits growth.
+    """The cover, then the don't-cares (from number `fixed[0]` on), and the limit of growth.
 
-    The limit is the OFF set, or, in functions told `within`, ON and DC. `noise` is the state of the
+    The limit is the OFF set or, in functions with `within`, ON and DC. `noise` is the state of the
     random numbers.
     """
 
-    zero: NDArray[np.uint64]
-    one: NDArray[np.uint64]
-    out: NDArray[np.uint64]
-    fixed: NDArray[np.int64]
-    limit_zero: NDArray[np.uint64]
-    limit_one: NDArray[np.uint64]
-    limit_out: NDArray[np.uint64]
-    noise: NDArray[np.uint64]
+    zero: U64
+    one: U64
+    out: U64
+    fixed: I64
+    limit_zero: U64
+    limit_one: U64
+    limit_out: U64
+    noise: U64
 
 
 @njit(cache=True, nogil=True)
-def alone(s: Lists, w: Walk, c: int, j: int, inputs: int, budget: int) -> int:
-    """Set w.bound to the smallest cube around what only product c covers of output j."""
+def alone(s: Lists, w: ExploreBuffers, c: int, j: int, inputs: int, budget: int) -> int:
+    """Set w.bound to the smallest cube around the points of output j that only product c covers."""
     size = 0
     for i in range(len(s.zero)):
         if i != c and has(s.out[i], j) and meets(s.zero[i], s.one[i], s.zero[c], s.one[c], inputs):
@@ -402,8 +384,8 @@ def alone(s: Lists, w: Walk, c: int, j: int, inputs: int, budget: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def shrink(s: Lists, w: Walk, c: int, inputs: int, budget: int) -> int:
-    """Shrink product c to what it alone covers; it loses all its outputs where that is nothing."""
+def shrink(s: Lists, w: ExploreBuffers, c: int, inputs: int, budget: int) -> int:
+    """Shrink product c to the points that only it covers; without any it loses its outputs."""
     total = np.zeros_like(w.region)
     keep = np.zeros_like(s.out[c])
     for j in range(64 * s.out.shape[1]):
@@ -426,26 +408,11 @@ def shrink(s: Lists, w: Walk, c: int, inputs: int, budget: int) -> int:
     return FINISHED
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _bits(x: np.uint64) -> int:
-    n = 0
-    while x:
-        x &= x - ONE
-        n += 1
-    return n
-
-
 @njit(cache=True, nogil=True)
-def _blockers(
-    s: Lists,
-    c: int,
-    conflict: NDArray[np.uint64],
-    blocked: NDArray[np.uint64],
-    outputs_blocked: NDArray[np.uint64],
-) -> None:
-    """Find which inputs and outputs product c must not be grown in.
+def _blockers(s: Lists, c: int, conflict: U64, blocked: U64, outputs_blocked: U64) -> None:
+    """Find the inputs and outputs in which product c must not grow.
 
-    `conflict` holds for every OFF cube the inputs that keep it apart from the product.
+    `conflict` holds for every OFF cube the inputs that separate it from the product.
     """
     words = s.zero.shape[1]
     blocked[:] = 0
@@ -466,8 +433,8 @@ def _blockers(
 
 
 @njit(cache=True, nogil=True)
-def _pull(s: Lists, c: int, blocked: NDArray[np.uint64], gain: NDArray[np.float64]) -> None:
-    """Add to each input's gain how much raising it helps to swallow other products."""
+def _pull(s: Lists, c: int, blocked: U64, gain: F64) -> None:
+    """Add the benefit of each input to its gain: dropping its literal helps to contain products."""
     words = s.zero.shape[1]
     need = np.zeros(words, np.uint64)
     for d in range(s.fixed[0]):
@@ -488,42 +455,32 @@ def _pull(s: Lists, c: int, blocked: NDArray[np.uint64], gain: NDArray[np.float6
 
 
 @njit(cache=True, nogil=True)
-def _best_literal(
-    s: Lists, c: int, blocked: NDArray[np.uint64], gain: NDArray[np.float64], wild: float
-) -> tuple[int, float]:
-    """Return the literal of highest gain (blurred by `wild`) that may go, -1 if none may."""
+def _best_literal(s: Lists, c: int, blocked: U64, gain: F64, blur: float) -> tuple[int, float]:
+    """Return the literal of highest gain, randomised by `blur`, that may go; -1 if none may."""
     best, best_gain = -1, -1.0
     for i in range(gain.size):
         if has(blocked, i) or (has(s.zero[c], i) and has(s.one[c], i)):
             continue
-        blur = random(s.noise) / 2147483648.0
-        g = gain[i] * (1.0 + wild * blur) + 1e-6 * blur
+        chance = random(s.noise) / 2147483648.0
+        g = gain[i] * (1.0 + blur * chance) + 1e-6 * chance
         if g > best_gain:
             best, best_gain = i, g
     return best, best_gain
 
 
 @njit(cache=True, nogil=True)
-def grow(
-    s: Lists, c: int, inputs: int, outputs: int, wild: float, conflict: NDArray[np.uint64]
-) -> None:
-    """Grow product c to a prime; `outputs` is 0 to leave its outputs alone."""
-    words = s.zero.shape[1]
-    blocked = np.zeros(words, np.uint64)
+def grow(s: Lists, c: int, inputs: int, outputs: int, blur: float, conflict: U64) -> None:
+    """Grow product c to a prime; with `outputs` 0 its outputs are unchanged."""
+    blocked = np.zeros(s.zero.shape[1], np.uint64)
     outputs_blocked = np.zeros(s.out.shape[1], np.uint64)
     gain = np.zeros(inputs)
-    for r in range(len(s.limit_zero)):
-        for w in range(words):
-            either = (s.zero[c, w] & s.limit_zero[r, w]) | (s.one[c, w] & s.limit_one[r, w])
-            span = min(64, inputs - 64 * w)
-            full = ~np.uint64(0) if span >= 64 else (ONE << np.uint64(max(0, span))) - ONE
-            conflict[r, w] = full & ~either
+    _conflicts(s, c, inputs, conflict)
     while True:
         _blockers(s, c, conflict, blocked, outputs_blocked)
         gain[:] = 0
         _pull(s, c, blocked, gain)
-        best, best_gain = _best_literal(s, c, blocked, gain, wild)
-        # Outputs come before inputs that swallow nothing: they shut no way that still leads on.
+        best, best_gain = _best_literal(s, c, blocked, gain, blur)
+        # Outputs precede inputs without a gain.
         if best_gain < 1e-3:
             for j in range(outputs):
                 if not has(s.out[c], j) and not has(outputs_blocked, j):
@@ -541,8 +498,8 @@ def grow(
 
 
 @njit(cache=True, nogil=True)
-def _held(s: Lists, w: Walk, j: int, inputs: int, budget: int) -> int:
-    """Look whether the cubes of the limit hold w.region for output j: FINISHED where they do."""
+def _held(s: Lists, w: ExploreBuffers, j: int, inputs: int, budget: int) -> int:
+    """Check whether the cubes of the limit cover w.region for output j: FINISHED if so."""
     size = 0
     for r in range(len(s.limit_zero)):
         if has(s.limit_out[r], j) and meets(
@@ -559,8 +516,8 @@ def _held(s: Lists, w: Walk, j: int, inputs: int, budget: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _may_grow(s: Lists, w: Walk, c: int, i: int, inputs: int, budget: int) -> int:
-    """Look whether product c may lose its literal of input i: FINISHED where it may."""
+def _may_grow(s: Lists, w: ExploreBuffers, c: int, i: int, inputs: int, budget: int) -> int:
+    """Check whether product c may lose its literal of input i: FINISHED if so."""
     v, bit = i >> 6, ONE << np.uint64(i & 63)
     for j in range(64 * s.out.shape[1]):
         if has(s.out[c], j):
@@ -576,11 +533,18 @@ def _may_grow(s: Lists, w: Walk, c: int, i: int, inputs: int, budget: int) -> in
 
 @njit(cache=True, nogil=True)
 def grow_within(
-    s: Lists, w: Walk, c: int, inputs: int, outputs: int, wild: float, budget: int, limit: int
+    s: Lists,
+    w: ExploreBuffers,
+    c: int,
+    inputs: int,
+    outputs: int,
+    blur: float,
+    budget: int,
+    limit: int,
 ) -> int:
-    """Grow product c while ON and DC hold it, with so much work; `outputs` as in `grow`.
+    """Grow product c within ON and DC, up to work `limit`; `outputs` as in `grow`.
 
-    A literal that may not go now may not go later either, so each is tried once.
+    A literal that may not be dropped now may not be dropped later: each is tried once.
     """
     blocked = np.zeros(s.zero.shape[1], np.uint64)
     gain = np.zeros(inputs)
@@ -589,7 +553,7 @@ def grow_within(
         gain[:] = 0
         _pull(s, c, blocked, gain)
         w.state[3] += s.fixed[0]
-        best, _ = _best_literal(s, c, blocked, gain, wild)
+        best, _ = _best_literal(s, c, blocked, gain, blur)
         if best < 0:
             break
         status = _may_grow(s, w, c, best, inputs, budget)
@@ -616,20 +580,20 @@ def grow_within(
 @njit(cache=True, nogil=True)
 def _grown(
     s: Lists,
-    w: Walk,
+    w: ExploreBuffers,
     c: int,
     inputs: int,
     outputs: int,
-    wild: float,
-    conflict: NDArray[np.uint64],
+    blur: float,
+    conflict: U64,
     budget: int,
     limit: int,
     within: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
 ) -> int:
-    """Grow product c to a prime by the limit there is."""
+    """Grow product c to a prime, by either kind of limit."""
     if within:
-        return grow_within(s, w, c, inputs, outputs, wild, budget >> 4, limit)
-    grow(s, c, inputs, outputs, wild, conflict)
+        return grow_within(s, w, c, inputs, outputs, blur, budget >> 4, limit)
+    grow(s, c, inputs, outputs, blur, conflict)
     w.state[3] += inputs * (len(s.zero) + len(conflict))
     return FINISHED
 
@@ -637,20 +601,20 @@ def _grown(
 @njit(cache=True, nogil=True)
 def sweep_lists(
     s: Lists,
-    w: Walk,
-    order: NDArray[np.int64],
-    at: NDArray[np.int64],
+    w: ExploreBuffers,
+    order: I64,
+    at: I64,
     inputs: int,
     outputs: int,
-    wild: float,
-    conflict: NDArray[np.uint64],
+    blur: float,
+    conflict: U64,
     budget: int,
     limit: int,
     within: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
 ) -> int:
-    """Visit products from place at[0] of the order on, until work `limit`; FINISHED after the last.
+    """Visit products from place at[0] of the order on, up to work `limit`; FINISHED after the last.
 
-    `budget` limits the work on one output of a product, which else is left as it is.
+    `budget` limits the work on one output of a product; beyond it the product is unchanged.
     """
     w.state[3] = 0
     while at[0] < len(order):
@@ -662,7 +626,7 @@ def sweep_lists(
             if status == NO_ROOM:
                 return status
             if status == FINISHED and s.out[c].any():
-                status = _grown(s, w, c, inputs, outputs, wild, conflict, budget, limit, within)
+                status = _grown(s, w, c, inputs, outputs, blur, conflict, budget, limit, within)
                 if status == NO_ROOM:
                     return status
         at[0] += 1
@@ -671,15 +635,9 @@ def sweep_lists(
 
 @njit(cache=True, nogil=True)
 def shrink_all(
-    s: Lists,
-    w: Walk,
-    order: NDArray[np.int64],
-    at: NDArray[np.int64],
-    inputs: int,
-    budget: int,
-    limit: int,
+    s: Lists, w: ExploreBuffers, order: I64, at: I64, inputs: int, budget: int, limit: int
 ) -> int:
-    """Shrink products one after the other to what they alone cover; else as `sweep`."""
+    """Shrink products in turn to the points that only they cover; otherwise as `sweep_lists`."""
     w.state[3] = 0
     while at[0] < len(order):
         if w.state[3] > limit:
@@ -694,16 +652,16 @@ def shrink_all(
 @njit(cache=True, nogil=True)
 def thin_lists(
     s: Lists,
-    w: Walk,
-    order: NDArray[np.int64],
-    at: NDArray[np.int64],
+    w: ExploreBuffers,
+    order: I64,
+    at: I64,
     inputs: int,
-    conflict: NDArray[np.uint64],
+    conflict: U64,
     budget: int,
     limit: int,
     within: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
 ) -> int:
-    """Drop outputs that a product alone does not serve, then literals that can go."""
+    """Drop superfluous outputs of products, then superfluous literals."""
     w.state[3] = 0
     while at[0] < len(order):
         if w.state[3] > limit:
@@ -724,17 +682,9 @@ def thin_lists(
     return FINISHED
 
 
-# --------------------------------------------------------------------------------------------------
-# Compiled loops that grow cubes to primes, outputs as readily as inputs.
-# --------------------------------------------------------------------------------------------------
-
-
-# mypy: disable-error-code="untyped-decorator"
-
-
 @njit(cache=True, nogil=True)
-def _conflicts(s: Lists, c: int, inputs: int, conflict: NDArray[np.uint64]) -> None:
-    """Set for every cube of the limit the inputs that keep it apart from cube c."""
+def _conflicts(s: Lists, c: int, inputs: int, conflict: U64) -> None:
+    """Set `conflict` to the inputs that separate every cube of the limit from cube c."""
     for r in range(len(s.limit_zero)):
         for w in range(s.zero.shape[1]):
             either = (s.zero[c, w] & s.limit_zero[r, w]) | (s.one[c, w] & s.limit_one[r, w])
@@ -745,11 +695,11 @@ def _conflicts(s: Lists, c: int, inputs: int, conflict: NDArray[np.uint64]) -> N
 
 @njit(cache=True, nogil=True)
 def grow_at_random(
-    s: Lists, c: int, inputs: int, outputs: int, share: float, conflict: NDArray[np.uint64]
+    s: Lists, c: int, inputs: int, outputs: int, share: float, conflict: U64
 ) -> None:
-    """Grow cube c to a prime: literals and outputs in a random order, outputs `share` of the time.
+    """Grow cube c to a prime, in literals and outputs in random order.
 
-    With a share of 1 all outputs come first, with 0 they come last.
+    `share` is the probability of an output: with 1 all outputs come first, with 0 last.
     """
     blocked = np.zeros(s.zero.shape[1], np.uint64)
     outputs_blocked = np.zeros(s.out.shape[1], np.uint64)
@@ -784,12 +734,12 @@ def grow_at_random(
 
 @njit(cache=True, nogil=True)
 def scatter(
-    s: Lists, at: NDArray[np.int64], inputs: int, outputs: int, limit: int,
-    conflict: NDArray[np.uint64],
+    s: Lists, at: I64, inputs: int, outputs: int, limit: int,
+    conflict: U64,
 ) -> bool:  # fmt: skip
-    """Grow cubes from place at[0] on, by turns outputs first, last and between; tell if at the end.
+    """Grow cubes from place at[0] on, outputs first, last or mixed in turn; tell if at the end.
 
-    It stops after so many cubes of the limit looked at.
+    `limit` is a number of visits to cubes of the limit.
     """
     work = 0
     while at[0] < s.fixed[0]:

@@ -1,12 +1,12 @@
-"""Products by the points that they hold: a minimum cover where primes are too many to list.
+"""Minimum covers and bounds for functions with too many primes to list.
 
-Of some points of ON, list the largest sets that a product can hold together (no cube of OFF in the
-smallest cube around them). They are the columns of a covering problem with those points as rows,
-whose optimum no cover goes below. Where its products, grown to primes, miss points, some of those
-become rows as well, until the bound meets the best cover known or nothing is missed. Most primes
-differ in points that do not matter, so the sets are few where primes are beyond number.
+For some points of ON, list the maximal sets that one product can contain (no cube of OFF meets the
+smallest cube around them). These sets are the columns of a covering problem with the points as
+rows; its optimum is a lower bound. If its products, grown to primes, miss points, some of these
+points become rows, until the bound meets the best cover or no point is missed. Most primes differ
+in irrelevant points, so there are few sets even for very many primes.
 
-McGeer, Sanghavi, Brayton and Sangiovanni-Vincentelli, 1993, go to the same end by signature cubes.
+McGeer, Sanghavi, Brayton and Sangiovanni-Vincentelli, 1993, use signature cubes for this.
 """
 
 from __future__ import annotations
@@ -32,43 +32,25 @@ from boolcomp.twolevel.function import (
 from boolcomp.twolevel.primes import SearchedDemands, essential, primes_around
 from boolcomp.twolevel.primes_kernels import maximal
 from boolcomp.twolevel.setcover import (
-    UNIT,
     CoverMatrix,
     LocalSearch,
-    Solution,
     greedy_columns,
     independent,
-    lagrangian,
     reduced,
     solve_block,
 )
 from boolcomp.twolevel.solvers import MEMORY, Milp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.twolevel.cubes import I64, U64, Cubes
     from boolcomp.twolevel.function import Function
 
 
-# --------------------------------------------------------------------------------------------------
-# A lower bound that needs no primes: points of which no product can hold two.
-# --------------------------------------------------------------------------------------------------
+MOST_TRIED = 2000  # points of `independent_points`
 
 
-MOST_TRIED = 2000
-
-
-def points_apart(
-    on: NDArray[np.uint64],
-    dont_care: NDArray[np.uint64],
-    allowed: NDArray[np.uint64],
-    shape: Shape,
-    end: float,
-) -> int:
-    """Return how many points of ON were found, until `end`, that need a product each.
+def independent_points(on: U64, dont_care: U64, allowed: U64, shape: Shape, end: float) -> int:
+    """Return a number of points of ON that need a product each: a bound, improved until `end`.
 
     Two points can share a product only if the smallest cube around both lies in ON or DC for the
     outputs of both. `allowed` are cubes of ON and DC.
@@ -76,24 +58,24 @@ def points_apart(
     planes = shape.out_at
     random = np.random.default_rng(1)
 
-    @cache  # only of the outputs that are drawn: there may be very many
-    def space(output: int) -> NDArray[np.uint64]:
+    @cache  # for drawn outputs only: there may be very many
+    def space(output: int) -> U64:
         return allowed[serving(allowed, output, shape), :planes]
 
-    kept: list[tuple[int, NDArray[np.uint64]]] = []
+    kept: list[tuple[int, U64]] = []
     try:
         for at in random.permutation(len(on))[:MOST_TRIED]:
             serves = np.flatnonzero(unpack(on[at : at + 1, planes:], shape.outputs)[0])
             output = int(random.choice(serves))
             free = dont_care[serving(dont_care, output, shape), :planes]
-            taste = random.integers(0, 2**64, shape.words, dtype=np.uint64)
-            part = missed_part(free, on[at, :planes], taste, end)
+            preferred = random.integers(0, 2**64, shape.words, dtype=np.uint64)
+            part = missed_part(free, on[at, :planes], preferred, end)
             if part is None:
                 continue
-            point = point_of(part, taste, output, shape)[:planes]
+            point = point_of(part, preferred, output, shape)[:planes]
             if not any(
-                _inside(space(output), point | other, taste, end)
-                and _inside(space(place), point | other, taste, end)
+                missed_part(space(output), point | other, preferred, end) is None
+                and missed_part(space(place), point | other, preferred, end) is None
                 for place, other in kept
             ):
                 kept.append((output, point))
@@ -102,47 +84,32 @@ def points_apart(
     return len(kept)
 
 
-def _inside(
-    space: NDArray[np.uint64], cube: NDArray[np.uint64], taste: NDArray[np.uint64], end: float
-) -> bool:
-    return missed_part(space, cube, taste, end) is None
-
-
 # --------------------------------------------------------------------------------------------------
-# Products by the points that they hold: a minimum cover where primes are too many to list.
+# The covering problem of points and maximal sets of them.
 # --------------------------------------------------------------------------------------------------
-
 
 SEED = 1
-LEAST_ROOM, MOST_ROOM = 1 << 12, 1 << 20
-"""Sets that a list has room for at first, and at last."""
-
-LOOKS = 10**7
-"""Cubes of OFF looked at between two looks at the clock."""
-
-FRESH = 40
-"""Points that join the rows at once, at least; or an eighth of what are rows already."""
-
-GATHER_STEPS = 20_000
-"""Steps of local search for a block that is not solved to the end."""
+LEAST_ROOM, MOST_ROOM = 1 << 12, 1 << 20  # for sets of a list, at first and at last
+LOOKS = 10**7  # visits to cubes of OFF between checks of the clock
+FRESH = 40  # points that become rows at once, at least; or an eighth of the rows
 
 
 class TooManySetsError(Exception):
-    """The points can be held together in more ways than there is room for."""
+    """There are too many maximal sets of points."""
 
 
 class Gathering:
-    """Points as rows, and the largest sets of them that a product can hold as columns."""
+    """Points as rows; as columns the maximal sets of them that one product can contain."""
 
-    def __init__(self, off: NDArray[np.uint64], shape: Shape) -> None:
+    def __init__(self, off: U64, shape: Shape) -> None:
         self.rows = shape.none()
         self.sets = np.zeros((0, 0), np.uint64)
         self._off, self._shape = off, shape
 
-    def add(self, points: NDArray[np.uint64], end: float) -> None:
-        """Add rows, and the columns that hold them; `SearchEndedError` at the end of the time.
+    def add(self, points: U64, end: float) -> None:
+        """Add rows and the columns that contain them.
 
-        Raises `TooManySetsError` where they are too many.
+        Raises `SearchEndedError` at the end of the time, `TooManySetsError` for too many columns.
         """
         first = len(self.rows)
         rows = np.concatenate([self.rows, points])
@@ -159,8 +126,8 @@ class Gathering:
         self.sets = every[kept[: maximal(every, 0, len(every), kept, 0)]]
         self.rows = rows
 
-    def _points(self, rows: NDArray[np.uint64]) -> kernels.Points:
-        """Return the rows, and the sets of those that have each input at 1, or each output."""
+    def _points(self, rows: U64) -> kernels.PackedPoints:
+        """Return the rows, and the sets of rows with each input at 1, and with each output."""
         shape, size = self._shape, (len(rows) + 63) // 64
         planes = []
         for first, last, bits in (
@@ -171,17 +138,17 @@ class Gathering:
             padded[: len(rows), :bits] = has
             sets = np.packbits(np.ascontiguousarray(padded.T), axis=1, bitorder="little")
             planes.append(sets.view(np.uint64))
-        return kernels.Points(rows, *planes)
+        return kernels.PackedPoints(rows, *planes)
 
-    def _around(self, known: kernels.Points, row: int, end: float) -> NDArray[np.uint64]:
-        """Return the largest sets around one row."""
-        size, most = known.ones.shape[1], 64 * self._shape.words + 2
+    def _around(self, known: kernels.PackedPoints, row: int, end: float) -> U64:
+        """Return the maximal sets around one row."""
+        size, branches = known.ones.shape[1], 64 * self._shape.words + 2
         room = LEAST_ROOM
         while room <= MOST_ROOM:
             leaves, seen = kernels.new_sets(room, size), kernels.new_sets(room, size)
-            stack, height = np.zeros((room + 2 * most, size), np.uint64), np.ones(1, np.int64)
-            # Without those that are in no such set with it, far fewer ways are looked at.
-            kernels.friends(known.rows, self._off, row, self._shape.words, stack[0])
+            stack, height = np.zeros((room + 2 * branches, size), np.uint64), np.ones(1, np.int64)
+            # Without rows that share no set with it, the search has far fewer nodes.
+            kernels.compatible_points(known.rows, self._off, row, self._shape.words, stack[0])
             nodes = 1 + LOOKS // (1 + len(self._off))
             while kernels.gathered(
                 known, self._off, row, self._shape.words, leaves, seen, stack, height, nodes
@@ -199,27 +166,21 @@ class Gathering:
         holds = unpack(self.sets, len(self.rows))
         starts = np.concatenate([[0], np.cumsum(holds.sum(axis=1))]).astype(np.int64)
         indices = np.nonzero(holds)[1].astype(np.int32)
-        return CoverMatrix(starts, indices, len(self.rows)).turned
+        return CoverMatrix(starts, indices, len(self.rows)).transposed
 
-    def primes(self, columns: NDArray[np.int64], seed: int, end: float) -> NDArray[np.uint64]:
-        """Return a prime around each of some columns; `SearchEndedError` at the end of the time."""
+    def primes(self, columns: I64, seed: int, end: float) -> U64:
+        """Return a prime around each column; `SearchEndedError` at the end of the time."""
         cubes = np.zeros((len(columns), self._shape.width), np.uint64)
         for cube, column in zip(cubes, columns, strict=True):
             kernels.around(self.rows, self.sets[column], cube)
         return grown(cubes, self._off, self._shape, end, seed)
 
 
-def grown(
-    cubes: NDArray[np.uint64],
-    off: NDArray[np.uint64],
-    shape: Shape,
-    end: float,
-    seed: int | None = None,
-) -> NDArray[np.uint64]:
-    """Return a prime around each of some implicants; literals go before outputs come.
+def grown(cubes: U64, off: U64, shape: Shape, end: float, seed: int | None = None) -> U64:
+    """Return a prime around each implicant; literals are dropped before outputs are added.
 
-    In their order where no seed is given, else at random. Raises `SearchEndedError` when
-    `time.monotonic()` passes `end`.
+    The order is random if a seed is given. Raises `SearchEndedError` when `time.monotonic()` passes
+    `end`.
     """
     variables = np.arange(shape.inputs + shape.outputs)
     order = np.tile(variables, (len(cubes), 1))
@@ -236,49 +197,29 @@ def grown(
     return cubes
 
 
-def sketched(block: CoverMatrix, end: float) -> Solution:
-    """Return few columns that meet every row of a block, and the bound of prices; no solver."""
-    columns, local = np.unique(block.indices, return_inverse=True)
-    matrix = CoverMatrix(block.starts, local.astype(np.int32), len(columns))
-    best, bound = greedy_columns(matrix), independent(matrix)
-    if bound < len(best):
-        value, _, best = lagrangian(matrix, best, end)
-        search = LocalSearch(matrix, best, max(bound, -(-value // UNIT)))
-        search.run(GATHER_STEPS, end)
-        best, bound = search.best, min(len(search.best), max(bound, -(-value // UNIT)))
-    return Solution(columns[best].astype(np.int64), bound, bound, len(best))
-
-
 class Gatherer:
-    """The search for the fewest products that cover the points of `left` outside `free`.
+    """A search for the fewest products that cover the points of `left` outside `free`.
 
-    All cubes are packed; no point of `off` may be covered. `best` are few such products at any
-    time, `bound` is proved. A search can be continued.
+    All cubes are packed; no point of `off` may be covered. `best` are the fewest products so far,
+    `bound` is proved. A search can be continued.
     """
 
-    def __init__(
-        self,
-        left: NDArray[np.uint64],
-        free: NDArray[np.uint64],
-        off: NDArray[np.uint64],
-        shape: Shape,
-    ) -> None:
+    def __init__(self, left: U64, free: U64, off: U64, shape: Shape) -> None:
         self.best, self.bound = left, min(1, len(left))
         self._left, self._free, self._shape = left, free, shape
         self._gathering = Gathering(off, shape)
         self._random = np.random.default_rng(SEED)
-        self._fresh: NDArray[np.uint64] | None = None
+        self._fresh: U64 | None = None
         self._rounds = 0
 
     @property
     def proved(self) -> bool:
-        """Whether there are no fewer products."""
         return self.bound >= len(self.best)
 
     def search(self, end: float) -> bool:
-        """Search until `time.monotonic()` is `end`, or solvers get no farther; tell whether proved.
+        """Search until `time.monotonic()` is `end` or solvers make no progress; tell if proved.
 
-        Raises `TooManySetsError` where there is no use in going on.
+        Raises `TooManySetsError` if there are too many sets.
         """
         try:
             with Milp(MEMORY) as milp:
@@ -289,102 +230,86 @@ class Gatherer:
         return self.proved
 
     def _round(self, milp: Milp, end: float) -> None:
-        """Add rows, and choose columns that meet all of them; first few of them, then the fewest.
+        """Add rows and choose columns that meet all rows.
 
-        What is not yet all rows need not be solved to the end.
+        A solver runs only if the columns of local search miss no point.
         """
         fresh = self._alone(end) if self._fresh is None else self._fresh
         self._gathering.add(fresh, end)
-        cubes = self._chosen(lambda block: sketched(block, end), end)
-        most = max(FRESH, len(self._gathering.rows) // 8)
-        self._fresh = self._missed(np.concatenate([cubes, self._free]), self._left, most, end)
+        cubes = self._chosen(None, end)
+        limit = max(FRESH, len(self._gathering.rows) // 8)
+        self._fresh = self._missed(np.concatenate([cubes, self._free]), self._left, limit, end)
         if not len(self._fresh) and not self.proved:
-            cubes = self._chosen(lambda block: solve_block(block, milp, end), end)
-            self._fresh = self._missed(np.concatenate([cubes, self._free]), self._left, most, end)
+            cubes = self._chosen(milp, end)
+            self._fresh = self._missed(np.concatenate([cubes, self._free]), self._left, limit, end)
         if not len(self._fresh) and len(cubes) < len(self.best):
             self.best = cubes
         if time.monotonic() > end:
             raise SearchEndedError
 
-    def _chosen(self, solve: Callable[[CoverMatrix], Solution], end: float) -> NDArray[np.uint64]:
-        """Return primes around columns that meet all rows, and note what bound they prove."""
+    def _chosen(self, milp: Milp | None, end: float) -> U64:
+        """Return primes around columns that meet all rows, and update the bound."""
         matrix = self._gathering.matrix
         essential, core = reduced(matrix, np.zeros(matrix.columns, np.int64), end)
         chosen, bound = [essential], len(essential)
         for block in core.blocks():
-            solution = solve(block)
+            solution = solve_block(block, milp, end)
             chosen.append(solution.chosen)
             bound += solution.exact
         self.bound = max(self.bound, min(bound, len(self.best)))
         self._rounds += 1
         return self._gathering.primes(np.concatenate(chosen), self._rounds, end)
 
-    def _alone(self, end: float) -> NDArray[np.uint64]:
-        """Return a point of every product that no other covers."""
+    def _alone(self, end: float) -> U64:
+        """Return a point of every product that no other product covers."""
         found = [self._shape.none()]
         for k in range(len(self._left)):
             others = np.concatenate([self._left[:k], self._left[k + 1 :], self._free])
             found.append(self._missed(others, self._left[k : k + 1], 1, end))
         return np.concatenate(found)
 
-    def _missed(
-        self, cover: NDArray[np.uint64], parts: NDArray[np.uint64], most: int, end: float
-    ) -> NDArray[np.uint64]:
-        """Return points of parts that a cover misses, as many as are wanted at most."""
+    def _missed(self, cover: U64, parts: U64, limit: int, end: float) -> U64:
+        """Return points of parts that a cover misses, at most `limit`."""
         shape, found = self._shape, []
         owned = np.argwhere(unpack(np.ascontiguousarray(parts[:, shape.out_at :]), shape.outputs))
-        spaces: dict[int, NDArray[np.uint64]] = {}
+        spaces: dict[int, U64] = {}
         for k, output in self._random.permutation(owned).tolist():
             if output not in spaces:
                 spaces[output] = cover[serving(cover, output, shape), : shape.out_at]
-            taste = self._random.integers(0, 2**64, shape.words, dtype=np.uint64)
-            part = missed_part(spaces[output], parts[k, : shape.out_at], taste, end)
+            preferred = self._random.integers(0, 2**64, shape.words, dtype=np.uint64)
+            part = missed_part(spaces[output], parts[k, : shape.out_at], preferred, end)
             if part is not None:
-                found.append(point_of(part, taste, output, shape))
-                if len(found) == most:
+                found.append(point_of(part, preferred, output, shape))
+                if len(found) == limit:
                     break
         return np.unique(np.array(found, np.uint64).reshape(len(found), shape.width), axis=0)
 
 
 # --------------------------------------------------------------------------------------------------
-# What is proved of a function whose primes are too many to list.
-#
-# Primes that every cover has (`essential`), and for what they leave the fewest products by the
-# points that they hold (`gather`); where the OFF set is out of reach, points that need a product
-# each (`apart`).
+# A proof for a function with too many primes to list: essential primes, and the fewest products for
+# the rest (`Gatherer`). If the OFF set is unknown, points that need a product each are a bound.
 # --------------------------------------------------------------------------------------------------
 
-
-MOST_OFF = 200_000
-"""Cubes of the OFF set, at most, against which products grow."""
-
-LONGEST = 1e7
-"""Seconds that stand for no deadline (four months)."""
-
-UNPROVED = "the literals were not proved least"
+MOST_OFF = 200_000  # cubes of the OFF set
+LONGEST = 1e7  # seconds, for no deadline (four months)
+UNPROVED = "the literals were not proved minimal"
 
 
 class Unlisted:
-    """A cover and a bound, from ON, don't-cares and both together; a proof can be continued."""
+    """A cover and a bound from packed cubes of ON, DC and both; a proof can be continued."""
 
-    def __init__(
-        self,
-        function: Function,
-        first: NDArray[np.uint64],
-        sets: tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]],
-    ) -> None:
+    def __init__(self, function: Function, first: U64, sets: tuple[U64, U64, U64]) -> None:
         self._function = function
         self._shape = Shape(function.inputs, function.outputs)
         self._cubes, self._method, self._sets = unpacked(first, self._shape), "given", sets
-        self._off: NDArray[np.uint64] | None = None
+        self._off: U64 | None = None
         self._needed: Cubes | None = None
         self._gatherer: Gatherer | None = None
 
     def needed(self, clock: Clock) -> Cover:
-        """Find the primes that every prime cover has; they alone may be the cover.
+        """Find the essential primes; return them if they are a cover.
 
-        They are in any minimum, and no other product has fewer literals in their place; what they
-        leave takes a product at least.
+        They are in every minimum cover of primes; points outside them need one more product.
         """
         half = Clock(min(clock.left, LONGEST) / 2)
         try:
@@ -405,7 +330,7 @@ class Unlisted:
         return self._cover(len(needed) + 1)
 
     def prove(self, clock: Clock) -> Cover:
-        """Go on until the cover is proved or the clock ends."""
+        """Continue until the cover is proved or the clock ends."""
         end = time.monotonic() + min(clock.left, LONGEST)
         if self._needed is None:
             known = self.needed(clock)
@@ -425,15 +350,15 @@ class Unlisted:
                 bound = len(needed) + gatherer.bound
         on, dont_care, allowed = self._sets
         free = np.concatenate([dont_care, needed])
-        apart = points_apart(_each_output(on, self._shape), free, allowed, self._shape, end)
+        apart = independent_points(_each_output(on, self._shape), free, allowed, self._shape, end)
         return self._cover(max(bound, len(needed) + apart))
 
     def _cover(self, bound: int) -> Cover:
         proved = len(self._cubes) <= bound
         return Cover(self._cubes, self._method, proved, bound, note=UNPROVED if proved else "")
 
-    def _off_set(self, clock: Clock) -> NDArray[np.uint64] | None:
-        """Return the cubes of OFF, None where they are too many."""
+    def _off_set(self, clock: Clock) -> U64 | None:
+        """Return the cubes of OFF, or None if there are too many."""
         given = self._function.given_off
         try:
             allowed = unpacked(self._sets[2], self._shape)
@@ -450,7 +375,7 @@ class Unlisted:
         return unpacked(np.unique(rows, axis=0), self._shape).canonical()
 
 
-def _each_output(cubes: NDArray[np.uint64], shape: Shape) -> NDArray[np.uint64]:
+def _each_output(cubes: U64, shape: Shape) -> U64:
     """Return every cube once for each of its outputs."""
     parts = [shape.none()]
     for output in range(shape.outputs):
@@ -462,25 +387,18 @@ def _each_output(cubes: NDArray[np.uint64], shape: Shape) -> NDArray[np.uint64]:
 
 
 # --------------------------------------------------------------------------------------------------
-# The fewest products out of a pool of implicants, for functions too wide to list all primes.
+# The fewest products from a pool of implicants, for functions too wide to list all primes.
 #
-# Sweeps in changing orders leave many implicants behind. Which of them to take together is a
-# covering problem of its own, whose rows are points found when a choice misses them. Work is
-# counted, so that the same pool gives the same choice.
+# Sweeps in different orders produce many implicants. Their selection is a covering problem whose
+# rows are points that earlier selections missed. Work is counted, so results are reproducible.
 # --------------------------------------------------------------------------------------------------
 
-
-POOLED_STEPS = 30_000
-"""Steps of local search for a block."""
-
-ROUNDS = 40
-"""Choices made at most until one misses no point."""
-
-"""Seconds that stand for no deadline."""
+POOLED_STEPS = 30_000  # of local search for a block
+ROUNDS = 40  # selections, at most, until one misses no point
 
 
 class Pool:
-    """Implicants of a function, each once, those in others left out; the points known so far."""
+    """Implicants of a function, without duplicates."""
 
     def __init__(self, function: Function) -> None:
         self._shape = Shape(function.inputs, function.outputs)
@@ -491,20 +409,22 @@ class Pool:
         return len(self._rows)
 
     def add(self, cubes: Cubes) -> int:
-        """Add implicants; return how many are new."""
+        """Add implicants; return the number of new ones."""
         before = len(self._rows)
         joined = np.unique(np.concatenate([self._rows, packed(cubes)]), axis=0)
         self._rows = joined
         return len(joined) - before
 
     def fewest(self, clock: Clock) -> Cubes | None:
-        """Return few of the implicants that cover the function, None where time ends before.
+        """Return few implicants that cover the function, or None if the time ends first.
 
-        All of ON must lie in the implicants and the don't-cares.
+        ON must lie in the implicants and the don't-cares.
         """
         end = time.monotonic() + min(clock.left, LONGEST)
-        rows = _maximal(self._rows, end)
-        if rows is None:
+        rows = self._rows[size_order(self._rows)]
+        kept = np.empty(len(rows), np.int64)
+        rows = rows[kept[: maximal(rows, 0, len(rows), kept, 0)]]
+        if time.monotonic() >= end:
             return None
         demands = SearchedDemands(self._on, self._free, rows, self._shape)
         try:
@@ -517,15 +437,7 @@ class Pool:
         return None
 
 
-def _maximal(rows: NDArray[np.uint64], end: float) -> NDArray[np.uint64] | None:
-    """Return the implicants that lie in no other, largest first."""
-    ordered = rows[size_order(rows)]
-    kept = np.empty(len(ordered), np.int64)
-    size = maximal(ordered, 0, len(ordered), kept, 0)
-    return ordered[kept[:size]] if time.monotonic() < end else None
-
-
-def _chosen(matrix: CoverMatrix, end: float) -> NDArray[np.int64]:
+def _chosen(matrix: CoverMatrix, end: float) -> I64:
     """Return few columns that meet every row."""
     essential, core = reduced(matrix, np.zeros(matrix.columns, np.int64), end)
     parts = [essential]

@@ -1,7 +1,4 @@
-"""Compiled loops that list which points products can hold together.
-
-Sets of points are bits of words.
-"""
+"""Compiled loops that list sets of points (as bits of words) that one product can contain."""
 # ruff: noqa: PLR0917 (a compiled loop takes its arrays one by one)
 
 from __future__ import annotations
@@ -11,29 +8,29 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.base.loops import njit
+from boolcomp.twolevel.primes_kernels import settle
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from boolcomp.twolevel.cubes import I32, I64, U64
 
 ONE = np.uint64(1)
-LOOKED_AT = 24
-"""OFF cubes in the way that are looked at, for one that leaves the fewest ways out."""
+LOOKED_AT = 24  # OFF cubes that a set meets, at most, compared for the fewest branches
 
 
-class Points(NamedTuple):
-    """Packed points, and the sets of those that have each input at 1, or each output."""
+class PackedPoints(NamedTuple):
+    """Packed points, and the sets of points with each input at 1, and with each output."""
 
-    rows: NDArray[np.uint64]
-    ones: NDArray[np.uint64]
-    outs: NDArray[np.uint64]
+    rows: U64
+    ones: U64
+    outs: U64
 
 
 class Sets(NamedTuple):
-    """A growing list of sets, each once: `size[0]` of `sets`, found through `table`."""
+    """A list of `size[0]` distinct sets with a hash table."""
 
-    sets: NDArray[np.uint64]
-    table: NDArray[np.int32]
-    size: NDArray[np.int64]
+    sets: U64
+    table: I32
+    size: I64
 
 
 @njit(cache=True, nogil=True)
@@ -48,8 +45,8 @@ def new_sets(room: int, words: int) -> Sets:
 
 
 @njit(cache=True, nogil=True)
-def enter(s: Sets, one: NDArray[np.uint64]) -> bool:
-    """Add a set; tell whether it is new. There must be room."""
+def enter(s: Sets, one: U64) -> bool:
+    """Add a set, for which there must be room; tell whether it is new."""
     key = np.uint64(0x9E3779B97F4A7C15)
     for w in range(len(one)):
         key = (key ^ one[w]) * np.uint64(0xBF58476D1CE4E5B9)
@@ -66,7 +63,7 @@ def enter(s: Sets, one: NDArray[np.uint64]) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def subset(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> bool:
+def subset(a: U64, b: U64) -> bool:
     """Tell whether set `a` lies in set `b`."""
     for w in range(len(a)):  # noqa: SIM110 (a generator would not compile)
         if a[w] & ~b[w]:
@@ -75,8 +72,8 @@ def subset(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def around(rows: NDArray[np.uint64], some: NDArray[np.uint64], cube: NDArray[np.uint64]) -> None:
-    """Make `cube` the smallest around a set of points."""
+def around(rows: U64, some: U64, cube: U64) -> None:
+    """Set `cube` to the smallest cube around a set of points."""
     cube[:] = 0
     for k in range(len(rows)):
         if some[k // 64] >> np.uint64(k % 64) & ONE:
@@ -84,15 +81,14 @@ def around(rows: NDArray[np.uint64], some: NDArray[np.uint64], cube: NDArray[np.
 
 
 @njit(cache=True, nogil=True)
-def meets(cube: NDArray[np.uint64], off: NDArray[np.uint64], o: int, words: int) -> bool:
-    """Tell whether a cube around points meets cube `off[o]`, in an output too."""
+def meets(cube: U64, off: U64, o: int, words: int) -> bool:
+    """Tell whether a cube around points meets cube `off[o]` in an output."""
     common = False
     for w in range(2 * words, len(cube)):
         common = common or (cube[w] & off[o, w]) != 0
     if not common:
         return False
     for w in range(words):
-        # The inputs that the cube has at all are those of a point: all of them.
         whole = cube[w] | cube[words + w]
         if (cube[w] & off[o, w]) | (cube[words + w] & off[o, words + w]) != whole:
             return False
@@ -100,18 +96,10 @@ def meets(cube: NDArray[np.uint64], off: NDArray[np.uint64], o: int, words: int)
 
 
 @njit(cache=True, nogil=True)
-def _ways_out(
-    p: Points,
-    off: NDArray[np.uint64],
-    o: int,
-    r: int,
-    some: NDArray[np.uint64],
-    words: int,
-    ways: NDArray[np.uint64],
-) -> int:
-    """Fill `ways` with the largest parts of a set around point `r` that stay clear of `off[o]`.
+def _ways_out(p: PackedPoints, off: U64, o: int, r: int, some: U64, words: int, ways: U64) -> int:
+    """Fill `ways` with the maximal subsets around point `r` whose cubes do not meet `off[o]`.
 
-    One for every input in which the point is apart from the cube, and one for its outputs.
+    There is one for every input that separates the point from the cube, and one for its outputs.
     """
     count = 0
     row = p.rows[r]
@@ -124,7 +112,7 @@ def _ways_out(
                 for k in range(len(some)):
                     side = p.ones[i, k]
                     ways[count, k] = some[k] & (side if one else ~side)
-                count = _settled(ways, count)
+                count = settle(ways, 0, count)
             apart >>= ONE
             i += 1
     common = False
@@ -136,41 +124,17 @@ def _ways_out(
             if off[o, 2 * words + j // 64] >> np.uint64(j % 64) & ONE:
                 for k in range(len(some)):
                     ways[count, k] &= ~p.outs[j, k]
-        count = _settled(ways, count)
+        count = settle(ways, 0, count)
     return count
 
 
 @njit(cache=True, nogil=True)
-def _settled(ways: NDArray[np.uint64], count: int) -> int:
-    """Keep the set at `count` if no earlier one holds it, and drop those it holds."""
-    for k in range(count):
-        if subset(ways[count], ways[k]):
-            return count
-    write = 0
-    for k in range(count):
-        if not subset(ways[k], ways[count]):
-            if write != k:
-                ways[write] = ways[k]
-            write += 1
-    if write != count:
-        ways[write] = ways[count]
-    return write + 1
-
-
-@njit(cache=True, nogil=True)
 def _narrowest(
-    p: Points,
-    off: NDArray[np.uint64],
-    r: int,
-    some: NDArray[np.uint64],
-    words: int,
-    cube: NDArray[np.uint64],
-    ways: NDArray[np.uint64],
-    best: NDArray[np.uint64],
+    p: PackedPoints, off: U64, r: int, some: U64, words: int, cube: U64, ways: U64, best: U64
 ) -> int:
-    """Put the ways out of an OFF cube that a set meets into `best`; return their number, or -1.
+    """Set `best` to the subsets that avoid an OFF cube; return their number, or -1.
 
-    -1 says that the set meets none. Of those looked at it is the cube with the fewest ways out.
+    The OFF cube is the one with the fewest subsets; -1 means that the set meets no OFF cube.
     """
     fewest, looked_at = -1, 0
     around(p.rows, some, cube)
@@ -188,14 +152,8 @@ def _narrowest(
 
 
 @njit(cache=True, nogil=True)
-def friends(
-    rows: NDArray[np.uint64],
-    off: NDArray[np.uint64],
-    r: int,
-    words: int,
-    some: NDArray[np.uint64],
-) -> None:
-    """Make `some` the set of the points that a product can hold together with point `r`."""
+def compatible_points(rows: U64, off: U64, r: int, words: int, some: U64) -> None:
+    """Set `some` to the points that can share a product with point `r`."""
     some[:] = 0
     cube = np.zeros(rows.shape[1], np.uint64)
     for k in range(len(rows)):
@@ -211,29 +169,21 @@ def friends(
 
 @njit(cache=True, nogil=True)
 def gathered(
-    p: Points,
-    off: NDArray[np.uint64],
-    r: int,
-    words: int,
-    leaves: Sets,
-    seen: Sets,
-    stack: NDArray[np.uint64],
-    height: NDArray[np.int64],
-    nodes: int,
-) -> bool:
-    """Add to `leaves` the largest sets of points that a product can hold together with point `r`.
+    p: PackedPoints, off: U64, r: int, words: int, leaves: Sets, seen: Sets, stack: U64,
+    height: I64, nodes: int,
+) -> bool:  # fmt: skip
+    """Add the maximal sets of points that can share a product with point `r` to `leaves`.
 
-    And some that are not the largest. `stack` are the sets still to look at, `height[0]` of them,
-    at first the point's friends; at most so many `nodes` are looked at. False where there was no
-    room in the lists.
+    Some added sets are not maximal. `stack` has `height[0]` sets to visit, at first the result of
+    `compatible_points`; at most `nodes` are visited. Return False if a list is full.
     """
     size = seen.sets.shape[1]
-    most = 64 * words + 2
-    ways, best = np.zeros((most, size), np.uint64), np.zeros((most, size), np.uint64)
+    branches = 64 * words + 2
+    ways, best = np.zeros((branches, size), np.uint64), np.zeros((branches, size), np.uint64)
     cube = np.zeros(p.rows.shape[1], np.uint64)
     while height[0] and nodes > 0:
         full = len(leaves.sets) - leaves.size[0] < 2 or len(seen.sets) - seen.size[0] < 2
-        if full or height[0] + most > len(stack):
+        if full or height[0] + branches > len(stack):
             return False
         height[0] -= 1
         some = stack[height[0]].copy()
@@ -250,8 +200,8 @@ def gathered(
 
 
 @njit(cache=True, nogil=True)
-def _known(leaves: Sets, r: int, some: NDArray[np.uint64]) -> bool:
-    """Tell whether a set around point `r` lies in one that is in the list."""
+def _known(leaves: Sets, r: int, some: U64) -> bool:
+    """Tell whether a set around point `r` is a subset of a listed one."""
     word, bit = r // 64, ONE << np.uint64(r % 64)
     for k in range(leaves.size[0]):
         if leaves.sets[k, word] & bit and subset(some, leaves.sets[k]):
@@ -260,12 +210,10 @@ def _known(leaves: Sets, r: int, some: NDArray[np.uint64]) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def grow(
-    cubes: NDArray[np.uint64], off: NDArray[np.uint64], order: NDArray[np.int64], inputs: int
-) -> None:
-    """Grow every cube to a prime, in place: inputs and outputs are freed in the `order` given.
+def grow(cubes: U64, off: U64, order: I64, inputs: int) -> None:
+    """Grow every cube to a prime, in place.
 
-    A row of it for each cube; inputs are 0 and on, outputs follow them.
+    `order` has one row per cube: numbers of inputs, then of outputs, which follow the inputs.
     """
     words = (inputs + 63) // 64
     bigger = np.zeros(cubes.shape[1], np.uint64)

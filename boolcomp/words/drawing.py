@@ -1,8 +1,4 @@
-"""A word graph as a picture: SVG text, from inputs on the left to torques on the right.
-
-Words are named by what they mean. Tables show their entries as a curve; products are drawn as two
-lines of one colour into a sum. A legend and a note on torques with a bit more stand below.
-"""
+"""Name the words of a word graph by their meanings, and draw the graph as SVG text."""
 
 from __future__ import annotations
 
@@ -29,28 +25,26 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# What the words of a graph mean, read off the graph alone: cos(q1+q2), qdd1·(0.8+cos(q2)).
+# Names of words from the graph alone: cos(q1+q2), qdd1·(0.8+cos(q2)).
 #
-# Factors that only scale are left out. A table is named by the waves or powers that its entries
-# follow; one that corrects another (a bipartite pair) is the fine part of it. Angles are those of
-# inputs: the ranges of input words say what their indices stand for. In sums and products speeds,
-# accelerations and slides count from the middle of their ranges.
+# Scaling factors are left out. A table is named by the waves or powers that its entries follow; the
+# second table of a bipartite pair is called the fine part of the first. In sums and products
+# speeds, accelerations and slides count from the middle of their ranges.
 # --------------------------------------------------------------------------------------------------
-
 
 Ranges: TypeAlias = "Mapping[str, Interval]"
 
-LONGEST = 26  # characters: a longer name says less than `w7`
-WHOLE = Interval(-np.pi, np.pi)  # what an angle's word spans that no range is known of
-ABOUT_ZERO = Interval(-0.5, 0.5)  # and any other's
+LONGEST = 26  # characters: a longer name is replaced by `w7`
+WHOLE = Interval(-np.pi, np.pi)  # the default range of an angle
+ABOUT_ZERO = Interval(-0.5, 0.5)  # and of another input
 NEARLY = 1e-6  # of a step
 _NUMBER = re.compile(r"w\d+")
 
 
 def word_names(graph: WordGraph, ranges: Ranges | None = None) -> tuple[str, ...]:
-    """Return a name for every word; `w7` where its meaning takes too long to write.
+    """Return a name for every word; `w7` if its meaning is too long.
 
-    `ranges` are what the input words span, by name: a whole turn where nothing is said.
+    `ranges` are the ranges of input words by name; the default of an angle is a whole turn.
     """
     known = ranges or {}
     spans = [known.get(node.name, WHOLE if node.angle else ABOUT_ZERO) for node in graph.inputs]
@@ -58,11 +52,11 @@ def word_names(graph: WordGraph, ranges: Ranges | None = None) -> tuple[str, ...
     for place in range(len(graph.nodes)):
         name = namer.name(place)
         namer.names.append(name if 0 < len(name) <= LONGEST else f"w{place}")
-    return tuple(_told_apart(graph, namer.names))
+    return tuple(_unique(graph, namer.names))
 
 
-def _told_apart(graph: WordGraph, names: list[str]) -> list[str]:
-    """Return names of which none is another word's: a multiple of a word is not that word."""
+def _unique(graph: WordGraph, names: list[str]) -> list[str]:
+    """Mark names that are equal to that of an input or of a numbered word."""
     inputs = {node.name for node in graph.inputs}
     found = []
     for place, (node, name) in enumerate(zip(graph.nodes, names, strict=True)):
@@ -76,7 +70,7 @@ def _told_apart(graph: WordGraph, names: list[str]) -> list[str]:
 
 
 class _Namer:
-    """Names words one after the other; `spans` are what the inputs' words span."""
+    """Names words in their order; `spans` are the ranges of inputs."""
 
     def __init__(self, graph: WordGraph, spans: list[Interval]) -> None:
         self.graph, self.spans = graph, spans
@@ -94,15 +88,15 @@ class _Namer:
         return _heap_name(node, self.names)
 
     def turns(self, place: int) -> dict[int, float]:
-        """Return how often an angle sum holds every word that is none itself."""
+        """Return the multiples of other words in an angle sum."""
         node = self.graph.nodes[place]
-        if isinstance(node, InputWord):  # a word over a part of a turn lacks leading bits
+        if isinstance(node, InputWord):  # over a part of a turn leading bits are missing
             return {place: 2.0 ** (part_of(self.spans[place]) or 0)}
         if not isinstance(node, Angles):
             return {place: 1.0}
         total: dict[int, float] = {}
         for turn in node.turns:
-            # The leading bits of a word count turns: what shifts them past the top is a multiple.
+            # Leading bits that are shifted past the top make a multiple of the angle.
             times = 2.0 ** (turn.read + turn.shift - node.bits) * (-1 if turn.negative else 1)
             for k, inner in self.turns(turn.node).items():
                 total[k] = total.get(k, 0.0) + times * inner
@@ -128,37 +122,37 @@ class _Namer:
             found = power_name(values, self.linear_values(node), of, lsb)
         if found:
             return found
-        pair = graph.nodes[place - 1]  # the second of a pair stands right behind the first
+        pair = graph.nodes[place - 1]  # the second of a pair follows the first
         if isinstance(pair, Lookup) and pair.source == node.source and pair.read < node.read:
             return f"{self.names[place - 1].removesuffix(', fine')}, fine"
         return f"f({of})"
 
     def part_name(self, node: Lookup, of: str) -> str:
-        """Return what a table of some bits of a word is: those bits themselves, or a correction."""
+        """Name a table of some bits of a word: those bits themselves, or a correction."""
         if node.entries == tuple(range(len(node.entries))):
             return f"low bits of {of}"
         return f"f({of}), fine"
 
     def angles(self, node: Lookup) -> Floats:
-        """Return the problem's own angles at the cells of a table."""
+        """Return the angles of the problem at the cells of a table."""
         source, scale = self.graph.nodes[node.source], self.graph.scales[node.source]
         count = len(node.entries)
         cells = np.arange(count) + 0.5
         if isinstance(source, InputWord):
             span = self.spans[node.source]
             return span.low + cells / count * span.width
-        if isinstance(source, Heap):  # it starts from the middle of the word's own range
+        if isinstance(source, Heap):  # relative to the middle of the word's range
             return 2 * np.pi * (cells / count - 0.5 + scale.offset / (1 << ANGLE_BITS))
         offset = scale.offset
         if abs(offset * (1 << source.bits) + 0.5) < NEARLY:  # bit 0 is a guard: always 0
-            # Coarser cells hold even words alone; of all cells the odd ones mirror the even ones.
+            # Coarser cells have only even words; odd cells mirror the even ones.
             full = node.read == source.bits
             offset = 0.0 if full else 2 * offset
             cells += np.where(np.arange(count) % 2, 0.5, -0.5) * full
         return 2 * np.pi * (cells / count - 0.5 + offset) + self.zero(node.source)
 
     def zero(self, place: int) -> float:
-        """Return the problem's own angle where that of an angle sum's words is 0."""
+        """Return the angle of the problem at which the sum of an angle sum's words is 0."""
         zero = 0.0
         for k, times in self.turns(place).items():
             if isinstance(self.graph.nodes[k], InputWord):
@@ -166,15 +160,15 @@ class _Namer:
         return zero
 
     def linear_values(self, node: Lookup) -> Floats:
-        """Return what a linear word stands for at the cells of a table."""
+        """Return the values of a linear word at the cells of a table."""
         scale, count = self.graph.scales[node.source], len(node.entries)
-        wide = 2.0 ** (scale.lsb + self.graph.nodes[node.source].bits)
-        words = ((np.arange(count) + 0.5) / count - 0.5) * wide + scale.offset
+        width = 2.0 ** (scale.lsb + self.graph.nodes[node.source].bits)
+        words = ((np.arange(count) + 0.5) / count - 0.5) * width + scale.offset
         step, centre = self.linear(node.source) or (1.0, 0.0)
         return np.asarray(centre + step * words)
 
     def linear(self, place: int) -> tuple[float, float] | None:
-        """Return the unit of a linear word and what its 0 stands for, where both are known."""
+        """Return the unit of a linear word and the value of its 0; None if unknown."""
         node, scale = self.graph.nodes[place], self.graph.scales[place]
         if isinstance(node, InputWord):
             span = self.spans[place]
@@ -194,7 +188,7 @@ class _Namer:
 
 
 def _joined(items: list[tuple[str, float]]) -> str:
-    """Join names with their signs, and whole multiples beyond one."""
+    """Join names with their signs and integer multiples."""
     total: dict[str, float] = {}
     for name, factor in items:
         total[name] = total.get(name, 0.0) + factor
@@ -208,7 +202,7 @@ def _joined(items: list[tuple[str, float]]) -> str:
 
 
 def _heap_name(node: Heap, names: list[str]) -> str:
-    """Name a sum by what is added; a constant's digits are one factor, with its first sign."""
+    """Name a sum by its addends; the digits of a constant are one factor, with the first sign."""
     weights: dict[str, tuple[float, bool]] = {}
     for part in node.parts:
         if isinstance(part, Bits):
@@ -223,7 +217,7 @@ def _heap_name(node: Heap, names: list[str]) -> str:
 
 
 def _product(a: str, b: str) -> str:
-    """Write speeds and accelerations first, and a sign before all."""
+    """Name a product: speeds and accelerations first, the sign before all."""
     minus = 0
     factors = []
     for name in (a, b):
@@ -236,15 +230,16 @@ def _product(a: str, b: str) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# A word graph as a picture: SVG text, from inputs on the left to torques on the right.
+# Drawings as SVG text, from inputs on the left to outputs on the right.
+#
+# Tables show their entries as a curve; a product is a pair of lines of one colour into a sum.
 # --------------------------------------------------------------------------------------------------
-
 
 WIDE, HIGH = 176, 40  # a box
 ACROSS, DOWN = 246, 54  # from box to box
 MARGIN = 24
-POINTS = 48  # of a table's curve
-SWEEPS = 6  # over the columns, to put boxes near what they read
+POINTS = 48  # of a curve
+SWEEPS = 6  # over the columns, to shorten lines
 FILLS = {"input": "#eceff4", "angle": "#d7e5f7", "table": "#dcefdc", "sum": "#fbe8cf"}
 TORQUE = "#f4cccc"
 LEGEND = {
@@ -254,9 +249,9 @@ LEGEND = {
     "sum": "sum of words and products",
     "torque": "torque",
 }
-BESIDE = 17  # characters of a title that leave room for a curve beside it
-LEGEND_WIDE = 790  # pixels: no picture is narrower
-LANE = 0.35  # of a box's room, for a line that crosses a column
+BESIDE = 17  # characters of a title that leave room for a curve on its right
+LEGEND_WIDE = 790  # pixels: the least width
+LANE = 0.35  # of the height of a box, for a line that crosses a column
 LINE = 20  # from one line of the legend to the next
 PRODUCTS = ("#b0563d", "#7a5ca8", "#2f7f86", "#a8832a", "#8a3b6a")
 STYLE = (
@@ -270,7 +265,7 @@ STYLE = (
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A word in the picture: its two lines of text, its kind, and its corner."""
+    """A word in the drawing: its two lines of text, its kind, and its corner."""
 
     title: str
     detail: str
@@ -280,8 +275,8 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line from a word to one that reads it; `pair` is the product it belongs to, if any."""
+class DrawnLine:
+    """A line from a word to a reader; `pair` is the product that it belongs to."""
 
     source: int
     place: int
@@ -296,25 +291,24 @@ def draw_graph(
     ranges: Mapping[str, Interval] | None = None,
     results: Sequence[str] = (),
 ) -> str:
-    """Return the picture of a word graph; the same graph is the same text.
+    """Draw a word graph; equal graphs give equal texts.
 
-    `bits` are those asked for: of a torque with more the picture says why. `ranges` are what the
-    input words span, `results` the names of the outputs where they are no torques.
+    `bits` is the specified word length, for a note on wider outputs. `ranges` are the ranges of
+    inputs by name, `results` the names of outputs that are not torques.
     """
     boxes, lines = laid_out(graph, ranges, results)
-    wide = max(box.x for box in boxes) + WIDE + MARGIN
+    width = max(LEGEND_WIDE, max(box.x for box in boxes) + WIDE + MARGIN)
     below = max(box.y for box in boxes) + HIGH + MARGIN
-    wide = max(wide, LEGEND_WIDE)
     notes = _notes(graph, bits, results)
     legend = list(_legend(graph, notes, below, "output" if results else "torque"))
-    high = below + MARGIN + LINE * (2 + len(notes))
+    height = below + MARGIN + LINE * (2 + len(notes))
     text = [
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{high:g}" '
-            f'viewBox="0 0 {wide:g} {high:g}">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+            f'viewBox="0 0 {width:g} {height:g}">'
         ),
         f"<style>{STYLE}</style>",
-        f'<rect width="{wide:g}" height="{high:g}" fill="white"/>',
+        f'<rect width="{width:g}" height="{height:g}" fill="white"/>',
         f'<text x="{MARGIN}" y="{MARGIN}" font-weight="bold">{html.escape(title)}</text>',
         *(_edge(line) for line in lines),
         *(line for place, box in enumerate(boxes) for line in _box(box, graph.nodes[place])),
@@ -325,11 +319,9 @@ def draw_graph(
 
 
 def laid_out(
-    graph: WordGraph,
-    ranges: Mapping[str, Interval] | None = None,
-    results: Sequence[str] = (),
-) -> tuple[list[Box], list[Line]]:
-    """Return where all words of a graph stand, and the lines between them."""
+    graph: WordGraph, ranges: Mapping[str, Interval] | None = None, results: Sequence[str] = ()
+) -> tuple[list[Box], list[DrawnLine]]:
+    """Return the boxes of all words of a graph, and the lines between them."""
     names = word_names(graph, ranges)
     called = list(results) or [f"torque {k}" for k in range(1, len(graph.results) + 1)]
     columns = _columns(graph)
@@ -349,11 +341,11 @@ def laid_out(
 
 
 def _columns(graph: WordGraph) -> list[int]:
-    """Return how far right every node stands: one further than all that it reads."""
+    """Return the column of every node: one to the right of all its operands."""
     columns: list[int] = []
     for node in graph.nodes:
         columns.append(max((columns[k] + 1 for k in reads(node)), default=0))
-    # An input that is first needed far to the right stands just before.
+    # An input is one column to the left of its first reader.
     first = dict.fromkeys(range(len(graph.inputs)), max(columns))
     for place, node in enumerate(graph.nodes):
         for k in reads(node):
@@ -366,9 +358,9 @@ Stop = tuple[int, int]  # a word in a column: its own, or one that it crosses
 
 
 def _ways(graph: WordGraph, columns: Sequence[int]) -> dict[Stop, list[Stop]]:
-    """Return every stop, words' own first, with those that lines join it to.
+    """Return the neighbours of every stop, those of words first.
 
-    A word that is read further right has a lane through each column between.
+    A word that is read further to the right has a lane through each column in between.
     """
     joined: dict[Stop, list[Stop]] = {stop: [] for stop in enumerate(columns)}
     for place, node in enumerate(graph.nodes):
@@ -381,7 +373,7 @@ def _ways(graph: WordGraph, columns: Sequence[int]) -> dict[Stop, list[Stop]]:
 
 
 def _rows(graph: WordGraph, columns: Sequence[int]) -> tuple[list[float], dict[Stop, float]]:
-    """Return how far down every word stands, and every lane: near what each is joined to."""
+    """Return the rows of words and lanes, near those of their neighbours."""
     joined = _ways(graph, columns)
     stops = list(joined)
     at = {stop: index for index, stop in enumerate(stops)}
@@ -436,7 +428,7 @@ def _detail(graph: WordGraph, place: int) -> str:
 
 
 def _legend(graph: WordGraph, notes: Sequence[str], y: float, noun: str) -> Iterator[str]:
-    """Yield what the colours mean, a line on products, and the notes."""
+    """Yield the meanings of colours, a line on products, and the notes."""
     kinds = {_kind(node) for node in graph.nodes} | {"torque"}
     x = float(MARGIN)
     for kind, meaning in LEGEND.items():
@@ -477,11 +469,8 @@ def _count(number: int, name: str) -> str:
 
 
 def _lines(
-    graph: WordGraph,
-    boxes: Sequence[Box],
-    columns: Sequence[int],
-    lanes: Mapping[Stop, float],
-) -> Iterator[Line]:
+    graph: WordGraph, boxes: Sequence[Box], columns: Sequence[int], lanes: Mapping[Stop, float]
+) -> Iterator[DrawnLine]:
     for place, node in enumerate(graph.nodes):
         pairs = []
         if isinstance(node, Heap):
@@ -493,20 +482,22 @@ def _lines(
         for source in dict.fromkeys(reads(node)):
             crossed = range(columns[source] + 1, columns[place])
             ends = [_middle(lanes[source, column]) for column in crossed]
-            yield Line(source, place, joined.get(source), _path(boxes[source], boxes[place], ends))
+            yield DrawnLine(
+                source, place, joined.get(source), _path(boxes[source], boxes[place], ends)
+            )
 
 
 def _middle(row: float) -> float:
     return 2 * MARGIN + row * DOWN + HIGH / 2
 
 
-def _edge(line: Line) -> str:
+def _edge(line: DrawnLine) -> str:
     style = "" if line.pair is None else f' style="stroke:{PRODUCTS[line.pair]}"'
     return f'<path class="edge"{style} d="{line.path}"/>'
 
 
 def _path(start: Box, end: Box, lanes: Sequence[float]) -> str:
-    """Return the way from box to box, straight through every column that it crosses."""
+    """Return the path from box to box, straight through every column in between."""
     x, y = start.x + WIDE, start.y + HIGH / 2
     path = f"M{x:.1f},{y:.1f}"
     for k, lane in enumerate([*lanes, end.y + HIGH / 2]):
@@ -536,13 +527,15 @@ def _box(box: Box, node: Node) -> Iterator[str]:
 
 
 def curve_points(node: Lookup, box: Box) -> str:
-    """Return a table's entries as a small curve in the right half of its box."""
+    """Draw a table's entries as a curve in the right half of its box."""
     count = min(POINTS, len(node.entries))
     top = max(1, (1 << node.bits) - 1)
-    left, wide, low = box.x + 118, 50.0, box.y + HIGH - 6
-    high = HIGH - (14.0 if len(box.title) <= BESIDE else 24.0)
+    left, width, low = box.x + 118, 50.0, box.y + HIGH - 6
+    height = HIGH - (14.0 if len(box.title) <= BESIDE else 24.0)
     points = []
     for k in range(count):
         entry = node.entries[k * (len(node.entries) - 1) // max(1, count - 1)]
-        points.append(f"{left + wide * k / max(1, count - 1):.1f},{low - high * entry / top:.1f}")
+        points.append(
+            f"{left + width * k / max(1, count - 1):.1f},{low - height * entry / top:.1f}"
+        )
     return " ".join(points)

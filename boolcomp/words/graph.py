@@ -1,10 +1,9 @@
-"""A word graph: what a compact program computes, bit for bit.
+"""Word graphs: the bit-exact computation of a compact program, and its text format.
 
-A word of n bits is an index k in 0 .. 2^n - 1. It stands for Σ ±2^(lsb + i - 1) over its bits
-(+ where a bit is 1), plus a known offset: cells lie symmetrically about it and none is on it. Of an
-angle the word is the fraction of a turn: (k + ½)/2^n - ½ turns. Reading only the leading bits
-of a word gives a coarser word of the same kind; so the graph has no other rounding than discarding
-low bits.
+A word of n bits is an index k in 0 .. 2^n - 1. Its value is Σ ±2^(lsb + i - 1) over its bits
+(+ where a bit is 1) plus an offset: cells lie symmetrically about the offset and none is on it. The
+value of an angle is a fraction of a turn: (k + ½)/2^n - ½. The leading bits of a word are a coarser
+word of the same kind, so discarding low bits is the only rounding.
 """
 
 from __future__ import annotations
@@ -14,102 +13,17 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from boolcomp.base.errors import DataError, cut, number, shown
+from boolcomp.base.errors import DataError, cut, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-
-# --------------------------------------------------------------------------------------------------
-# Bits of a heap that other logic makes than adds up: each of a few signals, by a table.
-#
-# A heap is a sum of bits in columns; a full adder takes bits of a column and leaves one there and
-# one in the next. So whatever a bit is, what follows adds it up: made by other logic, it moves the
-# heap's word by nothing or by what its column counts, one way or the other. Bits are named by where
-# they stand, in the order in which they came into their column (see `graph.heaps`):
-#
-# w12.3.5 = e8 w3:2 w12.2.1 w12.3.0    that in column 3 of w12, the sixth that came, is the majority
-#                                      of bit 2 of w3 and two bits of w12's own columns
-# --------------------------------------------------------------------------------------------------
-
-
-MOST_DIGITS = 6
-_NUMBER = rf"(\d{{1,{MOST_DIGITS}}})"
-_SPOT = re.compile(rf"w{_NUMBER}\.{_NUMBER}\.{_NUMBER}")
-_BIT = re.compile(rf"w{_NUMBER}:{_NUMBER}")
-_LINE = re.compile(r"(\S+) = ([0-9a-f]{2})((?: \S+){0,3})")
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Spot:
-    """A bit of a heap: its word, its column, the how manieth that came there."""
-
-    word: int
-    column: int
-    place: int
-
-    def __str__(self) -> str:
-        return f"w{self.word}.{self.column}.{self.place}"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class WordBit:
-    """A bit of a word, counted from the lowest."""
-
-    word: int
-    bit: int
-
-    def __str__(self) -> str:
-        return f"w{self.word}:{self.bit}"
-
-
-Signal: TypeAlias = Spot | WordBit
-
-
-@dataclass(frozen=True, slots=True)
-class Cone:
-    """What stands in a spot: a table of up to three signals (see `logic.luts`)."""
-
-    spot: Spot
-    table: int
-    operands: tuple[Signal, ...]
-
-    def __str__(self) -> str:
-        return " ".join([f"{self.spot} = {self.table:02x}", *map(str, self.operands)])
-
-
-def parse_cone(line: str) -> Cone:
-    """Return the cone that a line says; a `DataError` where it says none."""
-    found = _LINE.fullmatch(line)
-    spot = _SPOT.fullmatch(found[1]) if found else None
-    if found is None or spot is None:
-        raise DataError(f"{shown(line)} is no cone, such as 'w12.3.5 = e8 w3:2 w12.2.1 w12.3.0'")
-    operands = tuple(_signal(word) for word in found[3].split())
-    return Cone(Spot(*map(int, spot.groups())), int(found[2], 16), operands)
-
-
-def _signal(text: str) -> Signal:
-    if spot := _SPOT.fullmatch(text):
-        return Spot(*map(int, spot.groups()))
-    if bit := _BIT.fullmatch(text):
-        return WordBit(*map(int, bit.groups()))
-    raise DataError(f"{shown(text)} is no bit of a word, such as w3:2 or w12.2.1")
-
-
-def cones_text(cones: Iterable[Cone]) -> str:
-    """Return a line for every cone."""
-    return "".join(f"{cone}\n" for cone in cones)
-
-
-# --------------------------------------------------------------------------------------------------
-# Which bit of which word stands in which column of a heap.
-#
-# Columns count from the lowest of a heap; what would stand below column 0 is discarded.
-# --------------------------------------------------------------------------------------------------
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 class HeapRow(NamedTuple):
-    """A word in a heap: `bits` above its lowest `drop`, the first of them in column `column`."""
+    """A word in a heap: `bits` above its lowest `drop`, the first of them in column `column`.
+
+    Columns count from the lowest of the heap; bits below column 0 are discarded.
+    """
 
     drop: int
     column: int
@@ -117,18 +31,17 @@ class HeapRow(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """What all its bits count."""
         return ((1 << self.bits) - 1) << self.column
 
     @property
     def lost(self) -> float:
-        """The variance of the bits that are dropped, in steps²: each is ± half its column."""
+        """The variance of the dropped bits, in steps²: each is ± half its column."""
         first = self.column - self.drop
         return sum((4.0 ** (first + i - 1) for i in range(self.drop)), 0.0)
 
     @property
     def most_lost(self) -> float:
-        """The most that the bits which are dropped can be, in steps."""
+        """The largest value of the dropped bits, in steps."""
         first = self.column - self.drop
         return sum((2.0 ** (first + i - 1) for i in range(self.drop)), 0.0)
 
@@ -140,9 +53,9 @@ class HeapRow(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Partial products of the digits of two words, `a` and `b`, above the lowest that are dropped.
+    """Partial products of the digits of two words, `a` and `b`, without dropped low digits.
 
-    Those of the two lowest that are left stand in `column`, which may be below 0.
+    The product of the two lowest digits left is in `column`, which may be below 0.
     """
 
     column: int
@@ -153,31 +66,26 @@ class Grid(NamedTuple):
 
     @property
     def top(self) -> int:
-        """The highest column: nothing is left of products that lie below column 0."""
         return self.column + self.a + self.b - 2
 
     @property
     def weight(self) -> int:
-        """What all products count."""
         return sum(row.weight for _, row in self.rows())
 
     @property
     def lost(self) -> float:
-        """The variance of the products that are discarded, in steps²."""
         return sum((pairs * 4.0 ** (c - 1) for c, pairs in self.diagonals() if c < 0), 0.0)
 
     @property
     def most_lost(self) -> float:
-        """The most that the products which are discarded can be, in steps."""
         return sum((pairs * 2.0 ** (c - 1) for c, pairs in self.diagonals() if c < 0), 0.0)
 
     @property
     def swapped(self) -> Grid:
-        """The same products, the words the other way round."""
         return Grid(self.column, self.drop_b, self.b, self.drop_a, self.a)
 
     def rows(self) -> Iterator[tuple[int, HeapRow]]:
-        """Yield the digits of `a`, each with the bits of `b` that it leaves or inverts."""
+        """Yield the digits of `a`, each with the bits of `b` that it copies or inverts."""
         for i in range(self.a):
             below = max(0, -(self.column + i))
             if below < self.b:
@@ -185,7 +93,7 @@ class Grid(NamedTuple):
                 yield self.drop_a + i, row
 
     def diagonals(self) -> Iterator[tuple[int, int]]:
-        """Yield all columns, those below 0 too, and how many products stand in each."""
+        """Yield all columns, also below 0, and the number of products in each."""
         for c in range(self.a + self.b - 1):
             yield self.column + c, min(c + 1, self.a, self.b, self.a + self.b - 1 - c)
 
@@ -196,17 +104,12 @@ class Grid(NamedTuple):
         )
 
 
-# --------------------------------------------------------------------------------------------------
-# A word graph: what a compact program computes, bit for bit.
-# --------------------------------------------------------------------------------------------------
-
-
-ANGLE_BITS = 16  # a sum that is an angle counts 2^-16 turns
+ANGLE_BITS = 16  # the step of a heap that is an angle is 2^-16 turns
 
 
 @dataclass(frozen=True, slots=True)
 class InputWord:
-    """A word that comes from outside."""
+    """An input of the graph."""
 
     name: str
     bits: int
@@ -234,9 +137,9 @@ class Angles:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A table over the leading `read` bits of a word; of these only over those in a `mask`, if any.
+    """A table over the leading `read` bits of a word, or over those of them in a `mask`.
 
-    Bit 0 of a mask stands for the lowest of the leading bits, which it must hold.
+    Bit 0 of a mask is the lowest of the leading bits, and must be set; mask 0 selects all bits.
     """
 
     source: int
@@ -247,7 +150,6 @@ class Lookup:
 
     @property
     def picked(self) -> tuple[int, ...]:
-        """Which of the leading bits make the index, least significant first."""
         return tuple(k for k in range(self.read) if not self.mask or self.mask >> k & 1)
 
 
@@ -261,7 +163,6 @@ class Bits:
     negative: bool
 
     def layout(self, nodes: Sequence[Node]) -> HeapRow:
-        """Return which of its bits stand where."""
         return HeapRow(self.drop, self.column, nodes[self.node].bits - self.drop)
 
 
@@ -269,7 +170,7 @@ class Bits:
 class PartialProducts:
     """The partial products of two words without their lowest digits.
 
-    Those of the lowest two digits left stand in `column`; columns below 0 are discarded.
+    The product of the two lowest digits left is in `column`; columns below 0 are discarded.
     """
 
     a: int
@@ -280,7 +181,7 @@ class PartialProducts:
     negative: bool
 
     def layout(self, nodes: Sequence[Node]) -> Grid:
-        """Return which of its products stand where."""
+        """Return the grid of the products in the heap."""
         a, b = nodes[self.a].bits - self.drop_a, nodes[self.b].bits - self.drop_b
         return Grid(self.column, self.drop_a, a, self.drop_b, b)
 
@@ -292,7 +193,7 @@ HeapPart: TypeAlias = Bits | PartialProducts
 class Heap:
     """The sum of parts and a constant, modulo 2^bits.
 
-    Only an angle may leave 0 .. 2^bits - 1 (`wraps`); the bits of all others are enough.
+    Only an angle (`wraps`) may leave 0 .. 2^bits - 1; other heaps have enough bits.
     """
 
     parts: tuple[HeapPart, ...]
@@ -306,7 +207,7 @@ Node: TypeAlias = InputWord | Angles | Lookup | Heap
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What a word stands for: its lowest bit counts 2^lsb, its middle is `offset`."""
+    """The value of a word: its lowest bit counts 2^lsb, its middle is `offset`."""
 
     lsb: int
     offset: float
@@ -316,8 +217,8 @@ class Scale:
 class OutputWord:
     """An output: the bits of a heap above the lowest `drop`, saturated to `bits` bits.
 
-    It counts steps; with `bits` as many as the heap has left nothing can saturate. A `tread` has
-    its cells about whole steps, and so one at zero.
+    It counts steps, and cannot saturate if `bits` covers all remaining bits of the heap. The cells
+    of a `tread` have whole steps as their middles, so that one is at zero.
     """
 
     node: int
@@ -328,28 +229,14 @@ class OutputWord:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WordGraph:
-    """Nodes in topological order, what their words stand for, and the outputs."""
+    """Nodes in topological order, the scales of their words, and the outputs."""
 
     nodes: tuple[Node, ...]
     scales: tuple[Scale, ...]
     results: tuple[OutputWord, ...]
 
     def __post_init__(self) -> None:
-        self.check()
-
-    @property
-    def inputs(self) -> tuple[InputWord, ...]:
-        """The input words, which come first."""
-        return tuple(node for node in self.nodes if isinstance(node, InputWord))
-
-    def _repr_html_(self) -> str:
-        """Return the graph as a picture, for notebooks."""
-        from boolcomp.words.drawing import draw_graph  # noqa: PLC0415 (which draws such values)
-
-        return draw_graph(self)
-
-    def check(self) -> None:
-        """Raise a `ValueError` where this is no word graph."""
+        """Raise a `ValueError` if the nodes are not a word graph."""
         if len(self.nodes) != len(self.scales):
             raise ValueError("a node without a scale")
         count = len(self.inputs)
@@ -364,23 +251,32 @@ class WordGraph:
             if not isinstance(heap, Heap) or not 0 < result.bits <= heap.bits - result.drop:
                 raise ValueError("a result is no part of a heap")
 
+    @property
+    def inputs(self) -> tuple[InputWord, ...]:
+        return tuple(node for node in self.nodes if isinstance(node, InputWord))
+
+    def _repr_html_(self) -> str:
+        from boolcomp.words.drawing import draw_graph  # noqa: PLC0415 (which draws such values)
+
+        return draw_graph(self)
+
     def _check_widths(self, place: int, node: Node) -> None:
-        wide = [n.bits for n in self.nodes]
-        right = node.bits > 0
+        bits = [n.bits for n in self.nodes]
+        valid = node.bits > 0
         if isinstance(node, Angles):
-            right &= all(0 < t.read <= wide[t.node] and t.shift >= 0 for t in node.turns)
+            valid &= all(0 < t.read <= bits[t.node] and t.shift >= 0 for t in node.turns)
         elif isinstance(node, Lookup):
-            right &= 0 <= node.read <= wide[node.source]
-            right &= len(node.entries) == 1 << len(node.picked)
-            right &= not node.mask or (node.mask & 1 > 0 and node.mask.bit_length() <= node.read)
-            right &= all(0 <= entry < 1 << node.bits for entry in node.entries)
+            valid &= 0 <= node.read <= bits[node.source]
+            valid &= len(node.entries) == 1 << len(node.picked)
+            valid &= not node.mask or (node.mask & 1 > 0 and node.mask.bit_length() <= node.read)
+            valid &= all(0 <= entry < 1 << node.bits for entry in node.entries)
         elif isinstance(node, Heap):
             for part in node.parts:
                 if isinstance(part, Bits):
-                    right &= 0 <= part.drop < wide[part.node] and part.column >= 0
+                    valid &= 0 <= part.drop < bits[part.node] and part.column >= 0
                 else:
-                    right &= 0 <= part.drop_a < wide[part.a] and 0 <= part.drop_b < wide[part.b]
-        if not right:
+                    valid &= 0 <= part.drop_a < bits[part.a] and 0 <= part.drop_b < bits[part.b]
+        if not valid:
             raise ValueError(f"node {place}: a width does not fit: {node}")
 
     def columns(self, place: int) -> str:
@@ -420,19 +316,12 @@ class WordGraph:
 
 
 def narrowed(graph: WordGraph) -> WordGraph:
-    """Return a graph whose input words lack the low bits that nothing reads; it computes the same.
-
-    A word's leading bits are a coarser word of the same kind, so only what drops bits changes.
-    """
+    """Remove unused low bits from input words; the graph computes the same outputs."""
     unread = {place: node.bits for place, node in enumerate(graph.inputs)}
-
-    def note(place: int, drop: int) -> None:
-        if place in unread:
-            unread[place] = min(unread[place], drop)
-
     for node in graph.nodes:
         for place, drop in _drops(node, graph.nodes):
-            note(place, drop)
+            if place in unread:
+                unread[place] = min(unread[place], drop)
     nodes: list[Node] = []
     for node in graph.nodes:
         if isinstance(node, InputWord):
@@ -450,7 +339,7 @@ def narrowed(graph: WordGraph) -> WordGraph:
 
 
 def _drops(node: Node, nodes: tuple[Node, ...]) -> list[tuple[int, int]]:
-    """Return the words that a node reads, and how many low bits of each it discards."""
+    """Return the words that a node reads, each with the number of low bits discarded."""
     if isinstance(node, Angles):
         return [(turn.node, nodes[turn.node].bits - turn.read) for turn in node.turns]
     if isinstance(node, Lookup):
@@ -472,7 +361,7 @@ def _shifted(part: HeapPart, unread: Mapping[int, int]) -> HeapPart:
 
 
 def reads(node: Node) -> tuple[int, ...]:
-    """Return the nodes that a node reads."""
+    """Return the places of the operands of a node."""
     if isinstance(node, InputWord):
         return ()
     if isinstance(node, Angles):
@@ -483,7 +372,6 @@ def reads(node: Node) -> tuple[int, ...]:
 
 
 def part_reads(part: HeapPart) -> tuple[int, ...]:
-    """Return the nodes that a part of a heap reads."""
     return (part.node,) if isinstance(part, Bits) else (part.a, part.b)
 
 
@@ -511,13 +399,12 @@ def _text(node: Node) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Word graphs read back from their text: `parse_graph(str(graph))` is the same graph.
+# The parser of the text format: `parse_graph(str(graph))` is the same graph.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST_WORDS = 10_000
 MOST_BITS = 60  # of a word: sums of them fit in 64
-MOST_UNIT = 1000  # of the exponents of words' units
+MOST_UNIT = 1000  # of the exponent of a word's unit
 _WORD = re.compile(r"w(\d+)\[(\d+)\] = (.*) unit 2\^(-?\d+)(?: at (\S+))?")
 _RESULT = re.compile(r"tau(\d+)\[(\d+)\] = w(\d+) >> (\d+)( tread)?")
 _INPUT = re.compile(r"input (\w+)( angle)?")
@@ -528,7 +415,7 @@ _CONSTANT = re.compile(r"\+ (-?\d+)")
 
 
 def parse_graph(text: str, where: str = "graph") -> WordGraph:
-    """Read a graph; a `DataError` names the line that is wrong."""
+    """Parse a graph; a `DataError` names the invalid line."""
     nodes: list[Node] = []
     scales: list[Scale] = []
     results: list[OutputWord] = []
@@ -544,16 +431,16 @@ def parse_graph(text: str, where: str = "graph") -> WordGraph:
                 scales.append(_scale(word[4], word[5] or "0"))
             else:
                 _check(holds=False)
-        except ValueError as error:  # also of a number that is none, or has too many digits
-            sentence = f"{where}:{count}: {line[:60]!r} is no line of a word graph"
-            raise DataError(sentence) from error
+        except ValueError as error:  # also from int() and float()
+            message = f"{where}:{count}: {line[:60]!r} is no line of a word graph"
+            raise DataError(message) from error
     try:
         return WordGraph(tuple(nodes), tuple(scales), tuple(results))
     except (ValueError, IndexError) as error:
         raise DataError(f"{where}: {cut(str(error))}") from error
 
 
-def _check(holds: bool) -> None:  # noqa: FBT001 (what is checked)
+def _check(holds: bool) -> None:  # noqa: FBT001 (the condition)
     if not holds:
         raise ValueError("no line of a word graph")
 

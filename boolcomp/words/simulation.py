@@ -1,8 +1,4 @@
-"""Which simple curve the entries of a table follow: waves of an angle, a square, a multiple.
-
-A name is given only where the curve that it says, with the digits that it shows, agrees with the
-entries but for a factor (and for a constant, unless the name has one).
-"""
+"""Simulate word graphs, compare networks with them, fold tables, and name the curves of tables."""
 
 from __future__ import annotations
 
@@ -34,17 +30,12 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.int64]
     Floats = NDArray[np.float64]
-    Wave = tuple[str, int, float]  # cos or sin, of which multiple, its amplitude
-
-
-# --------------------------------------------------------------------------------------------------
-# Run a word graph on integer words, bit for bit as the logic does, many samples at a time.
-# --------------------------------------------------------------------------------------------------
+    Wave = tuple[str, int, float]  # cos or sin, the multiple of the angle, the amplitude
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulated:
-    """The outputs' words, (samples, outputs); the heaps that wrapped; how often one saturated."""
+    """The outputs' words, (samples, outputs); the heaps that wrapped; the number of saturations."""
 
     words: Words
     wrapped: tuple[int, ...]
@@ -52,12 +43,12 @@ class Simulated:
 
 
 def simulate(graph: WordGraph, inputs: Mapping[str, Words]) -> Simulated:
-    """Return the outputs' words for the words of the inputs, given by name."""
+    """Evaluate a graph on integer words, bit for bit as its logic does."""
     return Resimulation(inputs).simulate(graph)
 
 
 class Resimulation:
-    """Simulations of graphs that are much alike, on the same inputs: what is equal is kept."""
+    """Simulates similar graphs on the same inputs; words of equal nodes are reused."""
 
     def __init__(self, inputs: Mapping[str, Words]) -> None:
         self.inputs = inputs
@@ -66,7 +57,7 @@ class Resimulation:
         self._over: list[int] = []
 
     def simulate(self, graph: WordGraph) -> Simulated:
-        """Return what `simulate` does."""
+        """Evaluate a graph; compare `simulate`."""
         values: list[Words] = []
         overs: list[int] = []
         same: list[bool] = []
@@ -84,17 +75,15 @@ class Resimulation:
             overs.append(over)
         self._nodes, self._values, self._over = graph.nodes, values, overs
         made = finish(graph, values, [place for place, over in enumerate(overs) if over])
-        return made if graph.inputs else self._for_all(made)
-
-    def _for_all(self, made: Simulated) -> Simulated:
-        """Return what a graph without inputs gives, as often as there are samples."""
+        if graph.inputs:
+            return made
         count = len(next(iter(self.inputs.values()))) if self.inputs else 1
         words = np.repeat(made.words, count, axis=0)
         return Simulated(words, made.wrapped, made.saturated * count)
 
 
 def finish(graph: WordGraph, values: Sequence[Words], wrapped: Sequence[int]) -> Simulated:
-    """Round and saturate the outputs, given all nodes' words."""
+    """Round and saturate the outputs, given the words of all nodes."""
     columns, saturated = [], 0
     for result in graph.results:
         heap = graph.nodes[result.node]
@@ -109,7 +98,7 @@ def finish(graph: WordGraph, values: Sequence[Words], wrapped: Sequence[int]) ->
 
 
 def node_word(graph: WordGraph, place: int, values: Sequence[Words]) -> tuple[Words, int]:
-    """Return a node's word from those before it, and how many samples it wrapped on."""
+    """Return a node's word from those before it, and the number of samples on which it wrapped."""
     node = graph.nodes[place]
     if isinstance(node, Angles):
         total = _filled(values, node.constant)
@@ -136,12 +125,12 @@ def node_word(graph: WordGraph, place: int, values: Sequence[Words]) -> tuple[Wo
 
 
 def masked(words: Words, mask: int) -> Words:
-    """Return the bits of words that a mask picks, side by side; all where it is 0."""
+    """Return the bits of words that a mask selects, without gaps; all bits for mask 0."""
     if not mask:
         return words
     found, place = np.zeros_like(words), 0
     while mask:
-        low = (mask & -mask).bit_length() - 1  # each run of ones is moved at once
+        low = (mask & -mask).bit_length() - 1  # runs of ones are moved as a whole
         run = (~(mask >> low) & ((mask >> low) + 1)).bit_length() - 1
         ones = (1 << run) - 1
         found |= (words >> low & ones) << place
@@ -150,14 +139,13 @@ def masked(words: Words, mask: int) -> Words:
 
 
 def _filled(values: Sequence[Words], constant: int) -> Words:
-    """Return a constant for every sample; one that broadcasts where nothing is read at all."""
     return np.full_like(values[0], constant) if values else np.full(1, constant, np.int64)
 
 
 def _add_products(
     total: Words, nodes: Sequence[Node], values: Sequence[Words], part: PartialProducts
 ) -> None:
-    """Add partial products row by row: a digit of the shorter word leaves or inverts the other."""
+    """Add partial products row by row: a digit of the shorter word copies or inverts the other."""
     grid, a, b = part.layout(nodes), values[part.a], values[part.b]
     if grid.a > grid.b:
         grid, a, b = grid.swapped, b, a
@@ -167,26 +155,25 @@ def _add_products(
 
 
 # --------------------------------------------------------------------------------------------------
-# Whether a network computes what a word graph says, on the same input words.
+# Comparison of a network with its word graph.
 # --------------------------------------------------------------------------------------------------
 
-
-SAMPLES, SEED = 4094, 0x90DE  # and both ends of all words; fewer would take as long
+SAMPLES, SEED = 4094, 0x90DE  # besides both ends of all words
 
 
 def agrees(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> bool:
-    """Tell whether a network gives, bit for bit, the words that simulating its graph gives."""
+    """Return whether a network computes the words of its graph, bit for bit."""
     simulated, made = simulate(graph, words), network_words(network, graph, words)
     same = np.array_equal(made.words, simulated.words)
     return same and made.saturated == simulated.saturated
 
 
 def network_words(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> Simulated:
-    """Return the outputs' words that a network makes, whose words are laid out as a graph's."""
+    """Return the output words of a network that has the inputs and outputs of a graph."""
     count = len(next(iter(words.values()))) if words else 1
     planes = []
     for node in graph.inputs:
-        planes += [_plane(words[node.name] >> k & 1) for k in reversed(range(node.bits))]
+        planes += [row_planes(words[node.name] >> k & 1) for k in reversed(range(node.bits))]
     ones = np.full(-(-count // 64), (1 << 64) - 1, np.uint64)
     outputs = network.fold(simulation.Planes(ones), planes)
     place = saturated = 0
@@ -203,17 +190,18 @@ def network_words(network: Network, graph: WordGraph, words: Mapping[str, Words]
 
 
 def seems_right(network: Network, graph: WordGraph) -> bool:
-    """Tell whether a network agrees with its graph on some thousands of seeded words."""
+    """Return whether a network agrees with its graph on some thousands of seeded words."""
     rng = np.random.default_rng(SEED)
     words = {}
     for node in graph.inputs:
-        most = (1 << node.bits) - 1
-        drawn = rng.integers(0, most, SAMPLES, np.int64, endpoint=True)
-        words[node.name] = np.concatenate([[0, most], drawn])
+        maximum = (1 << node.bits) - 1
+        drawn = rng.integers(0, maximum, SAMPLES, np.int64, endpoint=True)
+        words[node.name] = np.concatenate([[0, maximum], drawn])
     return agrees(network, graph, words)
 
 
-def _plane(column: Words) -> simulation.Words:
+def row_planes(column: Words) -> simulation.Words:
+    """Pack a column of bits, one for each row, into words of 64 rows."""
     packed = np.packbits(column.astype(np.uint8), bitorder="little")
     padded = np.zeros(-(-len(packed) // 8) * 8, np.uint8)
     padded[: len(packed)] = packed
@@ -225,16 +213,13 @@ def _bits(plane: simulation.Words, count: int) -> NDArray[np.uint8]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Tables that are symmetric in their index, folded: the symmetric part is kept once.
-#
-# A table that is even, odd, periodic or antiperiodic in its index needs one input less. What is
-# found is exact: only the entries are looked at, not the function they came from.
+# Folding of tables: an even, odd, periodic or antiperiodic table needs one input less.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """entries[k] = core[index] ^ (all ones where the parity of `flip` is odd).
+    """A folded table: entries[k] = core[index] ^ (all ones if the parity of k & flip is odd).
 
     Bit i of the index is the parity of the bits of k in mask `inputs[i]`.
     """
@@ -245,7 +230,7 @@ class Folded:
 
 
 def fold(entries: Sequence[int], bits: int) -> Folded:
-    """Fold a table of 2^t entries of `bits` bits as often as it is symmetric."""
+    """Fold a table of 2^t entries of `bits` bits as often as possible."""
     core = np.asarray(entries, dtype=np.int64)
     full = (1 << bits) - 1
     masks = [1 << i for i in range(len(core).bit_length() - 1)]
@@ -271,9 +256,9 @@ def fold(entries: Sequence[int], bits: int) -> Folded:
 
 
 def canonical(folded: Folded, bits: int) -> tuple[Folded, bool, bool]:
-    """Return the least of a core, its mirror image, and their inverses; which of both was done.
+    """Return the least of a core, its mirror image and their inverses; whether mirrored, inverted.
 
-    A sine and a cosine of one amplitude then share their core, and so do f and -f.
+    A sine and a cosine of one amplitude then share their core, as do f and -f.
     """
     full = (1 << bits) - 1
     choices = []
@@ -287,25 +272,27 @@ def canonical(folded: Folded, bits: int) -> tuple[Folded, bool, bool]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Which simple curve the entries of a table follow: waves of an angle, a square, a multiple.
+# Names of tables by simple curves: waves of an angle, a square, a multiple.
+#
+# A curve with the digits of its name must agree with the entries but for a factor, and for a
+# constant unless the name has one.
 # --------------------------------------------------------------------------------------------------
 
-
-WAVES = 4  # multiples of an angle that a table over a whole turn may follow
-ARC_WAVES = 2  # and one over a part of a turn, where many curves look alike
-ARC_CELLS = 8  # fewer say nothing of a curve
-POINTS = 256  # of a table that are looked at
+WAVES = 4  # largest multiple of an angle in names of tables over a whole turn
+ARC_WAVES = 2  # the same over a part of a turn, where many curves look alike
+ARC_CELLS = 8  # least number of cells over a part of a turn
+POINTS = 256  # of a table that are compared
 VISIBLE = 0.04  # an amplitude below this part of the largest is left out of a name
-HUGE = 20  # a constant this many times the waves beside it is called c
-FIT = 0.12  # what a name may leave of a table, as a part of its rms
-COARSE = 0.25  # and where rounding to few bits leaves more
-ROUNDED = 0.35  # of an entry's lowest bit: the rms that rounding leaves, and a little
-DIGITS = (1, 2, 3)  # that factors are shown with; more where a name would not agree
+HUGE = 20  # ratio to the waves from which a constant is called c
+FIT = 0.12  # rms of the residual of a curve, as a part of the table's rms
+COARSE = 0.25  # the same if entries have few bits
+ROUNDED = 0.35  # rms of rounding an entry with a margin, as a part of its lowest bit
+DIGITS = (1, 2, 3)  # of factors in names, the least number that agrees
 CURVES = {"cos": np.cos, "sin": np.sin}
 
 
 def is_sum(name: str) -> bool:
-    """Tell whether a name needs brackets before a factor."""
+    """Return whether a name needs brackets before a factor."""
     depth = 0
     for k, letter in enumerate(name):
         depth += (letter == "(") - (letter == ")")
@@ -315,9 +302,9 @@ def is_sum(name: str) -> bool:
 
 
 def wave_name(values: Floats, angle: Floats, of: str, lsb: float) -> str:
-    """Return the few waves of an angle that a table follows; nothing where it does not.
+    """Return the sum of a few waves that a table follows, as text; empty if there is none.
 
-    `angle` rises evenly over a turn or an arc; entries are multiples of `lsb` but for a constant.
+    `angle` rises evenly over a turn or an arc; entries are multiples of `lsb` plus a constant.
     """
     count = len(values)
     whole = count > 1 and abs((angle[1] - angle[0]) * count - 2 * np.pi) < 1e-6
@@ -334,7 +321,7 @@ def wave_name(values: Floats, angle: Floats, of: str, lsb: float) -> str:
 
 
 def _slack(values: Floats, lsb: float) -> float:
-    """Return the rms that a name may leave of a table."""
+    """Return the largest rms of the residual of a curve."""
     size = float(values.std())
     return max(FIT * size, min(ROUNDED * lsb, COARSE * size))
 
@@ -356,7 +343,7 @@ def _over_a_turn(values: Floats, angle: Floats, slack: float) -> Iterator[tuple[
 
 
 def _over_an_arc(values: Floats, angle: Floats, lsb: float) -> Iterator[tuple[list[Wave], float]]:
-    """Yield fits by waves that are few and low: those first that rounding alone tells apart."""
+    """Yield fits by few low waves; fits within the rounding of entries come first."""
     stride = max(1, len(values) // POINTS)
     values, angle = values[::stride], angle[::stride]
     known = [(letters, k) for k in range(1, ARC_WAVES + 1) for letters in CURVES]
@@ -381,12 +368,12 @@ def _over_an_arc(values: Floats, angle: Floats, lsb: float) -> Iterator[tuple[li
 def _written(
     waves: Sequence[Wave], constant: float, of: str, digits: int, angle: Floats
 ) -> tuple[str, Floats, bool]:
-    """Return a sum of waves as text, what it says, and whether it leaves the constant open."""
+    """Return a sum of waves as text, its values, and whether its constant is free."""
     largest = max(abs(amplitude) for *_, amplitude in waves)
     text, shown = "", np.zeros_like(angle)
-    huge = abs(constant) > HUGE * largest  # a constant beside which waves are small
-    said = not huge and abs(constant) > 3 * VISIBLE * largest
-    if said:
+    huge = abs(constant) > HUGE * largest
+    visible = not huge and abs(constant) > 3 * VISIBLE * largest
+    if visible:
         text = _shown(constant / largest, digits)
         shown += float(text)
     elif huge:
@@ -396,16 +383,15 @@ def _written(
         inner = of if k == 1 else f"{k}({of})" if is_sum(of) else f"{k}{of}"
         text += f"{'-' if amplitude < 0 else '+'}{'' if size == '1' else size}{letters}({inner})"
         shown += np.copysign(float(size), amplitude) * CURVES[letters](k * angle)
-    return text.removeprefix("+"), shown, not said
+    return text.removeprefix("+"), shown, not visible
 
 
 def _shown(value: float, digits: int) -> str:
-    """Write a number with so many digits, and never a power of ten."""
     return np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")
 
 
 def power_name(values: Floats, x: Floats, of: str, lsb: float) -> str:
-    """Return the multiple or the square of a word that a table follows at its cells."""
+    """Return the multiple or square of a word that a table follows, as text."""
     size = values.std()
     if not size or len(values) < 2:
         return ""
@@ -421,21 +407,21 @@ def power_name(values: Floats, x: Floats, of: str, lsb: float) -> str:
         if abs(vertex) < VISIBLE * (x[-1] - x[0]):
             return f"{sign}({of})²" if is_sum(of) else f"{sign}{of}²"
         for digits in DIGITS:
-            beside = f"{'-' if vertex > 0 else '+'}{_shown(abs(vertex), digits)}"
-            shown = np.copysign(1.0, square[0]) * (x + float(beside)) ** 2
+            constant = f"{'-' if vertex > 0 else '+'}{_shown(abs(vertex), digits)}"
+            shown = np.copysign(1.0, square[0]) * (x + float(constant)) ** 2
             if _agree(values, shown, slack, free=True):
-                return f"{sign}({of}{beside})²"
+                return f"{sign}({of}{constant})²"
     return name if left <= slack else ""
 
 
 def _fitted(values: Floats, columns: Sequence[Floats]) -> tuple[Floats, float]:
-    """Return the factors of the least squares of what is left, and its rms."""
+    """Return the factors of a least-squares fit, and the rms of its residual."""
     matrix = np.stack(columns, axis=1)
     factors: Floats = np.linalg.lstsq(matrix, values, rcond=None)[0].astype(np.float64)
     return factors, float(np.sqrt(((values - matrix @ factors) ** 2).mean()))
 
 
 def _agree(values: Floats, shown: Floats, slack: float, *, free: bool) -> bool:
-    """Tell whether a table is a curve times a positive factor (and beside a constant, if free)."""
+    """Return whether a table is a positive multiple of a curve (plus a constant, if free)."""
     factors, left = _fitted(values, [shown, *[np.ones_like(shown)] * free])
     return bool(factors[0] > 0 and left <= slack)

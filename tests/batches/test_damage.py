@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from batchfiles import NAMES, bytes_of, program, states, write, write_parquet
 
-from boolcomp.base import BoolcompError, DataError, UsageError
-from boolcomp.scale import evaluate_files, header
+import boolcomp as bc
+from boolcomp.scale import header
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,10 +22,12 @@ ROWS = 2500
 
 
 def evaluated(source: Path, target: Path, **choices: Any) -> Any:
-    return evaluate_files(program(), source, target, **{"chunk": 1000, **choices})
+    return bc.evaluate_files(program(), source, target, **{"chunk": 1000, **choices})
 
 
-def refused(source: Path, target: Path, match: str, kind: type[BoolcompError] = DataError) -> None:
+def refused(
+    source: Path, target: Path, match: str, kind: type[bc.BoolcompError] = bc.DataError
+) -> None:
     """Evaluate, and see what is said; what is there is as it was."""
     before = bytes_of(target.parent)
     with pytest.raises(kind, match=match):
@@ -53,7 +55,7 @@ def test_a_damaged_group_of_parquet_is_named(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2 : len(data) // 2 + 4000] = b"\xff" * 4000
     path.write_bytes(data)
-    with pytest.raises(DataError, match=r"s\.parquet: group 1 of its rows: damaged"):
+    with pytest.raises(bc.DataError, match=r"s\.parquet: group 1 of its rows: damaged"):
         evaluated(path, tmp_path / "t.npy")
 
 
@@ -93,12 +95,12 @@ def test_the_first_bad_value_is_named_with_its_place_in_its_file(name: str, tmp_
     table = states(ROWS)
     table[2011, 3] = np.nan
     path = write(tmp_path / name, table)
-    with pytest.raises(DataError, match=rf"{name}: qd2 of sample 2011 is nan: not a finite"):
+    with pytest.raises(bc.DataError, match=rf"{name}: qd2 of sample 2011 is nan: not a finite"):
         evaluated(path, tmp_path / "t.npy")
     table[2011, 3], table[1500, 1] = 0, 1e300
     os.rename(path, tmp_path / "old")  # noqa: PTH104 (files and folders)
     write(path, table)
-    with pytest.raises(DataError, match=rf"{name}: q2 of sample 1500 is 1e\+300: more than"):
+    with pytest.raises(bc.DataError, match=rf"{name}: q2 of sample 1500 is 1e\+300: more than"):
         evaluated(path, tmp_path / "u.npy")
 
 
@@ -106,11 +108,13 @@ def test_a_word_that_does_not_fit_is_named_with_its_samples(tmp_path: Path) -> N
     table = np.zeros((ROWS, 6), np.uint16)
     table[1700, 4] = 300
     write(tmp_path / "s.npy", table)
-    with pytest.raises(DataError, match=r"qdd1: word 300 does not fit .* \(samples 1000 to 1999"):
+    with pytest.raises(
+        bc.DataError, match=r"qdd1: word 300 does not fit .* \(samples 1000 to 1999"
+    ):
         evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
     wide = np.full((5, 6), 1 << 40, np.uint64)
     np.save(tmp_path / "w.npy", wide)
-    with pytest.raises(DataError, match=r"w\.npy: a word of more than 32 bits: 1099511627776"):
+    with pytest.raises(bc.DataError, match=r"w\.npy: a word of more than 32 bits: 1099511627776"):
         evaluated(tmp_path / "w.npy", tmp_path / "u.npy")
 
 
@@ -118,7 +122,7 @@ def test_a_null_in_parquet_is_named(tmp_path: Path) -> None:
     columns: dict[str, Any] = {name: np.zeros(ROWS) for name in NAMES}
     columns["q2"] = [0.0] * 1200 + [None] + [0.0] * (ROWS - 1201)
     write_parquet(tmp_path / "s.parquet", columns)
-    with pytest.raises(DataError, match=r"s\.parquet: q2 of sample 1200 is not there \(null\)"):
+    with pytest.raises(bc.DataError, match=r"s\.parquet: q2 of sample 1200 is not there \(null\)"):
         evaluated(tmp_path / "s.parquet", tmp_path / "t.npy")
 
 
@@ -147,7 +151,7 @@ def test_a_missing_package_is_a_sentence_that_names_the_extra(
     monkeypatch.setitem(sys.modules, package, None)
     source, target = (name, "t.npy") if name[0] == "s" else ("s.npy", name)
     said = rf"needs .*{package}: pip install 'boolcomp\[cluster\]'"
-    refused(tmp_path / source, tmp_path / target, said, UsageError)
+    refused(tmp_path / source, tmp_path / target, said, bc.UsageError)
 
 
 def test_a_disk_that_fills_up_is_a_sentence_and_what_was_there_stays(
@@ -172,7 +176,7 @@ def test_what_cannot_be_written_is_heard_of_at_once(tmp_path: Path) -> None:
     (tmp_path / "full.zarr" / "dear").write_text("x")
     refused(tmp_path / "s.npy", tmp_path / "full.zarr", r"full\.zarr: is a folder already")
     refused(tmp_path / "s.npy", tmp_path / "file", "file: is a file already")
-    refused(tmp_path / "s.npy", tmp_path / "s.npy", "is the input", UsageError)
+    refused(tmp_path / "s.npy", tmp_path / "s.npy", "is the input", bc.UsageError)
 
 
 def test_an_input_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -187,5 +191,5 @@ def test_files_that_change_while_a_run_is_under_way_are_refused(tmp_path: Path) 
     def change(_: int) -> None:
         os.utime(path, (1, 1))
 
-    with pytest.raises(DataError, match=r"s\.npy: was changed since this run began"):
+    with pytest.raises(bc.DataError, match=r"s\.npy: was changed since this run began"):
         evaluated(path, tmp_path / "t.npy", advance=change)

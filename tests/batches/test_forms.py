@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from batchfiles import NAMES, RESULTS, program, read, states, torques, write, write_parquet
 
-from boolcomp.base import UsageError
+import boolcomp as bc
 from boolcomp.problem import problem_of
-from boolcomp.scale import batches as chunks
-from boolcomp.scale import evaluate_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +22,12 @@ TARGETS = ["t.npy", "t.parquet", "t.zarr", "t"]
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a chunk be many pieces, and an array many chunks."""
-    monkeypatch.setattr(chunks, "piece_rows", lambda *_: 300)
-    monkeypatch.setattr("boolcomp.scale.zarrays.ROWS", 512)
+    monkeypatch.setattr("boolcomp.scale.batches.piece_rows", lambda *_: 300)
+    monkeypatch.setattr("boolcomp.scale.batch_files.ROWS", 512)
 
 
 def evaluated(source: Path, target: Path, **choices: Any) -> Any:
-    return evaluate_files(program(), source, target, **{"chunk": 1000, **choices})
+    return bc.evaluate_files(program(), source, target, **{"chunk": 1000, **choices})
 
 
 @pytest.mark.parametrize(
@@ -165,7 +163,7 @@ def test_errors_are_summed_up_exactly_in_any_order(kind: str, tmp_path: Path) ->
 def test_what_cannot_be_compared_is_a_sentence(tmp_path: Path) -> None:
     write(tmp_path / "s.npy", states(10))
     said = "puma560: q1, q2, q3, .* there, and q1, q2, qd1, qd2, qdd1, qdd2 give tau1, tau2 in"
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(bc.UsageError, match=said):
         evaluated(tmp_path / "s.npy", tmp_path / "t.npy", against="puma560")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["s.npy"]
 
@@ -173,5 +171,5 @@ def test_what_cannot_be_compared_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["t.npz", "t.csv", "t.parqet"])
 def test_other_endings_are_refused_with_those_that_are_known(target: str, tmp_path: Path) -> None:
     write(tmp_path / "s.npy", states(10))
-    with pytest.raises(UsageError, match=r"kinds are \.npy, \.zarr, \.parquet"):
+    with pytest.raises(bc.UsageError, match=r"kinds are \.npy, \.zarr, \.parquet"):
         evaluated(tmp_path / "s.npy", tmp_path / target)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from batchfiles import bytes_of, program, states, write
 
-from boolcomp.base import DataError
-from boolcomp.scale import Journal, evaluate_files
+import boolcomp as bc
+from boolcomp.scale import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,11 +29,11 @@ class EndedError(Exception):
 @pytest.fixture(autouse=True)
 def small_chunks_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an array be many chunks."""
-    monkeypatch.setattr("boolcomp.scale.zarrays.ROWS", 512)
+    monkeypatch.setattr("boolcomp.scale.batch_files.ROWS", 512)
 
 
 def evaluated(source: Path, target: Path, **choices: Any) -> Any:
-    return evaluate_files(program(), source, target, **{"chunk": 1000, **choices})
+    return bc.evaluate_files(program(), source, target, **{"chunk": 1000, **choices})
 
 
 def ending_after(chunks: int) -> Callable[[int], None]:
@@ -125,7 +125,9 @@ def test_a_run_of_another_kind_is_left_alone(
 ) -> None:
     folder = ended(tmp_path, "t.npy")
     before = bytes_of(folder)
-    with pytest.raises(DataError, match=rf"t\.npy\.unfinished: is of another run \(other {what}\)"):
+    with pytest.raises(
+        bc.DataError, match=rf"t\.npy\.unfinished: is of another run \(other {what}\)"
+    ):
         evaluated(tmp_path / "s.npy", tmp_path / "t.npy", **choices)
     assert bytes_of(folder) == before
 
@@ -136,7 +138,7 @@ def test_one_run_at_a_time_has_an_output(tmp_path: Path) -> None:
     asked = json.loads(head)
     with (
         Journal(folder / "journal", asked),
-        pytest.raises(DataError, match="another run is at it"),
+        pytest.raises(bc.DataError, match="another run is at it"),
     ):
         evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
     assert evaluated(tmp_path / "s.npy", tmp_path / "t.npy").resumed == 2
@@ -172,7 +174,7 @@ def test_what_is_no_journal_is_refused_and_left_as_it_was(kind: str, tmp_path: P
         else:
             there = dear / "journal" if kind == "link" else "/dev/zero"
             (folder / "journal").symlink_to(there)
-    with pytest.raises(DataError, match=r"t\.npy\.unfinished"):
+    with pytest.raises(bc.DataError, match=r"t\.npy\.unfinished"):
         evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
     assert (dear / "journal").read_text() == "no line's end"
     assert os.path.lexists(folder)

@@ -12,18 +12,17 @@ from clusters import needs_loopback
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.workers import Workers
 from boolcomp.scale import batches
-from boolcomp.scale.batch_parts import columns_of, results_of
-from boolcomp.scale.batch_sources import find_source
+from boolcomp.scale.batch_files import columns_of, find_source, results_of
 from boolcomp.scale.batches import (
-    Job,
-    Plan,
+    BatchJob,
+    ChunkPlan,
     Tally,
     check_shard,
     checksum_of,
     evaluate_chunk,
     evaluate_files,
 )
-from boolcomp.scale.journal import NPY, Target, create
+from boolcomp.scale.journal import NPY, ResultTarget, create
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,20 +36,22 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boolcomp.scale.batches.piece_rows", lambda *_: 600)
 
 
-def job_for(tmp_path: Path, name: str, engine: Any = "numpy") -> tuple[Job, Plan]:
+def job_for(tmp_path: Path, name: str, engine: Any = "numpy") -> tuple[BatchJob, ChunkPlan]:
     """Return the job and the only chunk of the states in s.npy."""
     program().save(tmp_path / "program")
     columns, results = columns_of(program()), results_of(program(), None)
     source = find_source(tmp_path / "s.npy", columns)
     real = "float32" if source.dtype == "float32" else "float64"
-    target = Target(NPY, str(tmp_path / name), name, ROWS, real, results)
+    target = ResultTarget(NPY, str(tmp_path / name), name, ROWS, real, results)
     create(target)
     checksum = checksum_of(tmp_path / "program")
-    job = Job(str(tmp_path / "program"), checksum, None, engine, 1, columns, source.dtype, target)
-    return job, Plan(source, NPY, ROWS)
+    job = BatchJob(
+        str(tmp_path / "program"), checksum, None, engine, 1, columns, source.dtype, target
+    )
+    return job, ChunkPlan(source, NPY, ROWS)
 
 
-def by_terms(job: Job, plan: Plan, count: int) -> Tally:
+def by_terms(job: BatchJob, plan: ChunkPlan, count: int) -> Tally:
     """Do all shares of the only chunk."""
     others = [batches.partial(job, plan[0], k, count) for k in range(count - 1)]
     return batches.joined(job, plan[0], count, *others)

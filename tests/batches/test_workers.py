@@ -16,8 +16,8 @@ from batchfiles import bytes_of, program, states, write
 from clusters import needs_loopback
 from waiting import until, until_gone
 
-from boolcomp.base import Workers
-from boolcomp.scale import evaluate_files, header
+import boolcomp as bc
+from boolcomp.scale import header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def with_states(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(folder / "npys", table[:50_000])
     for name in ("t.npy", "t"):
         source = folder / ("s.npy" if name == "t.npy" else "npys")
-        evaluate_files(folder / "program", source, folder / name, chunk=CHUNK)
+        bc.evaluate_files(folder / "program", source, folder / name, chunk=CHUNK)
     return folder
 
 
@@ -53,7 +53,7 @@ def test_results_are_the_same_bytes_whoever_makes_them(
     for source, name in (("s.npy", "t.npy"), ("npys", "t")):
         given = program() if name == "t" else Path("program")
         os.symlink(folder / source, source)  # noqa: PTH211 (a name of this folder)
-        found = evaluate_files(given, source, name, workers=Workers(where), chunk=20_000)
+        found = bc.evaluate_files(given, source, name, workers=bc.Workers(where), chunk=20_000)
         assert found.chunks > 1
         made = bytes_of(tmp_path / name)
         assert made == bytes_of(folder / name)
@@ -119,7 +119,9 @@ def test_a_killed_run_goes_on_with_equal_bytes_and_leaves_no_process(
     process.wait()
     assert len(workers) == 2
     assert not (folder / "killed.npy").exists()
-    found = evaluate_files(folder / "program", folder / "s.npy", folder / "killed.npy", chunk=CHUNK)
+    found = bc.evaluate_files(
+        folder / "program", folder / "s.npy", folder / "killed.npy", chunk=CHUNK
+    )
     assert found.resumed == DONE < found.chunks
     assert (folder / "killed.npy").read_bytes() == (folder / "t.npy").read_bytes()
     until_gone(*workers)
@@ -162,9 +164,15 @@ def test_the_command_evaluates_in_chunks_and_says_what_it_counted(
     ("arguments", "said"),
     [
         (("program", "-i", "s.csv", "-o", "t.npy", "--cluster", "local:2"), "files in chunks"),
-        (("program", "-i", "npys", "-o", "t.csv"), "evaluated in chunks, which needs -o"),
-        (("machado-2r", "-i", "npys", "-o", "t"), "which needs a program's folder"),
-        (("program", "-i", "npys", "-o", "t.npz"), "evaluated in chunks, which needs -o"),
+        (
+            ("program", "-i", "npys", "-o", "t.csv"),
+            "evaluated in chunks, which needs an output file (-o)",
+        ),
+        (("machado-2r", "-i", "npys", "-o", "t"), "which needs a program folder"),
+        (
+            ("program", "-i", "npys", "-o", "t.npz"),
+            "evaluated in chunks, which needs an output file (-o)",
+        ),
         (("program", "-i", "npys", "-o", "t", "--shard", "terms", "--processes", "2"), "--shard"),
     ],
 )
@@ -194,7 +202,7 @@ def test_an_interrupt_ends_within_two_seconds_and_says_what_is_left(folder: Path
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130
-    assert "ended.npy.unfinished: the same command goes on with it" in said
+    assert "ended.npy.unfinished: the same command resumes" in said
     assert "boolcomp: interrupted" in said
     assert not (folder / "ended.npy").exists()
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)

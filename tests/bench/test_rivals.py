@@ -7,22 +7,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from samples import problem_of
+from small_programs import stages
 
-from boolcomp.measure.bench import harness, rivals
-from boolcomp.measure.bench.harness import Checked, check, draw_states
-from boolcomp.measure.bench.rivals import library_offers
+from boolcomp.measure import bench
+from boolcomp.measure.bench import Checked, check, draw_states
 from boolcomp.problem.robot.library import load_robot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from conftest import Result
+
+rivals = bench.rivals("offers")
 
 
 @pytest.fixture(name="own_compilers")
 def forget_compilers() -> Iterator[None]:
     """Look for compilers anew, before and after."""
-    harness.compiler.cache_clear()
+    bench.compiler.cache_clear()
     yield
-    harness.compiler.cache_clear()
+    bench.compiler.cache_clear()
 
 
 @pytest.mark.check
@@ -44,7 +49,7 @@ def test_c_rivals_are_within_their_bounds(robot: str) -> None:
 @pytest.mark.check
 def test_packages_compute_newton_euler() -> None:
     states = draw_states(problem_of("elbow-3r"), 256)
-    for offer in library_offers(load_robot("elbow-3r"), 8):
+    for offer in rivals.library_offers(load_robot("elbow-3r"), 8):
         found = check(offer, states, 8)
         if isinstance(found, Checked):
             assert not found.wrong, offer.rival
@@ -52,10 +57,23 @@ def test_packages_compute_newton_euler() -> None:
             assert found.skipped.endswith("is not installed")
 
 
+@pytest.mark.check
+def test_wrong_results_are_exit_code_one(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boolcomp.measure.bench.EVALUATIONS", 50_000)
+    monkeypatch.setattr(rivals, "EXACT", -1.0)
+    stages(4)[2].save("program")
+    result = run("bench", "program", "--batches", "64", "--cores", "1", "--seconds", "0.02")
+    assert result.code == 1
+    assert "WRONG" in result.out
+    assert "numpy (float64)" in result.err
+
+
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, own_compilers: None) -> None:
     del own_compilers
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(harness, "processor", lambda: ("plain", frozenset({"avx2"})))
+    monkeypatch.setattr(bench, "processor", lambda: ("plain", frozenset({"avx2"})))
     offers = list(rivals.c_offers(load_robot("machado-2r"), 8))
     assert all(offer.make is None for offer in offers)
     reasons = {offer.rival: offer.skipped for offer in offers}
@@ -66,11 +84,21 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, own_compilers
     assert reasons["clang -O3 float"] == "no clang"
 
 
-@pytest.mark.parametrize("name", harness.COMPILERS)
+@pytest.mark.parametrize("name", bench.COMPILERS)
 def test_a_loaded_rival_leaves_numbers_of_this_process_alone(name: str) -> None:
-    found = harness.compiler(name)
+    found = bench.compiler(name)
     if found is None:
         pytest.skip(f"no {name}")
-    harness.compiled_library(found, harness.Unit("double three(void) { return 3.0; }"))
+    bench.compiled_library(found, bench.Unit("double three(void) { return 3.0; }"))
     smallest = np.nextafter(0.0, 1.0)
     assert smallest * np.float64(1.0) > 0.0, "subnormal numbers count as zero"
+
+
+def test_rivals_that_are_not_installed_are_named(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(bench, "sources", lambda: tmp_path / "none")
+    stages(4)[2].save("program")
+    missing = f"{tmp_path / 'none'}/offers.py: file not found: the rivals are not installed"
+    made = run("bench", "program", "--batches", "64", "--cores", "1", "--seconds", "0.02")
+    assert (made.code, made.err) == (1, f"boolcomp: error: {missing}\n")

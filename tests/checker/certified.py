@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.checker import LoadFiles, Section, check_program, parse, read_program
-from boolcomp.compact import CompactChoices, Form, build_sketch, usual_demand
+import numpy as np
+
+from boolcomp.checker import CertificateSection, LoadFiles, check_program, parse, read_program
+from boolcomp.compact import CompactChoices, Formulation, build_sketch, usual_demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.program import HEAD, render_program, sealed
 from boolcomp.proof import origin_text, sketch_text
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from boolcomp.checker import Step
     from boolcomp.problem import Problem
     from boolcomp.program import Program
 
@@ -42,11 +44,11 @@ def shipped(name: str = "machado-2r", bits: int = 8) -> LoadFiles:
     return load_of(certified(bits, name))
 
 
-def section(text: str) -> Section:
-    return Section(tuple(text.splitlines()), 1)
+def section(text: str) -> CertificateSection:
+    return CertificateSection(tuple(text.splitlines()), 1)
 
 
-def sketched(problem: Problem, form: Form | None = None, bits: int = 8) -> LoadFiles:
+def sketched(problem: Problem, form: Formulation | None = None, bits: int = 8) -> LoadFiles:
     """Return what a certificate says of a problem up to its sketch."""
     words, steps = {one.name: bits for one in problem.inputs}, problem.steps(8)
     sketch = build_sketch(split(problem), words, steps, form)
@@ -82,6 +84,19 @@ def seal(folder: Path) -> None:
     head.write_text(sealed(document, files), "utf-8")
 
 
-def steps(folder: Path) -> dict[str, Step]:
+def steps(folder: Path) -> dict[str, Any]:
     """Return the steps of a folder's certificate by the first words of their names."""
     return {one.name.partition(":")[0]: one for one in check_program(read_program(folder))}
+
+
+def value(space: Any, of: Any, at: Mapping[str, float]) -> float:
+    """Return a sum at a state."""
+    found = 0j
+    for key, c in of.parts.items():
+        factors = (
+            complex(np.exp(1j * k * at[one.name])) if one.angle else at[one.name] ** k
+            for one, k in space.exponents(key)
+        )
+        found += complex(c) * math.prod(factors)
+    assert abs(found.imag) < 1e-9 * (1 + abs(found.real))
+    return float(found.real)

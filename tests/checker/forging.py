@@ -15,11 +15,12 @@ from checker.certified import certified
 
 import boolcomp as bc
 from boolcomp.checker import stated
-from boolcomp.program import CERTIFICATE, HEAD, render_program, sealed
+from boolcomp.program import HEAD, render_program, sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+CERTIFICATE = "certificate.txt"
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -105,12 +106,6 @@ def _conditional() -> Mapping[str, str]:
     return forged.rendered()
 
 
-def _shipped() -> Mapping[str, str]:
-    folder = ROOT / "certified" / "machado-2r-8"
-    paths = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
-
-
 # What is forged: how it is made, and the file that it is of, as its user has it.
 PROGRAMS: dict[str, tuple[Callable[[], Mapping[str, str]], str]] = {
     "arm": (_arm, ARM),
@@ -121,7 +116,6 @@ PROGRAMS: dict[str, tuple[Callable[[], Mapping[str, str]], str]] = {
     "product": (lambda: _written("product", PRODUCT, words={"u": "twos:tread"}), PRODUCT),
     "stopped": (lambda: _written("stopped", STOPPED, of="gravity"), STOPPED),
     "conditional": (_conditional, ARM),
-    "machado-2r-8": (_shipped, ARM),
 }  # fmt: skip
 
 

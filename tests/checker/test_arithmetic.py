@@ -1,49 +1,50 @@
-"""The checker's arithmetic: sums of waves and curves, spans of many at once, tables of sums."""
+"""The checker's arithmetic: sums of waves and curves, spans, tables of sums, proofs of networks."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
-from checker.certified import section
+from checker.certified import certified, load_of, section, value
 from flint import arb
+from pysat.solvers import Minisat22
 from synthesis.networks import random_network
 
 from boolcomp.base.errors import DataError
-from boolcomp.checker import problem
-from boolcomp.checker.boxes import ByWord, Many, fixed
-from boolcomp.checker.boxes import many_of as near_number
-from boolcomp.checker.folder import NotCoveredError
+from boolcomp.checker import problem, tabled
+from boolcomp.checker.boxes import SpanArray, SpanTable, fixed
+from boolcomp.checker.boxes import array_of as near_number
+from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
+from boolcomp.checker.lemmas import cone_clauses, letters, primes, prove
+from boolcomp.checker.network import FirstNetwork, RuleNetwork
 from boolcomp.checker.problem import Functions
-from boolcomp.checker.robot import Space, Sum, Variable, number, precise, read_robot
-from boolcomp.checker.spans import ONE, Span
+from boolcomp.checker.robot import ClaimedWaveSum, Space, Variable, number, precise, read_robot
+from boolcomp.checker.spans import ONE, IntegerSpan
 from boolcomp.checker.tabled import KINDS, cells_of, largest, table_of, words_of
 from boolcomp.codes import Code
+from boolcomp.logic import Network
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.words import Interval
-from boolcomp.proof.certificates.writer import origin_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-def value(space: Any, of: Any, at: Mapping[str, float]) -> float:
-    """Return a sum at a state."""
-    found = 0j
-    for key, c in of.parts.items():
-        factors = (
-            complex(np.exp(1j * k * at[one.name])) if one.angle else at[one.name] ** k
-            for one, k in space.exponents(key)
-        )
-        found += complex(c) * math.prod(factors)
-    assert abs(found.imag) < 1e-9 * (1 + abs(found.real))
-    return float(found.real)
-
+from boolcomp.proof.certificates import origin_text, refutation, trimmed
+from boolcomp.words.graph import (
+    Angles,
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    OutputWord,
+    PartialProducts,
+    Scale,
+    Turn,
+    WordGraph,
+)
+from boolcomp.words.simulation import simulate
 
 VARIABLES = [
     Variable("q", angle=True, low=-4.0, high=4.0),
@@ -56,7 +57,7 @@ SPACE = Space(VARIABLES)
 AT = {"q": 0.7, "x": -0.3, "z": 1.9, "c": 2.5, "f": 0.5}
 
 
-def made() -> Sum:
+def made() -> ClaimedWaveSum:
     """Return x³ sin q - 2 z² cos² q + x z sin f + c² - 1."""
     sine, cosine = SPACE.sine("q"), SPACE.cosine("q")
     x, z, c = SPACE.value("x"), SPACE.value("z"), SPACE.value("c")
@@ -69,8 +70,8 @@ def test_a_sum_is_the_function_that_it_was_made_of() -> None:
     wanted = x**3 * math.sin(q) - 2 * (z * math.cos(q)) ** 2 + x * z * math.sin(f) + c * c - 1
     with precise():
         assert value(SPACE, made(), AT) == pytest.approx(wanted, abs=1e-14)
-        assert value(SPACE, SPACE.held(made()), AT) == pytest.approx(wanted, abs=1e-14)
-        left = {one.name for key in SPACE.held(made()).parts for one, _ in SPACE.exponents(key)}
+        assert value(SPACE, SPACE.fixed(made()), AT) == pytest.approx(wanted, abs=1e-14)
+        left = {one.name for key in SPACE.fixed(made()).parts for one, _ in SPACE.exponents(key)}
     assert left == {"q", "x", "z"}
 
 
@@ -98,7 +99,7 @@ def test_what_cancels_is_gone() -> None:
 def test_the_most_of_a_sum_counts_the_farther_end_of_every_input() -> None:
     with precise():
         x, z = SPACE.value("x"), SPACE.value("z")
-        found = SPACE.most(x * x * z + SPACE.sine("q").times(0.25) - number(arb(1) / 8))
+        found = SPACE.maximum(x * x * z + SPACE.sine("q").times(0.25) - number(arb(1) / 8))
     assert float(found.mid()) == pytest.approx(9 * 5 + 0.25 + 0.125)
 
 
@@ -139,7 +140,7 @@ def test_what_an_argument_is_off_goes_through_the_largest_slope(kind: str, slope
             if kind == "inverse"
             else space.apply(kind, [moved])
         )
-        off = float(space.most(one - other).mid() / away)
+        off = float(space.maximum(one - other).mid() / away)
     assert off == pytest.approx(slope, rel=1e-4)
 
 
@@ -148,7 +149,7 @@ def test_an_angle_that_is_nearly_a_whole_multiple_is_that_and_what_it_is_off() -
         space = Functions([Variable("a", angle=True, low=-2.0, high=1.0)])
         away = arb(2) ** -25
         near = space.apply("sin", [space.angle("a").times(2 + away)])
-        off = space.most(near - space.apply("sin", [space.angle("a").times(2)]))
+        off = space.maximum(near - space.apply("sin", [space.angle("a").times(2)]))
     assert float((off / away).mid()) == pytest.approx(2.0, rel=1e-4)
 
 
@@ -166,7 +167,7 @@ def test_a_function_without_a_value_is_not_covered() -> None:
     with precise():
         space = Functions([Variable("x", angle=False, low=-1.0, high=1.0)])
         for kind in ("log", "sqrt"):
-            with pytest.raises(NotCoveredError, match="may be anything"):
+            with pytest.raises(NotCoveredError, match="is unbounded over the limits"):
                 space.apply(kind, [space.value("x")])
         with pytest.raises(NotCoveredError, match="inverse"):
             space.apply("div", [number(1), space.value("x")])
@@ -177,11 +178,11 @@ def test_a_function_without_a_value_is_not_covered() -> None:
 def test_products_and_multiples_of_spans_hold_those_of_all_that_they_hold(seed: int) -> None:
     rng = np.random.default_rng(seed)
     a, b = (np.sort(rng.integers(-(1 << 29), 1 << 29, (2, 50)), axis=0) for _ in range(2))
-    x, y = Many(a[0], a[1], 20), Many(b[0], b[1], 25)
+    x, y = SpanArray(a[0], a[1], 20), SpanArray(b[0], b[1], 25)
     found, factor = (x * y).to(17), Fraction(float(rng.uniform(-3, 3)))
     times = x.times(factor, 15)
 
-    def held(by: Many, scale: int, exact: list[Fraction]) -> bool:
+    def held(by: SpanArray, scale: int, exact: list[Fraction]) -> bool:
         ends = zip(by.low.tolist(), by.high.tolist(), exact, strict=True)
         return all(low <= k * (1 << scale) <= high for low, high, k in ends)
 
@@ -197,8 +198,8 @@ def test_products_and_multiples_of_spans_hold_those_of_all_that_they_hold(seed: 
 def test_a_range_of_words_that_wraps_holds_the_spans_of_all_of_them() -> None:
     rng = np.random.default_rng(5)
     values = np.array([int(k) << 60 for k in rng.integers(-99, 99, 32)], object)
-    found = ByWord(np.arange(32), Span(values, values + ONE), 32, 10)
-    exact = fixed(Span(values, values + ONE), 10)
+    found = SpanTable(np.arange(32), IntegerSpan(values, values + ONE), 32, 10)
+    exact = fixed(IntegerSpan(values, values + ONE), 10)
     for first in range(-40, 40, 7):
         for long in range(1, 33):
             words = np.arange(first, first + long) % 32
@@ -240,6 +241,165 @@ def test_the_largest_sum_of_tables_is_that_of_all_states_or_more(most: int) -> N
     assert found == best if most > 1 else found > best
 
 
+# from a graph to its network, and proofs of its nodes --------------------------------------------
+def small() -> WordGraph:
+    """Return a graph with every kind of node, negative parts, cut products, and saturation."""
+    nodes = (
+        InputWord("a", 3, angle=True),
+        InputWord("b", 3, angle=False),
+        Angles((Turn(0, 3, 0, negative=False), Turn(1, 2, 1, negative=True)), 3, 4),
+        Lookup(2, 3, (0, 3, 5, 6, 1, 2, 4, 7), 3),
+        Lookup(0, 3, (4, 6, 1, 3), 3, 5),
+        Heap((PartialProducts(3, 0, 1, 1, -1, negative=True), Bits(4, 1, 0, negative=True),
+              PartialProducts(4, 0, 1, 0, 1, negative=False)), 45, 7),
+    )  # fmt: skip
+    results = (OutputWord(5, 1, 3), OutputWord(5, 2, 5))
+    return WordGraph(nodes, tuple(Scale(0, 0.0) for _ in nodes), results)
+
+
+SAID = "w2 adds 0 1 / 2 3 1, 0 4 / 3 1 2, 0 4 / 1 0\nw3 folds 1 2 4 flip 0\nw4 folds 1 2 flip 0\n"
+
+
+def bits_in_columns(graph: WordGraph) -> list[int]:
+    """Return how many bits the last heap has in every column, one by one."""
+    heap = graph.nodes[-1]
+    assert isinstance(heap, Heap)
+    found = [heap.constant >> c & 1 for c in range(heap.bits)]
+    for part in heap.parts:
+        if isinstance(part, Bits):
+            columns = [part.column + k for k in range(graph.nodes[part.node].bits - part.drop)]
+        else:
+            rows = graph.nodes[part.a].bits - part.drop_a, graph.nodes[part.b].bits - part.drop_b
+            columns = [part.column + i + k for i, k in itertools.product(*map(range, rows))]
+        for c in columns:
+            if 0 <= c < heap.bits:
+                found[c] += 1
+    return found
+
+
+def naive_adds(graph: WordGraph) -> str:
+    """Return any way to add up the last heap, in no order."""
+    counts, texts, rng = [*bits_in_columns(graph), 0], [], np.random.default_rng(3)
+    for c in range(graph.nodes[-1].bits):
+        free, groups, made = rng.permutation(counts[c]).tolist(), [], counts[c]
+        while len(free) > 1:
+            groups.append(" ".join(map(str, free[:3])))
+            free, made = [*free[3:], made], made + 1
+        counts[c + 1] += len(groups)
+        texts.append(", ".join(groups))
+    return " / ".join(texts)
+
+
+def made_of(graph: WordGraph, said: str) -> FirstNetwork:
+    return FirstNetwork(graph, section(said))
+
+
+def test_the_first_network_is_the_graph_for_all_words() -> None:
+    graph = small()
+    made = made_of(graph, f"{SAID}w5 adds {naive_adds(graph)}\n")
+    rows = np.arange(64)
+    wanted = simulate(graph, {"a": rows >> 3, "b": rows & 7})
+    planes = letters(6)
+    found = made.nodes.values(made.outputs, {k: planes[6 - k] for k in range(1, 7)}, (1 << 64) - 1)
+    bits = np.array([[plane >> row & 1 for plane in found] for row in range(64)])
+    words = np.stack([bits[:, :3] @ [4, 2, 1], bits[:, 4:9] @ [16, 8, 4, 2, 1]], axis=1)
+    assert np.array_equal(words, wanted.words)
+    assert bits[:, [3, 9]].sum() == wanted.saturated > 0
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("w3 folds 1 2 4 flip 0", "w3 folds 1 2 flip 0", "entry"),
+    ("w3 folds 1 2 4 flip 0", "w3 folds 1 2 4 flip 8", "mask"),
+    ("w4 folds 1 2 flip 0", "w5 folds 1 2 flip 0", "w4"),
+    ("w2 adds 0 1", "w2 adds 0 0", "column 0"),
+    ("w2 adds 0 1 /", "w2 adds /", "column 0"),
+    ("w2 adds 0 1 /", "w2 adds 0 9 /", "column 0"),
+    ("w2 adds 0 1 /", "w2 adds ", "columns"),
+    ("w2 adds", "w2 sums", "line of first"),
+    ("w2 adds 0", "w2 adds 12345678901", "line of first"),
+])  # fmt: skip
+def test_sums_and_tables_that_are_not_made_so_are_refused(old: str, new: str, says: str) -> None:
+    graph = small()
+    said = f"{SAID}w5 adds {naive_adds(graph)}\n"
+    assert old in said
+    with pytest.raises(DataError, match=says):
+        made_of(graph, said.replace(old, new))
+
+
+def test_primes_say_what_a_table_says() -> None:
+    for table in (0x96, 0xE8, 0xCA, 0x3C, 0x80, 0x0F, 0xD4, 0x01):
+        for row in itertools.product((0, 1), repeat=3):
+            value = table >> (4 * row[0] + 2 * row[1] + row[2]) & 1
+            said = {
+                made for cube, made in primes(table)
+                if all(c in (2, v) for c, v in zip(cube, row, strict=True))
+            }  # fmt: skip
+            assert said == {value}
+
+
+def test_two_adders_that_take_bits_in_another_order_are_equal_by_a_solvers_proof() -> None:
+    nodes = RuleNetwork(9)
+    one, two = ([2 * k for k in order] for order in (range(1, 10), (9, 2, 4, 1, 8, 3, 7, 5, 6)))
+    x, y = (nodes.xor(order) for order in (two, one))
+    levels = [0] * 10
+    for signal in range(10, len(nodes.tables)):
+        levels.append(1 + max(levels[k >> 1] for k in nodes.operands[signal]))
+    found = refutation(nodes, levels, max(x, y), min(x, y))
+    assert found is not None
+    assert not isinstance(found, list)
+    differ = refutation(nodes, levels, max(x, y), min(x, y) ^ 1)
+    assert isinstance(differ, list)
+
+
+def test_a_proof_is_trimmed_only_where_it_is_one() -> None:
+    given = [[1, 2], [-1, 2], [1, -2], [-1, -2]]
+    steps = trimmed(given, [[2, 3], [2]])
+    assert steps is not None
+    assert [step.clause for step in steps] == [(2,), ()]
+    assert trimmed(given, []) is None
+    assert trimmed(given[:3], [[2]]) is None
+    assert trimmed(given, [[3], [2]]) is None
+
+
+def test_a_proof_must_end_with_a_conflict() -> None:
+    nodes = RuleNetwork(2)
+    one, two = nodes.node(0xC0, 2, 4, 0), nodes.node(0xC0, 4, 2, 0)
+    said = f"{two >> 1} = {one >> 1} by 1 2"
+    clauses = cone_clauses(nodes, two, one, {1, 2})
+    found = trimmed(clauses, [[one >> 1]])
+    assert found is not None
+    text = ", ".join(
+        f"{' '.join(map(str, step.clause))} / {' '.join(map(str, step.hints))}" for step in found
+    )
+    assert nodes_after(nodes, f"{said}: {text}") == one
+    with pytest.raises(DoesNotHoldError, match="without a conflict"):
+        nodes_after(nodes, f"{said}: {text.rpartition(',')[0]}")
+    with pytest.raises(DoesNotHoldError, match="does not follow"):
+        nodes_after(nodes, f"{said}: {text.replace('/ ', '/ 99999 ', 1)}")
+
+
+def nodes_after(nodes: RuleNetwork, line: str) -> int:
+    """Return what the last signal is known to be after a lemma; then it is forgotten."""
+    prove(nodes, line, "here")
+    known, nodes.equal[-1] = nodes.equal[-1], 2 * len(nodes.equal) - 2
+    return known
+
+
+@pytest.mark.parametrize("table", [0x96, 0xE8, 0xCA, 0x80, 0x2D])
+def test_clauses_can_hold_just_where_two_literals_differ(table: int) -> None:
+    for operands in itertools.product((0, 1, 2, 5), repeat=3):
+        nodes = RuleNetwork(2)
+        x = nodes.node(table, *operands)
+        for y in (0, 1, 2, 3, 4, 5):
+            pairs = set()
+            for row in range(4):
+                cut = {1: row & 1, 2: row >> 1}
+                a, b = nodes.values([x, y], cut, 1)
+                pairs.add(a != b)
+            with Minisat22(bootstrap_with=cone_clauses(nodes, x, y, {1, 2})) as solver:
+                assert solver.solve() == (True in pairs)
+
+
 # dynamics ----------------------------------------------------------------------------------------
 FRICTION = "inverse-dynamics-with-friction"
 
@@ -261,3 +421,46 @@ def test_friction_is_at_the_motor_and_its_sign_is_smoothed() -> None:
     assert ends == pytest.approx((np.tanh(-1 / 0.5), np.tanh(1 / 0.5)), abs=1e-9)
     dry = [value(space, found["tau1"], {**state, name: sign}) for sign in (0.0, 1.0, -1.0)]
     assert [x - dry[0] for x in dry[1:]] == pytest.approx([2 * 3, -1 * 3])
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ({"bits": 32}, "'z', which is no input"),
+        ({"bits": 1}, "'z', which is no input"),
+        ({"bits": 33}, "a code is invalid"),
+        ({"bits": 0}, "a code is invalid"),
+        ({"bits": 8.0}, "a code is invalid"),
+        ({"range": [1.0, 1.0]}, "a code is invalid"),
+        ({"range": [1.0, -1.0]}, "a code is invalid"),
+        ({"kind": "octal"}, "words in 'octal'"),
+        ({"zero": "tread"}, "with a zero code"),
+    ],
+)
+def test_a_code_of_tables_has_1_to_32_bits_and_a_range(code: dict[str, Any], sentence: str) -> None:
+    load = load_of(certified())
+    one = {"range": [-1.0, 1.0], "bits": 4, "kind": "gray", **code}
+    document = {**load.document, "inputs": [{"name": "z", "code": one}]}
+    with pytest.raises((DataError, DoesNotHoldError, NotCoveredError), match=sentence):
+        tabled.inputs_of(replace(load, document=document))
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 4.0), (-4.0, 1.0), (0.0, 3.0)])
+def test_a_sum_that_is_nearly_whole_turns_is_off_by_what_is_left_of_them_at_its_ends(
+    low: float, high: float
+) -> None:
+    space, more = Functions([Variable("q", True, low, high)]), 1e-6  # noqa: FBT003
+    with precise():
+        q = space.angle("q").times((3 + more) / (2 * arb.pi()))
+        node = problem.ClaimedTotal(0.0, (), turning=2)
+        found = problem.ClaimedExpansion({}, {}, space).turning((q + number(0.25)).times(4), node)
+        assert found.multiples == {"q": 3}
+        for end in (low, high):
+            assert found.offset.contains(0.25 + arb(more) * end / (2 * arb.pi()))
+        most = 1.01 * more * max(-low, high) / (2 * math.pi)
+        assert not found.offset.contains(0.25 + arb(most))
+
+
+def test_a_network_of_more_than_22_inputs_has_no_table() -> None:
+    with pytest.raises(NotCoveredError, match="of 23 inputs is too large to simulate"):
+        table_of(Network(23, (), ()))

@@ -1,17 +1,17 @@
-"""The section `bound` of a certificate: what it claims is confirmed, or the step says what is."""
+"""The section `bound` of a certificate: claims are confirmed, or refuted with both figures."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from checker.certified import certified, load_of, section, shipped, steps, with_line
 
 from boolcomp.base import ALONE, DataError
-from boolcomp.checker import check_bound, differences, read_bounds
+from boolcomp.checker import NotCoveredError, PlainBound, bound, check_bound, differences
 from boolcomp.compact import CompactChoices, usual_demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import parse_function
@@ -19,7 +19,7 @@ from boolcomp.problem import parse_function
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.checker import LoadFiles, Step
+    from boolcomp.checker import LoadFiles
 
 WIDE = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\n"
 
@@ -30,9 +30,10 @@ def load() -> LoadFiles:
     return load_of(certified(4, proof="tight"))
 
 
-def of_bounds(text: str) -> dict[str, Step]:
+def of_bounds(text: str) -> dict[str, Any]:
     """Return the steps of the same program with other lines in the section."""
-    other = replace(load(), sections={**load().sections, "bound": section(text)})
+    given = load_of(certified(4))
+    other = replace(given, sections={**given.sections, "bound": section(text)})
     return {one.name: one for one in check_bound(other)}
 
 
@@ -52,12 +53,28 @@ def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_
     assert all(one.holds for one in check_bound(found))
 
 
+def test_a_sum_that_boxes_do_not_cover_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def overflowing(claim: Any) -> PlainBound:
+        plain = PlainBound(claim)
+        plain.overflow.append(plain.graph.results[0].node)
+        return plain
+
+    def uncovered(*_: object) -> None:
+        raise NotCoveredError("the word of an angle is no sum of angles")
+
+    monkeypatch.setattr(bound, "PlainBound", overflowing)
+    monkeypatch.setattr(bound, "BoxedSum", uncovered)
+    fits = next(check_bound(load_of(certified(4))))
+    assert (fits.name, fits.method, fits.holds) == ("no overflow", "not checked", None)
+    assert fits.note == "the word of an angle is no sum of angles"
+
+
 @pytest.mark.check
 def test_both_figures_are_said_of_a_claim_that_is_too_small() -> None:
     first, second = load().sections["bound"].lines
     name, grade, low, high, *groups = first.split()
     less = " ".join([name, grade, low, f"{float(high) * 0.99:.6f}", *groups])
-    for line, said in ((less, "is claimed, and 2."),
+    for line, said in ((less, "is claimed, but 2."),
                        (f"{name} plain -2.0 2.0", "-2.0000 .. 2.0000 claimed")):  # fmt: skip
         found = of_bounds(f"{line}\n{second}\n")
         assert found["error of tau1"].holds is False
@@ -70,20 +87,20 @@ def test_a_program_that_says_less_than_its_certificate_is_refused() -> None:
     fits, *others = of_bounds(WIDE).values()
     assert fits.holds
     assert [one.holds for one in others] == [False, False]
-    assert "program.json says" in others[0].note
+    assert "the bound in program.json is" in others[0].note
 
 
 @pytest.mark.slow
 def test_a_bound_of_words_that_may_overflow_is_conditional() -> None:
     fits, first, _ = of_bounds(f"{WIDE}while w7\n").values()
     assert (fits.holds, fits.conditional, first.holds) == (None, True, False)
-    assert fits.note == "while w7 do not overflow, which is not shown"
+    assert fits.note == "on the condition that w7 do not overflow, which is not shown"
 
 
 def test_bounds_of_other_outputs_are_refused() -> None:
     step, *_ = of_bounds("tau1 plain -9.0 9.0\n").values()
     assert step.holds is False
-    assert "other outputs" in step.note
+    assert "its outputs are not those" in step.note
 
 
 @pytest.mark.parametrize("line", [
@@ -92,7 +109,7 @@ def test_bounds_of_other_outputs_are_refused() -> None:
 ])  # fmt: skip
 def test_a_line_that_is_no_bound_is_named(line: str) -> None:
     with pytest.raises(DataError, match=r"certificate\.txt:2: .* is no bound"):
-        read_bounds(section(f"tau0 plain -1.0 1.0\n{line}\n"))
+        of_bounds(f"tau1 plain -9.0 9.0\n{line}\n")
 
 
 @pytest.mark.slow
@@ -123,7 +140,7 @@ def test_a_certified_bound_is_that_of_the_sketch_and_what_the_sketch_errs_by(
     for errs in (0.0, 0.125):
         if errs:
             monkeypatch.setattr(
-                "boolcomp.proof.certificates.writer.differences",
+                "boolcomp.proof.certificates.differences",
                 lambda *texts: [replace(x, steps=0.125) for x in differences(*texts)],
             )
         made = compile_compact("machado-2r", replace(choices, certify=True)).program
@@ -140,4 +157,4 @@ def test_a_sketch_that_errs_more_than_the_program_says_is_refused() -> None:
     most = max(x.steps for x in differences(*(changed.section(x) for x in ("origin", "sketch"))))
     assert 0.0001 < most < 2**-6
     notes = [step.note for step in check_bound(changed) if not step.holds]
-    assert any("tau2: program.json says" in note for note in notes)
+    assert any("tau2: the bound in program.json is" in note for note in notes)

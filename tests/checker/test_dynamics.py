@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from checker.certified import section
+from checker.certified import section, value
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states
 
@@ -18,28 +17,15 @@ from boolcomp.problem import load_robot, robot_problem
 from boolcomp.proof import origin_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.robot import Space, Sum
     from boolcomp.problem import Robot
 
     Floats = NDArray[np.float64]
 
 ROBOTS = [random_robot, general_robot, branched_robot]
-
-
-def value(space: Space, of: Sum, at: Mapping[str, float]) -> float:
-    """Return a sum of waves and powers at a state."""
-    found = 0j
-    for key, c in of.parts.items():
-        factors = (
-            complex(np.exp(1j * k * at[one.name])) if one.angle else at[one.name] ** k
-            for one, k in space.exponents(key)
-        )
-        found += complex(c) * math.prod(factors)
-    return found.real
 
 
 def outputs(robot: Robot, of: str, *state: Floats) -> list[float]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from checker.certified import shipped, with_line
 
-from boolcomp.checker import DoesNotHoldError, Place, Places, check_graph, check_part
+from boolcomp.checker import check_graph
 
 if TYPE_CHECKING:
     from boolcomp.checker import LoadFiles
@@ -25,7 +25,7 @@ def with_head(load: LoadFiles, change: Any) -> LoadFiles:
     """Return the same with another `program.json`."""
     document = copy.deepcopy(load.document)
     change(document)
-    return replace(load, document=document, said=document["loads"][0])
+    return replace(load, document=document, entry=document["loads"][0])
 
 
 def test_the_map_of_what_ships_holds() -> None:
@@ -35,24 +35,18 @@ def test_the_map_of_what_ships_holds() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "said"), [
-    ("s3 = w7 w8", "s3 = w7 w15", "s3: w15 reads another word"),
-    ("s3 = w7 w8", "s3 = w7 w99", "w99 is no word"),
+    ("s3 = w7 w8", "s3 = w7 w15", "s3: w15 reads a word outside"),
     ("s3 = w7 w8", "s3 = w7 w6", "w6 is no lookup"),
     ("s3 = w7 w8", "s3 = w7", "reads w8"),
     ("s4 = w2", "s4 = w5", "s4 is the input qd1: w5"),
-    ("s4 = w2", "s4 = w2 w3", "s4 is one word, not 2"),
     ("s7 = w11 of 0", "s7 = w11", "its heap has 1 parts"),
-    ("s7 = w11 of 0", "s7 = w11 of 1", "s7 has no addend 1"),
     ("s7 = w11 of 0", "s7 = w6 of 0", "s7 is a sum"),
     ("s12 = w14 of 0 0 1 2 2 2 3", "s12 = w14 of 0 0 1 2 2 3 3", "s12, addend 3 reads w3"),
-    ("s12 = w14 of", "s99 = w14 of", "s99 is no node"),
-    ("s16 = w18\\n", "", "s17, addend 2 reads w18, w10"),
-    ("s17 = w19 of 0 0 1 1 2 3 4 5 6 6\\n", "", "tau1 is w19: no s17"),
-    ("tau2 = shift -0.125", "tau2 = shift 0.125", "tau2 has its cells elsewhere"),
+    ("s17 = w19 of 0 0 1 1 2 3 4 5 6 6\\n", "", "tau1 is w19, not s17"),
+    ("tau2 = shift -0.125", "tau2 = shift 0.125", "the cells of tau2 are displaced"),
     ("tau2 = shift -0.125\\n", "", "outputs are"),
     ("tau2 = shift -0.125", "tau2 = shift -0.125 rest qd1", "tau2 rests where"),
-    ("tau2 = shift -0.125", "tau2 = shift 1e", "'1e' is no number"),
-    ("s7 = w11 of 0", "s7 w11", "is no place of a node"),
+    ("s7 = w11 of 0", "s7 w11", "does not map a node or output"),
 ])  # fmt: skip
 def test_a_wrong_map_is_refused(old: str, new: str, said: str) -> None:
     changed = with_line(shipped(), "graph", old.replace("\\n", "\n"), new)
@@ -61,10 +55,8 @@ def test_a_wrong_map_is_refused(old: str, new: str, said: str) -> None:
 
 @pytest.mark.parametrize(("old", "new", "said"), [
     ("input qd1 -1.0 1.0 word -1.0 1.0", "input qd1 -1.0 1.0 word -1.0 2.0", "qd1 has the cells"),
-    ("input qd1 -1.0 1.0", "input qd1 -0.5 1.0", "qd1 lies in (-0.5, 1.0), and its word"),
+    ("input qd1 -1.0 1.0", "input qd1 -0.5 1.0", "qd1 lies in (-0.5, 1.0), but its word"),
     ("10 of 0 wraps\ninput q2", "10 of 0\ninput q2", "q1 has the cells"),
-    ("10 of 0 wraps\ninput q2", "10 of 1 wraps\ninput q2", "spans no 2^-1 of a turn"),
-    ("input qdd2", "input qdd3", "qdd2 is no input"),
 ])  # fmt: skip
 def test_inputs_are_those_of_the_program(old: str, new: str, said: str) -> None:
     assert said in notes(with_line(shipped(), "origin", old, new))
@@ -75,7 +67,7 @@ def test_a_word_of_half_a_turn_does_not_wrap() -> None:
     ends = f"{half[0]!r} {half[1]!r} 10 of"
     load = with_line(shipped(), "origin", f"{-math.pi!r} {math.pi!r} 10 of 0", f"{ends} 1")
     changed = with_head(load, lambda x: x["inputs"][0]["code"].update(range=half))
-    assert "q1 wraps, and spans no turn" in notes(changed)
+    assert "q1 wraps, but spans no turn" in notes(changed)
 
 
 def test_an_output_drops_the_bits_below_its_step() -> None:
@@ -87,28 +79,14 @@ def test_an_output_drops_the_bits_below_its_step() -> None:
     assert "tau1 drops 2 bits of a word of unit 2^-3" in notes(changed)
 
 
-def test_a_product_beside_a_curve_is_read_where_the_curve_is() -> None:
-    places = Places({3: Place((7, 8), (9, 10))}, ())
-    check_part("s4", (3,), (9, 10), places)
-    check_part("s4", (3,), (8,), places)
-    for read in ((10, 9), (9, 9), (9,), (7, 8)):
-        with pytest.raises(DoesNotHoldError, match=f"s4 reads w{read[0]}"):
-            check_part("s4", (3,), read, places)
-
-
 @pytest.mark.parametrize(("change", "said"), [
     (lambda x: x["inputs"][2]["code"].update(range=[-1.5, 1.5]), "its word is -1.5 .. 1.5"),
-    (lambda x: x["inputs"][0]["code"].pop("wraps"), "q1 has the cells"),
     (lambda x: x["inputs"][2]["code"].update(zero="tread"), "qd1 has the cells"),
     (lambda x: x["loads"][0]["words"][0].__setitem__(1, 9), "its inputs are"),
-    (lambda x: x["loads"][0]["words"].reverse(), "its inputs are"),
-    (lambda x: x["stops"].append(["q1", -1.0, 1.0]), "the program says (-1.0, 1.0)"),
+    (lambda x: x["stops"].append(["q1", -1.0, 1.0]), "its limits are (-1.0, 1.0)"),
     (lambda x: x["loads"][0]["outputs"][0]["code"].update(bits=9), "another one"),
-    (lambda x: x["loads"][0]["outputs"][0]["code"].update(range=[-201, 201]), "cells elsewhere"),
     (lambda x: x["loads"][0]["outputs"][0]["code"].update(zero="tread"), "another one"),
-    (lambda x: x["loads"][0]["outputs"].reverse(), "another one"),
-    (lambda x: x["loads"][0]["outputs"].pop(), "lacks what it should say"),
-    (lambda x: x["loads"][0]["outputs"][0].pop("code"), "lacks what it should say"),
+    (lambda x: x["loads"][0]["outputs"].pop(), "is incomplete"),
 ])  # fmt: skip
 def test_a_program_that_codes_other_words_is_refused(change: Any, said: str) -> None:
     assert said in notes(with_head(shipped(), change))

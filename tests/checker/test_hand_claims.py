@@ -6,19 +6,32 @@ Inputs lie in the middle of their cells: of what adds up word by word the checke
 from __future__ import annotations
 
 import itertools
+import math
+import re
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from shippedarms import built_of
 
-from boolcomp.checker.folder import DoesNotHoldError
-from boolcomp.checker.graph import Claim, InputCells, OutputSteps, Place
-from boolcomp.checker.plain import Plain, cells, line_of, word_of
-from boolcomp.checker.problem import Given, Powers, Total
-from boolcomp.checker.spans import ONE, Span, between
-from boolcomp.words.graph import parse_graph
+from boolcomp.checker import tight
+from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
+from boolcomp.checker.graph import Claim, ClaimedWords, InputCells, OutputSteps, Places, check_part
+from boolcomp.checker.plain import PlainBound, cells, line_of, near_words, word_of
+from boolcomp.checker.problem import (
+    ClaimedCurve,
+    ClaimedInput,
+    ClaimedPowers,
+    ClaimedTotal,
+    CurveStep,
+)
+from boolcomp.checker.spans import ONE, IntegerSpan, between
+from boolcomp.checker.tight import Tight
+from boolcomp.compact.result import explained
+from boolcomp.proof.bound.graded import claim_of
+from boolcomp.words.graph import Heap, parse_graph, part_reads
 from boolcomp.words.simulation import node_word
 
 if TYPE_CHECKING:
@@ -28,15 +41,23 @@ if TYPE_CHECKING:
 BITS = {"a": 3, "b": 2}
 # Of a and b, counted from the middle: a sum, its double without its lowest bit, a square, products,
 # a square of the sum; and a square as a table and a product of two more, which is multiplied by b.
-SUM = Total(0.0, ((1.0, (0,)), (0.5, (1,))))
-DOUBLE = Total(0.5, ((2.0, (2,)),))
-SQUARE = Powers(0, (1.0, 0.0, 1.0))
-PRODUCT = Total(0.25, ((-1.0, (0, 1)), (1.0, (2,))))
+SUM = ClaimedTotal(0.0, ((1.0, (0,)), (0.5, (1,))))
+DOUBLE = ClaimedTotal(0.5, ((2.0, (2,)),))
+SQUARE = ClaimedPowers(0, (1.0, 0.0, 1.0))
+PRODUCT = ClaimedTotal(0.25, ((-1.0, (0, 1)), (1.0, (2,))))
 FUNCTIONS = (
-    Given("a", angle=False), Given("b", angle=False), SUM, DOUBLE, SQUARE, PRODUCT,
-    Total(0.0, ((1.0, (2, 1)),)), Total(0.0, ((-0.5, (2,)),)), Powers(2, (0.0, 0.0, 1.0)),
-    Powers(0, (0.0, 0.0, 1.0)), Total(0.0, ((2.0, (9,)), (1.0, (1,)))),
-)  # fmt: skip
+    ClaimedInput("a", angle=False),
+    ClaimedInput("b", angle=False),
+    SUM,
+    DOUBLE,
+    SQUARE,
+    PRODUCT,
+    ClaimedTotal(0.0, ((1.0, (2, 1)),)),
+    ClaimedTotal(0.0, ((-0.5, (2,)),)),
+    ClaimedPowers(2, (0.0, 0.0, 1.0)),
+    ClaimedPowers(0, (0.0, 0.0, 1.0)),
+    ClaimedTotal(0.0, ((2.0, (9,)), (1.0, (1,)))),
+)
 OWNERS = {2: (0, 1), 3: (0,), 4: (), 5: (0, 1), 6: (0,), 7: (0,), 10: (0, 0, 1)}
 WORDS = {10: (12,)}
 PAIRS = {9: (10, 11)}
@@ -60,15 +81,17 @@ LINES = [
 def plain_of(
     lines: list[str] = LINES, functions: tuple[Node, ...] = FUNCTIONS,
     outputs: tuple[OutputSteps, ...] = (),
-) -> Plain:  # fmt: skip
+) -> PlainBound:  # fmt: skip
     graph = parse_graph("\n".join([*lines, ""]))
     count = min(len(graph.nodes), len(functions))
-    places = tuple(Place(WORDS.get(k, (k,)), PAIRS.get(k), OWNERS.get(k, ())) for k in range(count))
+    places = tuple(
+        ClaimedWords(WORDS.get(k, (k,)), PAIRS.get(k), OWNERS.get(k, ())) for k in range(count)
+    )
     inputs = {
-        name: InputCells(Span(-ONE << bits - 1, ONE << bits - 1), 1 << bits, exact=True)
+        name: InputCells(IntegerSpan(-ONE << bits - 1, ONE << bits - 1), 1 << bits, exact=True)
         for name, bits in BITS.items()
     }
-    return Plain(Claim(graph, functions[:count], places, inputs, outputs))
+    return PlainBound(Claim(graph, functions[:count], places, inputs, outputs))
 
 
 def words_of(graph: WordGraph) -> list[np.ndarray]:
@@ -80,7 +103,7 @@ def words_of(graph: WordGraph) -> list[np.ndarray]:
     return values
 
 
-def exact_values(plain: Plain) -> list[list[Fraction]]:
+def exact_values(plain: PlainBound) -> list[list[Fraction]]:
     a, b = (
         [Fraction(2 * int(x) + 1 - (1 << bits), 2) for x in column]
         for column, bits in zip(words_of(plain.graph), BITS.values(), strict=False)
@@ -94,7 +117,7 @@ def exact_values(plain: Plain) -> list[list[Fraction]]:
             [2 * x * x + y for x, y in both]]  # fmt: skip
 
 
-def said_by(graph: WordGraph, place: int) -> list[Fraction]:
+def saturator(graph: WordGraph, place: int) -> list[Fraction]:
     """Return what the words of a function say in all states."""
     values = words_of(graph)
 
@@ -111,8 +134,8 @@ def said_by(graph: WordGraph, place: int) -> list[Fraction]:
     return found
 
 
-def errors(plain: Plain, place: int) -> list[Fraction]:
-    said = said_by(plain.graph, place)
+def errors(plain: PlainBound, place: int) -> list[Fraction]:
+    said = saturator(plain.graph, place)
     return [x - y for x, y in zip(said, exact_values(plain)[place], strict=True)]
 
 
@@ -120,10 +143,10 @@ def errors(plain: Plain, place: int) -> list[Fraction]:
 def test_values_and_errors_of_all_states_lie_in_the_spans(place: int) -> None:
     plain = plain_of()
     assert plain.overflow == []
-    seen, said = plain.seen[place], said_by(plain.graph, place)
+    seen, said = plain.seen[place], saturator(plain.graph, place)
     exact = exact_values(plain)[place]
     assert seen.exact.ends[0] <= min(exact) <= max(exact) <= seen.exact.ends[1]
-    assert seen.said.ends[0] <= min(said) <= max(said) <= seen.said.ends[1]
+    assert seen.value.ends[0] <= min(said) <= max(said) <= seen.value.ends[1]
     found = errors(plain, place)
     assert seen.error.ends[0] <= min(found) <= max(found) <= seen.error.ends[1]
 
@@ -156,7 +179,7 @@ def test_a_sum_that_leaves_its_word_in_some_state_is_listed(line: str, *, overfl
     assert plain.overflow == [2] * overflows
     if not overflows:
         assert set(errors(plain, 2)) == {0}
-        assert plain.seen[2].error == Span(0, 0)
+        assert plain.seen[2].error == IntegerSpan(0, 0)
 
 
 @pytest.mark.parametrize("owners", [(0,), (0, 1, 1), (0, 2), (-1, 1)])
@@ -164,13 +187,13 @@ def test_parts_that_belong_to_no_addend_are_refused(
     owners: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(OWNERS, 2, owners)
-    with pytest.raises(DoesNotHoldError, match="parts of w2 are those of no addend"):
+    with pytest.raises(DoesNotHoldError, match="a part of w2 belongs to no addend"):
         plain_of(LINES[:3])
 
 
 def test_parts_of_another_addend_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(OWNERS, 2, (1, 0))
-    with pytest.raises(DoesNotHoldError, match="a part of a sum is not its addend's"):
+    with pytest.raises(DoesNotHoldError, match="a part of a sum does not read its addend"):
         plain_of(LINES[:3])
 
 
@@ -225,7 +248,7 @@ def test_an_output_that_may_saturate_or_be_held_at_zero_errs_by_that_as_well() -
     text = [*LINES[:2], LINES[2], "tau1[4] = w2 >> 0"]
     output = OutputSteps("y", 2, Fraction(1), Fraction(0))
     text[2] = "w2[5] = heap + w0>>0 << 1 + w1>>0 << 0 + 7 unit 2^0"
-    double = (*FUNCTIONS[:2], Total(0.0, ((2.0, (0,)), (1.0, (1,)))))
+    double = (*FUNCTIONS[:2], ClaimedTotal(0.0, ((2.0, (0,)), (1.0, (1,)))))
     plain = plain_of(text, double, (output,))
     assert plain.error(output, 0).ends == (Fraction(-1, 2), Fraction(1, 2))
     rest = {"a": between(-1, 1), "b": between(0, 1)}
@@ -254,3 +277,139 @@ def test_the_checkers_words_are_those_of_simulation() -> None:
         values.append(node_word(graph, place, values)[0])
         found = word_of(graph, place, dict(enumerate(values[:-1])))
         assert found.tolist() == values[-1].tolist()
+
+
+def test_a_product_beside_a_curve_is_read_where_the_curve_is() -> None:
+    places = Places({3: ClaimedWords((7, 8), (9, 10))}, ())
+    check_part("s4", (3,), (9, 10), places)
+    check_part("s4", (3,), (8,), places)
+    for read in ((10, 9), (9, 9), (9,), (7, 8)):
+        with pytest.raises(DoesNotHoldError, match=f"s4 reads w{read[0]}"):
+            check_part("s4", (3,), read, places)
+
+
+# Where an output is refused, and curves of angles that are whole turns away
+
+SINE = ClaimedCurve(0, 1.0, 0.0, 1.0, -math.inf, math.inf, angle=True,
+             steps=(CurveStep("x"), CurveStep("sin", (0,))))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("turns", "exact", "reached"),
+    [
+        ((0.9, 1.0), (-0.2, 0.0), (-0.1, 0.0)),
+        ((0.95, 1.05), (-0.2, 0.0), (-0.05, 0.0)),
+        ((-1.05, -0.95), (0.01, 0.2), (0.01, 0.05)),
+        ((0.05, 0.1), (0.0, 0.2), (0.05, 0.1)),
+        ((0.9, 1.0), (-0.05, 0.2), (-0.05, 0.0)),
+    ],
+)
+def test_of_an_angle_whole_turns_away_only_what_it_may_be_counts(
+    turns: tuple[float, float], exact: tuple[float, float], reached: tuple[float, float]
+) -> None:
+    one = between(*turns)
+    x = IntegerSpan(np.array([one.low], object), np.array([one.high], object))
+    found = near_words(SINE, x, between(*exact)).hull
+    low, high = (math.sin(2 * math.pi * end) for end in reached)
+    assert (found.low / ONE, found.high / ONE) == pytest.approx((low, high), abs=1e-7)
+
+
+def test_an_output_of_too_many_cells_is_not_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    built = built_of("machado-2r", 5)
+    plain = PlainBound(claim_of(explained(built.compact, built.ends)))
+    groups = (("qd1", "qd2"), ("qdd1",), ("qdd2",))
+    cells = math.prod(2 * len(one.at) for one in Tight(plain, 0, groups).angles)
+    monkeypatch.setattr(tight, "MOST_CELLS", cells)
+    assert Tight(plain, 0, groups).angles
+    monkeypatch.setattr(tight, "MOST_CELLS", cells - 1)
+    with pytest.raises(NotCoveredError, match="too many cells of its angles"):
+        Tight(plain, 0, groups)
+
+
+# Tight bounds of a few words: the groups of a, and of b, or of both.
+
+
+INNER = "w2[5] = heap + w0>>0 << 1 + w1>>0 << 0 + 7 unit 2^-1"
+APART, AS_ONE = (("a",), ("b",)), (("a", "b"),)
+TIGHT = [  # a sum, what it stands for, by how much its bound may exceed the largest error
+    ("w2[6] = heap + w0>>0 << 2 + w1>>0 << 1 + 14", SUM, APART, 0),
+    ("w2[6] = heap - w0>>0 << 2 + w1>>0 << 1 + 14",
+     ClaimedTotal(0.0, ((-1.0, (0,)), (0.5, (1,)))), APART, 0),
+    ("w2[6] = heap + w0>>0 << 2 + w1>>0 << 1 + 14", SUM, AS_ONE, 0),
+    ("w2[6] = heap - w0>>0 * w1>>0 << 1 + 10", ClaimedTotal(0.0, ((-0.25, (0, 1)),)), AS_ONE, 0),
+    ("w2[6] = heap + w0>>0 << 2 + w1>>0 << 1 + w0>>1 << 0 + 13",
+     ClaimedTotal(0.0, ((1.125, (0,)), (0.5, (1,)))), APART, 0),
+    (f"{INNER}\nw3[6] = heap + w2>>1 << 2 + 0", ClaimedTotal(0.0, ((1.0, (2,)),)), APART, 1.25),
+    (f"{INNER}\nw3[6] = heap - w2>>1 << 2 + 0", ClaimedTotal(0.0, ((-1.0, (2,)),)), APART, 1.25),
+    (f"{INNER}\nw3[7] = heap + w2>>0 << 1 + w0>>0 << 1 + 24",
+     ClaimedTotal(0.0, ((1.0, (2,)), (0.5, (0,)))), APART, 0),
+    (f"{INNER}\nw3[7] = heap - w2>>0 << 1 + w1>>1 << 0 + 32",
+     ClaimedTotal(0.0, ((-1.0, (2,)), (0.125, (1,)))), APART, 0),
+]  # fmt: skip
+
+
+def tight_of(text: str, function: ClaimedTotal, groups: tuple[tuple[str, ...], ...]) -> Tight:
+    """Return the tight bound of a sum of inputs that lie anywhere in their cells."""
+    last = text.count("\n") + 2
+    lines = [*LINES[:2], *f"{text} unit 2^-2".split("\n")]
+    bits = int(re.findall(rf"w{last}\[(\d)\]", text)[0]) - 2
+    graph = parse_graph("\n".join([*lines, f"tau1[{bits}] = w{last} >> 2", ""]))
+    functions = (*FUNCTIONS[:2], *((SUM,) if last == 3 else ()), function)
+    owners: dict[int, tuple[int, ...]] = {2: (0, 1)} if last == 3 else {}
+    heap = graph.nodes[last]
+    assert isinstance(heap, Heap)
+    reads = [nodes for _, nodes in function.addends]
+    owners[last] = tuple(reads.index(part_reads(part)) for part in heap.parts)
+    places = tuple(ClaimedWords((k,), None, owners.get(k, ())) for k in range(len(functions)))
+    inputs = {
+        name: InputCells(IntegerSpan(-ONE << bits - 1, ONE << bits - 1), 1 << bits)
+        for name, bits in BITS.items()
+    }
+    outputs = (OutputSteps("y", last, Fraction(1), Fraction(0)),)
+    return Tight(PlainBound(Claim(graph, functions, places, inputs, outputs)), 0, groups)
+
+
+def value_of(function: ClaimedTotal, a: Fraction, b: Fraction) -> Fraction:
+    known = [a, b, a + b / 2]
+    return sum((Fraction(c) * math.prod(known[k] for k in read) for c, read in function.addends),
+               Fraction(function.constant))  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "function", "groups", "more"), TIGHT)
+def test_a_tight_bound_is_the_largest_error_at_the_corners_of_cells(
+    text: str, function: ClaimedTotal, groups: tuple[tuple[str, ...], ...], more: float
+) -> None:
+    tight = tight_of(text, function, groups)
+    values = words_of(tight.graph)
+    half = Fraction((1 << tight.graph.results[0].bits) - 1, 2)
+    found = [
+        int(values[-1][row] >> 2) - half - value_of(
+            function, Fraction(int(values[0][row]) - 4 + i), Fraction(int(values[1][row]) - 2 + j)
+        )
+        for row in range(len(values[0])) for i in (0, 1) for j in (0, 1)
+    ]  # fmt: skip
+    low, high, far, tiny = min(found), max(found), Fraction(20), Fraction(1, 10**6)
+    wide = Fraction(more) + tiny
+    assert tight.confirm(low - wide, high + wide) == 1
+    for ends in ((-far, high - tiny), (low + tiny, far)):
+        with pytest.raises(DoesNotHoldError, match="is claimed, but"):
+            tight.confirm(*ends)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"exact": True},
+        {"allowed": IntegerSpan(-5 * ONE, 4 * ONE)},
+        {"allowed": IntegerSpan(-4 * ONE, 5 * ONE)},
+    ],
+)
+def test_an_input_that_may_lie_beyond_its_word_or_is_exact_has_no_tight_bound(
+    change: dict[str, Any],
+) -> None:
+    text, function, groups, _ = TIGHT[0]
+    claim = tight_of(text, function, groups).claim
+    inputs = {**claim.inputs, "a": replace(claim.inputs["a"], **change)}
+    with pytest.raises(NotCoveredError, match="a may exceed its word, or is exact"):
+        Tight(PlainBound(replace(claim, inputs=inputs)), 0, groups)

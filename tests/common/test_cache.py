@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from boolcomp.base import DataError, DataWarning, cache_folder, find
+import boolcomp as bc
+from boolcomp.base import DataWarning, cache_folder, find
 from boolcomp.base import store as caches
 
 
@@ -65,7 +66,7 @@ def test_a_stored_text_that_others_may_write_is_not_read(cache: Path) -> None:
     path.write_text("text")
     assert caches.read_kept(path) == "text"
     path.chmod(0o666)
-    with pytest.raises(DataError, match="others may write to it"):
+    with pytest.raises(bc.DataError, match="others may write to it"):
         caches.read_kept(path)
     elsewhere = cache.parents[1] / "a.txt"  # a folder that was named is trusted
     elsewhere.write_text("text")

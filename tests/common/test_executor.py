@@ -10,42 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.base import (
-    DataError,
-    Processes,
-    UsageError,
-    WorkerLostError,
-    completed,
-    executor,
-    in_order,
-    short,
-)
+import boolcomp as bc
+from boolcomp.base import Processes, WorkerLostError, executor
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WAYS = ["here", "processes:2"]
-CALLS = [(k / 7, 3) for k in range(40)]
 
 
 @pytest.mark.parametrize("where", WAYS)
 def test_results_come_in_the_order_of_the_calls(where: str) -> None:
+    calls = [(k, 2) for k in range(40)]
+    assert list(bc.Workers(where).in_order(pow, calls)) == [k * k for k in range(40)]
     with executor(where) as pool:
-        assert list(in_order(pool, short, CALLS)) == [f"{k / 7:.3g}" for k in range(40)]
-        assert list(pool.map(short, [0.5, 2.0])) == ["0.5", "2"]
+        assert list(pool.map(pow, range(3), [2] * 3)) == [0, 1, 4]
 
 
 @pytest.mark.parametrize("where", WAYS)
 def test_the_first_error_in_the_order_of_the_calls_is_raised(where: str) -> None:
-    with executor(where) as pool, pytest.raises(ValueError, match="'x'"):
-        list(in_order(pool, int, [("1",), ("x",), ("2",), ("y",)]))
+    with pytest.raises(ValueError, match="'x'"):
+        list(bc.Workers(where).in_order(int, [("1",), ("x",), ("2",), ("y",)]))
 
 
 @pytest.mark.parametrize("where", WAYS)
 def test_sentences_of_errors_arrive_as_they_were_raised(where: str) -> None:
     with executor(where) as pool:
         future = pool.submit(executor, "procesess:2")
-        with pytest.raises(UsageError, match="did you mean 'processes:2'"):
+        with pytest.raises(bc.UsageError, match="did you mean 'processes:2'"):
             future.result()
 
 
@@ -74,16 +66,14 @@ class Counting(Executor):
 
 def test_no_more_calls_are_under_way_than_workers_have_use_for() -> None:
     pool = Counting()
-    first = next(completed(pool, short, [(1.0,)] * 1000))
-    assert first[1].result() == "1"
+    assert next(bc.Workers(pool).completed(abs, [(-1,)] * 1000)) == (0, 1)
     assert pool.submitted == 3
 
 
 def test_a_call_that_kills_every_worker_is_given_up_and_the_others_go_on() -> None:
     with Processes(2) as pool:
-        calls = [(0,), (7,)]
         deadly = pool.submit(os._exit, 3)
-        assert list(in_order(pool, abs, calls)) == [0, 7]
+        assert list(pool.map(abs, [0, -7])) == [0, 7]
         with pytest.raises(WorkerLostError, match="3 worker processes died"):
             deadly.result()
 
@@ -99,14 +89,14 @@ def test_a_call_that_kills_every_worker_is_given_up_and_the_others_go_on() -> No
     ],
 )
 def test_a_wrong_place_is_a_sentence_with_what_is_allowed(where: object, said: str) -> None:
-    with pytest.raises((UsageError, DataError), match=said):
+    with pytest.raises((bc.UsageError, bc.DataError), match=said):
         executor(where)
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "[]", '{"address": 7}', "{}", "tcp://here"])
 def test_what_is_no_scheduler_file_is_a_sentence(text: str, tmp_path: Path) -> None:
     (tmp_path / "scheduler.json").write_text(text)
-    with pytest.raises(DataError, match=r"scheduler\.json: "):
+    with pytest.raises(bc.DataError, match=r"scheduler\.json: "):
         executor(str(tmp_path / "scheduler.json"))
 
 
@@ -140,7 +130,7 @@ def test_calls_that_nobody_waits_for_are_cancelled(tmp_path: Path) -> None:
     texts = ("pass", f"open({str(pipe)!r}).read()", f"open({str(third)!r}, 'w')")
     with Processes(1) as pool:
         pool.ahead = 3
-        following = completed(pool, exec, [(text,) for text in texts])
+        following = bc.Workers(pool).completed(exec, [(text,) for text in texts])
         next(following)
         with pipe.open("w"):  # opens when the worker is in the middle of the second call
             following.close()  # type: ignore[attr-defined]  # a generator

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -30,9 +31,9 @@ def some(inputs: int, outputs: int, seed: int) -> Dense:
 
 
 @pytest.fixture
-def early(monkeypatch: pytest.MonkeyPatch) -> loops.Calls:
+def early(monkeypatch: pytest.MonkeyPatch) -> loops.LoopCalls:
     """Make this process one that has not loaded numba, and has run no loops yet."""
-    calls = loops.Calls()
+    calls = loops.LoopCalls()
     monkeypatch.setattr(loops, "loaded", lambda: False)
     monkeypatch.setattr(loops, "_calls", calls)
     return calls
@@ -41,7 +42,7 @@ def early(monkeypatch: pytest.MonkeyPatch) -> loops.Calls:
 @pytest.mark.parametrize("method", ["own", "exact", "isop"])
 @pytest.mark.parametrize(("inputs", "outputs"), [(2, 1), (3, 2), (4, 3), (5, 1)])
 def test_small_functions_have_the_same_covers_without_numba(
-    early: loops.Calls, method: str, inputs: int, outputs: int
+    early: loops.LoopCalls, method: str, inputs: int, outputs: int
 ) -> None:
     for seed in range(3):
         table = some(inputs, outputs, seed)
@@ -53,7 +54,7 @@ def test_small_functions_have_the_same_covers_without_numba(
 
 
 def test_what_is_too_long_for_python_is_done_again_compiled(
-    early: loops.Calls, monkeypatch: pytest.MonkeyPatch
+    early: loops.LoopCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = some(4, 3, 1)
     whole = repr(minimise(table))
@@ -64,7 +65,7 @@ def test_what_is_too_long_for_python_is_done_again_compiled(
     assert not loops.interpreting()
 
 
-def test_errors_of_the_work_are_its_own(early: loops.Calls) -> None:
+def test_errors_of_the_work_are_its_own(early: loops.LoopCalls) -> None:
     done = []
 
     def wrong() -> None:
@@ -123,3 +124,10 @@ def test_a_cache_that_names_a_class_of_an_older_version_is_made_again(tmp_path: 
             cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert (done.stdout, done.stderr) == ("4\n", "")
+
+
+def test_loops_run_as_python_where_numba_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    config: Any = import_module("numba").config
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    loop = loops.CompiledLoop(lambda x: type(x).__name__, cache=True)
+    assert [loop("a text"), loop([])] == ["str", "list"]

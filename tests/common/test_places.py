@@ -69,7 +69,7 @@ class Trouble(AbstractFileSystem):  # type: ignore[misc]  # without types
 fsspec.register_implementation("trouble", Trouble)
 
 
-def found(place: places.Place, name: str = "a.txt") -> list[tuple[str, bool]]:
+def found(place: places.ResultPlace, name: str = "a.txt") -> list[tuple[str, bool]]:
     def parse(entry: places.Entry, text: str) -> tuple[str, bool]:
         return cache.unsealed(text), entry.believed
 

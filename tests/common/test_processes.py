@@ -16,17 +16,8 @@ import pytest
 from small_programs import stages
 from waiting import until, until_gone
 
-from boolcomp.base import (
-    DataError,
-    Ended,
-    Limits,
-    Processes,
-    UsageError,
-    Worker,
-    processes,
-    run_program,
-    short,
-)
+import boolcomp as bc
+from boolcomp.base import Ended, Limits, Processes, Worker, processes, run_program, short
 
 HOSTILE = "open('/dev/stderr', 'w').write('executed ' + __file__)\nraise SystemExit(7)\n"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -191,7 +182,7 @@ def test_sharing_memory_where_there_is_no_posix_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "name", "nt")
-    with pytest.raises(UsageError, match="several processes that share memory need Linux"):
+    with pytest.raises(bc.UsageError, match="several processes that share memory need Linux"):
         processes.require_shared()
 
 
@@ -234,7 +225,7 @@ class Unreadable:
 
 def test_a_call_that_no_worker_can_read_or_answer_is_a_sentence() -> None:
     for function, given in ((short, (Unreadable(), 1)), (threading.Lock, ())):
-        with Processes(1) as pool, pytest.raises(DataError, match="a worker process failed: "):
+        with Processes(1) as pool, pytest.raises(bc.DataError, match="a worker process failed: "):
             pool.submit(function, *given).result()
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import pickle
 import threading
+from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.base import ALONE, TWO, Shared, Workers
+from boolcomp.base import ALONE, TWO, SharedValue
+
+if TYPE_CHECKING:
+    import boolcomp as bc
 
 
-def sent(value: object) -> Shared:
+def sent(value: object) -> SharedValue:
     """Return a value as a worker gets it."""
-    found = pickle.loads(pickle.dumps(Shared(value)))  # noqa: S301 (made here)
-    assert isinstance(found, Shared)
+    found = pickle.loads(pickle.dumps(SharedValue(value)))  # noqa: S301 (made here)
+    assert isinstance(found, SharedValue)
     return found
 
 
@@ -33,7 +37,7 @@ def test_threads_of_one_process_have_values_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("workers", [ALONE, TWO])
-def test_calls_are_given_the_value_itself(workers: Workers) -> None:
-    value = Shared((5, 7))
-    assert list(workers.in_order(divmod, [(Shared(k), 3) for k in (7, 8)])) == [(2, 1), (2, 2)]
+def test_calls_are_given_the_value_itself(workers: bc.Workers) -> None:
+    value = SharedValue((5, 7))
+    assert list(workers.in_order(divmod, [(SharedValue(k), 3) for k in (7, 8)])) == [(2, 1), (2, 2)]
     assert list(workers.in_order(sum, [(value,), (value,)])) == [12, 12]

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from boolcomp.base import ALONE, TWO, UsageError, Workers
+import boolcomp as bc
+from boolcomp.base import ALONE, TWO
 
 
 def test_workers_stay_from_step_to_step_of_a_block_and_end_with_it() -> None:
@@ -23,7 +24,7 @@ def test_workers_stay_from_step_to_step_of_a_block_and_end_with_it() -> None:
 
 
 def test_nothing_is_started_for_one_call_or_none() -> None:
-    absent = Workers("tcp://127.0.0.1:9")  # nobody answers there
+    absent = bc.Workers("tcp://127.0.0.1:9")  # nobody answers there
     with absent.opened() as workers:
         assert list(workers.in_order(os.getpid, [()])) == [os.getpid()]
         assert list(workers.completed(os.getpid, [])) == []
@@ -40,7 +41,7 @@ class Many(Sequence[tuple[Any, ...]]):
 
 
 @pytest.mark.parametrize("workers", [ALONE, TWO])
-def test_calls_are_made_when_it_is_their_turn(workers: Workers) -> None:
+def test_calls_are_made_when_it_is_their_turn(workers: bc.Workers) -> None:
     found = workers.in_order(abs, Many())
     assert [next(found) for _ in range(5)] == [0, 1, 2, 3, 4]
     found.close()  # type: ignore[attr-defined]  # a generator
@@ -58,7 +59,7 @@ def test_calls_are_made_when_it_is_their_turn(workers: Workers) -> None:
 def test_processes_or_a_cluster_are_said(
     processes: int | None, cluster: str | None, where: str
 ) -> None:
-    assert Workers.of(processes, cluster).where == where
+    assert bc.Workers.of(processes, cluster).where == where
 
 
 @pytest.mark.parametrize(
@@ -74,5 +75,5 @@ def test_processes_or_a_cluster_are_said(
 def test_a_wrong_place_is_a_sentence_before_any_work(
     processes: int | None, cluster: object, said: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
-        Workers.of(processes, cluster)
+    with pytest.raises(bc.UsageError, match=said):
+        bc.Workers.of(processes, cluster)

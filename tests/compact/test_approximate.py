@@ -15,12 +15,8 @@ from samples import terms_of
 
 from boolcomp.base.errors import DataError, DataWarning, UsageError
 from boolcomp.base.workers import ALONE
-from boolcomp.checker.__main__ import check_program
-from boolcomp.checker.folder import Section, read_program
-from boolcomp.checker.network import moved_by
 from boolcomp.compact import approximate_kernels
 from boolcomp.compact.approximate import (
-    Follower,
     Judge,
     Pricing,
     Searching,
@@ -29,7 +25,6 @@ from boolcomp.compact.approximate import (
     cores_of,
     drawn,
     room,
-    row_planes,
     with_entries,
     with_free_changes,
 )
@@ -37,41 +32,27 @@ from boolcomp.compact.approximate import approximated as smaller_by
 from boolcomp.compact.approximate_kernels import (
     FORBIDDEN,
     Active,
-    Asked,
-    Choice,
-    Rows,
+    RowWords,
+    SearchBudget,
+    Substitutes,
     WordRows,
     bare_move,
     extra,
     patience,
     table_move,
 )
-from boolcomp.compact.demand import Demand, usual_demand
+from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors import States, deviations, network_errors
-from boolcomp.compact.network import ConedLogic, word_logic
 from boolcomp.compact.passes import fresh_states, require_true
-from boolcomp.compact.result import Begin, Finished, booked, proved, synthesiser
-from boolcomp.compact.store import result_store
-from boolcomp.compact.tables import mux_network
+from boolcomp.compact.result import Begin, Finished, result_store
 from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
-from boolcomp.pipeline import certified as certified_by_checker
-from boolcomp.targets.rtl_module import graph_of
+from boolcomp.targets.rtl import graph_of
 from boolcomp.words.graph import (
-    Bits,
-    Cone,
-    Heap,
-    InputWord,
     Lookup,
-    OutputWord,
-    PartialProducts,
-    Scale,
-    Spot,
-    WordBit,
-    WordGraph,
-    parse_cone,
 )
+from boolcomp.words.simulation import row_planes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,7 +140,7 @@ def wholly(searched: Searching, node: int, weight: float) -> tuple[bool, NDArray
     planes.then[node], planes.marks[node] = ~planes.now[node], approximate_kernels.DIFFERS
     approximate_kernels.follow(searched.nodes, order, 0, planes)
     off = (searched.word - SUMS).astype(np.float64)
-    rows = Rows(searched.word, searched.home, off, np.full((1, 64), weight))
+    rows = RowWords(searched.word, searched.home, off, np.full((1, 64), weight))
     by, total = np.zeros(64), np.zeros(1)
     good = extra(searched.nodes, searched.words, rows, planes, by, total)
     return bool(good), by
@@ -242,7 +223,7 @@ def test_the_best_table_is_the_cheapest_of_all() -> None:
         seen = rng.integers(0, 2, (3, 40)).astype(np.uint8)
         values, costs = rng.integers(0, 2, 40).astype(np.uint8), rng.normal(0.3, 1.0, 40)
         active = Active(np.arange(40), costs, values, np.zeros(1, np.uint64))
-        choice = Choice(np.array([2, 3, 4]), seen, 0, 3)
+        choice = Substitutes(np.array([2, 3, 4]), seen, 0, 3)
         state = np.array([seed], np.uint64)
         gain, move = table_move(nodes, node, choice, active, -1e9, state)
         row = seen[0] << 2 | seen[1] << 1 | seen[2]
@@ -323,7 +304,9 @@ def searched(worth: float, seed: int = 1, visits: int = 400) -> Searching:
     found, state = searching(adder()), np.array([seed], np.uint64)
     for _ in range(4):
         off = (found.word - SUMS).astype(np.float64)
-        found.run(off, np.full((1, 64), worth), Asked(visits, adder().depth, 0.0, 12, 8), state)
+        found.run(
+            off, np.full((1, 64), worth), SearchBudget(visits, adder().depth, 0.0, 12, 8), state
+        )
     return found
 
 
@@ -350,7 +333,7 @@ def test_a_search_is_repeatable_and_depends_on_its_seed() -> None:
 def test_a_search_spends_no_more_than_is_left() -> None:
     found, state = searching(adder()), np.array([3], np.uint64)
     off, weight = np.zeros((1, 64)), np.full((1, 64), 0.002)
-    found.run(off, weight, Asked(800, 99, 0.0, 12, 8), state, left=np.array([0.3]))
+    found.run(off, weight, SearchBudget(800, 99, 0.0, 12, 8), state, left=np.array([0.3]))
     cost = 0.002 * np.square(found.word - SUMS).sum()
     assert 0 < cost <= 0.3
 
@@ -391,159 +374,6 @@ def test_prices_of_entries_are_the_errors_that_simulation_finds() -> None:
         assert np.allclose(grown, said, rtol=0.2, atol=2e-4)
 
 
-A, B = InputWord("a", 3, angle=False), InputWord("b", 3, angle=False)
-PARTS = (
-    Bits(0, 0, 0, negative=False),
-    Bits(1, 0, 1, negative=True),
-    PartialProducts(0, 0, 1, 0, 0, negative=False),
-)
-GRAPH = WordGraph((A, B, Heap(PARTS, 5, 8)), (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 8),))
-CONES = tuple(
-    parse_cone(line)
-    for line in ("w2.0.1 = f0 w0:0", "w2.1.4 = c0 w0:1 w1:1", "w2.2.6 = 00", "w2.2.0 = 0f w1:2")
-)  # fmt: skip
-
-
-def coned(*cones: Cone) -> Network:
-    return ConedLogic(GRAPH, mux_network, cones).network()
-
-
-@pytest.mark.parametrize("cone", CONES, ids=str)
-def test_the_text_of_a_cone_is_read_back(cone: Cone) -> None:
-    assert parse_cone(str(cone)) == cone
-
-
-@pytest.mark.parametrize(
-    "line", ["w2.0 = f0 w0:0", "w2.0.1 = 1f0 w0:0", "w2.0.1 = f0 q1", "w2.0.1 = f0" + 4 * " w0:0"]
-)  # fmt: skip
-def test_a_malformed_cone_is_refused(line: str) -> None:
-    with pytest.raises(DataError, match=r"is no (cone|bit)"):
-        parse_cone(line)
-
-
-def test_without_cones_the_network_is_the_graphs() -> None:
-    assert coned() == word_logic(GRAPH)
-
-
-@pytest.mark.parametrize("cone", CONES, ids=str)
-def test_a_cone_moves_its_heap_by_its_column_or_not_at_all(cone: Cone) -> None:
-    moved = words_of(coned(cone), 8) - words_of(coned(), 8)
-    counts = 1 << cone.spot.column
-    assert set(moved.tolist()) <= {-counts, 0, counts}
-    assert moved.any()
-
-
-def test_booked_intervals_are_how_far_cones_move_their_heap() -> None:
-    for chosen in ([CONES[0]], [CONES[2]], CONES[:2], CONES):
-        moved = words_of(coned(*chosen), 8) - words_of(coned(), 8)
-        ((word, (low, high)),) = booked(GRAPH, chosen, mux_network).items()
-        assert word == 2
-        assert (low, high) == (moved.min(), moved.max())  # of six inputs all values are looked at
-
-
-def test_cones_of_many_signals_are_booked_one_by_one() -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.result.MOST_READ", 2)
-        ((_, (low, high)),) = booked(GRAPH, CONES, mux_network).items()
-    moved = words_of(coned(*CONES), 8) - words_of(coned(), 8)
-    assert low <= moved.min()
-    assert moved.max() <= high
-    assert (low, high) != (moved.min(), moved.max())
-
-
-def test_a_cone_stands_at_its_spot() -> None:
-    made = ConedLogic(GRAPH, mux_network, [Cone(Spot(2, 0, 1), 0xF0, (WordBit(0, 0),))])
-    assert made.signals[Spot(2, 0, 1)] == made.signals[WordBit(0, 0)]
-    assert made.replaced.keys() == {Spot(2, 0, 1)}
-
-
-@cache
-def with_cones() -> Built:
-    """Return the paper's arm at 4 bits, smaller by cones where it may err a little more."""
-    demand = replace(usual_demand(4), rms=(0.5, 0.6), effort=0.0)
-    exact = built_of(terms_of("machado-2r"), demand)
-    loose = replace(
-        exact.compact, allowed=1.4 * exact.compact.allowed,
-        demand=replace(exact.compact.demand, approximate="cones"),
-    )  # fmt: skip
-    start = Start(loose, exact.network, np.zeros((0, 6)), [True, True])
-    follower = Follower(loose.graph, synthesiser("nodes"))
-    found = with_free_changes(start, 0.05, follower=follower)[0]
-    assert len(found.network.nodes) < exact.nodes
-    by_rule = ConedLogic(loose.graph, synthesiser("nodes"), found.cones).network()
-    assert equivalent(found.network, by_rule).holds
-    assert not follower.agrees(exact.network)
-    moved = booked(loose.graph, found.cones, synthesiser("nodes"))
-    return replace(
-        exact, compact=loose, network=found.network, cones=found.cones, booked=moved,
-        bounds=proved(loose, exact.ends, moved, "plain", 1),
-    )  # fmt: skip
-
-
-@pytest.fixture(name="certified", scope="module")
-def certified_program(tmp_path_factory: pytest.TempPathFactory, fewer: None) -> Path:  # noqa: ARG001
-    program, _ = certified_by_checker(with_cones().program(), [with_cones()])
-    folder = tmp_path_factory.mktemp("cones") / "program"
-    program.save(folder)
-    return folder
-
-
-@pytest.mark.check
-def test_a_certificate_of_cones_holds(certified: Path) -> None:
-    steps = list(check_program(read_program(certified)))
-    assert all(step.holds for step in steps)
-    assert "cones: bits of sums" in [step.name for step in steps]
-
-
-@pytest.mark.check
-def test_the_checker_books_the_cones_of_a_certificate(certified: Path) -> None:
-    load = read_program(certified).loads[0]
-    assert load.graph is not None
-    cones = tuple(map(parse_cone, load.sections["cones"].lines))
-    ours = booked(load.graph, cones, synthesiser("nodes"))  # sums are added up by tables' depths
-    theirs = moved_by(load.graph, load.sections)
-    assert ours.keys() == theirs.keys()
-    for word, (low, high) in theirs.items():
-        most = sum(1 << cone.spot.column for cone in cones if cone.spot.word == word)
-        assert -most <= low <= 0 <= high <= most
-        assert -most <= ours[word][0] <= 0 <= ours[word][1] <= most
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("what", ["another table", "none", "a bit that comes later", "an angle"])
-def test_a_certificate_with_other_cones_does_not_hold(certified: Path, what: str) -> None:
-    program = read_program(certified)
-    load = program.loads[0]
-    lines = list(load.sections["cones"].lines)
-    cone = parse_cone(lines[0])
-    if what == "another table":
-        lines = [str(replace(one, table=one.table ^ 0xFF)) for one in map(parse_cone, lines)]
-    elif what == "none":
-        lines = []
-    elif what == "an angle":
-        lines[0] = str(replace(cone, spot=Spot(3, 0, 0)))
-    else:
-        lines[0] = f"{cone.spot} = f0 w{cone.spot.word}.{cone.spot.column + 1}.0"
-    sections = {**load.sections, "cones": Section(tuple(lines), 1)}
-    changed = replace(program, loads=(replace(load, sections=sections),))
-    assert not all(step.holds for step in check_program(changed))
-
-
-@pytest.mark.check
-def test_bounds_of_cones_hold_and_are_wider_than_those_of_the_graph() -> None:
-    found = with_cones()
-    assert found.bounds is not None
-    states = drawn(found.compact, 1 << 17, 3)
-    errors, _, _ = network_errors(found.network, found.compact.graph, states)
-    assert (np.abs(errors).max(axis=0) <= np.asarray(found.bounds.steps)).all()
-    own = proved(found.compact, found.ends, {}, "plain", 1)
-    assert own is not None
-    for wide, narrow in zip(found.bounds.outputs, own.outputs, strict=True):
-        assert wide.low <= narrow.low
-        assert narrow.high <= wide.high
-    assert found.bounds.steps != own.steps
-
-
 # Whole results
 
 
@@ -568,7 +398,7 @@ def test_freely_changed_logic_is_smaller_and_no_deeper(exact: Built) -> None:
     compact = exact.compact
     loose = replace(compact, allowed=1.2 * compact.allowed)
     start = Start(loose, exact.network, np.zeros((0, 3)), [True])
-    made = with_free_changes(start, 0.05)[0].network
+    made = with_free_changes(start, 0.05)[0]
     assert len(made.nodes) < exact.nodes
     assert made.depth <= exact.depth
     errors, _, _ = network_errors(made, compact.graph, drawn(compact, 1 << 16, 5))
@@ -630,7 +460,7 @@ def test_a_stored_result_with_other_tables_is_believed_and_one_with_another_heap
     other = replace(graph.nodes[heap], constant=graph.nodes[heap].constant ^ 1)  # type: ignore[union-attr,arg-type]
     nodes = (*graph.nodes[:heap], other, *graph.nodes[heap + 1 :])
     wrong = replace(kept, compact=replace(kept.compact, graph=replace(graph, nodes=nodes)))
-    with pytest.raises(DataError, match="not what its widths make"):
+    with pytest.raises(DataError, match="is not that of its widths"):
         require_true(wrong, results)
 
 
@@ -653,21 +483,5 @@ def test_a_result_of_free_changes_holds_and_has_no_graph(exact: Built, store: Pa
     kept = results.find(require_true)
     assert kept is not None
     assert kept.network == found.network
-    with pytest.raises(DataError, match="believed where nobody else can write"):
-        require_true(kept, results)
-
-
-@pytest.mark.check
-def test_cones_are_kept_and_believed_in_the_private_store_alone(tmp_path: Path) -> None:
-    found = approximated(tmp_path, "cones", effort=0.1)
-    results = result_store(torques(), found.compact.demand, tmp_path)
-    kept = results.find(require_true)
-    assert kept is not None
-    assert kept.network == found.network
-    cones = (parse_cone("w2.0.1 = f0 w0:0"), parse_cone("w2.1.4 = c0 w0:1 w1:1"))
-    results.put(replace(kept, cones=cones))
-    again = results.find(require_true)
-    assert again is not None
-    assert again.cones == cones
-    with pytest.raises(DataError, match="believed where nobody else can write"):
+    with pytest.raises(DataError, match="cannot be verified in a shared place"):
         require_true(kept, results)

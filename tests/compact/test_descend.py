@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
-from compact.calculations import X, problem_of, sketch_of
-from compact.word_robots import case, small_robot
+from compact.word_robots import X, case, sketch_of, small_robot, tape_problem
 from samples import problem_of as arm_problem
 from samples import terms_of
+from targets.exported import tiny
 
 import boolcomp as bc
 from boolcomp import pipeline
 from boolcomp.base.errors import DataError
+from boolcomp.base.workers import ALONE
 from boolcomp.compact import promise
-from boolcomp.compact.demand import Demand, usual_demand
+from boolcomp.compact.demand import Demand, ignore_progress, usual_demand
 from boolcomp.compact.errors import corners
 from boolcomp.compact.limits import Floor, climbed, effective
-from boolcomp.compact.promise import Made, SteeredTask, input_floor, refuse_impossible
-from boolcomp.compact.search import MOST_PERTURBATIONS_A_SECOND, Search, SearchTask, choose_widths
+from boolcomp.compact.promise import SteeredTask, input_floor, refuse_impossible
+from boolcomp.compact.search import (
+    MOST_PERTURBATIONS_A_SECOND,
+    FormSearch,
+    SearchTask,
+    choose_widths,
+)
 from boolcomp.compact.sketch import AngleSum, Role, live_nodes, quantities, widths_of, widths_text
 from boolcomp.compact.sketch import variable as variable_of
 from boolcomp.compact.sketch_terms import SHARE, without_small_waves
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
+from boolcomp.compact.widths import Ledger, Sketched
+from boolcomp.problem.build import function_problem
+from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.problem import promise_of
 from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.written.build import function_problem
 from boolcomp.terms.extract import Terms, split
 from boolcomp.terms.terms import evaluate_terms
 from boolcomp.words.graph import Heap
@@ -116,7 +123,7 @@ def test_the_effective_width_is_limited_by_the_words_that_are_read() -> None:
 def test_a_large_problem_takes_no_more_perturbations_than_effort_allows() -> None:
     torques = terms_of(small_robot(1, 1))
     demand = Demand(effort=2.0).completed(torques.problem)
-    one = Search(SearchTask(torques, demand, np.ones(1), np.full(1, np.inf)), 0)
+    one = FormSearch(SearchTask(torques, demand, np.ones(1), np.full(1, np.inf)), 0)
     assert one._perturbations(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
     assert one._perturbations(1, 10**6) == 2 * MOST_PERTURBATIONS_A_SECOND  # noqa: SLF001
     assert one._perturbations(5, 10**6) == 0  # noqa: SLF001
@@ -129,7 +136,7 @@ V, W = ("v", -1.0, 1.0, False), ("w", -1.0, 1.0, False)
 
 def most(words: list[Any], function: Callable[..., Any]) -> tuple[float, float]:
     """Return the largest output of four samples, and where climbing from them ends, in steps."""
-    problem = problem_of(words, function)
+    problem = tape_problem(words, function)
     sketch = sketch_of(problem)
     given = quantities(problem, {one.name: 10 for one in problem.inputs})
     drawn = corners(problem, given, problem.steps(8), 4, 3).values
@@ -151,7 +158,7 @@ ALL = np.full(2, np.inf)
 
 def floor_of(demand: Demand) -> Any:
     torques = terms_of("machado-2r")
-    return Search(SearchTask(torques, demand, np.ones(2), ALL), 0).floor()
+    return FormSearch(SearchTask(torques, demand, np.ones(2), ALL), 0).floor()
 
 
 def test_the_floor_of_each_input_is_the_error_of_the_middles_of_its_cells() -> None:
@@ -205,15 +212,17 @@ def test_the_advice_is_short_and_possible() -> None:
     many = made(bits, q1=(3.0,), **dict.fromkeys(names[1:], (0.2,)))
     assert "widen them (--input-bits 10), or" in many.advice(allowed)
     text = made({"q1": 15}, q1=(100.0,)).advice(allowed)
-    assert text == "most of it q1 (15 bits), but wider words would not do: allow more"
-    assert "would not do" in made({"q1": 15}, q1=(1.0,)).advice(allowed)  # 17 bits would
+    assert text == (
+        "mostly from q1 (15 bits), but wider words do not suffice: allow a larger error"
+    )
+    assert "do not suffice" in made({"q1": 15}, q1=(1.0,)).advice(allowed)  # 17 bits would
     assert "q1=16" in made({"q1": 15}, q1=(0.2,)).advice(allowed)
 
 
 def test_the_advice_names_the_inputs_that_make_four_fifths() -> None:
     bits = dict.fromkeys(("q1", "q2", "q3"), 6)
     text = made(bits, q1=(0.7,), q2=(0.2,), q3=(0.1,)).advice(np.array([0.2]))
-    assert text.startswith("most of it q1 (6 bits), q2 (6 bits): ")
+    assert text.startswith("mostly from q1 (6 bits), q2 (6 bits): ")
 
 
 # Searches that are steered by bounds
@@ -229,7 +238,7 @@ def asked_for(error: str, bits: int = 4, **more: Any) -> Demand:
 def test_the_message_for_coarse_inputs_names_sufficient_widths() -> None:
     asked = asked_for("1lsb", 8, input_bits={"q": 8, "qd": 8, "qdd": 8}).completed(ARM)
     promised = np.array([1.0, 1.0])
-    said = r"tau2 cannot be kept within 1 LSB \(0\.7812 N·m\): inputs of 8 bits .* --input-bits q="
+    said = r"cannot guarantee 1 LSB \(0\.7812 N·m\) for tau2: .* of 8 bits .* --input-bits q="
     with pytest.raises(DataError, match=said):
         refuse_impossible(ARM, asked, promised)
     wider = input_floor(ARM, asked).wider(promised)
@@ -276,48 +285,46 @@ def test_heaps_get_room_where_an_overflow_is_not_excluded() -> None:
     assert sum(wider) == sum(made.widths[Role.ROOM.of(place)] for place in rooms)
 
 
-def turn(state: promise.Steering, nodes: float, plain: float, tight: float) -> promise.Steering:
-    """Return what a turn makes of a choice; its bounds are those of the first output."""
-    made = SimpleNamespace(
-        graph=None, widths={}, bounds=SimpleNamespace(steps=(plain, plain), tight=tight)
-    )
-    search = SimpleNamespace(
-        bounded=lambda _widths, _biases: made, explained=lambda _graph, _widths: made.bounds
-    )
-    last = SimpleNamespace(nodes=nodes, form=0, widths={}, biases=np.zeros(2))
-    faked = SimpleNamespace(
-        goal=state.goal, last=last, best=state.best, nearest=state.nearest, reached=state.reached,
-        task=SimpleNamespace(search=lambda _form: search),
-    )  # fmt: skip
-    given = cast("promise.Steering", faked)
-    return promise._proved(given, "turn")  # noqa: SLF001 (a whole search takes a minute)
+@cache
+def steering() -> tuple[promise.Steering, Any]:
+    """Return the begin of a search of the 2R for 4 LSB, and the graph of its first choice."""
+    asked = asked_for("4lsb", 5, grade="tight").completed(ARM)
+    ledger, most = Ledger(asked.effort, ignore_progress, None, ALONE), np.full(2, 4.0)
+    task = SteeredTask(split(ARM), asked, most)
+    last = promise.screen_form(task, 0)
+    goal = Sketched(split(ARM), asked, ledger, most**2, most)
+    made = task.search(0).bounded(last.widths, last.biases)
+    return promise.Steering(goal, last, most), made
 
 
 def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(promise, "_steps", lambda said, _grade: [said.tight, 0.6])
-    monkeypatch.setattr(promise, "_promised", lambda _terms, _demand: np.array([1.0, 1.0]))
-    ledger = SimpleNamespace(numbers=lambda _name, made: made(), say=lambda *_: None)
-    goal = SimpleNamespace(ledger=ledger, terms=None, demand=SimpleNamespace(grade="tight"))
-    state = promise.Steering(cast("Any", goal), cast("Any", None), np.ones(2))
-    state = turn(state, 100, 2.0, 1.000002)  # not proved
+    state, made = steering()
+
+    def turn(state: promise.Steering, nodes: float, tight: float) -> promise.Steering:
+        monkeypatch.setattr(promise, "_steps", lambda *_: [tight, 0.6])
+        last = replace(state, last=replace(state.last, nodes=nodes))
+        return promise._proved(last, f"{nodes} {tight}")  # noqa: SLF001 (a whole search takes a minute)
+
+    state = turn(state, 100, 4.000002)  # not proved
     assert state.best is None
-    assert state.reached == (1.000002, 0.6)
-    state = turn(state, 120, 1.5, 1.5)  # neither, and farther from it
+    assert state.reached == (4.000002, 0.6)
+    state = turn(state, 120, 5.5)  # neither, and farther from it
     assert state.best is None
     assert state.nearest is not None
     assert state.nearest.nodes == 100
-    state = turn(state, 110, 2.0, 1.0)
+    state = turn(state, 110, 1.0)
     assert state.best is not None
     assert state.best.nodes == 110
     # The next plain bound may be as much larger beside rounding as the tight one was smaller.
-    assert state.most[0] == pytest.approx(0.5 + 3 * 0.5, rel=0.01)
-    assert state.most[0] < 2.0
-    for nodes, tight in ((130, 0.9), (110, 0.9), (90, 1.1)):  # larger, as large, not proved
-        before, state = state.best, turn(state, nodes, 1.2, tight)
+    looser = max(1.0, (made.bounds.steps[0] - 0.5) / 0.5)
+    assert state.limits[0] == pytest.approx(0.5 + looser * 3.5, rel=0.01)
+    assert state.limits[0] < 0.5 + looser * 3.5
+    for nodes, tight in ((130, 0.9), (110, 0.9), (90, 4.1)):  # larger, as large, not proved
+        before, state = state.best, turn(state, nodes, tight)
         assert state.best is before
-    state = turn(state, 95, 1.0, 0.99)
+    state = turn(state, 95, 3.99)
     assert state.best is state.last
-    assert (turn(state, 99, 0.9, 1.2)).most[0] <= 1.0  # never more than promised, were it looser
+    assert (turn(state, 99, made.bounds.steps[0] + 1)).limits[0] <= 4.0  # were it looser
 
 
 def test_an_output_moves_by_half_a_cell_times_its_slope() -> None:
@@ -338,7 +345,7 @@ def test_one_output_below_the_floor_is_refused() -> None:
     asked = asked_for("1lsb", 6).completed(problem)
     (worst, _) = input_floor(problem, asked).least
     for promised in ([worst / 2, 9.0], [9.0, worst / 2]):
-        with pytest.raises(DataError, match="cannot be kept within"):
+        with pytest.raises(DataError, match="cannot guarantee"):
             refuse_impossible(problem, asked, np.array(promised))
     refuse_impossible(problem, asked, np.array([worst, worst]))
 
@@ -385,36 +392,29 @@ def test_an_unknown_name_of_a_width_is_refused(name: str) -> None:
         variable_of(0, name)
 
 
-@pytest.mark.parametrize(
-    ("steps", "unproved", "kept"),
-    [((1.0, 2.0), (), True), ((1.0, 2.000001), (), False), ((0.9, 0.9), (3,), False)],
-)
-def test_a_choice_holds_where_every_output_is_proved(
-    steps: tuple[float, ...], unproved: tuple[int, ...], *, kept: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    bounds = cast("Any", SimpleNamespace(steps=steps, unproved=unproved))
-    most = np.array([1.0, 2.0])
-    assert Made(cast("Any", None), {}, np.zeros(2), bounds).holds(most) is kept
-    monkeypatch.setattr(promise, "bounds_of", lambda *_: bounds)
-    said = cast("Any", SimpleNamespace(results=(0, 1)))
-    goal = SimpleNamespace(demand=SimpleNamespace(grade="tight"), ledger=SimpleNamespace(workers=0))
-    found = promise._steps(said, cast("Any", goal))  # noqa: SLF001 (a whole search takes a minute)
-    assert bool((np.array(found) <= most).all()) is kept
+def test_a_choice_holds_where_every_output_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    state, made = steering()
+    most = np.array(made.bounds.steps)
+    doubtful = replace(made.bounds, unproved=(3,))
+    assert made.holds(most)
+    assert not made.holds(most - [0, 1e-6])
+    assert not made._replace(bounds=doubtful).holds(most)
+    said = state.task.search(0).explained(made.graph, made.widths)
+    for bounds, kept in ((made.bounds, True), (doubtful, False), (None, False)):
+        monkeypatch.setattr(promise, "bounds_of", lambda *_, given=bounds: given)
+        found = promise._steps(said, state.goal)  # noqa: SLF001 (a whole search takes a minute)
+        assert bool((np.array(found) <= most).all()) is kept
 
 
 def test_a_certificate_with_wider_bounds_breaks_a_promise() -> None:
-    code = SimpleNamespace(step=0.5)
-    made = cast("Any", [SimpleNamespace(promised=(1.0, math.inf))])
-    for bound in (0.500001, 0.5):
-        outputs = [
-            SimpleNamespace(name=name, unit="N·m", code=code, bound=size)
-            for name, size in (("tau1", bound), ("tau2", 7.0))
-        ]
-        program = cast("Any", SimpleNamespace(name="arm", loads=[SimpleNamespace(outputs=outputs)]))
-        if bound > 0.5:
-            said = r"confirms of tau1 that no error exceeds 0\.500001 N·m, and 0\.5 N·m is promised"
-            with pytest.raises(DataError, match=said):
-                pipeline._refuse_broken(program, made)  # noqa: SLF001 (without a certificate)
-        else:
-            pipeline._refuse_broken(program, made)  # noqa: SLF001 (as above)
+    program, made = tiny(), cast("Any", [SimpleNamespace(promised=(1.0,))])
+    (load,) = program.loads
+
+    def bounded(bound: float) -> Any:
+        outputs = (replace(load.outputs[0], bound=bound),)
+        return replace(program, loads=(replace(load, outputs=outputs),))
+
+    pipeline._refuse_broken(bounded(0.5), made)  # noqa: SLF001 (without a certificate)
+    said = r"confirms 0\.500001 N·m as the bound of tau1, more than the guaranteed 0\.5 N·m"
+    with pytest.raises(DataError, match=said):
+        pipeline._refuse_broken(bounded(0.500001), made)  # noqa: SLF001 (as above)

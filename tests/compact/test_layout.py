@@ -22,24 +22,21 @@ from boolcomp.compact.sketch import (
     Role,
     Sketch,
     SketchNode,
-    Source,
+    SourceWord,
     Waves,
     Widths,
     WordSum,
 )
-from boolcomp.compact.tables import Format, Statistics, heap_bits, linear_rows, product_grid
+from boolcomp.compact.tables import Format, SampleStatistics, heap_bits, linear_rows, product_grid
 from boolcomp.logic.simulation import Planes
 from boolcomp.words import graph as g
 from boolcomp.words.graph import (
-    Bits,
     Grid,
     Heap,
     HeapRow,
     InputWord,
     Lookup,
-    OutputWord,
     PartialProducts,
-    Scale,
     WordGraph,
 )
 from boolcomp.words.simulation import Resimulation, node_word, simulate
@@ -59,7 +56,7 @@ def graph_of(
 ) -> WordGraph:
     """Return the graph of a sketch whose last node is the output."""
     known = [(means or {}).get(k, ()) for k in range(len(nodes))]
-    statistics = Statistics((largest,) * len(nodes), tuple(known))
+    statistics = SampleStatistics((largest,) * len(nodes), tuple(known))
     sketch = Sketch(tuple(nodes), (len(nodes) - 1,))
     return realise(sketch, widths, statistics, [4], [bias])
 
@@ -96,7 +93,7 @@ def test_a_word_has_bits_for_its_samples_a_margin_and_some_steps() -> None:
 def test_the_word_of_a_sum_stands_for_the_sum(
     factors: tuple[float, ...], bias: float, constant: float
 ) -> None:
-    sources = [Source(f"x{k}", 3, angle=False) for k in range(len(factors))]
+    sources = [SourceWord(f"x{k}", 3, angle=False) for k in range(len(factors))]
     addends = tuple(Linear(k, f) for k, f in enumerate(factors))
     nodes: list[SketchNode] = [*sources, WordSum(addends, constant)]
     place = len(factors)
@@ -114,7 +111,7 @@ def test_the_word_of_a_sum_stands_for_the_sum(
 
 @pytest.mark.parametrize("shift", [0, 1, -2])
 def test_a_shifted_constant_moves_a_word_and_its_offset(shift: int) -> None:
-    nodes: list[SketchNode] = [Source("x", 3, angle=False), WordSum((Linear(0, 1.0),), 0.0)]
+    nodes: list[SketchNode] = [SourceWord("x", 3, angle=False), WordSum((Linear(0, 1.0),), 0.0)]
     plain, moved = (graph_of(nodes, {Role.CUT.of(1): -2, Role.SHIFT.of(1): k}) for k in (0, shift))
     heaps = [graph.nodes[1] for graph in (plain, moved)]
     assert isinstance(heaps[0], Heap)
@@ -126,8 +123,8 @@ def test_a_shifted_constant_moves_a_word_and_its_offset(shift: int) -> None:
 @pytest.mark.parametrize("cut", [-1, 0, 1, 2])
 def test_discarding_low_bits_keeps_the_mean_of_a_sum(cut: int) -> None:
     nodes: list[SketchNode] = [
-        Source("x", 4, angle=False),
-        Source("y", 3, angle=False),
+        SourceWord("x", 4, angle=False),
+        SourceWord("y", 3, angle=False),
         WordSum((Linear(0, 1.25), Linear(1, -1.0)), 0.0),
         WordSum((Linear(2, 1.0),), 0.0),
     ]
@@ -138,8 +135,8 @@ def test_discarding_low_bits_keeps_the_mean_of_a_sum(cut: int) -> None:
 
 def test_a_dropped_addend_is_replaced_by_its_mean() -> None:
     nodes: list[SketchNode] = [
-        Source("x", 3, angle=False),
-        Source("y", 3, angle=False),
+        SourceWord("x", 3, angle=False),
+        SourceWord("y", 3, angle=False),
         WordSum((Linear(0, 1.0), Linear(1, 4.0)), 0.0),
     ]
     widths = {Role.CUT.of(2): -2, Role.KEEP.of(2, 1): 0}
@@ -152,7 +149,7 @@ def test_a_dropped_addend_is_replaced_by_its_mean() -> None:
 
 def two_words(reader: SketchNode) -> WordGraph:
     """Return the graph of x + y on whole steps, and of what reads it."""
-    sources = [Source(name, 3, angle=False) for name in ("x", "y")]
+    sources = [SourceWord(name, 3, angle=False) for name in ("x", "y")]
     total = WordSum((Linear(0, 1.0), Linear(1, 1.0)), 0.0)
     nodes: list[SketchNode] = [*sources, total, reader]
     widths = {Role.CUT.of(2): 0, Role.CUT.of(3): 0, Role.READ.of(3): 4, Role.EXPONENT.of(3): 0}
@@ -189,9 +186,9 @@ def test_a_table_has_an_offset_unless_a_product_reads_it(
 ) -> None:
     reader: Linear | Product = Product(2, 1, 1.0) if read_by_product else Linear(1, 1.0)
     nodes: list[SketchNode] = [
-        Source("q", 4, angle=True),
+        SourceWord("q", 4, angle=True),
         Waves(0, ((0, 2.0, 0.0), (1, 1.0, 0.0))),
-        Source("x", 2, angle=False),
+        SourceWord("x", 2, angle=False),
         WordSum((reader,), 0.0),
     ]
     widths = {Role.READ.of(1): 4, Role.EXPONENT.of(1): -3, Role.CUT.of(3): -2}
@@ -201,7 +198,7 @@ def test_a_table_has_an_offset_unless_a_product_reads_it(
 
 
 def test_partial_products_below_the_cut_are_left_out() -> None:
-    sources = [Source(name, 2, angle=False) for name in ("x", "y")]
+    sources = [SourceWord(name, 2, angle=False) for name in ("x", "y")]
     # Of 2 by 2 digits the highest product stands two columns above the lowest, at 2^-1 ... 2^1.
     for cut, kept in ((0, 2), (1, 1), (2, 0)):
         nodes: list[SketchNode] = [*sources, WordSum((Product(0, 1, 1.0),), 0.0)]
@@ -218,8 +215,8 @@ def test_partial_products_below_the_cut_are_left_out() -> None:
 @pytest.mark.parametrize("drops", [(0, 0), (1, 0), (0, 2), (5, 5)])
 def test_a_product_of_truncated_words_is_exact(drops: tuple[int, int], factor: float) -> None:
     nodes: list[SketchNode] = [
-        Source("x", 3, angle=False),
-        Source("y", 4, angle=False),
+        SourceWord("x", 3, angle=False),
+        SourceWord("y", 4, angle=False),
         WordSum((Product(0, 1, factor),), 0.25),
         WordSum((Linear(2, 1.0),), 0.0),
     ]
@@ -281,8 +278,8 @@ def test_tables_of_guarded_angles_hold_the_mean_of_each_cell(
     wave: tuple[float, float], read: int
 ) -> None:
     nodes: list[SketchNode] = [
-        Source("q1", 4, angle=True),
-        Source("q2", 4, angle=True),
+        SourceWord("q1", 4, angle=True),
+        SourceWord("q2", 4, angle=True),
         AngleSum(((0, 1), (1, 1)), exact=True),
         Waves(2, ((1, *wave),)),
         WordSum((Linear(3, 1.0),), 0.0),
@@ -311,7 +308,7 @@ def angles(
     parts: tuple[int, ...] = (0, 0, 0),
 ) -> Sketch:
     sources = tuple(
-        Source(f"q{k}", size, angle=True, part=part)
+        SourceWord(f"q{k}", size, angle=True, part=part)
         for k, (size, part) in enumerate(zip(bits, parts, strict=False))
     )
     made = (AngleSum(items, exact) for items in sums)
@@ -324,7 +321,7 @@ def errors_of(sketch: Sketch, widths: Widths) -> dict[int, np.ndarray]:
 
     All states of the inputs are tried, and the words come from the graph's own simulation.
     """
-    sources = [node for node in sketch.nodes if isinstance(node, Source)]
+    sources = [node for node in sketch.nodes if isinstance(node, SourceWord)]
     grid = np.array(list(itertools.product(*(range(1 << s.bits) for s in sources))), dtype=np.int64)
     words = [grid[:, k] for k in range(len(sources))]
     # The leading bits of a turn that a word over part of one has not are 0.
@@ -445,13 +442,18 @@ def test_a_graph_with_one_other_table_or_constant_is_simulated_again_as_if_it_we
     assert moved > 5
 
 
-@pytest.mark.parametrize(("wraps", "counted"), [(False, (1,)), (True, ())])
-def test_a_heap_that_is_to_wrap_does_not_count_as_overflow(
-    counted: tuple[int, ...], *, wraps: bool
-) -> None:
-    heap = Heap((Bits(0, 0, 0, negative=False),), 5, 3, wraps=wraps)
-    nodes = (InputWord("x", 3, angle=True), heap)
-    graph = WordGraph(nodes, (Scale(0, 0.0),) * 2, (OutputWord(1, 0, 3),))
-    found = simulate(graph, {"x": np.arange(8)})
-    assert found.words[:, 0].tolist() == [(k + 5) % 8 for k in range(8)]
-    assert found.wrapped == counted
+SHIFTED = """w0[3] = input q unit 2^0
+w1[3] = table w0:3 {} unit 2^0
+w2[5] = heap + w0>>0 << 0 + w1>>0 << 1 + 0 unit 2^0
+tau1[5] = w2 >> 0
+"""
+
+
+def test_a_word_is_calculated_again_where_one_of_its_two_words_has_changed() -> None:
+    words = {"q": np.arange(8)}
+    again = Resimulation(words)
+
+    for entries in ("0 1 2 3 4 5 6 7", "7 6 5 4 3 2 1 0"):
+        found = again.simulate(g.parse_graph(SHIFTED.format(entries)))
+        table = np.array(entries.split(), dtype=int)
+        assert found.words[:, 0].tolist() == (words["q"] + 2 * table).tolist()

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from compact.calculations import logarithm
-from compact.word_robots import TEN, case, searched
+from compact.word_robots import TEN, case, logarithm, searched
 from limited import random_limited, with_ranges
 from samples import problem_of, terms_of
 
@@ -49,11 +48,11 @@ from boolcomp.compact.sketch import (
     Role,
     Sketch,
     SketchNode,
-    Source,
+    SourceWord,
     Waves,
     WordSum,
 )
-from boolcomp.compact.sketch_terms import Form
+from boolcomp.compact.sketch_terms import Formulation
 from boolcomp.compact.tables import Domain, Tabulated, columns_of, mux_network, table_cost, tabulate
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
@@ -83,7 +82,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.costs import Factors
     from boolcomp.compact.result import Compact
     from boolcomp.compact.sketch import Widths
-    from boolcomp.logic.synthesis.tables import Objective
+    from boolcomp.logic.synthesis import Objective
     from boolcomp.problem.robot.model import Robot
     from boolcomp.words.graph import Node
 
@@ -95,7 +94,7 @@ FINE = -40  # the exponent of a step that makes no noise to speak of
 
 def model_of(nodes: Sequence[SketchNode]) -> Model:
     """Return the model of a sketch, sampled at a grid of its inputs: angles in whole turns."""
-    sources = [node for node in nodes if isinstance(node, Source)]
+    sources = [node for node in nodes if isinstance(node, SourceWord)]
     axes = []
     for source in sources:
         middles = (np.arange(64) + 0.5) / 64 - 0.5
@@ -116,7 +115,7 @@ def spread(bits: int) -> Floats:
 
 
 def test_the_noise_of_a_sum_is_of_its_cut_its_inputs_and_its_constant() -> None:
-    model = model_of([Source("x", 8, angle=False), WordSum((Linear(0, 0.5),), 0.0)])
+    model = model_of([SourceWord("x", 8, angle=False), WordSum((Linear(0, 0.5),), 0.0)])
     # Half an index in steps of the torque: cut at -1 nothing is lost but 1/12 of a cell.
     for cut, dropped in ((-1, 0), (0, 1)):
         low = (np.arange(1 << dropped) + 0.5) / 2 - (1 << dropped) / 4
@@ -132,8 +131,8 @@ def test_the_noise_of_a_product_is_of_its_cut_and_of_unread_digits(
     cut: int, drops: tuple[int, int]
 ) -> None:
     nodes: list[SketchNode] = [
-        Source("x", 4, angle=False),
-        Source("y", 3, angle=False),
+        SourceWord("x", 4, angle=False),
+        SourceWord("y", 3, angle=False),
         WordSum((Product(0, 1, 1.0),), 0.0),
         WordSum((Linear(2, 1.0),), 0.0),
     ]
@@ -157,7 +156,7 @@ def test_the_noise_of_a_product_is_of_its_cut_and_of_unread_digits(
 
 def test_the_noise_of_a_dropped_addend_is_its_variance() -> None:
     nodes: list[SketchNode] = [
-        Source("x", 4, angle=False),
+        SourceWord("x", 4, angle=False),
         WordSum((Linear(0, 1.0), Linear(0, 0.5)), 0.0),
     ]
     model = model_of(nodes)
@@ -168,7 +167,7 @@ def test_the_noise_of_a_dropped_addend_is_its_variance() -> None:
 
 
 def test_the_noise_of_missing_digits_of_a_factor() -> None:
-    model = model_of([Source("x", 4, angle=False), WordSum((Linear(0, 0.75),), 0.0)])
+    model = model_of([SourceWord("x", 4, angle=False), WordSum((Linear(0, 0.75),), 0.0)])
     x = ((np.arange(64) + 0.5) / 64 - 0.5) * 16
     one, two = (noise_of(model, {Role.CUT.of(1): -2, Role.DIGITS.of(1, 0): n}, 1) for n in (1, 2))
     # ¾ is 1 - ¼; one digit of it is 1. The bits of 1·x all stand above the cut, ¼·x is not cut.
@@ -176,7 +175,7 @@ def test_the_noise_of_missing_digits_of_a_factor() -> None:
 
 
 def test_a_centred_sum_of_two_words_loses_a_bit() -> None:
-    sources: list[SketchNode] = [Source(name, 4, angle=False) for name in ("x", "y")]
+    sources: list[SketchNode] = [SourceWord(name, 4, angle=False) for name in ("x", "y")]
     both = model_of([*sources, WordSum((Linear(0, 1.0), Linear(1, 1.0)), 0.0)])
     alone = model_of([sources[0], WordSum((Linear(0, 1.0),), 0.0)])
     # The bit that one of them gives up is worth ±½.
@@ -188,7 +187,7 @@ def test_a_centred_sum_of_two_words_loses_a_bit() -> None:
 @pytest.mark.parametrize("read", [5, 8])
 def test_the_noise_of_a_table_is_of_its_cells_and_of_rounding(exponent: int, read: int) -> None:
     wave = Waves(0, ((1, 1.0, 0.5),))
-    model = model_of([Source("q", 8, angle=True), wave, WordSum((Linear(1, 1.0),), 0.0)])
+    model = model_of([SourceWord("q", 8, angle=True), wave, WordSum((Linear(1, 1.0),), 0.0)])
     widths = {Role.READ.of(1): read, Role.EXPONENT.of(1): exponent, Role.CUT.of(2): -6}
     found = noise_of(model, widths, 1)
     # Beside the table itself at very many angles, each in the cell that it is read from.
@@ -207,8 +206,8 @@ def test_the_noise_of_a_table_is_of_its_cells_and_of_rounding(exponent: int, rea
 @pytest.mark.parametrize("exact", [True, False])
 def test_the_noise_of_a_table_of_an_angle_sum(read: int, *, exact: bool) -> None:
     nodes: list[SketchNode] = [
-        Source("q1", 4, angle=True),
-        Source("q2", 4, angle=True),
+        SourceWord("q1", 4, angle=True),
+        SourceWord("q2", 4, angle=True),
         AngleSum(((0, 1), (1, 1)), exact),
         Waves(2, ((1, 1.0, 0.0),)),
         WordSum((Linear(3, 1.0),), 0.0),
@@ -354,14 +353,15 @@ def moved(sketch: Sketch, inputs: Mapping[str, Floats], place: int, change: floa
 
 
 @pytest.mark.parametrize(
-    ("arm", "form"), [*((name, Form()) for name in ARMS), ("stops", Form(speeds=False, exact=True))]
+    ("arm", "form"),
+    [*((name, Formulation()) for name in ARMS), ("stops", Formulation(speeds=False, exact=True))],
 )
-def test_sensitivities_are_those_of_finite_differences(arm: str, form: Form) -> None:
+def test_sensitivities_are_those_of_finite_differences(arm: str, form: Formulation) -> None:
     made = case(ARMS[arm], form=form)
     inputs = made.states(60, seed=2).values
     found = sensitivities(made.sketch, made.sketch.evaluate(inputs))
     for place, node in enumerate(made.sketch.nodes):
-        if isinstance(node, Source) and node.name.startswith("qdd"):
+        if isinstance(node, SourceWord) and node.name.startswith("qdd"):
             continue
         step = 1e-4
         slope = moved(made.sketch, inputs, place, step) - moved(made.sketch, inputs, place, -step)

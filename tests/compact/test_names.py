@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 from limited import with_ranges
+from shippedarms import built_of
 
-from boolcomp.compact import Form
+from boolcomp.compact import Formulation
 from boolcomp.problem import Interval
 from boolcomp.words import (
     Angles,
@@ -24,6 +26,7 @@ from boolcomp.words import (
     Scale,
     Turn,
     WordGraph,
+    draw_graph,
     node_word,
     word_names,
 )
@@ -122,10 +125,70 @@ def test_the_square_of_a_word_beside_zero_says_where_it_lies() -> None:
     assert word_names(graph, {"qd1": Interval(-1.0, 1.0)})[-1] == "qd1²"
 
 
+# Parts of tables, signs of sums, arcs, and where a square has its zero
+
+
+@pytest.mark.parametrize(
+    ("entries", "name"), [((0, 1, 2, 3), "low bits of qd1"), ((0, 1, 3, 2), "f(qd1), fine")]
+)
+def test_a_table_of_some_bits_is_these_bits_or_a_correction(
+    entries: tuple[int, ...], name: str
+) -> None:
+    assert name_of(Lookup(2, 5, entries, 2, mask=0b101)) == name
+
+
+@pytest.mark.parametrize(
+    ("negative", "wraps", "name"),
+    [(True, False, "-qd1"), (False, False, "qd1"), (False, True, "qd1"), (True, True, "qd1")],
+)
+def test_the_sign_of_a_word_alone_is_told_where_it_is_no_angle(
+    name: str, *, negative: bool, wraps: bool
+) -> None:
+    word = Bits(2, 0, 0, negative=negative)
+    assert name_of(Heap((word,), 0, 6, wraps)).split(",")[0] == name
+
+
+def test_a_sum_of_several_words_that_wraps_names_them_all() -> None:
+    both = (Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=True))
+    assert name_of(Heap(both, 0, 8, wraps=True)) == "q1-q2"
+
+
+def test_a_table_of_two_entries_is_a_multiple_of_its_word() -> None:
+    assert name_of(Lookup(2, 1, (0, 9), 4)) == "qd1, scaled"
+    assert name_of(Lookup(2, 1, (9, 0), 4)) == "-qd1"
+    assert name_of(Lookup(2, 0, (9,), 4)) == "f(qd1)"
+
+
+def test_what_rounding_to_few_bits_leaves_does_not_hide_a_multiple() -> None:
+    assert name_of(Lookup(2, 4, tuple(k // 4 for k in range(16)), 2)) == "qd1, scaled"
+
+
+def test_the_square_of_a_sum_says_where_the_sum_is_zero() -> None:
+    words = (*ANGLES[2:], InputWord("qd2", 6, angle=False))
+    sums = Heap((Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=False)), 0, 7)
+    entries = tuple(int(k) for k in np.rint(np.linspace(-1, 1, 128) ** 2 * 200))
+    graph = WordGraph((*words, sums, Lookup(2, 7, entries, 8)), (Scale(0, 0.0),) * 4, ())
+    for low, name in ((-1.0, "(qd1+qd2)²"), (-0.5, "(qd1+qd2-0.5)²")):
+        ranges = {"qd1": Interval(-1.0, 1.0), "qd2": Interval(low, low + 2.0)}
+        assert word_names(graph, ranges)[-1] == name
+
+
+def test_a_multiple_that_is_coarsely_rounded_is_not_called_a_far_square() -> None:
+    assert name_of(Lookup(2, 3, (0, 2, 4, 7, 9, 11, 14, 16), 5)) == "qd1, scaled"
+
+
+def test_an_arc_that_waves_of_the_angle_follow_is_not_named_by_those_of_its_double() -> None:
+    angle = 0.4 + (np.arange(32) + 0.5) / 32
+    values = np.rint(-10 * np.cos(angle) - 20 * np.sin(angle))
+    table = Lookup(1, 5, tuple(int(k) for k in values + 31), 6)
+    graph = WordGraph((*ANGLES, table), (Scale(0, 0.0),) * 3 + (Scale(0, 0.5),), ())
+    assert word_names(graph, {"q2": Interval(0.4, 1.4)})[-1] == "-0.5cos(q2)-sin(q2)"
+
+
 # Names beside the entries of tables
 
 PI = math.pi
-EXACT = Form(speeds=False, exact=True)
+EXACT = Formulation(speeds=False, exact=True)
 ARMS = {
     "about 0": with_ranges("elbow-3r", q2=(-PI, PI), q3=(-1.2, 1.2)),
     "about a quarter": with_ranges("elbow-3r", q2=(-PI / 4, 5 * PI / 4), q3=(-5 * PI / 4, PI / 4)),
@@ -145,7 +208,7 @@ def value_of(name: str, columns: dict[str, Any]) -> tuple[NDArray[np.float64], b
     return eval(text, scope), told  # noqa: S307 (our own text)
 
 
-def misses(robot: Robot, form: Form, allowed: float) -> list[tuple[str, float]]:
+def misses(robot: Robot, form: Formulation, allowed: float) -> list[tuple[str, float]]:
     """Return every table's name and what it leaves of the entries, as a part of what it may."""
     inputs = {"qd": 8, "qdd": 8}
     for joint, link in enumerate(robot.links, 1):
@@ -191,9 +254,27 @@ def misses(robot: Robot, form: Form, allowed: float) -> list[tuple[str, float]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arm", "form"),
-    [*((name, EXACT) for name in ARMS), ("about 0", Form()), ("half turns", Form())],
+    [*((name, EXACT) for name in ARMS), ("about 0", Formulation()), ("half turns", Formulation())],
 )
-def test_tables_hold_what_their_names_say(arm: str, form: Form) -> None:
+def test_tables_hold_what_their_names_say(arm: str, form: Formulation) -> None:
     found = misses(ARMS[arm], form, 0.1)
     assert not [item for item in found if item[1] > 1]
     assert any("cos" in name or "sin" in name for name, _ in found)
+
+
+NAMES = {
+    "machado-2r": "d150e8307e9e",
+    "elbow-3r": "3ab2dd9b98cd",
+    "planar-3r": "32cad3b5b153",
+    "puma560": "541d539293a4",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arm", NAMES)
+def test_names_and_drawings_of_graphs_that_ship_are_as_recorded(arm: str) -> None:
+    compact = built_of(arm).compact
+    spans = {name: word.range for name, word in compact.specified_words.items()}
+    names = [*word_names(compact.graph, spans), *word_names(compact.graph)]
+    drawing = draw_graph(compact.graph, arm)
+    assert hashlib.sha256("|".join([*names, drawing]).encode()).hexdigest()[:12] == NAMES[arm]

@@ -82,7 +82,9 @@ def test_a_promise_that_is_not_proved_is_refused_with_the_best_bound(
         "boolcomp.compact.promise._steps", lambda said, _grade: [3.0] * len(said.results)
     )
     choices = CompactChoices(demand("2lsb", 3), tmp_path, also_shipped=False)
-    with pytest.raises(DataError, match=r"cannot be promised; the best .* tau1 3\.000 LSB \(150 N"):
+    with pytest.raises(
+        DataError, match=r"cannot guarantee .*; the nearest .* tau1 3\.000 LSB \(150 N"
+    ):
         compile_compact("machado-2r", choices)
 
 
@@ -107,7 +109,7 @@ def test_the_word_length_that_keeps_an_error_is_found() -> None:
     steps = ARM.steps(bits)
     assert max(steps) / 2 < 20
     assert 4 <= bits <= 7
-    with pytest.raises(UsageError, match="promised in a unit"):
+    with pytest.raises(UsageError, match="a guaranteed error in a unit"):
         bits_for([terms], demand("1lsb"))
     with pytest.raises(DataError, match=r"rounding alone|cannot be kept"):
         bits_for([terms], demand("0.0001Nm"))

@@ -14,31 +14,38 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from compact.word_robots import built_of, searched, small_robot
+from compact.word_robots import built_of, measured, searched, small_robot
 from limited import random_limited, with_ranges
 from samples import problem_of, terms_of
 
-import boolcomp
-from boolcomp.base import ALONE, UsageError, shipped
+import boolcomp as bc
+from boolcomp.base import ALONE, UsageError
 from boolcomp.compact import (
-    TIGHTENINGS,
+    CompactChoices,
     Demand,
-    Sampling,
-    digest,
-    graph_worst,
-    measure_many,
+    result_store,
     search,
+    usual_demand,
     widths,
 )
-from boolcomp.problem import Interval, clip, function_problem, inverse_dynamics, load_robot, word
+from boolcomp.pipeline import COMPACT, TipLoad, run
+from boolcomp.problem import (
+    Interval,
+    inverse_dynamics,
+    load_robot,
+    parse_function,
+    promise_of,
+)
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact import Candidate
     from boolcomp.problem import Robot
     from boolcomp.program import Program
+
+
+TIGHTENINGS = 6  # tries to hold the errors on many states
 
 
 class Memory:
@@ -60,14 +67,14 @@ class Memory:
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     for count in ("CLIMBED", "EVALUATIONS"):
-        monkeypatch.setattr(widths, count, 40_000)
+        monkeypatch.setattr(f"boolcomp.compact.widths.{count}", 40_000)
 
 
 @pytest.mark.check
 def test_an_interrupted_search_ends_as_an_uninterrupted_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(widths, "SEEN", 20_000)
+    monkeypatch.setattr("boolcomp.compact.widths.SEEN", 20_000)
     torques = terms_of(small_robot(1, 1))
     demand = Demand(bits=4, rms=(0.6,), max=(2.6,), effort=0.05)
     whole = searched(torques, demand)
@@ -86,7 +93,7 @@ def test_outputs_that_saturate_have_a_usual_demand_that_is_reached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """States beyond the range count, and err by half a step each."""
-    monkeypatch.setattr(widths, "QUICK_SEEN", 50_000)
+    monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 50_000)
     robot = load_robot("machado-2r")
     links = [
         replace(one, torque=Interval(one.torque.low / 10, one.torque.high / 10))
@@ -100,16 +107,15 @@ def test_outputs_that_saturate_have_a_usual_demand_that_is_reached(
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "free"), [(12.125, 6), (6.0, 7)])
 def test_an_output_has_the_bits_that_were_asked_for(size: float, free: int) -> None:
-    words, made = {"x": word(-20, 20, bits=5)}, {"y": word(-size, size, bits=5)}
+    words, made = {"x": bc.word(-20, 20, bits=5)}, {"y": bc.word(-size, size, bits=5)}
 
     def limited(x: Any) -> Any:
-        return clip(x, -12, 12), clip(-x, -12, 12)
+        return bc.clip(x, -12, 12), bc.clip(-x, -12, 12)
 
-    terms = split(function_problem(limited, words, {**made, "z": word(-size, size)}))
+    terms = split(bc.function_problem(limited, words, {**made, "z": bc.word(-size, size)}))
     found = searched(terms, Demand(bits=5, input_bits={"x": 5}, effort=0.0))
     assert [result.bits for result in found.graph.results] == [5, free]
-    worst = graph_worst(found.problem, found.demand, found.graph, 10_000)
-    assert (worst.errors < 1.05 * found.errors.max).all()
+    assert (measured(found, 10_000, 5).max < 1.05 * found.errors.max).all()
 
 
 def test_an_error_that_no_widths_reach_is_refused() -> None:
@@ -121,7 +127,7 @@ def test_an_error_that_no_widths_reach_is_refused() -> None:
         searched(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
     with pytest.raises(UsageError, match=r"no widths reach the demanded rms 0\.300 LSB ") as caught:
         searched(torques, demand)
-    found = re.search(r"inputs of 3 bits and rounding alone make ([0-9.]+) LSB", str(caught.value))
+    found = re.search(r"inputs of 3 bits and rounding alone is ([0-9.]+) LSB", str(caught.value))
     assert found is not None
 
 
@@ -134,8 +140,7 @@ def test_sums_of_coarse_angles_are_exact_where_the_demand_needs_it() -> None:
         for rms in ((0.6, 0.8), (0.53, 0.62))
     )
     assert (loose.form.exact, tight.form.exact) == (False, True)
-    errors = measure_many(Sampling(tight.problem, inputs, 8, 50_000, 55), tight.graph)
-    assert (errors.rms <= [0.53, 0.62]).all()
+    assert (measured(tight, 50_000, 55).rms <= [0.53, 0.62]).all()
 
 
 @pytest.mark.check
@@ -163,12 +168,12 @@ def test_the_hash_seed_changes_no_result() -> None:
 def test_an_endless_refinement_is_given_up_after_counted_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(widths, "SEEN", 1000)
-    monkeypatch.setattr(widths, "QUICK_SEEN", 1000)
+    monkeypatch.setattr("boolcomp.compact.widths.SEEN", 1000)
+    monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 1000)
     turns: list[int] = []
     refine = search.refine
 
-    def counted(task: search.SearchTask, start: Candidate) -> Candidate:
+    def counted(task: Any, start: Any) -> Any:
         turns.append(len(start.widths))
         return replace(refine(task, start), nodes=50.0)
 
@@ -176,7 +181,7 @@ def test_an_endless_refinement_is_given_up_after_counted_work(
     demand = Demand(bits=4, rms=(0.5,), max=(0.52,), effort=0.0)  # out of reach
     torques = terms_of(small_robot(1, 1))
     for free in (10**9, 1):
-        monkeypatch.setattr(widths, "FREE_WORK", free)
+        monkeypatch.setattr("boolcomp.compact.widths.FREE_WORK", free)
         turns.clear()
         with pytest.raises(UsageError, match="no widths reach"):
             searched(torques, demand)
@@ -206,7 +211,7 @@ def test_the_results_of_two_searches_are_unchanged(
     raise it, so that stored results keep their keys.
     """
     for count in ("SEEN", "QUICK_SEEN", "CLIMBED", "EVALUATIONS"):
-        monkeypatch.setattr(widths, count, 20_000)
+        monkeypatch.setattr(f"boolcomp.compact.widths.{count}", 20_000)
     demand, (speeds, nodes, cost, rms, digest) = PINNED[name]
     found = searched(terms_of("machado-2r"), demand)
     assert found.form.speeds is speeds
@@ -219,7 +224,7 @@ def test_the_results_of_two_searches_are_unchanged(
 
 @pytest.mark.check
 def test_constant_outputs_take_no_node() -> None:
-    program = boolcomp.compile("scara", of="gravity", bits=6, effort=1, processes=1)
+    program = bc.compile("scara", of="gravity", bits=6, effort=1, processes=1)
     assert len(program.network().nodes) == 0
     states = np.random.default_rng(0).uniform(-0.1, 0.1, (70, 4))
     found = program.evaluate(states).values
@@ -236,7 +241,7 @@ def test_a_demand_below_the_floor_of_the_inputs_is_refused_at_once(
     demand = Demand(rms=(0.4,), input_bits={"q": 12, "q2": 6, "qd": 12, "qdd": 12})
     with pytest.raises(UsageError, match="no widths reach") as caught:
         searched(terms_of("machado-2r"), demand)
-    assert "most of it q2 (6 bits): widen it (--input-bits q2=" in str(caught.value)
+    assert "mostly from q2 (6 bits): widen it (--input-bits q2=" in str(caught.value)
 
 
 # Joints with stops
@@ -303,8 +308,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def _is_there(robot: str, demand: Demand) -> bool:
-    name = f"{robot}-{demand.bits}.{digest(problem_of(robot), demand)}.compact.json"
-    return (shipped("tables") / name).is_file()
+    name = result_store(split(problem_of(robot)), demand, None).name.removesuffix(".builtin")
+    return (ROOT / "tables" / f"{name}.compact.json").is_file()
 
 
 def test_every_row_of_the_benchmark_ships() -> None:
@@ -326,3 +331,77 @@ def test_what_the_demonstration_compiles_in_compact_mode_ships() -> None:
         inputs = dict.fromkeys(("q", "qd", "qdd"), width + 2)
         allowed = tuple(float(x) for x in rms[1].split(",")) if rms else ()
         assert _is_there(robot, Demand(width, inputs, allowed)), (robot, more)
+
+
+# What searches of small functions find ------------------------------------------------------------
+
+WAVES = ("(2 + cos(q)) * x + sin(q) * x * x",)
+PAIR = ("cos(q + p) * x + x * x", "0.5 * sin(q + p) - sin(q)")
+MULTIPLES = ("cos(2 * q - p) * x + sin(q) * cos(4 * p)", "sin(q - p)")
+CURVES = ("exp(0.5 * x) + sqrt(1.5 + x) * sin(q)",)
+ALWAYS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "waves": (WAVES, {}),
+    "waves with effort": (WAVES, {"effort": 0.1}),
+    "waves of another seed": (WAVES, {"effort": 0.05, "seed": 3}),
+    "a pair": (PAIR, {"effort": 0.03}),
+    "curves": (CURVES, {"effort": 0.03}),
+    "saturated": (WAVES, {"saturate": True, "max": (3.0,)}),
+    "multiples": (MULTIPLES, {"bits": 5, "inputs": 5, "effort": 0.03}),
+    "finer words": (WAVES, {"bits": 7, "inputs": 6, "rms": (0.6,), "effort": 0.03}),
+    "finer words with effort": (
+        WAVES, {"bits": 7, "inputs": 6, "rms": (0.6,), "effort": 0.15, "seed": 1}
+    ),
+    "a finer pair": (PAIR, {"bits": 6, "inputs": 6, "rms": (0.7,), "effort": 0.1}),
+    "finer curves": (CURVES, {"bits": 6, "inputs": 6, "rms": (0.6,)}),
+    "finer code": (WAVES, {"bits": 7, "inputs": 6, "rms": (0.6,), "target": "mcu32"}),
+    "lut6": (PAIR, {"target": "lut6", "effort": 0.03}),
+    "code with flash": (WAVES, {"target": "mcu8", "flash": 300, "effort": 0.03}),
+    "code": (CURVES, {"target": "simd", "effort": 0.03}),
+    "carries": (PAIR, {"target": "carry", "effort": 0.03}),
+    "promised": (WAVES, {"error": promise_of("error", "5lsb"), "rms": (), "grade": "plain"}),
+    "promised with effort": (
+        PAIR, {"error": promise_of("error", "20lsb"), "rms": (), "effort": 0.05, "grade": "plain"}
+    ),
+}  # fmt: skip
+GRAPHS = {
+    "waves": "9d5757e6f451",
+    "waves with effort": "f41d21b385db",
+    "waves of another seed": "dc2344b708b8",
+    "a pair": "735581f1ad36",
+    "curves": "7a232bb856e8",
+    "saturated": "b6c796b65689",
+    "multiples": "ab6f7ff444f2",
+    "finer words": "7d4330935b7c",
+    "finer words with effort": "96d09d47a91b",
+    "a finer pair": "d37c2f07015a",
+    "finer curves": "f1a2a8e7e8a2",
+    "finer code": "2356f1be231e",
+    "lut6": "ca11009bb97f",
+    "code with flash": "f61d17461acf",
+    "code": "4104e92c4de9",
+    "carries": "22a2e2989b8f",
+    "promised": "bd8c09f36580",
+    "promised with effort": "52f23a7709a2",
+}
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_a_small_search_finds_the_graph_that_it_always_found(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for count in ("CLIMBED", "EVALUATIONS", "SEEN", "QUICK_SEEN"):
+        monkeypatch.setattr(widths, count, 1000)
+    outputs, asked = ALWAYS[name]
+    wide = f"bits = {asked.get('inputs', 3)}"
+    lines = ['name = "small"', "[inputs.x]", "range = [-1, 1]", wide]
+    for angle in "qp"[: 1 + ("p" in outputs[0])]:
+        lines += [f"[inputs.{angle}]", 'range = ["-pi", "pi"]', wide, "angle = true"]
+    for k, one in enumerate(outputs):
+        lines += [f"[outputs.y{k}]", f'expression = "{one}"', "range = [-4, 4]"]
+    given = {"effort": 0.0, "rms": (1.0,), **asked, "input_bits": {}}
+    given.pop("inputs", None)
+    demand = replace(usual_demand(4), **given)
+    choices = CompactChoices(demand, tmp_path, also_shipped=False, workers=ALONE)
+    source = TipLoad(parse_function("\n".join(lines) + "\n"))
+    _, compact = run(COMPACT, [source], [choices], "graph")[0]
+    assert hashlib.sha256(str(compact.graph).encode()).hexdigest()[:12] == GRAPHS[name]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from compact.calculations import Q, R, X, Y, Z, problem_of, sketch_of
-from compact.word_robots import case, small_robot
+from compact.word_robots import Q, R, X, Y, Z, case, sketch_of, small_robot, tape_problem
 from limited import with_ranges
 from samples import problem_of as arm_problem
 
@@ -27,12 +26,12 @@ from boolcomp.compact.sketch import (
     WordSum,
     quantities,
 )
-from boolcomp.compact.sketch_terms import Form, build_sketch
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
-from boolcomp.problem.expressions.tape import Tape
+from boolcomp.compact.sketch_terms import Formulation, build_sketch
+from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.functions import FRICTION, robot_problem
 from boolcomp.problem.problem import Problem, with_words
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.tape import Tape
 from boolcomp.problem.words import Interval, WordFormat
 from boolcomp.terms.extract import split
 
@@ -62,17 +61,17 @@ ARMS = {
     "speeds of a turn": with_ranges("machado-2r", qd1=(-PI, PI), qd2=(0, PI), qdd1=(-PI, PI)),
     "single": with_ranges("elbow-3r", q2=(0.4, 0.4), qd1=(0.5, 0.5)),
 }
-PLAIN, EXACT = Form(), Form(speeds=False, exact=True)
-SKETCHED: list[tuple[Robot | str, Form]] = [
-    *(("elbow-3r", Form(*flags)) for flags in itertools.product((False, True), repeat=4)),
-    *(("machado-2r", form) for form in (PLAIN, EXACT, Form(chained=True))),
+PLAIN, EXACT = Formulation(), Formulation(speeds=False, exact=True)
+SKETCHED: list[tuple[Robot | str, Formulation]] = [
+    *(("elbow-3r", Formulation(*flags)) for flags in itertools.product((False, True), repeat=4)),
+    *(("machado-2r", form) for form in (PLAIN, EXACT, Formulation(chained=True))),
     *((arm, form) for arm in ARMS.values() for form in (PLAIN, EXACT)),
     *((small_robot(seed, 1 + seed % 3), PLAIN) for seed in range(4)),
 ]
 
 
 @pytest.mark.parametrize(("arm", "form"), SKETCHED)
-def test_a_sketch_of_an_arm_is_newton_euler(arm: Robot | str, form: Form) -> None:
+def test_a_sketch_of_an_arm_is_newton_euler(arm: Robot | str, form: Formulation) -> None:
     made = case(arm, form=form)
     robot = load_robot(arm) if isinstance(arm, str) else arm
     exact = inverse_dynamics(robot, *made.problem.draw(50, 4)) / np.asarray(made.steps)
@@ -91,8 +90,10 @@ def products(sketch: Sketch) -> int:
     return sum(isinstance(addend, Product) for node in sums for addend in node.addends)
 
 
-@pytest.mark.parametrize(("form", "count"), [(Form(speeds=True), 4), (Form(speeds=False), 5)])
-def test_the_2r_needs_one_product_for_each_factor(form: Form, count: int) -> None:
+@pytest.mark.parametrize(
+    ("form", "count"), [(Formulation(speeds=True), 4), (Formulation(speeds=False), 5)]
+)
+def test_the_2r_needs_one_product_for_each_factor(form: Formulation, count: int) -> None:
     assert products(case("machado-2r", form=form).sketch) == count
 
 
@@ -111,7 +112,7 @@ def test_the_command_of_a_controller_is_multiplied_once() -> None:
 
 @pytest.mark.parametrize("name", ["machado-2r", "elbow-3r"])
 def test_a_chained_output_is_added_in_its_own_steps(name: str) -> None:
-    arm = case(name, form=Form(chained=True))
+    arm = case(name, form=Formulation(chained=True))
     parts = [hint for hint in arm.problem.parts if arm.steps[hint.whole] != arm.steps[hint.part]]
     assert parts
     for hint in parts:
@@ -123,9 +124,9 @@ def test_a_chained_output_is_added_in_its_own_steps(name: str) -> None:
         assert [abs(x.factor) for x in held] == [arm.steps[hint.part] / arm.steps[hint.whole]]
 
 
-@pytest.mark.parametrize("form", [Form(), Form(speeds=False, chained=True)])
+@pytest.mark.parametrize("form", [Formulation(), Formulation(speeds=False, chained=True)])
 @pytest.mark.parametrize("name", ["planar-3r", "elbow-3r"])
-def test_no_sum_multiplies_the_same_word_twice(name: str, form: Form) -> None:
+def test_no_sum_multiplies_the_same_word_twice(name: str, form: Formulation) -> None:
     for node in case(name, form=form).sketch.nodes:
         products = [a for a in getattr(node, "addends", ()) if isinstance(a, Product)]
         words = [word for one in products for word in {one.a, one.b}]
@@ -133,7 +134,7 @@ def test_no_sum_multiplies_the_same_word_twice(name: str, form: Form) -> None:
 
 
 def test_a_common_factor_of_two_speeds_is_multiplied_by_their_sum() -> None:
-    sketch = case("machado-2r", form=Form(speeds=False)).sketch
+    sketch = case("machado-2r", form=Formulation(speeds=False)).sketch
     sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
     names = [getattr(node, "name", "") for node in sketch.nodes]
     speeds = {
@@ -251,13 +252,13 @@ FUNCTIONS: dict[str, tuple[Sequence[tuple[str, float, float, bool]], Callable[..
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_sketch_computes_what_its_steps_do(name: str) -> None:
     words, function = FUNCTIONS[name]
-    problem = problem_of(words, function)
+    problem = tape_problem(words, function)
     found, exact = computed(problem, sketch_of(problem))
     assert np.abs(found - exact).max() < (0.02 if "point" in name else 1e-6)
 
 
 def test_an_output_is_counted_from_the_middle_of_its_range() -> None:
-    problem = problem_of([X], lambda t, x: t.function("exp", x), [(0.0, 3.0)])
+    problem = tape_problem([X], lambda t, x: t.function("exp", x), [(0.0, 3.0)])
     found, _ = computed(problem, sketch_of(problem))
     x = draw(problem, quantities(problem, {"x": 10}), [1.0], 500, 7).values["x"] / 512
     assert np.allclose(found[:, 0], (np.exp(x) - 1.5) / (3.0 / 256), atol=1e-6)
@@ -282,7 +283,7 @@ SHAPES: dict[str, tuple[Sequence[tuple[str, float, float, bool]], Any, int, int]
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_sketch_has_no_more_tables_and_products_than_it_needs(name: str) -> None:
     words, function, table_count, product_count = SHAPES[name]
-    sketch = sketch_of(problem_of(words, function))
+    sketch = sketch_of(tape_problem(words, function))
     assert len(tables(sketch)) == table_count
     assert products(sketch) == product_count
 
@@ -295,7 +296,7 @@ def test_an_angle_used_as_a_number_is_refused(kind: str) -> None:
         "plain": lambda _, q, x: q * 0.5 + x,
     }
     with pytest.raises(UsageError, match="q is an angle"):
-        sketch_of(problem_of([Q, X], made[kind]))
+        sketch_of(tape_problem([Q, X], made[kind]))
 
 
 def test_a_jump_counts_as_steep_except_at_the_border_of_a_word() -> None:
@@ -315,7 +316,7 @@ def test_a_jump_counts_as_steep_except_at_the_border_of_a_word() -> None:
 @pytest.mark.parametrize("name", ["sigmoid", "quotient", "curve of a wave", "clipped sum"])
 def test_curves_read_words_with_a_cell_at_zero(name: str) -> None:
     words, function = FUNCTIONS[name]
-    plain = problem_of(words, function)
+    plain = tape_problem(words, function)
     half = WordFormat(zero="tread")
     asked = {one.name: half for one in plain.inputs if not one.word.low or not one.word.centre}
     assert asked

@@ -10,14 +10,13 @@ from compact.word_robots import case, run_network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.base.errors import DataError
 from boolcomp.compact.network import column_luts, from_truth_tables, word_logic
 from boolcomp.compact.result import lut6, smaller, table_network
 from boolcomp.compact.sketch import Powers, Waves
 from boolcomp.compact.tables import (
     Domain,
     Interpolation,
-    Pieces,
+    TablePieces,
     Tabulated,
     bipartite_error,
     columns_of,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
     from boolcomp.logic.network import Network
     from boolcomp.logic.simulation import TruthTable
-    from boolcomp.logic.synthesis.optimise import Step
+    from boolcomp.logic.synthesis import SynthesisStep
 
     Floats = NDArray[np.float64]
 
@@ -166,18 +165,6 @@ def test_a_table_of_some_bits_is_the_same_in_simulation_logic_and_text(mask: int
     assert parse_graph(str(graph)) == graph
 
 
-@pytest.mark.parametrize("mask", [0b10, 0b100001, 0b11])
-def test_a_mask_that_does_not_fit_its_table_is_refused(mask: int) -> None:
-    with pytest.raises(ValueError, match="width does not fit"):
-        masked_graph(mask, (1, 2))
-
-
-def test_a_mask_of_no_bits_is_no_line_of_a_graph() -> None:
-    text = str(masked_graph(0b101, (1, 2, 3, 4))).replace("&5", "&0")
-    with pytest.raises(DataError, match="no line"):
-        parse_graph(text)
-
-
 def test_a_table_that_repeats_its_index_costs_nothing() -> None:
     graph = masked_graph(0b111, tuple(range(8)))
     nodes = (*graph.nodes[:1], Lookup(0, 5, tuple(range(8)), 3, 0b111), *graph.nodes[2:])
@@ -205,7 +192,7 @@ def value(table: Tabulated, lsb: int, word: int, bits: int) -> float:
     return (entry - ((1 << table.bits) - 1) / 2) * 2.0**lsb + table.offset
 
 
-def total(made: Pieces, lsb: int, word: int, bits: int) -> float:
+def total(made: TablePieces, lsb: int, word: int, bits: int) -> float:
     """Return the sum of all pieces at a word."""
     found = sum(value(table, lsb, word, bits) for table in made.tables)
     if made.product is not None:
@@ -302,7 +289,7 @@ def test_a_network_agrees_with_its_graph_and_a_wrong_one_does_not() -> None:
 def test_passes_make_an_equivalent_smaller_network(tmp_path: Path) -> None:
     arm = case("machado-2r", bits=4)
     graph = arm.graph(0.5)
-    heard: list[Step] = []
+    heard: list[SynthesisStep] = []
     start = table_network(graph, folder=tmp_path, report=heard.append)
     done = smaller(start, rounds=2, report=heard.append)
     plain = word_logic(graph)
@@ -318,7 +305,7 @@ def test_passes_make_an_equivalent_smaller_network(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_without_abc_there_is_a_network_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.logic.synthesis.abc.find", lambda: None)
+    monkeypatch.setattr("boolcomp.logic.lutmapping.find", lambda: None)
     arm = case("machado-2r", bits=4)
     graph = arm.graph(0.5)
     done = smaller(table_network(graph), rounds=1)

@@ -16,7 +16,7 @@ import boolcomp as bc
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors import corners, draw
-from boolcomp.compact.network import Ends, program_of_graph, word_logic
+from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
 from boolcomp.compact.noise import Model
 from boolcomp.compact.realisation import realise
 from boolcomp.compact.search import choose_widths
@@ -77,7 +77,7 @@ def of_problem(
     own = problem.output_bits(bits)
     made = realise(sketch, widths, model.statistics, own, [0.0] * len(own), treads=treads)
     graph = narrowed(made)
-    ends = Ends(rest=resting(terms))
+    ends = WordEnds(rest=resting(terms))
     program = program_of_graph(problem, demand, graph, word_logic(graph), ends)
     meanings = tuple(f"w{k}" for k in range(len(graph.nodes)))
     loads = (replace(program.loads[0], graph=graph, meanings=meanings),)
@@ -257,7 +257,7 @@ def test_the_width_of_a_single_word_wins_over_that_of_its_group() -> None:
     widths = problem.by_input(demand.input_bits)
     assert [widths[name] for name in ("q1", "q2", "qd1", "qdd2")] == [12, 9, 8, 10]
     with pytest.raises(
-        UsageError, match="the word of q1 is to have 12 bits, and its input bits are 9"
+        UsageError, match="the word format of q1 has 12 bits, and its input bits are 9"
     ):
         bc.compile("machado-2r", input_bits={"q1": 9}, words="q1=12")
 
@@ -274,10 +274,7 @@ def test_the_width_of_a_single_word_wins_over_that_of_its_group() -> None:
         ("tau1=0..100:tread", "tau1: a range of 0 .. 100 is not symmetric about zero"),
         ("q1=grey", r"words q1 'grey': 'grey' is no code, .*did you mean 'gray'"),
         ("q1", "words 'q1': give NAME=FORMAT, such as q1=gray:12"),
-        ("q1=17", "a word has 2 to 16 bits, not '17'"),
-        ("q1=gray:twos", "two parts say its code"),
         ("q1=pi..0", r"the range 'pi..0' must rise"),
-        ("q1=a..b", "'a..b' is no range: give low..high"),
     ],
 )
 def test_an_impossible_format_of_a_word_is_refused(asked: str, said: str) -> None:
@@ -302,7 +299,7 @@ def test_a_robot_file_gives_the_formats_of_its_joints() -> None:
     assert not second.format
     demand = Demand(6).completed(inverse_dynamics_problem(robot))
     assert inverse_dynamics_problem(robot).by_input(demand.input_bits)["q1"] == 12
-    with pytest.raises(UsageError, match="in paper mode --code is that of all words"):
+    with pytest.raises(UsageError, match="--code applies to all words"):
         bc.compile(robot, 5, "paper")
 
 
@@ -310,7 +307,6 @@ def test_a_robot_file_gives_the_formats_of_its_joints() -> None:
     ("line", "said"),
     [
         ('word_code = "grey"', r"word_code: must be gray, natural, .*not 'grey'.*'gray'"),
-        ("word_bits = 17", "word_bits: must be 2 to 16, not 17"),
         ("word_zero = true", "word_zero: must be rise, tread, not True"),
     ],
 )

@@ -1,9 +1,10 @@
-"""Small robots, states and widths that the tests of words share."""
+"""Small robots, calculations on a tape, states and widths that the tests of words share."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from samples import problem_of, random_robot
 from boolcomp.base.workers import Workers
 from boolcomp.compact import widths as passes
 from boolcomp.compact.demand import Demand, Listener, ignore_progress
-from boolcomp.compact.errors import States, corners, draw
+from boolcomp.compact.errors import Sampling, States, corners, draw, measure_many
+from boolcomp.compact.limits import DIRECT
 from boolcomp.compact.noise import Model
 from boolcomp.compact.passes import CompactChoices, build, graph
 from boolcomp.compact.realisation import realise
-from boolcomp.compact.search import Descent, choose_widths
+from boolcomp.compact.search import Descent, SearchTask, choose_widths, screen, search_of
 from boolcomp.compact.sketch import (
     AngleSum,
     Powers,
@@ -28,25 +30,32 @@ from boolcomp.compact.sketch import (
     WordSum,
     quantities,
 )
-from boolcomp.compact.sketch_terms import Form, build_sketch
+from boolcomp.compact.sketch_steps import direct_sketch
+from boolcomp.compact.sketch_terms import Formulation, build_sketch
 from boolcomp.compact.widths import Checkpoint, Ledger
 from boolcomp.logic.simulation import Planes
+from boolcomp.problem.problem import Group, Input, Output, Problem, with_exact_words
+from boolcomp.problem.tape import Tape
 from boolcomp.problem.words import Interval
 from boolcomp.terms.extract import split
 from boolcomp.terms.extrema import output_amplitudes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.errors import Errors
     from boolcomp.compact.result import Built, Compact
+    from boolcomp.compact.search import Candidate, FormSearch
     from boolcomp.logic.network import Network
-    from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.tape import Straight
     from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
+
+    Floats = NDArray[np.float64]
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 
@@ -110,7 +119,7 @@ def case(
     robot: Robot | str,
     bits: int = 6,
     input_bits: Mapping[str, int] | None = None,
-    form: Form | None = None,
+    form: Formulation | None = None,
 ) -> Case:
     problem = problem_of(robot)
     steps = problem.steps(bits)
@@ -179,3 +188,82 @@ def searched(
 def built_of(terms: Terms, demand: Demand, store: Path | None = None, **choices: Any) -> Built:
     """Return what all passes of compact mode make of terms."""
     return build(terms, CompactChoices(demand, store, **choices))
+
+
+def measured(compact: Compact, count: int, seed: int) -> Errors:
+    """Return the errors of a graph on states that its search has not seen."""
+    asked = compact.demand
+    return measure_many(
+        Sampling(compact.problem, asked.input_bits, asked.bits, count, seed), compact.graph
+    )
+
+
+# Problems of calculations on a tape, and their sketches
+
+
+PI = math.pi
+X, Y, Z = ("x", -1.0, 1.0, False), ("y", 0.5, 2.0, False), ("z", -0.75, 1.25, False)
+Q, R = ("q", -PI, PI, True), ("r", -PI, PI, True)
+
+
+def reference(steps: Straight, names: Sequence[str], *arrays: Floats) -> Floats:
+    """Return the outputs of steps at the arrays of lone groups."""
+    columns = {name: array[:, 0] for name, array in zip(names, arrays, strict=True)}
+    return np.stack(steps.evaluate([columns[name] for name in steps.inputs]), axis=1)
+
+
+def tape_problem(
+    words: Sequence[tuple[str, float, float, bool]],
+    function: Callable[..., Any],
+    ranges: Sequence[tuple[float, float]] = ((-4.0, 4.0),),
+) -> Problem:
+    """Return the problem of a function over a tape."""
+    tape = Tape()
+    made = function(tape, *(tape.input(name) for name, *_ in words))
+    wires = made if isinstance(made, tuple) else (made,)
+    outputs = tuple(Output(f"u{k}", f"U{k}", Interval(*ends), "") for k, ends in enumerate(ranges))
+    steps = tape.finish([(one.name, wire) for one, wire in zip(outputs, wires, strict=True)])
+    inputs = tuple(
+        Input(name, Interval(low, high), "", Interval(low, high), Interval(low, high), angle, angle)
+        for name, low, high, angle in words
+    )
+    names = tuple(one.name for one in inputs)
+    return Problem(
+        "made", f"{inputs}{outputs}{steps}", inputs, outputs,
+        tuple(Group(name, (name,)) for name in names),
+        Group("u", tuple(one.name for one in outputs)),
+        partial(reference, steps, names), lambda: steps,
+    )  # fmt: skip
+
+
+def sketch_of(problem: Problem, bits: int = 10) -> Sketch:
+    """Return its sketch, with outputs in steps of 8 bits."""
+    steps = split(problem).steps
+    assert steps is not None
+    words = quantities(problem, {one.name: bits for one in problem.inputs})
+    return direct_sketch(problem, steps, words, problem.steps(8))
+
+
+def search_for(
+    problem: Problem, demand: Demand, rms: float, largest: float = math.inf
+) -> FormSearch:
+    """Return the search for widths that err by no more than an rms and a largest error."""
+    terms = split(problem)
+    asked = demand.completed(problem)
+    task = SearchTask(terms, asked, np.array([rms**2]), np.array([largest]))
+    return search_of(task, 0 if terms.steps is None else DIRECT)
+
+
+def first_choice(search: FormSearch) -> Candidate:
+    """Return the widths that the model chooses before anything is simulated."""
+    return screen(search.task, search.form)
+
+
+def logarithm(bits: int, *, exact: bool = True) -> Problem:
+    """Return the problem of log2(1 + x), its words exact."""
+    problem = tape_problem(
+        [("x", 0.0, 1.0, False)],
+        lambda t, x: t.function("log", x + 1.0) * (1 / math.log(2)),
+        [(0.0, 1.0)],
+    )
+    return with_exact_words(problem, {"x": bits}) if exact else problem

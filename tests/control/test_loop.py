@@ -9,22 +9,23 @@ import numpy as np
 import pytest
 from control.textbook import moved, torques
 
-from boolcomp.base import UsageError
-from boolcomp.measure import Called, Settings, Variant, exact_of, study, trajectory_of
-from boolcomp.problem import load_robot
+import boolcomp as bc
+from boolcomp.measure import Called, LoopSettings, Variant, exact_of, study, trajectory_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem import Robot
 
-ARM = load_robot("machado-2r")
+ARM = bc.load_robot("machado-2r")
 RATE = 200.0
-LAW = exact_of(ARM, Settings().loop(ARM, "computed-torque").law)
+LAW = exact_of(ARM, LoopSettings().loop(ARM, "computed-torque").law)
 
 
 def loop_of(robot: Robot = ARM, kind: Any = "computed-torque", **more: Any) -> Any:
-    return Settings(**{"rate": RATE, "bandwidth": 8.0, "damping": 0.7, **more}).loop(robot, kind)
+    return LoopSettings(**{"rate": RATE, "bandwidth": 8.0, "damping": 0.7, **more}).loop(
+        robot, kind
+    )
 
 
 def path(text: str = "sine", seconds: float = 0.5) -> Any:
@@ -160,18 +161,18 @@ def test_encoders_count_and_speeds_are_differences_of_counts(speeds: str) -> Non
 
 def test_a_drive_is_the_files_unless_it_is_said_otherwise() -> None:
     def drive(robot: Robot, **more: Any) -> tuple[Any, ...]:
-        found = Settings(**more).loop(robot, "computed-torque").drive
+        found = LoopSettings(**more).loop(robot, "computed-torque").drive
         return found.rate, found.steps, found.limits, found.speeds
 
     links = tuple(replace(one, encoder_step=0.001, torque_limit=50.0) for one in ARM.links)
     robot = replace(ARM, links=links, control_rate=500.0)
     assert drive(robot) == (500.0, (0.001, 0.001), (50.0, 50.0), "filtered")
     assert drive(ARM) == (1000.0, (0.0, 0.0), (200.0, 100.0), "exact")
-    found = drive(load_robot("scara"), encoder_bits=12, speeds="difference", rate=250)
+    found = drive(bc.load_robot("scara"), encoder_bits=12, speeds="difference", rate=250)
     assert found[1] == pytest.approx((2 * np.pi / 4096,) * 2 + (0.15 / 4096, 2 * np.pi / 4096))
-    with pytest.raises(UsageError, match="did you mean 'filtered'"):
+    with pytest.raises(bc.UsageError, match="did you mean 'filtered'"):
         drive(ARM, speeds="filterd")
-    with pytest.raises(UsageError, match="below half the control rate"):
+    with pytest.raises(bc.UsageError, match="below half the control rate"):
         drive(ARM, cutoff=500.0)
 
 
@@ -179,8 +180,8 @@ def test_a_drive_is_the_files_unless_it_is_said_otherwise() -> None:
     ("machado-2r", [2 * np.pi - 5] * 2), ("scara", [-5, -5, -5, 2 * np.pi - 5]),
 ])  # fmt: skip
 def test_joints_without_stops_go_the_short_way_round(name: str, wanted: list[float]) -> None:
-    robot = load_robot(name)
-    law, zero = Settings().loop(robot, "computed-torque").law, np.zeros((robot.joints, 1))
+    robot = bc.load_robot(name)
+    law, zero = LoopSettings().loop(robot, "computed-torque").law, np.zeros((robot.joints, 1))
     e = law.signals(zero + 2.5, zero, (zero - 2.5, zero, zero), 0.0)["e"][:, 0]
     assert e == pytest.approx(wanted)
 

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp.base import UsageError
+import boolcomp as bc
 from boolcomp.measure import (
-    Settings,
+    LoopSettings,
     exact_of,
     law_of_program,
     referred_variant,
     study,
     trajectory_of,
 )
-from boolcomp.problem import load_robot, numbered, robot_problem
+from boolcomp.problem import numbered, robot_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,15 +59,15 @@ def test_a_program_serves_the_law_that_it_was_compiled_of(
     program: Any = SimpleNamespace(
         name=name, groups=tuple(numbered(one, 2) for one in groups), returned=numbered("tau", 2)
     )
-    assert law_of_program(program, load_robot("machado-2r")) == kind
-    with pytest.raises(UsageError, match="makes 2 outputs, where scara has 4 joints"):
-        law_of_program(program, load_robot("scara"))
+    assert law_of_program(program, bc.load_robot("machado-2r")) == kind
+    with pytest.raises(bc.UsageError, match="has 2 outputs, but scara has 4 joints"):
+        law_of_program(program, bc.load_robot("scara"))
 
 
 def test_a_whole_control_law_closes_the_loop_by_itself() -> None:
-    robot = load_robot("machado-2r")
+    robot = bc.load_robot("machado-2r")
     way = trajectory_of(robot, "sine", 0.5, 200.0)
-    loops = [Settings(rate=200.0).loop(robot, kind) for kind in ("own", "computed-torque")]
+    loops = [LoopSettings(rate=200.0).loop(robot, kind) for kind in ("own", "computed-torque")]
     whole = referred_variant(robot_problem(robot, "computed-torque"))
     mine = study(loops[0], [whole], [way]).recording.q
     parts = study(loops[1], [exact_of(robot, loops[1].law)], [way]).recording.q
@@ -121,14 +121,14 @@ def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Callable[..., Re
         (("machado-2r", "-t", "pont"), 2, "no trajectory 'pont' (did you mean 'point'?)"),
         (("machado-2r", "--mode", "papr"), 2, "--mode 'papr' (did you mean 'paper'?)"),
         (("machado-2r", "--controller", "pd"), 2, "--controller 'pd'"),
-        (("machado-2r", "-o", "x.pdf"), 2, "-o x.pdf: a file that ends in"),
+        (("machado-2r", "-o", "x.pdf"), 2, "-o x.pdf: the name must end in"),
         (("machado-2r", "--friction", "some"), 2, "friction 'some'"),
-        (("machado-2r", "--rate", "0.1"), 2, "a control rate is 1 to"),
-        (("machado-2r", "--time", "-1"), 2, "a time of -1 s"),
+        (("machado-2r", "--rate", "0.1"), 2, "the control rate must be 1 to"),
+        (("machado-2r", "--time", "-1"), 2, "not -1"),
         (("machado-2r", "--tolerance", "0"), 2, "--tolerance must be above 0"),
-        (("machado-2r", "--bandwidth", "0"), 2, "a bandwidth lies above 0"),
-        (("machado-2r", "--robot", "scara"), 2, "--robot says the robot of a PROGRAM"),
-        (("machado-2r", "--time", "1e5", "--bits", "4-12"), 2, "can be simulated"),
+        (("machado-2r", "--bandwidth", "0"), 2, "the bandwidth must be above 0"),
+        (("machado-2r", "--robot", "scara"), 2, "--robot needs a PROGRAM"),
+        (("machado-2r", "--time", "1e5", "--bits", "4-12"), 2, "must have 2 to"),
         (("machado-2r", "--controller", "none.py:f"), 2, "no file 'none.py'"),
     ],
 )
@@ -146,7 +146,7 @@ def test_options_of_compilation_mean_nothing_for_a_program(run: Callable[..., Re
     stages(4)[2].save("made")
     result = run("simulate", "made", "--bits", "4")
     assert result.code == 2
-    assert "--bits means nothing here: made is a program" in result.err
+    assert "--bits has no effect: made is a compiled program" in result.err
 
 
 def test_what_cannot_be_made_is_a_row_that_says_why(run: Callable[..., Result]) -> None:
@@ -163,4 +163,4 @@ def test_a_trajectory_beyond_what_a_joint_may_do_is_warned_of(run: Callable[...,
     assert "warning" not in result.err
     result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:amplitude=2")
     assert result.code == 0
-    assert "it goes beyond velocity_range of joint 1" in result.err
+    assert "leaves velocity_range of joint 1" in result.err

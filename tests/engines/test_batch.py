@@ -47,13 +47,11 @@ def test_arrays_in_other_memory_orders_are_read_alike() -> None:
 
 SHAPES = [
     ((np.zeros(3), 0, 0), r"q has shape \(3,\): this program takes \(2,\) or \(samples, 2\)"),
-    ((np.zeros((2, 3)), 0, 0), r"q has shape \(2, 3\)"),
     ((np.zeros((1, 2, 2)), 0, 0), r"q has shape \(1, 2, 2\)"),
     ((np.zeros((4, 2)), np.zeros((5, 2)), 0), "as many samples each, not q 4, qd 5"),
-    ((0.1, 0.2, 0.3), "numbers alone do not say enough: this program has 2 joints"),
+    ((0.1, 0.2, 0.3), "numbers alone are not enough: this program has 2 joints"),
     (([[1, 2], [3]], 0, 0), "q is not an array of numbers"),
     ((["a", "b"], 0, 0), "not real numbers"),
-    (([1j, 2], 0, 0), "not real numbers"),
 ]
 
 

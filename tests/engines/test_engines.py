@@ -10,17 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_programs import stages, table_wiring
+from small_programs import same, stages, table_wiring
 from test_network import networks
 
 from boolcomp.engines import (
-    WIDTHS,
     Call,
     NativeEngine,
-    NumpyEngine,
     Wiring,
     evaluate,
     host,
+    make_engine,
     split_calls,
 )
 from boolcomp.logic import Builder
@@ -28,34 +27,23 @@ from boolcomp.logic import Builder
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.engines import Engine, Evaluation
     from boolcomp.logic import Network
 
-KINDS = ["numpy", *(str(width) for width in WIDTHS if width < 512 or host().has_ternary)]
+KINDS = ["numpy", *(str(width) for width in (512, 256, 64) if width < 512 or host().has_ternary)]
 
 
-def engine_of(wiring: Wiring, kind: str) -> Engine:
-    return NumpyEngine(wiring) if kind == "numpy" else NativeEngine(wiring, int(kind))
+def engine_of(wiring: Wiring, kind: str) -> Any:
+    return make_engine(wiring, "numpy") if kind == "numpy" else NativeEngine(wiring, int(kind))
 
 
 @cache
-def engine(kind: str, bits: int = 5) -> Engine:
+def engine(kind: str, bits: int = 5) -> Any:
     return engine_of(stages(bits)[2].wiring(), kind)
 
 
 def samples(count: int, reach: float = 1.0, seed: int = 2) -> list[NDArray[np.float64]]:
     rng = np.random.default_rng(seed)
     return [rng.uniform(-reach * s, reach * s, (count, 2)) for s in (np.pi, 1.0, 1.0)]
-
-
-def same(found: Evaluation, other: Evaluation) -> bool:
-    return (
-        found.torques.dtype == other.torques.dtype
-        and found.torques.tobytes() == other.torques.tobytes()
-        and found.words.tobytes() == other.words.tobytes()
-        and found.saturated_inputs == other.saturated_inputs
-        and found.saturated_outputs == other.saturated_outputs
-    )
 
 
 @pytest.mark.slow
@@ -108,8 +96,8 @@ def test_pieces_of_a_network_give_what_the_whole_gives(network: Network, most: i
     batch = (words,)
     split = split_calls(wiring, most)
     assert all(len(piece.nodes) <= 9 * most for piece in split.networks)
-    whole = evaluate(NumpyEngine(wiring), batch, coded=True)
-    assert same(evaluate(NumpyEngine(split), batch, coded=True), whole)
+    whole = evaluate(make_engine(wiring, "numpy"), batch, coded=True)
+    assert same(evaluate(make_engine(split, "numpy"), batch, coded=True), whole)
 
 
 @pytest.mark.slow
@@ -127,7 +115,7 @@ def test_native_and_numpy_agree_on_random_networks_whole_and_in_pieces(kind: str
     batch = (words,)
     for variant in (wiring, split_calls(wiring, 40)):
         found = evaluate(engine_of(variant, kind), batch, coded=True)
-        assert same(found, evaluate(NumpyEngine(wiring), batch, coded=True))
+        assert same(found, evaluate(make_engine(wiring, "numpy"), batch, coded=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -160,7 +148,7 @@ def test_planes_that_calls_pass_on_are_kept_as_long_as_one_of_their_names_is_rea
     )  # fmt: skip
     batch = (np.arange(64, dtype=np.uint32)[:, None],)
     found = evaluate(engine_of(wiring, kind), batch, coded=True)
-    assert same(found, evaluate(NumpyEngine(wiring), batch, coded=True))
+    assert same(found, evaluate(make_engine(wiring, "numpy"), batch, coded=True))
 
 
 @pytest.mark.slow

@@ -19,21 +19,19 @@ from boolcomp.scale import ProcessPool
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.engines import Engine
-
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 SECONDS = 60.0  # of a child, which takes some milliseconds where it does not hang
 STATES = np.random.default_rng(7).uniform(-1, 1, (3, 100_000, 2))
 
 
-def used(name: Any) -> tuple[Engine, bytes]:
+def used(name: Any) -> tuple[Any, bytes]:
     """Return an engine that has run a batch in two threads, and the results' bytes."""
     wiring = bc.compile("machado-2r", bits=6, rms_error=".43,.58").wiring()
     engine = make_engine(wiring, name, threads=2)
     return engine, results(engine)
 
 
-def results(engine: Engine) -> bytes:
+def results(engine: Any) -> bytes:
     return evaluate(engine, [*STATES], coded=False).values.tobytes()
 
 

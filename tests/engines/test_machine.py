@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.engines import NativeCode, Processor, host
+from boolcomp.engines import NativeCode, host
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +58,7 @@ def test_text_that_takes_long_is_not_made_where_its_content_is_known(folder: Pat
 def test_another_text_or_processor_has_another_entry(folder: Path) -> None:
     NativeCode(TEXT, host())
     assert not NativeCode(TEXT.replace("42", "43"), host()).cached
-    NativeCode(TEXT, Processor(host().cpu, "-avx512f"))
+    NativeCode(TEXT, replace(host(), features="-avx512f"))
     assert len(list(folder.iterdir())) == 3
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from small_programs import stages, table_wiring
+from small_programs import same, stages, table_wiring
 from targets.exported import tiny
 
 from boolcomp.base import DataError, UsageError
@@ -32,11 +32,7 @@ def states(count: int, reach: float, dtype: Any = np.float64) -> list[NDArray[An
 def agree(program: Program, arrays: list[NDArray[Any]], *, coded: bool = False) -> None:
     ask = program.evaluate_words if coded else program.evaluate
     found, other = (ask(*arrays, engine=name) for name in ("bdd", "numpy"))
-    assert found.values.dtype == other.values.dtype
-    assert found.values.tobytes() == other.values.tobytes()
-    assert found.words.tobytes() == other.words.tobytes()
-    assert found.saturated_inputs == other.saturated_inputs
-    assert found.saturated_outputs == other.saturated_outputs
+    assert same(found, other)
 
 
 @pytest.mark.slow
@@ -117,7 +113,7 @@ def test_more_outputs_than_a_word_has_bits_are_several_diagrams() -> None:
 def test_what_it_cannot_do_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     builder = Builder(23)
     wiring = table_wiring(builder.build([builder.all_of(builder.input(k) for k in range(23))] * 2))
-    with pytest.raises(UsageError, match=r"at most 22 bits.* reads 23 at once: .*--mode paper"):
+    with pytest.raises(UsageError, match=r"at most 22 input bits.* one of 23: .*--mode paper"):
         make_engine(wiring, "bdd")
     with pytest.raises(UsageError, match="walks in one process"):
         ProcessPool(stages(4)[2], engine="bdd")

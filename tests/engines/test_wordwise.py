@@ -9,65 +9,29 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_programs import same
+from targets.exported import of_graph
 from wordgraphs import interpreted, random_graph
 
 import boolcomp as bc
 from boolcomp.base import DataError, UsageError
-from boolcomp.codes import Code
-from boolcomp.compact import word_logic
-from boolcomp.engines import (
-    Call,
-    Cut,
-    NumpyEngine,
-    Port,
-    Processor,
-    Result,
-    Stop,
-    Wiring,
-    WordEngine,
-    WordLogic,
-    evaluate,
-    host,
-    make_engine,
-)
-from boolcomp.problem import Group, Interval
+from boolcomp.engines import Stop, WordEngine, evaluate, host, make_engine
+from boolcomp.problem import Interval
 from boolcomp.scale import ProcessPool
 from boolcomp.words import Angles, Bits, Heap, InputWord, Lookup, OutputWord, Scale, Turn, WordGraph
 
 if TYPE_CHECKING:
-    from boolcomp.engines import Evaluation
+    from boolcomp.engines import Wiring
 
 SAMPLES = 64 * 2 + 3
-UNIT = Interval(-1.0, 1.0)
 
 
 def wiring_of(graph: WordGraph, below: int = 0) -> Wiring:
     """Return the wiring of a graph whose input words have so many bits below those it reads."""
-    groups = (Group("x", tuple(node.name for node in graph.inputs)),)
-    ports: list[Port] = []
-    planes = 0
-    reads: list[int] = []
-    for k, node in enumerate(graph.inputs):
-        ports.append(Port(0, k, Code(UNIT, node.bits + below, "natural"), planes))
-        reads += range(planes, planes + node.bits)
-        planes += node.bits + below
-    network = word_logic(graph)
-    results = []
-    first = planes
-    for k, result in enumerate(graph.results):
-        code = Code(UNIT, result.bits, "natural")
-        results.append(Result(f"y{k}", code, first, first + result.bits))
-        first += result.bits + 1
-    logic = WordLogic(
-        graph, tuple(Cut(k, below) for k in range(len(ports))), (None,) * len(results)
-    )
-    return Wiring(
-        groups, tuple(ports), (network,), (Call(0, tuple(reads), planes),), tuple(results), first,
-        logic=logic,
-    )  # fmt: skip
+    return of_graph("graph", graph, below=below).wiring()
 
 
-def agree(graph: WordGraph, below: int, processors: list[Processor | None]) -> None:
+def agree(graph: WordGraph, below: int, processors: list[Any]) -> None:
     """Hold the engine against the digits and against planes: singles, groups, columns, words."""
     wiring = wiring_of(graph, below)
     rng = np.random.default_rng(1)
@@ -75,7 +39,7 @@ def agree(graph: WordGraph, below: int, processors: list[Processor | None]) -> N
     expected = [interpreted(graph, [int(x) >> below for x in row]) for row in words]
     wanted = np.array([made for made, _ in expected])
     saturated = sum(count for _, count in expected)
-    planes = evaluate(NumpyEngine(wiring), [words], coded=True)
+    planes = evaluate(make_engine(wiring, "numpy"), [words], coded=True)
     assert np.array_equal(planes.words, wanted)
     for processor in processors:
         engine = WordEngine(wiring, processor=processor)
@@ -158,22 +122,9 @@ def test_one_state_is_what_a_batch_of_it_is_with_all_counts() -> None:
         assert same(alone, usual)
         assert alone.values.shape == usual.values.shape
         counts += alone.saturated_inputs, alone.saturated_outputs, alone.beyond_stops
-    whole = evaluate(NumpyEngine(wiring), [states], coded=False)
+    whole = evaluate(make_engine(wiring, "numpy"), [states], coded=False)
     assert tuple(counts) == (whole.saturated_inputs, whole.saturated_outputs, whole.beyond_stops)
     assert counts.min() > 0
-
-
-def same(one: Evaluation, other: Evaluation) -> bool:
-    """Tell whether two evaluations have the same types, numbers and counts."""
-    alike = [
-        getattr(one, name) == getattr(other, name)
-        for name in ("saturated_inputs", "saturated_outputs", "beyond_stops")
-    ]
-    alike += [
-        x.dtype == y.dtype and np.array_equal(x, y)
-        for x, y in ((one.values, other.values), (one.words, other.words))
-    ]
-    return all(alike)
 
 
 PROGRAM = bc.compile("machado-2r", bits=6, rms_error=".43,.58")  # what ships
@@ -213,7 +164,7 @@ def test_threads_share_a_batch_and_change_nothing() -> None:
         evaluate(WordEngine(wiring, threads), [states], coded=False) for threads in (1, 3)
     )
     assert same(one, three)
-    assert same(one, evaluate(NumpyEngine(wiring), [states], coded=False))
+    assert same(one, evaluate(make_engine(wiring, "numpy"), [states], coded=False))
 
 
 def test_without_a_word_graph_or_in_several_processes_it_is_refused() -> None:

@@ -12,7 +12,7 @@ from targets.exported import arm, tiny
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import (
-    Cells,
+    CellCounts,
     area,
     cell_kinds,
     clock_of,
@@ -60,11 +60,11 @@ REPORT = json.dumps({
 
 
 def test_what_tools_print_is_read() -> None:
-    assert counted(cell_kinds(STAT), device("ice40")) == Cells(537, 40, 3, 2, 407)
+    assert counted(cell_kinds(STAT), device("ice40")) == CellCounts(537, 40, 3, 2, 407)
     xilinx = {"LUT1": 1, "LUT2": 2, "LUT6": 3, "INV": 4, "CARRY4": 5, "DSP48E1": 6, "FDRE": 7}
-    assert counted(xilinx, device("xilinx7")) == Cells(10, 5, 6, 0, 7)
+    assert counted(xilinx, device("xilinx7")) == CellCounts(10, 5, 6, 0, 7)
     lattice = {"LUT4": 1, "CCU2C": 2, "MULT18X18D": 3, "TRELLIS_FF": 4, "$scopeinfo": 9}
-    assert counted(lattice, device("ecp5")) == Cells(1, 2, 3, 0, 4)
+    assert counted(lattice, device("ecp5")) == CellCounts(1, 2, 3, 0, 4)
     assert longest(LTP) == 25
     assert clock_of(REPORT) == 199.8  # the slowest
     for read, text in ((cell_kinds, "{}"), (cell_kinds, "no JSON"), (longest, "nothing"),
@@ -83,12 +83,12 @@ def test_a_tool_that_fails_says_its_own_error(tmp_path: Path) -> None:
     script.write_text("#!/bin/sh\necho warm-up\necho 'ERROR: no such cell'\nexit 3\n")
     script.chmod(0o700)
     with pytest.raises(DataError, match="yosys failed: ERROR: no such cell"):
-        fpga.Tool("yosys", (str(script),), "PATH").run([], tmp_path)
+        fpga.FpgaTool("yosys", (str(script),), "PATH").run([], tmp_path)
 
 
 def test_a_tool_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="stopped after 0 s"):
-        fpga.Tool("yosys", ("/bin/sleep",), "PATH").run(["20"], tmp_path, 0.05)
+        fpga.FpgaTool("yosys", ("/bin/sleep",), "PATH").run(["20"], tmp_path, 0.05)
 
 
 def test_missing_tools_are_named_and_skipped(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -9,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from targets.exported import arm, tiny
+from targets.exported import arm, family, of_graph, tiny
+from targets.verilog import simulation
 
 from boolcomp.base.errors import DataError, UsageError
-from boolcomp.logic.synthesis import abc
+from boolcomp.logic import lutmapping
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import Sources, board, built, sources
-from boolcomp.targets.target import Options
+from boolcomp.targets.target import ExportOptions
+from boolcomp.words import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,13 +28,13 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
 
 needs_yosys = pytest.mark.skipif(
-    fpga.find("yosys") is None or fpga.find("nextpnr-ice40") is None or abc.find() is None,
+    fpga.find("yosys") is None or fpga.find("nextpnr-ice40") is None or lutmapping.find() is None,
     reason="Yosys, nextpnr-ice40 or ABC is not installed",
 )
 
 
 def made(program: Program, stages: int = 2) -> Sources:
-    return sources(program, None, board("icebreaker"), Options("gates", stages, luts=4))
+    return sources(program, None, board("icebreaker"), ExportOptions("gates", stages, luts=4))
 
 
 def simulated(found: Sources, folder: Path) -> str:
@@ -55,6 +58,30 @@ def simulated(found: Sources, folder: Path) -> str:
 def test_requests_over_the_uart_are_answered_with_the_outputs(tmp_path: Path, which: str) -> None:
     program = tiny() if which == "tiny" else arm("compact", 4)
     assert "PASS: 6 answers hold" in simulated(made(program), tmp_path)
+
+
+def summing() -> Program:
+    """Return a program of 12 bits in and 10 out."""
+    words = (InputWord("a", 9, angle=False), InputWord("b", 3, angle=False))
+    heap = Heap((Bits(0, 0, 0, negative=False), Bits(1, 0, 2, negative=True)), 5, 10)
+    return of_graph("summing", WordGraph((*words, heap), (Scale(0, 0.0),) * 3,
+                                         (OutputWord(2, 0, 10),)))  # fmt: skip
+
+
+@pytest.mark.parametrize("clocks", [4, 9])
+@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize("one", [tiny, family, summing])
+def test_the_bench_of_a_board_passes_with_its_core_and_fails_with_another(
+    one: Callable[[], Program], stages: int, clocks: int
+) -> None:
+    slow = replace(board("icebreaker"), hertz=115_200 * clocks)
+    found = sources(one(), None, slow, ExportOptions("gates", stages, luts=4 * (stages > 1)))
+    names = "boolcomp_bench", found.core, found.top, found.bench
+    assert simulation(*names).says() == "PASS: 6 answers hold, the wrong one differs"
+    wrong = re.sub(
+        r"\^|INIT\[", lambda one: "|" if one[0] == "^" else "~INIT[", found.core, count=1
+    )
+    assert simulation("boolcomp_bench", wrong, *names[2:]).says().startswith("FAIL")
 
 
 def test_a_core_with_another_table_fails_its_bench(tmp_path: Path) -> None:
@@ -96,7 +123,7 @@ def test_a_core_that_is_another_function_is_not_built() -> None:
     first = found.core.index("#(16'h") + 6
     digit = f"{int(found.core[first + 3], 16) ^ 1:x}"
     wrong = replace(found, core=found.core[: first + 3] + digit + found.core[first + 4 :])
-    with pytest.raises(DataError, match="not proved to be the program"):
+    with pytest.raises(DataError, match="not proved equivalent to the program"):
         built(wrong, board("icebreaker"))
 
 
@@ -104,5 +131,5 @@ def test_a_core_that_is_another_function_is_not_built() -> None:
 @pytest.mark.slow
 def test_a_part_that_is_too_small_is_named_with_its_size() -> None:
     small = replace(board("icebreaker"), tables=100)
-    with pytest.raises(DataError, match="has 100 look-up tables, the design takes"):
+    with pytest.raises(DataError, match="has 100 look-up tables, the design needs"):
         built(made(tiny()), small)

@@ -12,9 +12,8 @@ import pytest
 from exports import kept
 
 from boolcomp.base.errors import DataError
-from boolcomp.measure.cycles import boards
-from boolcomp.measure.cycles.boards import Design, declared
-from boolcomp.measure.cycles.rivals import BOARDS, Subject, words_design
+from boolcomp.measure import cycles as boards
+from boolcomp.measure.cycles import BOARDS, BoardDesign, Subject, declared, words_design
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +30,7 @@ def needs(name: str) -> pytest.MarkDecorator:
 EVERY = [pytest.param(name, marks=needs(name)) for name in BOARDS]
 
 
-def measure(name: str, design: Design, folder: Path) -> Any:
+def measure(name: str, design: BoardDesign, folder: Path) -> Any:
     return BOARDS[name].measure(design, folder, 100.0, "-O2")
 
 
@@ -42,7 +41,7 @@ COUNTDOWN = {
 }
 
 
-def countdown(name: str, turns: int) -> Design:
+def countdown(name: str, turns: int) -> BoardDesign:
     """Return a design that counts down in assembly."""
     body = (
         f'#include "loop.h"\nvoid loop(const loop_inputs *given, loop_outputs *made)\n{{\n'
@@ -50,7 +49,7 @@ def countdown(name: str, turns: int) -> Design:
         f"    made->done = given->turns;\n}}\n"
     )
     files = {"loop.h": declared("loop", "uint16_t", ("turns",), ("done",)), "loop.c": body}
-    return Design("loop", "loop", files, ("turns",), ("done",), "uint16_t", ((turns, turns),))
+    return BoardDesign("loop", "loop", files, ("turns",), ("done",), "uint16_t", ((turns, turns),))
 
 
 @pytest.mark.slow
@@ -82,13 +81,13 @@ def test_every_board_finds_the_words_that_are_wrong(name: str, tmp_path: Path) -
 
 def test_a_program_that_compares_nothing_is_not_believed() -> None:
     design = words_design(Subject(kept("export-formats"), 0.0, states=5)).with_a_wrong_row()
-    assert boards.told(b"... 1 5 900 12 34 .", design) == (0, 900, 12, 34)
-    assert boards.told(b"3 5 900 12 34 .", design)[0] == 2
+    assert boards.parsed_result(b"... 1 5 900 12 34 .", design) == (0, 900, 12, 34)
+    assert boards.parsed_result(b"3 5 900 12 34 .", design)[0] == 2
     for printed in (b"0 0 900 12 34 .", b"1 4 900 12 34 ."):
-        with pytest.raises(DataError, match="wrong on purpose was not found"):
-            boards.told(printed, design)
+        with pytest.raises(DataError, match="missed a word that is wrong on purpose"):
+            boards.parsed_result(printed, design)
     with pytest.raises(DataError, match="printed no result: stuck"):
-        boards.told(b"stuck", design)
+        boards.parsed_result(b"stuck", design)
 
 
 LISTING = """\
@@ -139,9 +138,9 @@ def test_instructions_take_what_the_reference_manuals_say(
     [
         (("--on", "cortex-m1"), "target 'cortex-m1' (did you mean 'cortex-m3' or 'cortex-m0'?)"),
         (("--states", "0"), "--states must be 1 to 2000, not 0"),
-        (("--deadline", "0"), "--deadline 0: more than 0, at most 3600"),
+        (("--deadline", "0"), "--deadline must be above 0 and at most 3600, not 0"),
         (("--load", "3"), "no payload 3.0"),
-        (("--robot", "puma560"), "say its robot with --robot"),
+        (("--robot", "puma560"), "give its robot with --robot"),
     ],
 )
 def test_mistakes_get_sentences(
@@ -160,7 +159,7 @@ def test_a_board_whose_tools_are_missing_is_named_with_what_installs_it(
     monkeypatch.setenv("PATH", "")
     found = run("cycles", "two", "--on", "cortex-m0,avr")
     assert found.code == 1
-    assert "two: nothing was measured: all was skipped" in found.err
+    assert "two: nothing was measured: all designs were skipped" in found.err
     assert "avr: skipped: avr-gcc, avr-size, simavr are not installed" in found.out
     assert "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm" in found.out
     document = json.loads(run("cycles", "two", "--on", "host", "--json").out)

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import boolcomp
-from boolcomp.measure.cycles import rivals
-from boolcomp.measure.cycles.boards import Design
-from boolcomp.measure.cycles.rivals import Subject
+from boolcomp.measure import bench
+from boolcomp.measure.cycles import BoardDesign, Subject
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
 
@@ -49,8 +48,8 @@ def torques(row: np.ndarray) -> tuple[float, float]:
 @needs_gcc
 @pytest.mark.slow
 def test_two_joints_by_hand_err_no_more_than_half_a_last_bit() -> None:
-    design = rivals.hand_design(two_link(), load_robot("machado-2r"), 60.0)
-    assert isinstance(design, Design)
+    design = bench.rivals("designs").hand_design(two_link(), load_robot("machado-2r"), 60.0)
+    assert isinstance(design, BoardDesign)
     assert design.rms is not None
     assert design.rms[0] < 0.43
     assert design.rms[1] < 0.519
@@ -71,7 +70,7 @@ def test_two_joints_by_hand_err_no_more_than_half_a_last_bit() -> None:
 def test_the_command_prints_a_row_a_design(
     warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("boolcomp.measure.cycles.boards.OPTIMISED", ("-O2",))
+    monkeypatch.setattr("boolcomp.measure.cycles.OPTIMISED", ("-O2",))
     boolcomp.compile("machado-2r", bits=8).save("2r")
     found = warm_run("cycles", "2r", "--on", "host", "--states", "20", "--json")
     assert found.code == 0

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.measure import tables_page, terms_page
-from boolcomp.paper import Options
+from boolcomp.paper import PlanOptions
 from boolcomp.pipeline import run_passes
-from boolcomp.problem import problem_of
-from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,17 +24,23 @@ def cells(text: str) -> list[list[str]]:
     return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
 
 
-def test_the_page_of_terms_has_a_row_for_each_with_what_it_reaches() -> None:
-    text = terms_page(split(problem_of("machado-2r", "inverse-dynamics"), "grouped"), "boolcomp …")
+def test_the_page_of_terms_has_a_row_for_each_with_what_it_reaches(
+    run: Callable[..., Result],
+) -> None:
+    run("terms", "machado-2r", "--page", "terms.html")
+    text = Path("terms.html").read_text()
     rows = {row[0]: row[1:] for row in cells(text) if row[0].startswith("T")}
     assert rows["T11"][:2] == ["(15.75 + 10 cos q2) qdd1", "25.75"]
     assert rows["T13"][3] == "qd2"  # -5 sin q2 qd2² is even in the speed alone
     assert rows["T14"][3] == "–"
 
 
-def test_the_page_of_tables_draws_the_very_bits_and_equal_tables_once() -> None:
-    entries = run_passes("machado-2r", Options(bits=4), "tables")
-    text = tables_page(entries, problem_of("machado-2r", "inverse-dynamics"), "boolcomp …")
+def test_the_page_of_tables_draws_the_very_bits_and_equal_tables_once(
+    run: Callable[..., Result],
+) -> None:
+    entries = run_passes("machado-2r", PlanOptions(bits=4), "tables")
+    run("tables", "machado-2r", "--bits", "4", "--page", "tables.html")
+    text = Path("tables.html").read_text()
     small = next(entry for entry in entries if entry.plan.term.name == "T13")
     assert small.table.inputs <= 6
     part = text[text.index("<b>T13") :]

@@ -14,10 +14,10 @@ from small_programs import cover_of, stages
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.paper import Options, program_of
+from boolcomp.paper import PlanOptions, program_of
 from boolcomp.pipeline import run_passes
 from boolcomp.problem import Interval, Link, Robot
-from boolcomp.proof import Axis, Subject, axes_of, find_worst, subject_of
+from boolcomp.proof import SearchedInput, SearchedProgram, axes_of, find_worst, subject_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +46,8 @@ def torque(q: float, qdd: float) -> float:
 @cache
 def turning() -> tuple[Robot, Program]:
     robot = pendulum(Interval(-math.pi, math.pi))
-    plan = run_passes(robot, Options(5), until="plan")
-    tables = run_passes(robot, Options(5), until="tables")
+    plan = run_passes(robot, PlanOptions(5), until="plan")
+    tables = run_passes(robot, PlanOptions(5), until="tables")
     return robot, program_of(plan, tables, [cover_of(entry) for entry in tables])
 
 
@@ -103,7 +103,9 @@ def test_only_states_count_that_a_joint_with_stops_can_reach() -> None:
     def torques(q: Floats, _: Floats, qdd: Floats) -> Floats:
         return np.asarray(table[angle.cell(q)[0], rate.cell(qdd)[0]])
 
-    subject = Subject(problem, axes_of(problem, {"q1": angle, "qdd1": rate}), (code,), torques)
+    subject = SearchedProgram(
+        problem, axes_of(problem, {"q1": angle, "qdd1": rate}), (code,), torques
+    )
     said = {(i, j): float(table[i, j]) for i in range(32) for j in range(32)}
     most, least = extremes((angle, rate), said, (Interval(-0.8, 2.1), Interval(-2.0, 2.0)))
     worst = find_worst(subject, FEW)
@@ -112,10 +114,12 @@ def test_only_states_count_that_a_joint_with_stops_can_reach() -> None:
     assert (worst.states[..., 0] <= 2.1).all()
 
 
-def hills() -> Subject:
+def hills() -> SearchedProgram:
     """Errors that count the ones of three words' cells, up to 48: no draw comes near to that."""
     robot = pendulum(Interval(0.0, 1.0))
-    axes = tuple(Axis(Interval(0.0, 1.0), Code(Interval(0.0, 1.0), 16, "natural")) for _ in "xyz")
+    axes = tuple(
+        SearchedInput(Interval(0.0, 1.0), Code(Interval(0.0, 1.0), 16, "natural")) for _ in "xyz"
+    )
     code = Code(Interval(-64.0, 64.0), 7)
 
     def torques(q: Floats, qd: Floats, qdd: Floats) -> Floats:
@@ -126,7 +130,7 @@ def hills() -> Subject:
             total = total + sum((cells >> k & 1) for k in range(16))
         return total
 
-    return Subject(problem_of(robot), axes, (code,), torques)
+    return SearchedProgram(problem_of(robot), axes, (code,), torques)
 
 
 @pytest.mark.slow
@@ -160,7 +164,7 @@ def test_the_worst_states_give_the_worst_errors_and_no_draw_a_larger_one() -> No
     rng = np.random.default_rng(1)
     drawn = rng.uniform([a.allowed.low for a in subject.axes],
                         [a.allowed.high for a in subject.axes], (50_000, 6))  # fmt: skip
-    assert (np.abs(subject.errors(drawn)).max(axis=0) < worst.most).all()
+    assert (np.abs(subject.errors(drawn)).max(axis=0) < worst.largest).all()
 
 
 @pytest.mark.slow
@@ -168,7 +172,7 @@ def test_paper_mode_errs_nowhere_more_than_its_bound() -> None:
     program = stages(4)[2]
     worst = find_worst(subject_of(program, problem_of("machado-2r")), FEW)
     steps = [torque.code.step for torque in program.outputs]
-    share = worst.most * steps / program.bound
+    share = worst.largest * steps / program.bound
     assert (share <= 1).all(), share
     assert (share > 0.5).all(), share
 
@@ -181,14 +185,14 @@ def test_a_torque_that_no_word_holds_counts_as_the_nearest_that_one_can() -> Non
         exact = [[torque(float(x[0]), float(z[0]))] for x, z in zip(q, qdd, strict=True)]
         return code.decode(code.encode(exact).words)
 
-    subject = Subject(problem, axes_of(problem, {}), (code,), torques)
-    assert find_worst(subject, 20_000).most[0] == pytest.approx(0.5, abs=1e-3)
+    subject = SearchedProgram(problem, axes_of(problem, {}), (code,), torques)
+    assert find_worst(subject, 20_000).largest[0] == pytest.approx(0.5, abs=1e-3)
 
 
 @pytest.mark.check
 def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
     worst = find_worst(subject_of(bc.compile("machado-2r", 8), problem_of("machado-2r")))
     assert worst.evaluations >= 10**7
-    assert (worst.most >= [3.6, 3.65]).all()
+    assert (worst.largest >= [3.6, 3.65]).all()
     # Proved of the words as they come; the decoder takes an eighth of a step off the second.
-    assert (worst.most <= [3.634 + 1e-3, 3.794 - 1 / 8 + 1e-3]).all()
+    assert (worst.largest <= [3.634 + 1e-3, 3.794 - 1 / 8 + 1e-3]).all()

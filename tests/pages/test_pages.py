@@ -12,10 +12,22 @@ import pytest
 from browser import specs
 from samplepage import charts, sample_page, table
 
-from boolcomp.base import charts as vega
-from boolcomp.base.charts import DARK, LIGHT, SERIES, Column, Drawing, Pen, Table, Text, unique
+from boolcomp.base import pages as vega
 from boolcomp.base.errors import UsageError
-from boolcomp.base.pages import Page, Section, page_text
+from boolcomp.base.pages import (
+    DARK,
+    LIGHT,
+    SERIES,
+    Column,
+    Drawing,
+    Page,
+    PageSection,
+    Pen,
+    Table,
+    Text,
+    page_text,
+    unique,
+)
 
 VOID = {"meta", "link", "br", "rect", "path", "line", "input"}
 
@@ -71,7 +83,7 @@ def test_what_others_wrote_is_escaped_everywhere(text: str) -> None:
 
 
 def test_a_page_without_charts_needs_no_library() -> None:
-    text = page_text(Page("plain", sections=(Section("one", (Text("word"),)),)))
+    text = page_text(Page("plain", sections=(PageSection("one", (Text("word"),)),)))
     assert len(text) < 20_000
 
 
@@ -176,3 +188,54 @@ def test_charts_keep_the_schema_of_vega_lite(place: int) -> None:
     spec["encodign"] = {}
     with pytest.raises(jsonschema.ValidationError):
         whole.from_dict(spec)
+
+
+@pytest.mark.slow
+def test_a_picture_has_all_charts_in_the_light_colours_and_the_same_bytes() -> None:
+    first = vega.picture(charts(), "svg", "All of <them>")
+    text = first.decode()
+    assert "var(" not in text
+    assert f'fill="{LIGHT["ground"]}"' in text
+    shown = re.findall(r"<text[^>]*>([^<]*)</text>", text)
+    titles = {html.escape(one.title, quote=False) for one in charts()}
+    assert {*titles, "All of &lt;them&gt;"} <= set(shown)
+    assert vega.picture(charts(), "svg", "All of <them>") == first
+    png = vega.picture(charts(), "png")
+    assert (png[:4], png == vega.picture(charts(), "png")) == (b"\x89PNG", True)
+    width = int.from_bytes(png[16:20])
+    assert width > vega.SHARPNESS * vega.ACROSS * vega.PANEL
+
+
+def test_names_to_compare_with_are_grey_and_take_no_colour_of_a_series() -> None:
+    rows = [{"x": k, "y": k, "of": name} for k in (1, 2) for name in ("a", "limit", "b")]
+    of = vega.ChartAxis("of", "", names=True, levels=("limit",))
+    at = vega.ChartAxis("x", "x", log=True, values=(1, 2))
+    chart = vega.lines(rows, at, vega.ChartAxis("y", "y"), colour_by=of, title="levels")
+    colours = dict(zip(*chart.spec["encoding"]["color"]["scale"].values(), strict=True))
+    assert colours == {
+        "a": vega.colour("c1"), "limit": vega.colour("soft"), "b": vega.colour("c2")
+    }  # fmt: skip
+    assert chart.spec["encoding"]["x"]["scale"] == {"type": "log", "nice": False}
+
+
+def test_bars_on_a_logarithmic_axis_begin_at_a_decade_below_all() -> None:
+    rows = [{"name": name, "ns": ns, "said": f"{ns} ns"} for name, ns in (("a", 0.3), ("b", 700))]
+    chart = vega.bars(
+        rows,
+        vega.ChartAxis("name", "name", names=True),
+        vega.ChartAxis("ns", "ns", log=True),
+        title="t",
+        label="said",
+    )
+    drawn, written = chart.spec["layer"]
+    assert drawn["encoding"]["x2"] == {"datum": 0.1}
+    assert drawn["encoding"]["x"]["scale"]["domainMin"] == 0.1
+    assert written["encoding"]["text"] == {"field": "said"}
+    text = vega.picture([chart], "svg").decode()
+    assert "0.3 ns" in text
+    drawings = re.findall(r'd="M0,[\d.]+h([\d.]+)v[^"]*" fill="#0072b2"', text)
+    lengths = [float(one) for one in drawings]
+    assert len(lengths) == 2
+    assert lengths[0] * math.log(700 / 0.1) == pytest.approx(
+        lengths[1] * math.log(0.3 / 0.1), rel=1e-2
+    )

@@ -15,7 +15,7 @@ from targets.exported import tiny
 
 import boolcomp as bc
 from boolcomp.base import DataWarning
-from boolcomp.problem import Angles, Group, Interval, Seen, angles_of, load_robot, robot_problem
+from boolcomp.problem import AngleInputs, Group, Interval, SeenAngles, angles_of, robot_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 ASKED = "are the angles in degrees?"
 STOPS = {"q1": Interval(-2, 2), "q2": Interval(-2, 2), "q3": None}
-ARM = Angles((Group("q", ("q1", "q2", "q3")), Group("qd", ("qd1", "qd2", "qd3"))), STOPS)
-WIDE = Angles((Group("x", ("x",)),), {"x": Interval(-40, 40)})
+ARM = AngleInputs((Group("q", ("q1", "q2", "q3")), Group("qd", ("qd1", "qd2", "qd3"))), STOPS)
+WIDE = AngleInputs((Group("x", ("x",)),), {"x": Interval(-40, 40)})
 FAR = 4 * math.pi + 0.01
 
 
-def seen(count: int, *wrong: list[float]) -> Seen:
+def seen(count: int, *wrong: list[float]) -> SeenAngles:
     """Return what is seen of samples at rest, but for the first of them."""
     q = np.zeros((count, 3))
     for row, values in enumerate(wrong):
@@ -38,39 +38,41 @@ def seen(count: int, *wrong: list[float]) -> Seen:
 
 
 def test_samples_are_counted_and_not_their_inputs() -> None:
-    assert seen(10, [3, -3, 0], [0, 2.5, 7]) == Seen(0.0, 2, 10)
-    assert seen(10, [2, -2, 9]) == Seen(0.0, 0, 10)  # on stops; one that turns
-    assert ARM.seen([np.array([3.0, 0, 0]), np.zeros((10, 3))], 10) == Seen(0.0, 10, 10)
-    assert ARM.seen([np.zeros((0, 3))] * 2, 0) == Seen()
+    assert seen(10, [3, -3, 0], [0, 2.5, 7]) == SeenAngles(0.0, 2, 10)
+    assert seen(10, [2, -2, 9]) == SeenAngles(0.0, 0, 10)  # on stops; one that turns
+    assert ARM.seen([np.array([3.0, 0, 0]), np.zeros((10, 3))], 10) == SeenAngles(0.0, 10, 10)
+    assert ARM.seen([np.zeros((0, 3))] * 2, 0) == SeenAngles()
 
 
 @pytest.mark.parametrize(("wrong", "asked"), [(1, False), (2, True)])
 def test_more_than_a_hundredth_of_the_samples_is_asked_about(wrong: int, *, asked: bool) -> None:
     found = seen(50).joined(seen(50, *[[3.0, 3.0, 0.0]] * wrong))  # in two chunks
     assert (found.outside, found.samples) == (wrong, 100)
-    told = f"{wrong} of 100 samples have angles beyond stops: {ASKED}"
+    told = f"{wrong} of 100 samples have angles beyond joint limits: {ASKED}"
     assert found.question == (told if asked else "")
 
 
 def test_angles_of_a_problem_have_their_stops() -> None:
     limited = robot_problem(with_ranges("machado-2r", q2=(-2.5, 2.5)), "gravity")
     assert angles_of(limited) == {"q1": None, "q2": Interval(-2.5, 2.5)}
-    assert "q3" not in angles_of(robot_problem(load_robot("scara"), "gravity"))  # it slides
+    assert "q3" not in angles_of(robot_problem(bc.load_robot("scara"), "gravity"))  # it slides
 
 
 def test_two_turns_are_the_most_unless_stops_are_further() -> None:
-    assert seen(1000, [0, 0, -FAR]) == Seen(FAR, 0, 1000)
-    assert "an angle of 12.58 rad is beyond two turns" in Seen(FAR, 0, 1000).question
+    assert seen(1000, [0, 0, -FAR]) == SeenAngles(FAR, 0, 1000)
+    assert "an angle of 12.58 rad is beyond two turns" in SeenAngles(FAR, 0, 1000).question
     assert seen(1000, [0, 0, FAR - 0.02]).question == ""
-    assert WIDE.seen([np.full((9, 1), 39.0)], 9) == Seen(0.0, 0, 9)
-    assert WIDE.seen([np.full((9, 1), 41.0)], 9) == Seen(41.0, 9, 9)
+    assert WIDE.seen([np.full((9, 1), 39.0)], 9) == SeenAngles(0.0, 0, 9)
+    assert WIDE.seen([np.full((9, 1), 41.0)], 9) == SeenAngles(41.0, 9, 9)
 
 
 def test_one_state_is_looked_at_as_many_are() -> None:
     for q, near in (([0.0, 1, 2], True), ([0.0, 0, 13], False), ([-2.1, 0, 0], False)):
-        assert ARM.near([q, [99.0] * 3]) == ARM.near([np.array(q), np.full(3, 99.0)]) == near
-    assert WIDE.near([1.0])
-    assert not WIDE.near([41.0])
+        assert (
+            ARM.plausible([q, [99.0] * 3]) == ARM.plausible([np.array(q), np.full(3, 99.0)]) == near
+        )
+    assert WIDE.plausible([1.0])
+    assert not WIDE.plausible([41.0])
 
 
 def questions(call: Any, *arguments: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from samples import problem_of
 
-from boolcomp.base import DataError, UsageError
+import boolcomp as bc
 from boolcomp.problem import promise_of
 
 ARM = problem_of("machado-2r")  # ±200 and ±100 N·m
@@ -42,7 +42,7 @@ def test_no_unit_makes_more_steps_of_an_error_than_there_are() -> None:
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("1", "Give a unit"), (1.0, "a number without a unit"), ("lsb", "no amount"),
+    ("1", "give a unit"), (1.0, "a number without a unit"), ("lsb", "no amount"),
     ("-1lsb", "no amount"), ("0lsb", "no amount"), ("1e9lsb", "no amount"),
     ("1.2.3lsb", "no amount"), ("", "no amount"), ("1lsb,,", "no amount"),
     ("tau1=1lsb,2lsb", "names for all amounts, or for none"),
@@ -51,13 +51,15 @@ def test_no_unit_makes_more_steps_of_an_error_than_there_are() -> None:
     ("1lsb,1lsb,1lsb", "3 values: one for all joints"),
 ])  # fmt: skip
 def test_a_text_that_says_no_error_of_the_problem_is_refused(text: Any, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(bc.UsageError, match=said):
         promised(text).steps(ARM, 8)
 
 
 def test_less_than_half_a_step_is_refused_with_the_bits_that_would_do() -> None:
-    with pytest.raises(DataError, match=r"tau1 .* 0\.7812 N·m: promise more, or give it 9 bits"):
+    with pytest.raises(
+        bc.DataError, match=r"tau1 .* 0\.7812 N·m: allow a larger error, or give it 9 bits"
+    ):
         promised("0.5Nm").check(ARM, 8)
     promised("0.5Nm").check(ARM, 9)
-    with pytest.raises(DataError, match=r"half a step, 0\.7812 N·m: promise more\Z"):
+    with pytest.raises(bc.DataError, match=r"half a step, 0\.7812 N·m: allow a larger error\Z"):
         promised("0.5lsb").check(ARM, 8)

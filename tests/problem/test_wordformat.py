@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.base import BoolcompError, UsageError, parse_number
+from boolcomp.base import parse_number
 from boolcomp.problem import CODE_KINDS, ZEROS, Interval, WordFormat, formats, with_words
 
 RANGES = st.none() | st.builds(
@@ -55,9 +55,9 @@ def test_formats_are_given_as_texts_or_by_name() -> None:
     assert formats("words", {"q1": "0..2pi:gray:12", "tau": WordFormat("twos")}) == asked
     assert formats("words", "tau=twos") == {"tau": WordFormat("twos")}
     assert formats("words", None) == {}
-    with pytest.raises(UsageError, match="words 'q1' is given twice"):
+    with pytest.raises(bc.UsageError, match="words 'q1' is given twice"):
         formats("words", ["q1=gray", "q1=12"])
-    with pytest.raises(UsageError, match="words q1: give text, such as gray"):
+    with pytest.raises(bc.UsageError, match="words q1: give text, such as gray"):
         formats("words", {"q1": 12})
 
 
@@ -76,5 +76,5 @@ def test_a_format_fits_a_range_or_a_sentence_says_why_not(
     word = bc.angle() if high == TURN else bc.word(low, high)
     problem = bc.function_problem(lambda x: bc.sin(x), {"x": word}, ["y"])  # noqa: PLW0108
     words = formats("words", {"x": asked})
-    with pytest.raises(BoolcompError, match=said) if said else nullcontext():
+    with pytest.raises(bc.BoolcompError, match=said) if said else nullcontext():
         assert str(with_words(problem, words).inputs[0].format) == asked

@@ -34,7 +34,7 @@ def worst_errors(
 
     `exact` takes states, (count, inputs), and gives outputs; `within` are places of cells.
     """
-    problem, graph, asked = compact.problem, compact.graph, compact.asked_words
+    problem, graph, asked = compact.problem, compact.graph, compact.specified_words
     read = {node.name: node.bits for node in graph.inputs}
     spans = [asked[x.name].range if x.name in asked else x.range for x in problem.inputs]
     counts = [1 << read.get(one.name, 0) for one in problem.inputs]

@@ -6,7 +6,7 @@ Shares nothing with bounds: meanings are calculated from the inputs themselves.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from boolcomp.words import InputWord, node_word
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact import Compact, Quantity
+    from boolcomp.compact import Compact
     from boolcomp.problem import Input
 
     Floats = NDArray[np.float64]
@@ -63,7 +63,7 @@ def drawn(compact: Compact, count: int, seed: int) -> States:
     return States(words, sketch.evaluate(centre), sketch.evaluate(at))
 
 
-def _places(one: Input, word: Quantity, count: int, rng: np.random.Generator) -> Floats:
+def _places(one: Input, word: Any, count: int, rng: np.random.Generator) -> Floats:
     """Return places of an input: many at ends of cells, some at those of its range."""
     x: Floats = rng.uniform(one.range.low, one.range.high, count)
     part = rng.choice([1e-6, 0.5, 1 - 1e-6], count)

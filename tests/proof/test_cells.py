@@ -13,18 +13,24 @@ from shippedarms import made as small_graph
 import boolcomp as bc
 from boolcomp.base.errors import DataError
 from boolcomp.compact.errors import word_value
-from boolcomp.compact.network import Ends, program_of_graph, word_logic
+from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
 from boolcomp.compact.result import bounds_of, explained
 from boolcomp.compact.sketch import Curve
+from boolcomp.problem.function_files import parse_function
 from boolcomp.problem.problem import with_words
 from boolcomp.problem.words import exact_sine, formats
-from boolcomp.problem.written.files import parse_function
 from boolcomp.proof.bound import balls, cells
 from boolcomp.proof.bound.balls import between, precise
-from boolcomp.proof.bound.cells import Boxes, Span, cell_bounds, cells_of
+from boolcomp.proof.bound.cells import BoxSpan, InputBoxes, cell_bounds, cells_of
 from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.meaning import Asked, AskedInput, Explained, GivenWord, ResultMeaning
+from boolcomp.proof.bound.meaning import (
+    Explained,
+    GivenWord,
+    ResultMeaning,
+    SpecifiedFunction,
+    SpecifiedInput,
+)
 from boolcomp.proof.bound.plain import beyond_ends, plain_bounds
 from boolcomp.proof.worst import subject_of
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
@@ -110,12 +116,12 @@ class Case:
             )
         )  # fmt: skip
         inputs = tuple(
-            AskedInput(name, 0.0, unit, low, high)
+            SpecifiedInput(name, 0.0, unit, low, high)
             for name, unit, (low, high) in zip("xy", self.units, self.ranges, strict=True)
         )
-        asked = Asked(self.steps, inputs, ((self.centre, self.step),))
+        asked = SpecifiedFunction(self.steps, inputs, ((self.centre, self.step),))
         result = ResultMeaning("u", "", 0, self.step, Fraction(SHIFT))
-        return Explained(self.graph, given, (result,), asked=asked)
+        return Explained(self.graph, given, (result,), specified=asked)
 
     def worst(self, seed: int) -> tuple[float, float]:
         """Return the least and the largest error at places of all cells, in steps."""
@@ -186,7 +192,7 @@ def test_less_work_gives_a_wider_bound_that_holds(monkeypatch: pytest.MonkeyPatc
 def test_a_bound_over_cells_needs_no_proof_of_heaps() -> None:
     said = Case("root", 5).explained()
     bounds = graded_bounds(said, "tight", 50)
-    assert bounds.outputs[0].of_asked
+    assert bounds.outputs[0].of_specification
     assert bounds.outputs[0].grade == "tight"
     assert bounds.unproved == ()
     assert beyond_ends(said, bounds) is bounds
@@ -215,7 +221,7 @@ def test_an_input_without_a_word_may_be_anywhere() -> None:
     )
     said = case.explained()
     given = (said.meanings[0], GivenWord("y", None, between(-2, 2), 4))
-    said = Explained(graph, given, said.results, asked=said.asked)
+    said = Explained(graph, given, said.results, specified=said.specified)
     ((low, high),) = cell_bounds(said, 200).ends
     case.ranges[1] = (-0.8, 0.95)
     least, most = case.worst(4)
@@ -251,7 +257,7 @@ def states_at_borders(compact: Compact, rng: np.random.Generator) -> Floats:
     """Return random states of which many lie on borders of cells, and a tie below them."""
     columns = []
     for one in compact.problem.inputs:
-        word, least, most = compact.asked_words[one.name], one.range.low, one.range.high
+        word, least, most = compact.specified_words[one.name], one.range.low, one.range.high
         step = (word.range.high - word.range.low) / (1 << word.bits)
         x = rng.uniform(least, most, 60_000)
         border = word.range.low + np.round((x - word.range.low) / step) * step
@@ -268,7 +274,7 @@ def test_bounds_over_cells_of_compiled_functions_are_close(name: str, tmp_path: 
     tread = [f"{word}=twos:tread" for word in ("x", "y", "u")] if "zero" in name else []
     problem = with_words(parse_function(WRITTEN[name]), formats("words", tread))
     compact, _ = small_graph(problem, tmp_path, 6, (1.5,))
-    ends = Ends((0.25,))
+    ends = WordEnds((0.25,))
     ((low, high),) = cell_bounds(explained(compact, ends), 50).ends
     network = word_logic(compact.graph)
     program = program_of_graph(problem, compact.demand, compact.graph, network, ends)
@@ -295,7 +301,7 @@ def test_a_bound_counts_a_curve_beyond_the_samples_of_its_sketch(tmp_path: Path)
     said = explained(compact, ends)
     plain = plain_bounds(said)
     found = beyond_ends(said, plain)
-    words = compact.asked_words
+    words = compact.specified_words
     there = {name: word_value(words[name], np.array([x])) for name, x in MIDDLES.items()}
     values = compact.sketch.evaluate(there)
     (step,), (output,) = compact.problem.steps(5), compact.problem.outputs
@@ -375,7 +381,7 @@ def test_values_and_secants_lie_within_what_boxes_say(name: str) -> None:
     middle, size = rng.uniform(-1, 1, (2, count)), 10.0 ** rng.uniform(-6, 0.3, (2, count))
     size[:, ::5] = 0.0
     low, high = np.clip(middle - size, -1, 1), np.clip(middle + size, -1, 1)
-    boxes = Boxes({name: Span(low[k], high[k]) for k, name in enumerate("xy")})
+    boxes = InputBoxes({name: BoxSpan(low[k], high[k]) for k, name in enumerate("xy")})
     (node,) = boxes.outputs(steps)
     slopes = [node.slopes[k] for k in range(2)]
     at_point = steps.evaluate(boxes.points)[0]
@@ -404,7 +410,7 @@ def test_values_and_secants_lie_within_what_boxes_say(name: str) -> None:
 def test_slopes_of_smooth_functions_are_not_wide_in_small_boxes() -> None:
     x = np.linspace(-0.9, 0.9, 7)
     for name in ("quotient", "logarithm", "exponential", "arcs", "waves"):
-        boxes = Boxes({one: Span(x - 1e-7, x + 1e-7) for one in "xy"})
+        boxes = InputBoxes({one: BoxSpan(x - 1e-7, x + 1e-7) for one in "xy"})
         (node,) = boxes.outputs(steps_of(FUNCTIONS[name]))
         for slope in node.slopes.values():
             assert (np.asarray(slope.high) - np.asarray(slope.low) < 1e-5).all(), name
@@ -413,9 +419,9 @@ def test_slopes_of_smooth_functions_are_not_wide_in_small_boxes() -> None:
 def test_a_box_that_ends_on_the_cut_of_atan2_has_both_of_its_sides() -> None:
     steps = steps_of(FUNCTIONS["angle"])
     ends = [np.array([-0.0, -0.5]), np.array([0.5, 0.0])]
-    (node,) = Boxes({"x": Span(np.full(2, -1.0), np.full(2, -1.0)), "y": Span(*ends)}).outputs(
-        steps
-    )
+    (node,) = InputBoxes(
+        {"x": BoxSpan(np.full(2, -1.0), np.full(2, -1.0)), "y": BoxSpan(*ends)}
+    ).outputs(steps)
     assert (np.asarray(node.value.low) <= -np.pi).all()
     assert (np.asarray(node.value.high) >= np.pi).all()
 
@@ -423,6 +429,6 @@ def test_a_box_that_ends_on_the_cut_of_atan2_has_both_of_its_sides() -> None:
 def test_a_sine_is_one_at_a_peak_alone() -> None:
     steps = steps_of(lambda x, y: bc.sin(3 * x) + 0 * y)
     ends = np.array([0.4, 0.53, 0.5235]), np.array([0.52, 0.6, 0.524])
-    boxes = Boxes({"x": Span(*ends), "y": Span(np.zeros(3), np.zeros(3))})
+    boxes = InputBoxes({"x": BoxSpan(*ends), "y": BoxSpan(np.zeros(3), np.zeros(3))})
     (node,) = boxes.outputs(steps)
     assert np.allclose(node.value.high, [exact_sine(1.56), exact_sine(1.59), 1.0], atol=1e-9)

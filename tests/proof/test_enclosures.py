@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import random
 from dataclasses import replace
@@ -13,33 +14,70 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from proof.explainedstates import drawn
+from proof.test_every_word import KINDS
 from shippedarms import built_of, made_by_name, shipped
 
 from boolcomp.base.errors import DataError
-from boolcomp.checker.plain import Plain
+from boolcomp.checker.plain import PlainBound
 from boolcomp.compact import result as module
-from boolcomp.compact.network import Ends
+from boolcomp.compact.network import WordEnds
 from boolcomp.compact.result import explained, proved
-from boolcomp.proof.bound.balls import Enclosure, about, between, exactly, of_ball
+from boolcomp.proof.bound import boxes_kernels
+from boolcomp.proof.bound.balls import (
+    BallColumns,
+    Enclosure,
+    about,
+    between,
+    exactly,
+    of_ball,
+    peaks,
+)
 from boolcomp.proof.bound.boxes import Boxing
-from boolcomp.proof.bound.boxes_kernels import evaluate, rounded
-from boolcomp.proof.bound.checked import claim_of, met_with_checker
-from boolcomp.proof.bound.graded import USUAL
+from boolcomp.proof.bound.boxes_kernels import (
+    around,
+    down,
+    evaluate,
+    middle,
+    rounded,
+    settle,
+    times,
+    up,
+    wave,
+    width,
+    word_range,
+)
+from boolcomp.proof.bound.boxes_kernels import between as ranged
+from boolcomp.proof.bound.graded import USUAL, claim_of, met_with_checker
 from boolcomp.proof.bound.groups import add_product
-from boolcomp.proof.bound.meaning import EFFORT, GivenWord, Total, TurnSum, line_of
+from boolcomp.proof.bound.meaning import EFFORT, AddendSum, Explained, GivenWord, TurnSum, line_of
+from boolcomp.proof.bound.overflow import OverflowSearch, Range, WordRanges, without_overflow
 from boolcomp.proof.bound.plain import Forward, pieces_of, plain_bounds
 from boolcomp.proof.bound.tight import NEVER, WorstLeaf, by_remainder
+from boolcomp.words.graph import (
+    Angles,
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    OutputWord,
+    PartialProducts,
+    Scale,
+    Turn,
+    WordGraph,
+)
+from boolcomp.words.simulation import simulate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.network import Ends
     from boolcomp.compact.result import Compact
     from boolcomp.proof.bound.balls import Enclosure
     from boolcomp.proof.bound.boxes import Boxed
     from boolcomp.proof.bound.meaning import Grade
+    from boolcomp.words.graph import Node
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
@@ -95,7 +133,7 @@ def test_a_ball_lies_inside() -> None:
     wide = of_ball(arb(1, 0.25))
     assert wide.ends[0] <= Fraction(3, 4)
     assert wide.ends[1] >= Fraction(5, 4)
-    with pytest.raises(ValueError, match="without ends"):
+    with pytest.raises(ValueError, match="has no enclosure"):
         of_ball(arb(1) / arb(0, 1))
 
 
@@ -122,14 +160,14 @@ def check(x: Floats, within: Enclosure, turn: float | None, what: str) -> None:
     assert x.max() <= high + slack, what
 
 
-def holds_at_every_node(given: tuple[Compact, Ends], count: int) -> None:
+def holds_at_every_node(given: tuple[Compact, WordEnds], count: int) -> None:
     """Hold what is known of every node against random states."""
     said = explained(*given)
     forward, states = Forward(said), drawn(given[0], count, 7)
     graph = said.graph
-    for place, (meaning, known) in enumerate(zip(said.meanings, forward.known, strict=True)):
+    for place, (meaning, known) in enumerate(zip(said.meanings, forward.enclosures, strict=True)):
         turns = isinstance(meaning, TurnSum) or (isinstance(meaning, GivenWord) and meaning.angle)
-        turning = meaning.turning if isinstance(meaning, Total) else 0
+        turning = meaning.turning if isinstance(meaning, AddendSum) else 0
         turn = 1.0 if turns else float(1 << turning) if turning else None
         unit = 1 / (2 * math.pi) if turns else 1.0
         middle, value = states.middles[place] * unit, states.values[place] * unit
@@ -189,7 +227,7 @@ def boxes_about(boxed: Boxed, cells: Whole, rng: np.random.Generator) -> tuple[W
     return np.maximum(first, low), np.minimum(last, high)
 
 
-def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> None:
+def holds_in_boxes(given: tuple[Compact, WordEnds], count: int, seed: int = 3) -> None:
     """Hold what is found of every sum in random boxes against states that lie in them.
 
     States say it by simulation and by the sketch, in floats.
@@ -202,20 +240,20 @@ def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> No
         boxing = Boxing(forward)
         boxed = boxing.boxed(result.meaning)
         cells = np.stack(
-            [cells_of(boxing, k, states.words, states.values) for k in boxing.asked], 1
+            [cells_of(boxing, k, states.words, states.values) for k in boxing.inputs], 1
         )
         first, last = boxes_about(boxed, cells, rng)
-        found = np.zeros((count, len(boxed.known), 6), np.int64)
+        found = np.zeros((count, len(boxed.limits), 6), np.int64)
         whole = np.arange(len(boxed.steps))
         for k in range(count):
             evaluate(
-                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, whole, found[k],
+                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.limits, whole, found[k],
                 first[k].astype(np.uint16), last[k].astype(np.uint16),
             )  # fmt: skip
         looked = 0
         for place, meaning in enumerate(said.meanings):
             slot = boxing.slot(place)
-            if slot is None or not isinstance(meaning, Total) or meaning.turning:
+            if slot is None or not isinstance(meaning, AddendSum) or meaning.turning:
                 continue
             ends = np.asarray(found[:, slot.place] * 2.0**-slot.scale, np.float64)
             exact = states.values[place]
@@ -282,6 +320,120 @@ def test_the_rounding_of_a_word_is_that_of_all_words_in_its_interval() -> None:
     assert attained > 300
 
 
+def test_boxes_leave_a_heap_the_worst_first_and_of_equal_ones_the_oldest() -> None:
+    rng = np.random.default_rng(2)
+    for count in range(1, 25):
+        keys = rng.integers(0, 5, count)
+        heap = np.zeros(count, np.int64)
+        for box in range(count):
+            boxes_kernels._sink(heap, keys, box, box)  # noqa: SLF001 (beside a sorted list)
+        out = []
+        for used in range(count, 0, -1):
+            out.append(int(heap[0]))
+            boxes_kernels._drop(heap, keys, used)  # noqa: SLF001 (beside a sorted list)
+        assert out == sorted(range(count), key=lambda box: (-keys[box], box))
+
+
+def test_whole_numbers_are_rounded_outward_and_products_lie_between_the_best_ends() -> None:
+    rng = random.Random(1)  # noqa: S311 (no secrets)
+    for _ in range(200):
+        x, shift = rng.randint(-999, 999), rng.randint(-3, 9)
+        exact = Fraction(x) / Fraction(2) ** shift
+        assert (down(x, shift), up(x, shift)) == (math.floor(exact), math.ceil(exact))
+        a, b = sorted(rng.randint(-9, 9) for _ in range(2))
+        c, d = sorted(rng.randint(-9, 9) for _ in range(2))
+        every = [x * y for x in range(a, b + 1) for y in range(c, d + 1)]
+        assert times(a, b, c, d) == (min(every), max(every))
+        first, last = sorted(rng.randint(0, 300) for _ in range(2))
+        zeros = [(x & -x, x) for x in range(first + 1, last + 1)]
+        if zeros:
+            assert middle(np.int64(first), np.int64(last)) == max(zeros)[1]
+        assert width(np.int64(first), np.int64(last)) == (first ^ last).bit_length()
+
+
+def test_ranges_of_entries_are_the_least_and_the_largest_of_them() -> None:
+    rng, store = np.random.default_rng(3), BallColumns()
+    entries = rng.integers(-99, 99, (2, 16))
+    store.plain(np.zeros(5, np.int64), np.zeros(5, np.int64))
+    start = store.ranges(entries.min(axis=0), entries.max(axis=0))
+    columns = store.columns
+    for first, last in product(range(16), range(40)):
+        if first <= last:
+            held = np.take(entries, range(first, last + 1), axis=1, mode="wrap")
+            ends = int(held.min()), int(held.max())
+            assert last > 15 or ranged(*columns, start, 16, first, last) == ends
+            for turns in (-32, 0, 16):
+                assert around(*columns, start, 16, first + turns, last + turns) == ends
+
+
+def test_a_wave_between_places_is_at_an_end_or_at_a_peak() -> None:
+    rng, store = np.random.default_rng(4), BallColumns()
+    values = np.round(50 * np.cos(np.arange(32) / 32 * 4 * np.pi) + rng.integers(0, 9, 32))
+    values = values.astype(np.int64)
+    high = peaks(values.astype(object))
+    places = np.array([*values, *high])
+    start = store.plain(places, places)
+    for first in range(-40, 40, 3):
+        for last in range(first, first + 32):
+            held = np.take(values, range(first, last + 1), mode="wrap")
+            found = wave(store.columns[0], start, 32, len(high), first, last)
+            assert found == (held.min(), held.max())
+
+
+def test_words_values_and_errors_say_of_each_other_what_is_possible() -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(60):
+        word, exact, error = (np.sort(rng.integers(-6, 7, 2)) for _ in range(3))
+        possible = [
+            (x, y, x - y)
+            for x, y in product(range(word[0], word[1] + 1), range(exact[0], exact[1] + 1))
+            if error[0] <= x - y <= error[1]
+        ]
+        slots = np.array([[*word, *exact, *error]])
+        settle(slots, 0)
+        if possible:
+            ends = [end for each in zip(*possible, strict=True) for end in (min(each), max(each))]
+            assert slots[0].tolist() == ends
+        assert (slots[0, ::2] <= slots[0, 1::2]).all()
+        bits, shift = 4, 2
+        first, last = word_range(4 * slots, 0, bits, shift)
+        inside = [k for k in range(16) if 4 * slots[0, 0] <= (2 * k - 15) * 2 <= 4 * slots[0, 1]]
+        assert (first, last) == ((inside[0], inside[-1]) if inside else (0, 15))
+
+
+BOXES = {
+    "an arm": "b7af0ef92177",
+    "stops": "0bae0ec2bdcd",
+    "a sum times a sum": "ae49cd521a79",
+    "words wider than ranges": "141f7938a1da",
+    "a curve of a sum": "bc80a0322af5",
+    "a sum of angles": "dff1f7ea91e0",
+    "no angle": "1e31de4d0f0d",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_what_is_found_in_boxes_is_as_narrow_as_it_always_was(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 1000)
+    said, rng = explained(KINDS[name].made(), WordEnds()), np.random.default_rng(1)
+    forward, digest = Forward(said), hashlib.sha256()
+    for result in said.results:
+        boxed = Boxing(forward).boxed(result.meaning)
+        whole, found = np.arange(len(boxed.steps)), np.zeros((len(boxed.limits), 6), np.int64)
+        for _ in range(12):
+            ends = np.sort(
+                rng.integers(boxed.first, np.array(boxed.last) + 1, (2, len(boxed.first))), 0
+            )
+            evaluate(
+                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.limits, whole, found,
+                *np.sort(ends, axis=0).astype(np.uint16),
+            )  # fmt: skip
+            digest.update(found.tobytes())
+    assert digest.hexdigest()[:12] == BOXES[name]
+
+
 # Products, cells and their worst
 
 
@@ -325,21 +477,21 @@ def test_equal_contributions_have_one_remainder() -> None:
 def test_every_output_has_the_tighter_end_of_both_bounds() -> None:
     built = built_of("machado-2r", 8)
     said = explained(built.compact, built.ends)
-    own, plain = plain_bounds(said), Plain(claim_of(said))
-    shown = proved(built.compact, built.ends, {}, "plain", 1)
+    own, plain = plain_bounds(said), PlainBound(claim_of(said))
+    shown = proved(built.compact, built.ends, "plain", 1)
     assert shown is not None
     for k, (one, alone) in enumerate(zip(shown.outputs, own.outputs, strict=True)):
         low, high = plain.error(plain.claim.outputs[k], k).ends
         assert (one.low, one.high) == (max(low, alone.low), min(high, alone.high))
         assert one.steps < 0.96 * alone.steps
-        assert built.worst.most[k] <= one.steps
+        assert built.worst.largest[k] <= one.steps
 
 
 @pytest.mark.check
 def test_only_heaps_that_neither_bound_proves_are_named() -> None:
     built = built_of("elbow-3r", 8)
     said = explained(built.compact, built.ends)
-    own, plain = plain_bounds(said), Plain(claim_of(said))
+    own, plain = plain_bounds(said), PlainBound(claim_of(said))
     assert own.unproved
     assert plain.overflow
     every = tuple(range(len(said.graph.nodes)))
@@ -356,16 +508,134 @@ def test_bounds_that_exclude_each_other_are_refused() -> None:
         met_with_checker(said, replace(own, outputs=tuple(away)))
 
 
-@pytest.mark.parametrize(("grade", "effort", "booked", "asked"), [
-    (None, None, {}, ("tight", USUAL)), (None, 50, {}, ("tight", 50)),
-    ("tight", None, {}, ("tight", EFFORT)), ("plain", None, {}, ("plain", EFFORT)),
-    ("tables", 7, {}, ("tables", 7)), (None, None, {9: (0, 1)}, ("plain", EFFORT)),
+@pytest.mark.parametrize(("grade", "effort", "asked"), [
+    (None, None, ("tight", USUAL)), (None, 50, ("tight", 50)),
+    ("tight", None, ("tight", EFFORT)), ("plain", None, ("plain", EFFORT)),
+    ("tables", 7, ("tables", 7)),
 ])  # fmt: skip
 def test_the_grade_and_effort_that_are_asked_for_are_used(
-    grade: Grade | None, effort: int | None, booked: dict[int, tuple[int, int]],
-    asked: tuple[str, int], monkeypatch: pytest.MonkeyPatch,
+    grade: Grade | None, effort: int | None, asked: tuple[str, int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     built, seen = built_of("machado-2r", 4), []
     monkeypatch.setattr(module, "bounds_of", lambda *given: seen.append(given[1:3]))
-    assert proved(built.compact, built.ends, booked, grade, effort) is None
+    assert proved(built.compact, built.ends, grade, effort) is None
     assert seen == [asked]
+
+
+# Heaps have bits enough, or are named: beside sums of all words that there are
+
+ENOUGH = 100_000_000  # words of boxes
+WIDE = 30  # bits of a heap that holds every sum here
+WORDS = (InputWord("q", 5, angle=True), InputWord("x", 4, angle=False),
+          InputWord("y", 4, angle=False))  # fmt: skip
+
+
+def heap_graph(nodes: Sequence[Node]) -> WordGraph:
+    """Return a graph of these inputs and nodes, the last of which is a heap and the output."""
+    every = (*WORDS, *nodes)
+    result = OutputWord(len(every) - 1, 0, every[-1].bits)
+    return WordGraph(every, (Scale(0, 0.0),) * len(every), (result,))
+
+
+def random_heaps(seed: int) -> WordGraph:
+    """Return a random graph: sums of angles, tables, and two heaps, one within the other."""
+    rng = np.random.default_rng(seed)
+    turns = (Turn(0, int(rng.integers(2, 6)), int(rng.integers(0, 3)), bool(rng.integers(2))),
+             Turn(0, 5, 0, bool(rng.integers(2))))  # fmt: skip
+    angle = Angles(turns, int(rng.integers(32)), 5)
+    entries = tuple(int(x) for x in rng.integers(0, 32, 32))
+    masked = tuple(int(x) for x in rng.integers(0, 16, 8))
+    tables = (Lookup(3, 5, entries, 5), Lookup(0, 4, masked, 4, mask=0b1011))
+    one = (Bits(4, 1, int(rng.integers(3)), bool(rng.integers(2))),
+           PartialProducts(1, int(rng.integers(2)), 5, 0, int(rng.integers(-4, 2)),
+                           bool(rng.integers(2))))  # fmt: skip
+    inner = Heap(one, int(rng.integers(0, 40)), 12)
+    other = (Bits(6, 2, 0, bool(rng.integers(2))), Bits(3, 1, 1, bool(rng.integers(2))),
+             PartialProducts(4, 1, 2, 1, int(rng.integers(-3, 3)), bool(rng.integers(2))),
+             PartialProducts(6, 3, 2, 0, int(rng.integers(-5, 2)), negative=False))  # fmt: skip
+    return heap_graph((angle, *tables, inner, Heap(other, int(rng.integers(100)), WIDE)))
+
+
+def sums(graph: WordGraph, low: Sequence[int], high: Sequence[int]) -> Whole:
+    """Return the output's heap for all words of a box."""
+    axes = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
+    grid = np.meshgrid(*axes, indexing="ij")
+    given = {n.name: axis.reshape(-1) for n, axis in zip(WORDS, grid, strict=True)}
+    return np.asarray(simulate(graph, given).words[:, 0], np.int64)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_sums_of_all_words_of_a_box_lie_in_its_range(seed: int) -> None:
+    graph, rng = random_heaps(seed), np.random.default_rng(seed)
+    ranges = WordRanges(graph, len(graph.nodes) - 1)
+    full = [1 << node.bits for node in WORDS]
+    ends = np.sort(rng.integers(0, np.array(full)[:, None, None], (3, 12, 2)), axis=2)
+    ends[:, 0] = [(0, size - 1) for size in full]
+    ends[:, 1, 1] = ends[:, 1, 0]  # a single word
+    found = ranges.sum({k: Range(ends[k, :, 0], ends[k, :, 1]) for k in range(3)})
+    for k in range(12):
+        all_of_it = sums(graph, ends[:, k, 0].tolist(), ends[:, k, 1].tolist())
+        assert found.low[k] <= all_of_it.min()
+        assert all_of_it.max() <= found.high[k]
+
+
+def added(bits: int, constant: int) -> WordGraph:
+    """Return a graph that adds a product and two tables of one angle, which never are both large.
+
+    No product is discarded.
+    """
+    entries = tuple(range(16))
+    tables = (Lookup(0, 4, entries, 4), Lookup(0, 4, entries[::-1], 4))
+    parts = (Bits(3, 0, 1, negative=False), Bits(4, 0, 1, negative=False),
+             PartialProducts(1, 0, 2, 0, 0, negative=False))  # fmt: skip
+    return heap_graph((*tables, Heap(parts, constant, bits)))
+
+
+def claimed(bits: int, constant: int) -> Explained:
+    """Return such a graph of which nothing is said but what its heap is more than its parts."""
+    return Explained(added(bits, constant), (), ())
+
+
+def test_a_heap_is_proved_exactly_where_no_word_overflows_it() -> None:
+    full = [(1 << node.bits) - 1 for node in WORDS]
+    every = sums(added(WIDE, 0), (0, 0, 0), full)
+    given = {k: (0, last) for k, last in enumerate(full)}
+    lowest, highest = -int(every.min()), 255 - int(every.max())
+    assert lowest < highest
+    for constant in range(lowest - 2, highest + 3):
+        search = OverflowSearch(claimed(8, constant), 5, given, ENOUGH)
+        assert search.fits() == (lowest <= constant <= highest), constant
+
+
+def test_words_that_no_input_has_do_not_overflow_a_heap() -> None:
+    full = [(1 << node.bits) - 1 for node in WORDS]
+    every = sums(added(WIDE, 0), (0, 0, 0), full)
+    constant = 256 - int(every.max())  # the largest sum just does not fit
+    given = {k: (0, last) for k, last in enumerate(full)}
+    assert not OverflowSearch(claimed(8, constant), 5, given, ENOUGH).fits()
+    assert not OverflowSearch(claimed(8, 0), 5, given, 0).fits()  # too few boxes
+    assert OverflowSearch(claimed(8, constant), 5, {**given, 1: (1, full[1] - 1)}, ENOUGH).fits()
+
+
+@pytest.mark.check
+def test_a_heap_of_the_elbow_that_overflows_is_named() -> None:
+    built = built_of("elbow-3r", 8)
+    said = explained(built.compact, built.ends)
+    plain = plain_bounds(said)
+    assert plain.unproved
+    assert not without_overflow(said, plain).unproved
+    graph, place = built.compact.graph, plain.unproved[0]
+    heap = graph.nodes[place]
+    assert isinstance(heap, Heap)
+    nodes = list(graph.nodes)
+    nodes[place] = replace(heap, constant=heap.constant + (1 << heap.bits) // 16)
+    other = replace(built.compact, graph=WordGraph(tuple(nodes), graph.scales, graph.results))
+    moved = explained(other, built.ends)
+    assert without_overflow(moved, plain_bounds(moved)).unproved == (place,)
+    rng = np.random.default_rng(5)  # and it does overflow: at ends of ranges, that is
+    given = {n.name: rng.integers(0, 1 << n.bits, 200_000) for n in graph.inputs}
+    for node in graph.inputs:
+        if not node.angle:
+            given[node.name] = rng.choice([0, (1 << node.bits) - 1], 200_000)
+    assert simulate(other.graph, given).wrapped == (place,)

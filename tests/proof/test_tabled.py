@@ -18,14 +18,15 @@ from small_programs import stages
 
 from boolcomp.codes import Code
 from boolcomp.logic.simulation import TruthTable
-from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.plan import PlanOptions, make_plan
 from boolcomp.paper.program import error_bound, explained, plan_subject, proven
 from boolcomp.paper.tables import quantised
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.sources import problem_of
 from boolcomp.problem.words import Interval
-from boolcomp.proof.bound.fields import (
+from boolcomp.proof.bound.tabled import (
     ReadWord,
+    bound_of,
     entries_of,
     function_of,
     largest,
@@ -33,7 +34,6 @@ from boolcomp.proof.bound.fields import (
     on_grid,
     order_of,
 )
-from boolcomp.proof.bound.tabled import bound_of
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms.extract import split
 
@@ -51,7 +51,7 @@ UNIT = Fraction(1, 1 << 12)
 @cache
 def plan_of(name: str, bits: int) -> Plan:
     """Return the plan of an arm that ships."""
-    return make_plan(split(problem_of(name)), Options(bits))
+    return make_plan(split(problem_of(name)), PlanOptions(bits))
 
 
 @cache
@@ -129,12 +129,12 @@ def test_bounds_are_close_to_what_climbing_finds(name: str, bits: int, ratio: fl
 def test_bounds_of_programs_are_above_and_near_what_climbing_finds(rounding: str) -> None:
     plan, _, program = stages(4)
     if rounding == "faithful":
-        options = Options(4, rounding="faithful")
+        options = PlanOptions(4, rounding="faithful")
         plan = make_plan(split(problem_of("machado-2r")), options)
         assert sum(map(error_bound, plan.outputs)) > sum(program.bound)
     found = find_worst(subject_of(program, plan.problem), 50_000)
     steps = [output.code.step for output in program.outputs]
-    most, bounds = found.most * steps, np.array([error_bound(one) for one in plan.outputs])
+    most, bounds = found.largest * steps, np.array([error_bound(one) for one in plan.outputs])
     assert (most <= bounds).all()
     assert (bounds <= 1.5 * most).all()
 
@@ -150,7 +150,7 @@ def test_bounds_of_arms_with_stops_hold(
 ) -> None:
     problem = inverse_dynamics_problem(random_limited(joints, seed))
     signs: Any = place if code == "gray" else "inside"
-    plan = make_plan(split(problem), Options(bits, code, signs=signs, sums=place))
+    plan = make_plan(split(problem), PlanOptions(bits, code, signs=signs, sums=place))
     found = find_worst(plan_subject(plan), 4000, seed=seed)
     for output, (high, low) in zip(plan.outputs, found.errors, strict=True):
         bound = proven(output, effort=1)
@@ -163,7 +163,7 @@ def test_bounds_hold_where_a_torque_saturates() -> None:
     problem = problem_of("machado-2r")
     narrow = [replace(one, range=Interval(-40.0, 40.0)) for one in problem.outputs]
     small = replace(problem, outputs=tuple(narrow))
-    plan = make_plan(split(small), Options(4))
+    plan = make_plan(split(small), PlanOptions(4))
     found = find_worst(plan_subject(plan), 20_000)
     assert (quantised(plan, small.draw(2000, 1)).saturated) > 100
     for output, (high, low) in zip(plan.outputs, found.errors, strict=True):
@@ -198,6 +198,16 @@ def test_a_wrong_entry_is_in_the_bound() -> None:
         moved = 2 * abs(values[row]) / output.code.step
         assert after.steps >= before.steps + moved - 1.6
         assert moved > 1.7 or term.code.bits < 4
+
+
+def test_tables_of_up_to_so_many_input_bits_are_made_for_a_bound_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    output = plan_of("machado-2r", 4).outputs[0]
+    most = max(sum(word.inputs for word in term.read) for term in output.terms)
+    for limit, whole in ((most, True), (most - 1, False)):
+        monkeypatch.setattr("boolcomp.paper.program.MADE", limit)
+        assert all(term.table is not None for term in explained(output).terms) == whole
 
 
 def test_every_choice_of_free_bits_counts() -> None:

@@ -9,16 +9,24 @@ import numpy as np
 import pytest
 from samples import problem_of, terms_of
 
-from boolcomp.base import Folder, UsageError
-from boolcomp.measure import Question, documents, draw_samples, error_rows, report_rows, text_table
-from boolcomp.paper import Options, Store, make_plan
-from boolcomp.problem import Interval, load_robot
+import boolcomp as bc
+from boolcomp.base import Folder
+from boolcomp.measure import (
+    ReportRequest,
+    documents,
+    draw_samples,
+    error_rows,
+    report_rows,
+    text_table,
+)
+from boolcomp.paper import CoverStore, PlanOptions, make_plan
+from boolcomp.problem import Interval
 from boolcomp.twolevel import Recipe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROBOT = load_robot("machado-2r")
+ROBOT = bc.load_robot("machado-2r")
 TORQUES = terms_of(ROBOT)
 PROBLEM = TORQUES.problem
 
@@ -36,7 +44,7 @@ def test_samples_are_seeded_and_within_the_ranges() -> None:
     assert np.abs(q).max() <= np.pi
     assert np.abs(qdd).max() <= 1
     assert one.count == 500
-    with pytest.raises(UsageError, match="samples must be 1 to 20000000, not 0"):
+    with pytest.raises(bc.UsageError, match="samples must be 1 to 20000000, not 0"):
         draw_samples(PROBLEM, 0)
 
 
@@ -44,7 +52,7 @@ def test_samples_are_seeded_and_within_the_ranges() -> None:
 @pytest.mark.parametrize("bits", [4, 8, 12])
 def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None:
     samples = draw_samples(PROBLEM, 20_000)
-    for row in error_rows(make_plan(TORQUES, Options(bits=bits)), samples):
+    for row in error_rows(make_plan(TORQUES, PlanOptions(bits=bits)), samples):
         assert row.total.max <= row.bound
         assert 0.3 < row.total.rms / row.lsb < 0.7
         assert row.own.rms < row.total.rms
@@ -53,13 +61,13 @@ def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None
 
 @pytest.mark.slow
 def test_a_reason_stands_in_the_rows_of_its_own_torque_alone(tmp_path: Path) -> None:
-    plan = make_plan(TORQUES, Options(bits=8))
+    plan = make_plan(TORQUES, PlanOptions(bits=8))
     widths = {k: max(t.input_bits for t in one.terms) for k, one in enumerate(plan.outputs, 1)}
     assert widths[1] != widths[2]  # else the test says nothing
-    question = Question(
+    question = ReportRequest(
         bits=(8,), extra=(0,), recipe=Recipe("isop"), widest=min(widths.values()), evaluations=100
     )
-    rows = report_rows(draw_samples(PROBLEM, 100), question, Store((Folder(tmp_path),)))
+    rows = report_rows(draw_samples(PROBLEM, 100), question, CoverStore((Folder(tmp_path),)))
     for row in rows:
         assert row.products is None
         assert bool(row.note) == (widths[row.place] > question.widest)
@@ -67,15 +75,15 @@ def test_a_reason_stands_in_the_rows_of_its_own_torque_alone(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_bounds_far_above_what_was_found_are_said_to_be() -> None:
-    row, other = error_rows(make_plan(TORQUES, Options(bits=4)), draw_samples(PROBLEM, 200))
+    row, other = error_rows(make_plan(TORQUES, PlanOptions(bits=4)), draw_samples(PROBLEM, 200))
     row = replace(row, worst=2.0, evaluations=10, bound=3.98, proved=3.98)
     other = replace(other, worst=1.0, evaluations=10, bound=7.12, proved=7.12)
     assert documents([row])[0]["bound_over_found"] == pytest.approx(1.99)
-    assert text_table([row], 200).endswith("not proved; bounds are proved")
-    said = "; what is proved is up to 7.1 times the worst found"
-    assert text_table([row, other], 200).endswith(said)
+    assert text_table([row], 200).endswith("(not proved); bound: proved")
+    said = "; proved bounds are up to 7.1 times the largest error found"
+    assert text_table([row, other], 200).endswith(f"(not proved); bound: proved{said}")
     useless = replace(other, bound=float("inf"))
-    assert text_table([useless], 200).endswith(f"not proved{said}")
+    assert text_table([useless], 200).endswith(f"(not proved){said}")
     unknown = replace(other, proved=float("inf")), replace(other, worst=None)
     assert [one["bound_over_found"] for one in documents(unknown)] == [None, None]
     assert "times" not in text_table(unknown, 200)
@@ -83,9 +91,9 @@ def test_bounds_far_above_what_was_found_are_said_to_be() -> None:
 
 @pytest.mark.parametrize("splits", [0, 1, 2, 3, 6])
 def test_torques_have_no_bias_however_terms_repeat(splits: int) -> None:
-    arm = load_robot("machado-2r")
+    arm = bc.load_robot("machado-2r")
     link = replace(arm.links[0], torque=Interval(-12.0, 12.0))
     pendulum = replace(arm, name="pendulum", links=(link,))
-    plan = make_plan(terms_of(pendulum), Options(bits=6, splits=splits, guard_bits=2))
+    plan = make_plan(terms_of(pendulum), PlanOptions(bits=6, splits=splits, guard_bits=2))
     for row in error_rows(plan, draw_samples(problem_of(pendulum), 200_000, seed=2)):
         assert abs(row.total.mean) < 0.02 * row.lsb

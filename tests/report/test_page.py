@@ -11,14 +11,19 @@ import numpy as np
 import pytest
 from samples import problem_of, terms_of
 
-from boolcomp.base.charts import Pen
 from boolcomp.base.errors import DataError, UsageError
-from boolcomp.base.pages import Fact
+from boolcomp.base.pages import Fact, Pen
 from boolcomp.base.store import user_cache
-from boolcomp.measure.report import rows as kept
-from boolcomp.measure.report.page import Asked, Written, read_beside, report_page, shown_rows
-from boolcomp.measure.report.rows import Surveyor, draw_samples, error_rows
-from boolcomp.paper.plan import Options, make_plan
+from boolcomp.measure import report as kept
+from boolcomp.measure.report import Surveyor, draw_samples, error_rows
+from boolcomp.measure.report_page import (
+    PageFacts,
+    ReportFolder,
+    read_beside,
+    report_page,
+    shown_rows,
+)
+from boolcomp.paper.plan import PlanOptions, make_plan
 from boolcomp.paper.tables import quantised
 from boolcomp.problem.robot.library import load_robot
 
@@ -27,17 +32,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.report.page import Pictured
+    from boolcomp.measure.report_page import Pictured
 
 ROBOT = load_robot("machado-2r")
 TERMS = terms_of(ROBOT)
 PROBLEM = problem_of(ROBOT)
 SAMPLES = draw_samples(PROBLEM, 3000)
-ASKED = Asked("2r <&>", (Fact("command", "boolcomp report"),), 3000, 0)
+ASKED = PageFacts("2r <&>", (Fact("command", "boolcomp report"),), 3000, 0)
 
 
 def measured(bits: int, pictured: Pictured) -> None:
-    plan = make_plan(TERMS, Options(bits=bits))
+    plan = make_plan(TERMS, PlanOptions(bits=bits))
     seen: list[NDArray[np.float64]] = []
     rows = error_rows(plan, SAMPLES, seen=seen.append)
     rows = tuple(replace(row, program_luts=100 * 3**bits) for row in rows)
@@ -50,7 +55,7 @@ def measured(bits: int, pictured: Pictured) -> None:
 
 @pytest.fixture(scope="module", name="pictured")
 def two_word_lengths() -> Pictured:
-    from boolcomp.measure.report.page import Pictured
+    from boolcomp.measure.report_page import Pictured
 
     made = Pictured(Surveyor(SAMPLES))
     for bits in (4, 5):
@@ -60,7 +65,7 @@ def two_word_lengths() -> Pictured:
 
 def test_errors_that_are_seen_are_those_that_rows_sum_up(pictured: Pictured) -> None:
     seen: list[NDArray[np.float64]] = []
-    rows = error_rows(make_plan(TERMS, Options(bits=4)), SAMPLES, seen=seen.append)
+    rows = error_rows(make_plan(TERMS, PlanOptions(bits=4)), SAMPLES, seen=seen.append)
     for row, column in zip(rows, seen[0].T, strict=True):
         assert np.abs(column).max() * row.lsb == pytest.approx(row.total.max)
     look = pictured.looks[0]
@@ -87,19 +92,19 @@ def test_a_page_says_first_what_was_asked_what_came_out_and_what_it_means(
     assert "2r &lt;&amp;&gt;" in text
     row = shown_rows(pictured.rows)[0]
     assert f"{row.program_luts}" in text
-    assert "no input within its range errs by more than" in text
+    assert "for all inputs within their ranges" in text
     assert text == report_page(ASKED, pictured)
 
 
 @pytest.mark.check
 def test_what_is_done_lies_in_the_folder_when_a_report_is_interrupted(tmp_path: Path) -> None:
-    written = Written(tmp_path, ASKED)
+    written = ReportFolder(tmp_path, ASKED)
     with contextlib.suppress(KeyboardInterrupt), written.of(SAMPLES, None, (4, 5, 6)) as pictured:
         measured(4, pictured)
         measured(5, pictured)  # too soon after to be written
         raise KeyboardInterrupt
     text = (tmp_path / "report.html").read_text()
-    assert "interrupted, or is still being made. Not begun: 6 bits." in text
+    assert "interrupted, or is not finished yet. Not started: 6 bits." in text
     assert {row["bits"] for row in json.loads((tmp_path / "report.json").read_text())["rows"]} == {
         4
     }
@@ -113,13 +118,13 @@ def test_the_worst_of_a_plan_is_sought_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    plan = make_plan(TERMS, Options(bits=4))
+    plan = make_plan(TERMS, PlanOptions(bits=4))
     first = kept.worst_of_plan(plan, 4_000)
     monkeypatch.setattr(kept, "find_worst", lambda *_, **__: pytest.fail("sought again"))
     again = kept.worst_of_plan(plan, 4_000)
     assert np.array_equal(first.errors, again.errors)
     assert first.evaluations == again.evaluations
-    other = make_plan(TERMS, Options(bits=5))
+    other = make_plan(TERMS, PlanOptions(bits=5))
     with pytest.raises(pytest.fail.Exception):
         kept.worst_of_plan(other, 4_000)
     with pytest.raises(pytest.fail.Exception):
@@ -133,7 +138,7 @@ def test_a_worst_that_the_plan_does_not_have_is_sought_again(
     from boolcomp.base.store import sealed, unsealed
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    plan = make_plan(TERMS, Options(bits=4))
+    plan = make_plan(TERMS, PlanOptions(bits=4))
     first = kept.worst_of_plan(plan, 4_000)
     (path,) = user_cache(kept.FOLDER).iterdir()
     found = json.loads(unsealed(path.read_text()))
@@ -171,8 +176,8 @@ CODES = [{"term": "T11", "bits": 5, "code": "gray", "inputs": 9, "gray mid-rise"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("document", "title", "figure"),
-    [(BENCH, "Beside rivals: p, 8 bits", "8.25"), (AREA, "What it takes of FPGAs", "514"),
-     (CODES, "Which code is best", "12")],
+    [(BENCH, "Comparison with rivals: p, 8 bits", "8.25"), (AREA, "FPGA cells", "514"),
+     (CODES, "Codes of words", "12")],
     ids=["bench", "area", "codes"],
 )  # fmt: skip
 def test_what_others_measured_is_shown_beside(

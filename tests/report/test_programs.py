@@ -9,7 +9,7 @@ import pytest
 from samples import problem_of
 from small_programs import stages
 
-from boolcomp.base import UsageError
+import boolcomp as bc
 from boolcomp.measure import documents, draw_samples, error_rows, program_rows
 
 
@@ -43,5 +43,5 @@ def test_an_unknown_bound_is_null_in_json() -> None:
 def test_a_payload_that_was_not_compiled_is_refused() -> None:
     _, _, program = stages(5)
     samples = draw_samples(problem_of("machado-2r"), 10, seed=1)
-    with pytest.raises(UsageError, match="no payload 3"):
+    with pytest.raises(bc.UsageError, match="no payload 3"):
         program_rows(program, samples, payload=3.0)

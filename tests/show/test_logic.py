@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 from browser import needs_chromium
 from exports import expected, kept, words_of
-from hypothesis import given
-from hypothesis import strategies as st
 from showpages import (
     DRAWN,
     READY,
@@ -28,7 +26,7 @@ from showpages import (
 from small_programs import stages
 
 import boolcomp
-from boolcomp.measure import data, in_script, program_page, straight_function
+from boolcomp.measure import program_page, straight_function
 from boolcomp.problem import Tape, with_exact_words
 
 if TYPE_CHECKING:
@@ -180,18 +178,3 @@ def test_joints_are_where_geometry_has_them(tmp_path: Path) -> None:
     tip = elbow + 0.8 * np.stack([np.cos(both), np.sin(both)], axis=1)
     assert np.allclose(found[:, 12:14], elbow, atol=1e-12)  # of joint 2: its place
     assert np.allclose(found[:, 18:20], tip, atol=1e-12)
-
-
-@given(st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.integers(), max_size=3))
-def test_values_in_a_script_element_read_back_and_end_nothing(value: object) -> None:
-    text = data(value)
-    assert "<" not in text
-    assert not {"\u2028", "\u2029"} & set(text)
-    assert json.loads(text) == value
-
-
-@pytest.mark.parametrize("text", ["// </script><script>alert(1)", "// <!-- <script>", "</SCRIPT"])
-def test_no_text_ends_a_script_element(text: str) -> None:
-    found = in_script(text).lower()
-    assert "</script" not in found
-    assert "<!--" not in found

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.measure import minimised, minterms
-from boolcomp.twolevel import holds
+from boolcomp.measure import minimised
 
 functions = st.integers(1, 4).flatmap(
     lambda n: st.tuples(st.just(n), st.lists(st.sampled_from("01-"), min_size=2**n, max_size=2**n))
@@ -21,11 +20,19 @@ def sets(values: list[str]) -> tuple[list[int], list[int]]:
     return on, free
 
 
+def minterms(cube: str) -> set[int]:
+    """Return the words that a cube holds, by its definition."""
+    return {
+        k
+        for k in range(1 << len(cube))
+        if all(x in {"-", y} for x, y in zip(cube, f"{k:0{len(cube)}b}", strict=True))
+    }
+
+
 def primes_of(inputs: int, allowed: set[int]) -> set[str]:
     """All cubes within a function of which none lies within a larger one: the definition."""
     cubes = {
-        "".join(cube): frozenset(k for k in range(1 << inputs) if holds("".join(cube), k))
-        for cube in product("01-", repeat=inputs)
+        "".join(cube): frozenset(minterms("".join(cube))) for cube in product("01-", repeat=inputs)
     }
     inside = {cube: points for cube, points in cubes.items() if points <= allowed}
     return {
@@ -48,7 +55,7 @@ def test_no_set_of_primes_that_covers_is_smaller(case: tuple[int, list[str]]) ->
     inputs, values = case
     on, free = sets(values)
     steps = minimised(inputs, on, free)
-    held = [set(minterms(prime)) for prime in steps.primes]
+    held = [minterms(prime) for prime in steps.primes]
     assert set(on) <= set().union(*(held[p] for p in steps.cover))
     for fewer in combinations(held, max(0, len(steps.cover) - 1)):
         if len(steps.cover):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from exports import kept
 
+import boolcomp as bc
 from boolcomp.measure import arm_steps, effects_of, shown_trajectory
-from boolcomp.problem import load_robot
 from boolcomp.words import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 
 JOINTS = [("q", ("q1", "q2")), ("qd", ("qd1", "qd2")), ("qdd", ("qdd1", "qdd2"))]
@@ -58,7 +58,7 @@ def test_speeds_and_accelerations_are_the_derivatives_of_positions() -> None:
 
 @pytest.mark.parametrize("robot", ["puma560", "scara", "stanford"])
 def test_an_elbow_lies_along_the_axis_and_a_from_the_next_joint(robot: str) -> None:
-    arm = load_robot(robot)
+    arm = bc.load_robot(robot)
     posture = np.linspace(0.3, 1.1, arm.joints)
     steps = arm_steps(arm)
     columns = {f"q{k}": x for k, x in enumerate(posture, 1)}

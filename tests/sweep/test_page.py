@@ -8,7 +8,7 @@ import pytest
 import sweepcells
 from browser import needs_chromium, specs
 
-from boolcomp.scale import Failure, Spec, State, page, parse_spec
+from boolcomp.scale import Failure, Spec, SweepState, page, parse_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,13 +19,13 @@ pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
 
 
 @pytest.fixture(name="swept", scope="module")
-def some_results() -> tuple[Spec, State]:
+def some_results() -> tuple[Spec, SweepState]:
     """Return a sweep of two robots; one cell failed, of one nothing is proved."""
     spec = parse_spec({
         "name": "two arms", "robots": ["machado-2r", "puma560"], "functions": "gravity",
         "bits": [4, 6, 8], "payloads": [0, 1], "effort": 0,
     })  # fmt: skip
-    state = State()
+    state = SweepState()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweepcells, "PAUSE", 0)
         for place, cell in enumerate(spec.cells):
@@ -39,7 +39,7 @@ def some_results() -> tuple[Spec, State]:
 
 
 @pytest.mark.slow
-def test_charts_hold_the_numbers_of_the_cells(swept: tuple[Spec, State]) -> None:
+def test_charts_hold_the_numbers_of_the_cells(swept: tuple[Spec, SweepState]) -> None:
     spec, state = swept
     nodes, errors, _, _, bounds, rms, *_ = specs(page(spec, state))  # of two robots each
     points = {(row["bits"], row["series"], row["nodes"]) for row in nodes["data"]["values"]}
@@ -57,7 +57,7 @@ def test_charts_hold_the_numbers_of_the_cells(swept: tuple[Spec, State]) -> None
 
 @pytest.mark.slow
 def test_failures_stand_with_their_sentence_and_nothing_is_left_unescaped(
-    swept: tuple[Spec, State],
+    swept: tuple[Spec, SweepState],
 ) -> None:
     text = page(*swept)
     assert "Failures: 1" in text
@@ -66,9 +66,9 @@ def test_failures_stand_with_their_sentence_and_nothing_is_left_unescaped(
     assert "11 of 12" in text
 
 
-def test_a_sweep_without_a_result_is_a_page_too(swept: tuple[Spec, State]) -> None:
+def test_a_sweep_without_a_result_is_a_page_too(swept: tuple[Spec, SweepState]) -> None:
     spec, state = swept
-    text = page(spec, State(failed=state.failed))
+    text = page(spec, SweepState(failed=state.failed))
     assert "0 of 12" in text
     assert not specs(text)
 
@@ -76,7 +76,7 @@ def test_a_sweep_without_a_result_is_a_page_too(swept: tuple[Spec, State]) -> No
 @needs_chromium
 @pytest.mark.check
 def test_the_page_fits_a_phone_and_nothing_serious_is_found(
-    window: Window, swept: tuple[Spec, State], tmp_path: Path
+    window: Window, swept: tuple[Spec, SweepState], tmp_path: Path
 ) -> None:
     path = tmp_path / "results.html"
     path.write_text(page(*swept))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.base import DataError, UsageError
-from boolcomp.problem import load_robot
-from boolcomp.scale import parse_spec, read_spec
+import boolcomp as bc
+from boolcomp.scale import parse_spec
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from conftest import Result
 
 USUAL: dict[str, Any] = {"robots": ["machado-2r"], "effort": 0}
 
@@ -43,7 +45,7 @@ def test_every_axis_changes_the_key_of_a_cell_and_so_does_what_all_share() -> No
 
 
 def test_a_key_is_of_what_a_robot_is_and_not_of_where_its_file_lies(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(str(load_robot("machado-2r")))
+    (tmp_path / "mine.toml").write_text(str(bc.load_robot("machado-2r")))
     own = parse_spec({**USUAL, "robots": ["mine.toml"]}, folder=tmp_path).cells[0]
     shipped = parse_spec(USUAL).cells[0]
     assert (own.label, own.key) == ("mine.toml", shipped.key)
@@ -77,12 +79,12 @@ def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Pa
     (tmp_path / "square.toml").write_text(FUNCTION)
     (tmp_path / "wrong.toml").write_text(FUNCTION.replace("x*x", "x*z"))
     for document, said in (
-        ({"function_files": "square.toml", "payloads": 1}, "payloads are of robots"),
+        ({"function_files": "square.toml", "payloads": 1}, "payloads apply to robots only"),
         ({"robots": "square.toml"}, "is a function file: name it in function_files"),
         ({"function_files": "wrong.toml"}, r"wrong.toml:\d+: outputs.y.expression: .*z"),
         ({"function_files": ["square.toml", "./square.toml"]}, "the same one"),
     ):
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(bc.UsageError, match=said):
             parse_spec(document, folder=tmp_path)
 
 
@@ -97,11 +99,11 @@ def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Pa
         ({"exports": ["verilg"]}, "did you mean 'verilog'"),
         ({"proof": "tigt"}, "did you mean 'tight'"),
         ({"bits": []}, "bits is empty"),
-        ({"bits": [4, 4]}, "4 stands there twice"),
+        ({"bits": [4, 4]}, "4 is listed twice"),
         ({"bits": ["4"]}, "give a whole number"),
         ({"bits": [99]}, "bits are 2 to 16, not 99"),
         ({"errors": ["1"]}, "errors"),
-        ({"errors": ["1lsb"], "rms_errors": [0.5]}, "give one of them"),
+        ({"errors": ["1lsb"], "rms_errors": [0.5]}, "give either errors"),
         ({"payloads": [-1]}, "machado-2r"),
         ({"payloads": [[1, 1]]}, "all unlike"),
         ({"functions": ["inverse-kinematics"], "robots": ["stanford"]}, "stanford, inverse-kin"),
@@ -111,15 +113,16 @@ def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Pa
     ],
 )
 def test_what_is_wrong_is_said_with_what_is_allowed(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(bc.UsageError, match=said):
         parse_spec({**USUAL, **given})
 
 
-def test_a_file_without_robots_and_one_that_is_none_are_sentences(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.toml"
-    path.write_text("bits = [4]\n")
-    with pytest.raises(DataError, match=r"sweep.toml: it names no robots"):
-        read_spec(path)
-    path.write_text("bits = [4\n")
-    with pytest.raises(DataError, match="not a TOML file"):
-        read_spec(path)
+def test_a_file_without_robots_and_one_that_is_none_are_sentences(
+    run: Callable[..., Result],
+) -> None:
+    for text, said in (
+        ("bits = [4]\n", "sweep.toml: it names no robots"), ("bits = [4\n", "not a TOML file"),
+    ):  # fmt: skip
+        Path("sweep.toml").write_text(text)
+        result = run("sweep", "sweep.toml", "-o", "out")
+        assert (result.code, said in result.err) == (1, True)

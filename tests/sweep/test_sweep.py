@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -16,18 +17,8 @@ import sweepcells
 from sweepcells import DEADLY, REFUSED, contents, spec
 from waiting import until
 
-from boolcomp.base import WorkerLostError, executor
-from boolcomp.scale import (
-    Folder,
-    State,
-    canonical,
-    compute,
-    digest_of,
-    read_spec,
-    state_of,
-    write_tables,
-)
-from boolcomp.scale import sweep as runs
+from boolcomp.base import WorkerLostError
+from boolcomp.scale import compute, parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,18 +32,19 @@ SCRIPT = str(Path(sweepcells.__file__))
 @pytest.fixture(autouse=True)
 def quick_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute cells that cost nothing; they are known by their module to workers."""
-    monkeypatch.setattr(runs, "compute", sweepcells.quick)
-    monkeypatch.setattr("boolcomp.scale.sweep_page.page", lambda *_: "drawn elsewhere")
+    monkeypatch.setattr("boolcomp.scale.sweep.compute", sweepcells.quick)
+    monkeypatch.setattr(sweepcells, "PAUSE", 0)
+    monkeypatch.setattr("boolcomp.scale.sweep.page", lambda *_: "drawn elsewhere")
 
 
-def swept(path: Path, folder: Path, where: str = "here", *, retry: bool = False) -> State:
-    """Run a sweep as the command does."""
-    found, kept = read_spec(path), Folder(folder)
-    state = state_of(found.cells, kept, retry=retry)
-    with executor(where) as pool:
-        runs.run(found.cells, kept, pool, state)
-    write_tables(found, state, folder)
-    return state
+@pytest.fixture(name="swept")
+def sweeping(run: Callable[..., Result]) -> Callable[..., Any]:
+    """Return what runs a sweep, and gives what the command prints as JSON."""
+
+    def swept(path: Path, folder: Path, *more: str) -> Any:
+        return json.loads(run("sweep", str(path), "-o", str(folder), "--json", *more).out)
+
+    return swept
 
 
 def started(*arguments: str) -> subprocess.Popen[bytes]:
@@ -68,27 +60,31 @@ def done(folder: Path) -> int:
 
 
 @pytest.mark.check
-def test_two_processes_give_the_bytes_of_this_one(tmp_path: Path) -> None:
+def test_two_processes_give_the_bytes_of_this_one(
+    swept: Callable[..., Any], tmp_path: Path
+) -> None:
     path = spec(tmp_path, bits=[*BITS, REFUSED], functions=("gravity", "inertia"))
     swept(path, tmp_path / "one")
-    swept(path, tmp_path / "two", "processes:2")
+    swept(path, tmp_path / "two", "--processes", "2")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     tables = 2 + sum(find_spec(name) is not None for name in ("pyarrow", "vl_convert"))
     assert len(contents(tmp_path / "one")) == 12 + 12 + 2 + tables  # cells, exports, failed
 
 
-def test_what_is_done_is_not_computed_again(tmp_path: Path) -> None:
+def test_what_is_done_is_not_computed_again(swept: Callable[..., Any], tmp_path: Path) -> None:
     path = spec(tmp_path, bits=[4, 5])
-    assert swept(path, tmp_path / "out").made == 2
+    assert swept(path, tmp_path / "out")["made"] == 2
     before = contents(tmp_path / "out")
-    assert swept(path, tmp_path / "out").made == 0
+    assert swept(path, tmp_path / "out")["made"] == 0
     assert contents(tmp_path / "out") == before
-    assert swept(spec(tmp_path, bits=[4, 5, 6]), tmp_path / "out").made == 1
+    assert swept(spec(tmp_path, bits=[4, 5, 6]), tmp_path / "out")["made"] == 1
 
 
 @pytest.mark.parametrize("kind", ["cells", "exports"])
 @pytest.mark.parametrize("how", ["cut", "changed", "gone"])
-def test_what_is_damaged_is_made_anew(tmp_path: Path, kind: str, how: str) -> None:
+def test_what_is_damaged_is_made_anew(
+    swept: Callable[..., Any], tmp_path: Path, kind: str, how: str
+) -> None:
     path = spec(tmp_path, bits=[4, 5])
     swept(path, tmp_path / "out")
     before = contents(tmp_path / "out")
@@ -98,27 +94,30 @@ def test_what_is_damaged_is_made_anew(tmp_path: Path, kind: str, how: str) -> No
         victim.unlink()
     else:
         victim.write_bytes(data[:-9] if how == "cut" else data.replace(b"1", b"2").upper())
-    assert swept(path, tmp_path / "out").made == 1
+    assert swept(path, tmp_path / "out")["made"] == 1
     assert contents(tmp_path / "out") == before
 
 
 @pytest.mark.parametrize("kind", ["cells", "failed", "costs"])
 @pytest.mark.parametrize("text", ["[" * 100_000, "[]", '{"seconds": 1e999, "stored": 0}'])
 def test_what_is_nested_too_deep_or_no_object_is_made_anew(
-    tmp_path: Path, kind: str, text: str
+    swept: Callable[..., Any], tmp_path: Path, kind: str, text: str
 ) -> None:
     path = spec(tmp_path, bits=[4, REFUSED])
     swept(path, tmp_path / "out")
     before = contents(tmp_path / "out")
     for victim in (tmp_path / "out" / kind).iterdir():
         victim.write_text(text)
-    assert swept(path, tmp_path / "out").made == (kind == "cells")
+    assert swept(path, tmp_path / "out")["made"] == (kind == "cells")
     assert contents(tmp_path / "out") == before
-    assert len(Folder(tmp_path / "out").costs()) == (kind != "costs")
+    costs = [one.read_text() for one in (tmp_path / "out" / "costs").iterdir()]
+    assert (text in costs) == (kind == "costs")
 
 
 @pytest.mark.parametrize("kind", ["cells", "costs"])
-def test_a_pipe_in_place_of_a_file_is_replaced(tmp_path: Path, kind: str) -> None:
+def test_a_pipe_in_place_of_a_file_is_replaced(
+    swept: Callable[..., Any], tmp_path: Path, kind: str
+) -> None:
     path = spec(tmp_path, bits=[4, REFUSED])
     swept(path, tmp_path / "out")
     before = contents(tmp_path / "out")
@@ -126,7 +125,7 @@ def test_a_pipe_in_place_of_a_file_is_replaced(tmp_path: Path, kind: str) -> Non
     victim.unlink()
     os.mkfifo(victim)
     reader = os.open(victim, os.O_RDONLY | os.O_NONBLOCK)  # or writing to it would wait for ever
-    swept(path, tmp_path / "out", retry=True)
+    swept(path, tmp_path / "out", "--retry")
     assert os.read(reader, 9) == b""
     os.close(reader)
     assert contents(tmp_path / "out") == before
@@ -134,45 +133,50 @@ def test_a_pipe_in_place_of_a_file_is_replaced(tmp_path: Path, kind: str) -> Non
 
 @pytest.mark.parametrize("result", [[], {}, {"files": []}])
 def test_what_is_no_result_is_made_anew_whatever_it_is_sealed_with(
-    tmp_path: Path, result: Any
+    swept: Callable[..., Any], tmp_path: Path, result: Any
 ) -> None:
     path = spec(tmp_path, bits=[4])
     swept(path, tmp_path / "out")
     before = contents(tmp_path / "out")
     (victim,) = (tmp_path / "out" / "cells").iterdir()
     asked = json.loads(victim.read_text())["asked"]
-    seal = digest_of(canonical([asked, result]).encode())
+    sealed = json.dumps([asked, result], sort_keys=True, separators=(",", ":"))
+    seal = hashlib.sha256(sealed.encode()).hexdigest()
     victim.write_text(json.dumps({"asked": asked, "result": result, "sha256": seal}))
-    assert swept(path, tmp_path / "out").made == 1
+    assert swept(path, tmp_path / "out")["made"] == 1
     assert contents(tmp_path / "out") == before
 
 
 def test_failures_are_kept_apart_and_tried_again_only_if_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    swept: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = spec(tmp_path, bits=[4, REFUSED])
     state = swept(path, tmp_path / "out")
-    assert (state.made, state.failed[1].why) == (1, "no such logic")
+    assert (state["made"], state["failed"][0]["why"]) == (1, "no such logic")
     assert done(tmp_path / "out") == 1
     monkeypatch.setattr(sweepcells, "REFUSED", 0)
-    assert swept(path, tmp_path / "out").made == 0
-    assert swept(path, tmp_path / "out", retry=True).made == 1
+    assert swept(path, tmp_path / "out")["made"] == 0
+    assert swept(path, tmp_path / "out", "--retry")["made"] == 1
     assert not list((tmp_path / "out" / "failed").iterdir())
 
 
 @pytest.mark.check
-def test_a_cell_that_kills_its_workers_fails_alone_and_is_tried_again(tmp_path: Path) -> None:
+def test_a_cell_that_kills_its_workers_fails_alone_and_is_tried_again(
+    swept: Callable[..., Any], run: Callable[..., Result], tmp_path: Path
+) -> None:
+    swept(spec(tmp_path, bits=BITS), tmp_path / "out")  # what cells take is known: they go together
     path = spec(tmp_path, bits=[DEADLY, *BITS])
-    state = swept(path, tmp_path / "out", "processes:2")
-    assert state.made == len(BITS)
-    assert "worker processes died" in state.failed[0].why
-    assert state_of(read_spec(path).cells, Folder(tmp_path / "out")).left == [0]
+    path.write_text(path.read_text() + "payloads = [1, 2]\n")
+    state = swept(path, tmp_path / "out", "--processes", "2")
+    assert state["made"] == 2 * len(BITS)
+    assert ["worker processes died" in one["why"] for one in state["failed"]] == [True] * 2
+    assert "2 cells left" in run("sweep", str(path), "-o", "out", "--dry-run").out
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("processes", "number"), [("1", signal.SIGINT), ("2", signal.SIGKILL)])
 def test_a_sweep_that_was_ended_in_the_middle_goes_on_and_gives_the_same_bytes(
-    tmp_path: Path, processes: str, number: signal.Signals
+    swept: Callable[..., Any], tmp_path: Path, processes: str, number: signal.Signals
 ) -> None:
     path, out = spec(tmp_path, bits=BITS), tmp_path / "out"
     with pytest.MonkeyPatch.context() as patch:
@@ -185,14 +189,14 @@ def test_a_sweep_that_was_ended_in_the_middle_goes_on_and_gives_the_same_bytes(
         assert (command.returncode, said) == (130, b"boolcomp: interrupted\n")
     kept = done(out)
     assert 2 <= kept < len(BITS)
-    assert swept(path, out).made == len(BITS) - kept
+    assert swept(path, out)["made"] == len(BITS) - kept
     swept(path, tmp_path / "whole")
     assert contents(out) == contents(tmp_path / "whole")
 
 
-def test_a_worker_of_another_version_says_so_and_computes_nothing(tmp_path: Path) -> None:
-    cell = read_spec(spec(tmp_path, bits=[4])).cells[0]
-    with pytest.raises(WorkerLostError, match=r"it is asked by one of 0\.0\.1 abc"):
+def test_a_worker_of_another_version_says_so_and_computes_nothing() -> None:
+    (cell,) = parse_spec({"robots": "machado-2r", "functions": "gravity", "bits": 4}).cells
+    with pytest.raises(WorkerLostError, match=r"the caller has 0\.0\.1 abc"):
         compute(cell, ["0.0.1", "abc"])
 
 
@@ -201,17 +205,17 @@ def test_a_dry_run_lists_the_cells_and_computes_none(
 ) -> None:
     command = run("sweep", str(spec(tmp_path, bits=[4, 5])), "-o", "out", "--dry-run")
     assert "machado-2r, gravity, 5 bits" in command.out
-    assert "2 cells left; how long that takes is not known" in command.out
+    assert "2 cells left; no time estimate" in command.out
     assert not Path("out").exists()
 
 
 @pytest.mark.parametrize(
     ("where", "said", "workers", "seconds"),
     [
-        (["--processes", "2"], "of one core, about 60 s on 2 of them", 2, 60.0),
-        (["--cluster", "local:3"], "of one core, about 50 s on 3 of them", 3, 50.0),
-        (["--cluster", "tcp://head:8786"], "about 2 min of one core", None, None),
-        ([], "about 2 min of one core", 1, 110.0),
+        (["--processes", "2"], "on one core, about 60 s on 2 cores", 2, 60.0),
+        (["--cluster", "local:3"], "on one core, about 50 s on 3 cores", 3, 50.0),
+        (["--cluster", "tcp://head:8786"], "about 2 min on one core", None, None),
+        ([], "about 2 min on one core", 1, 110.0),
     ],
 )
 def test_a_dry_run_says_how_long_what_is_left_takes_where_it_would_run(

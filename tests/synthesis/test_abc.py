@@ -11,8 +11,7 @@ import pytest
 from synthesis.networks import random_network
 from waiting import PATIENCE, until
 
-from boolcomp.logic import SCRIPTS, Tool, find, parse_blif, render, run
-from boolcomp.logic.synthesis import abc
+from boolcomp.logic import SCRIPTS, AbcTool, find, parse_blif, render, run
 
 needs_abc = pytest.mark.skipif(find() is None, reason="there is no ABC here")
 
@@ -26,16 +25,16 @@ def scratch_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
-def fake(tmp_path: Path, body: str) -> Tool:
+def fake(tmp_path: Path, body: str) -> AbcTool:
     """Return a program that takes the place of ABC."""
     path = tmp_path / "fake-abc"
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(0o755)
-    return Tool(path, "a test")
+    return AbcTool(path, "a test")
 
 
 def no_abc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abc, "find_spec", lambda _: None)
+    monkeypatch.setattr("boolcomp.logic.lutmapping.find_spec", lambda _: None)
     monkeypatch.setenv("PATH", "")
 
 
@@ -62,7 +61,7 @@ def test_an_abc_on_the_path_is_found_where_there_is_no_wheel(
     no_abc(monkeypatch)
     path = fake(tmp_path, "").path.rename(tmp_path / "berkeley-abc")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert find() == Tool(path, "PATH")
+    assert find() == AbcTool(path, "PATH")
 
 
 def test_a_hanging_abc_is_stopped_with_its_children(tmp_path: Path, scratch: Path) -> None:
@@ -87,10 +86,10 @@ def test_a_child_that_abc_leaves_behind_is_stopped(tmp_path: Path, scratch: Path
     ("body", "status", "sentence"),
     [
         ("echo hello; exit 3", "crashed", "ABC ended with exit code 3: hello"),
-        ("kill -ABRT $$", "crashed", "ABC died by signal 6"),
+        ("kill -ABRT $$", "crashed", "ABC crashed with signal 6"),
         ("echo 'std::bad_alloc'; exit 1", "memory", "ABC needed more than 2048 MiB"),
         ("echo '** cmd error: unknown command'", "refused", "ABC refused a command"),
-        ("kill -XCPU $$", "timeout", "used up its processor time"),
+        ("kill -XCPU $$", "timeout", "exceeded its processor time"),
     ],
 )
 def test_a_failing_abc_is_a_sentence(
@@ -103,7 +102,7 @@ def test_a_failing_abc_is_a_sentence(
 
 
 def test_a_program_that_cannot_be_started_is_a_sentence(tmp_path: Path) -> None:
-    outcome = run(Tool(tmp_path / "none", "nowhere"), [], {}, [], deadline=PATIENCE)
+    outcome = run(AbcTool(tmp_path / "none", "nowhere"), [], {}, [], deadline=PATIENCE)
     assert outcome.status == "crashed"
 
 

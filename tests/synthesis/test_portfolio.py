@@ -14,11 +14,11 @@ from boolcomp.logic import (
     SynthesisRecipe,
     abc_networks,
     diagram_networks,
+    lutmapping,
     matches,
     synthesise,
     synthesise_all,
 )
-from boolcomp.logic.synthesis import abc
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +52,7 @@ def test_a_second_synthesis_reads_what_the_first_one_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = synthesise(sine(5, 6), QUICK, tmp_path)
-    monkeypatch.setattr("boolcomp.logic.synthesis.tables._made", None)
+    monkeypatch.setattr("boolcomp.logic.synthesis._made", None)
     assert synthesise(sine(5, 6), QUICK, tmp_path) == first
 
 
@@ -106,6 +106,24 @@ def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(
     assert note.startswith("ABC ended with exit code 9")
 
 
+def test_all_batches_of_networks_are_tried_and_none_that_went_well_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = (
+        "while read -r command file; do\n"
+        'case "$command" in\n'
+        'read_blif) read_from="$file"; test "$file" = 4.blif && exit 9;;\n'
+        'write_blif) cp "$read_from" "$file";;\n'
+        "esac\ndone < script.abc\nexit 0"
+    )
+    monkeypatch.setattr(lutmapping, "BATCH", 2)
+    starts = [diagram_networks(product(2))[0]] * 13
+    found, note = abc_networks(fake(tmp_path, body), starts, 30)
+    assert [len(results) for results in found] == [0 if k == 4 else 3 for k in range(13)]
+    assert note.startswith("ABC ended with exit code 9")
+    assert "; " not in note
+
+
 def test_wrong_results_of_abc_are_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +135,7 @@ def test_wrong_results_of_abc_are_not_taken(
         "done < script.abc\nexit 0"
     )
     tool = fake(tmp_path, body)
-    monkeypatch.setattr(abc, "find", lambda: tool)
+    monkeypatch.setattr("boolcomp.logic.lutmapping.find", lambda: tool)
     made = synthesise(product(2), SynthesisRecipe(effort="high"))
     assert matches(made.network, product(2)).holds
     assert "results were wrong" in made.note

@@ -65,11 +65,14 @@ def family() -> Program:
 
 
 def of_graph(
-    name: str, graph: WordGraph, meanings: Sequence[str] = (), output: str = "y"
+    name: str, graph: WordGraph, meanings: Sequence[str] = (), output: str = "y", below: int = 0
 ) -> Program:
-    """Return a program of one graph: natural words, one output after another."""
+    """Return a program of one graph: natural words, one output after another.
+
+    Words of inputs have so many bits below those that the graph reads.
+    """
     unit = Interval(-1.0, 1.0)
-    codes = [Code(unit, node.bits, "natural") for node in graph.inputs]
+    codes = [Code(unit, node.bits + below, "natural") for node in graph.inputs]
     inputs = tuple(CodedInput(n.name, c) for n, c in zip(graph.inputs, codes, strict=True))
     names = [f"{output}{k or ''}" for k in range(len(graph.results))]
     outputs = tuple(

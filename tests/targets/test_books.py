@@ -1,24 +1,53 @@
-"""Signals of modules of words: what joins, and what is kept by its name."""
+"""Signals of modules of words, stages of networks, expressions of code: part by part."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, combinations, product
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthesis.networks import networks
 
+from boolcomp.logic.network import CONSTANTS, Builder
+from boolcomp.targets import expressions
+from boolcomp.targets.expressions import ConstantNumber, Moved, Name, Padded, low, moved
+from boolcomp.targets.gates import Pin, flip_flops, stages_of
 from boolcomp.targets.rtl import (
-    Addend,
+    BitwiseXor,
     Books,
     Fixed,
     Flipped,
+    OddProduct,
     Piece,
-    Sum,
+    SignalAddend,
+    SignalSum,
+    StagePlan,
+    TableLookup,
     Wires,
     Word,
+    delay,
+    in_parts,
     joined,
+    reads,
+    staged,
     summed,
+    width,
+    wires_of,
 )
-from boolcomp.targets.target import VERILOG, Names
+from boolcomp.targets.scripts import Python
+from boolcomp.targets.target import VERILOG, Names, Port
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.logic.network import Network
 
 
 def test_empty_pieces_do_not_keep_neighbours_apart() -> None:
@@ -46,7 +75,9 @@ def test_a_signal_is_kept_by_its_own_name_until_it_is_a_word_of_the_graph(
     about: tuple[str, ...], *, first: bool, kept: bool
 ) -> None:
     books = Books(Names(VERILOG))
-    added = Sum((Addend((Wires("a", 0, 2),), 0), Addend((Wires("b", 0, 2),), 0)), 0, 3)
+    added = SignalSum(
+        (SignalAddend((Wires("a", 0, 2),), 0), SignalAddend((Wires("b", 0, 2),), 0)), 0, 3
+    )
     one = books.signal("part", 3, added, kept=first)
     assert books.signal("sum", 3, added, about) == one
     (signal,) = books.signals
@@ -60,16 +91,418 @@ def bits_of(word: Word) -> list[tuple[int, int]]:
 
 def test_what_a_constant_adds_below_a_sum_is_kept_and_what_leaves_the_word_is_not() -> None:
     books = Books(Names(VERILOG))
-    addends = [Addend((Wires(name, 0, 2),), 2) for name in ("a", "b")]
+    addends = [SignalAddend((Wires(name, 0, 2),), 2) for name in ("a", "b")]
     found = summed(books, "sum", (), addends, 64 + 16 + 7, 6)
     assert bits_of(found) == [(3, 2)]
     (signal,) = books.signals
-    assert signal.operation == Sum(tuple(replace(one, column=0) for one in addends), 5, 4)
+    assert signal.operation == SignalSum(tuple(replace(one, column=0) for one in addends), 5, 4)
 
 
 def test_a_sum_of_one_bit_is_no_addition() -> None:
     books = Books(Names(VERILOG))
-    addends = [Addend((Wires(name, 0, 1),), 3) for name in ("a", "b")]
+    addends = [SignalAddend((Wires(name, 0, 1),), 3) for name in ("a", "b")]
     summed(books, "sum", (), addends, 8, 4)
     (signal,) = books.signals
     assert signal.operation == Flipped((Wires("a", 0, 1, inverted=True),), (Wires("b", 0, 1),))
+
+
+# Expressions of code: moving and cutting are simplified only where no bit is lost
+
+X = Name("x", 8)
+
+
+def value(expression: object, x: int) -> int:
+    return int(eval(Python([]).show(expression), {"x": x}))  # type: ignore[arg-type]  # noqa: S307
+
+
+def test_moving_twice_and_cutting_give_the_value_of_doing_so() -> None:
+    def by(number: int, places: int) -> int:
+        return number << places if places >= 0 else number >> -places
+
+    for first, second in product(range(-5, 6), repeat=2):
+        for x in (0, 77, 178, 255):
+            once = moved(X, first)
+            assert value(moved(once, second), x) == by(by(x, first), second)
+            assert value(low(once, 3), x) == by(x, first) % 8
+    for second, x in product(range(-9, 1), (0, 77, 255)):
+        padded = (x << 4) + 9
+        assert value(moved(Padded(X, 4, 9), second), x) == padded >> -second
+        assert value(low(Padded(X, 4, 9), -second), x) == padded % (1 << -second)
+
+
+def test_moving_back_and_forth_is_nothing_where_no_bit_is_lost() -> None:
+    assert moved(moved(X, 3), -3) == X
+    assert moved(moved(X, -3), -3) == Moved(X, -6)
+    assert moved(Padded(X, 4, 9), -4) == X
+    assert low(Padded(X, 4, 9), 3) == ConstantNumber(1)
+
+
+# Stages of a network: none too deep, none before what it reads, and few flip-flops
+
+
+def deepest(network: Network, stages: Sequence[int]) -> int:
+    """Return the most nodes that follow each other in one stage; refuse what reads the future."""
+    first = CONSTANTS + network.inputs
+    depths: list[int] = []
+    for k, (_, operands) in enumerate(network.nodes):
+        before = [j - first for j in operands if j >= first]
+        assert all(stages[j] <= stages[k] for j in before)
+        depths.append(1 + max((depths[j] for j in before if stages[j] == stages[k]), default=0))
+    return max(depths, default=0)
+
+
+def counted(network: Network, stages: Sequence[int], count: int) -> int:
+    """Return the flip-flops, rank by rank: a signal made before a rank and read after it."""
+    first = CONSTANTS + network.inputs
+    made = [0] * first + list(stages)
+    read: list[set[int]] = [set() for _ in made]
+    for k, (_, operands) in enumerate(network.nodes):
+        for j in operands:
+            read[j].add(stages[k])
+    for j in network.outputs:
+        read[j].add(count)
+    return sum(
+        made[j] < rank and any(stage >= rank for stage in read[j])
+        for rank in range(1, count + 1)
+        for j in range(CONSTANTS, len(made))
+    )
+
+
+@given(networks, st.integers(1, 6))
+def test_stages_follow_each_other_and_none_is_too_deep(network: Network, count: int) -> None:
+    stages = stages_of(network, count)
+    assert all(0 <= stage < count for stage in stages)
+    assert deepest(network, stages) <= -(-network.depth // count)
+    assert flip_flops(network, stages, count) == counted(network, stages, count)
+
+
+# Expressions of code: what they can take, and products without their lowest columns.
+
+
+X3, Y2 = expressions.Name("x", 3), expressions.Name("y", 2)
+
+
+def met(value: Any, x: int, y: int) -> list[int]:  # noqa: C901, PLR0911 (a kind a line)
+    """Return a value that an expression takes, and all that is met on the way to it."""
+    if isinstance(value, expressions.ConstantNumber):
+        return [value.value]
+    if isinstance(value, expressions.Name):
+        return [x if value.name == "x" else y]
+    if isinstance(value, expressions.SumOfParts):
+        parts = [met(part, x, y) for part in value.parts]
+        return [sum(one for one, *_ in parts), *chain(*parts)]
+    if isinstance(value, expressions.Agreement | expressions.XorBits | expressions.Less):
+        (a, *first), (b, *second) = met(value.a, x, y), met(value.b, x, y)
+        if isinstance(value, expressions.Agreement):
+            most_a, most_b = 2**value.a_bits - 1, 2**value.b_bits - 1
+            return [a * b + (most_a - a) * (most_b - b), a, b, *first, *second]
+        made = a ^ b if isinstance(value, expressions.XorBits) else a - b
+        return [made, a, b, *first, *second]
+    if isinstance(value, expressions.Conditional):
+        inside = [one.low <= met(one.of, x, y)[0] <= one.high for one in value.conditions]
+        return met(value.then if all(inside) else value.otherwise, x, y)
+    if isinstance(value, expressions.TableEntry):
+        return [TABLES.entries[value.table][met(value.index, x, y)[0]]]
+    of, *rest = met(value.of, x, y)
+    if isinstance(value, expressions.Moved):
+        return [of << value.by if value.by >= 0 else of >> -value.by, of, *rest]
+    if isinstance(value, expressions.Padded):
+        return [(of << value.by) + value.filling, of, *rest]
+    if isinstance(value, expressions.Multiple):
+        return [of * value.factor, of, *rest]
+    return [of % 2**value.bits, of, *rest]
+
+
+class Kept:
+    """Where tables are kept."""
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[int, ...]] = []
+
+    def table(self, name: str, entries: tuple[int, ...]) -> int:
+        assert name
+        self.entries.append(entries)
+        return len(self.entries) - 1
+
+
+TABLES = Kept()
+ONE_OF_EACH = [
+    expressions.ConstantNumber(5),
+    X3,
+    expressions.Moved(X3, 2),
+    expressions.Moved(X3, -2),
+    expressions.Moved(X3, 0),
+    expressions.Padded(X3, 2, 3),
+    expressions.Low(X3, 2),
+    expressions.Low(expressions.Moved(X3, 2), 5),
+    expressions.XorBits(X3, Y2),
+    expressions.XorBits(Y2, X3),
+    expressions.Agreement(X3, 3, Y2, 2),
+    expressions.Multiple(X3, 5),
+    expressions.Less(X3, expressions.Moved(X3, -1)),
+    expressions.Less(expressions.ConstantNumber(8), X3),
+    expressions.SumOfParts((X3, Y2)),
+    expressions.SumOfParts((expressions.Moved(expressions.Moved(X3, 4), -4), Y2)),
+    expressions.Conditional((expressions.Within(X3, 1, 5),), Y2, expressions.ConstantNumber(6)),
+    expressions.Conditional((expressions.Within(X3, 0, 0),), expressions.Moved(X3, 1), Y2),
+]
+
+
+@pytest.mark.parametrize("value", ONE_OF_EACH, ids=lambda one: type(one).__name__)
+def test_the_largest_value_of_an_expression_is_taken_and_no_number_is_wider_than_said(
+    value: Any,
+) -> None:
+    found = [met(value, x, y) for x in range(8) for y in range(4)]
+    lowered = isinstance(value, expressions.Conditional | expressions.Less)
+    most = max(one for one, *_ in found)
+    assert most <= value.most
+    assert lowered or most == value.most
+    wide = max(one.bit_length() for row in found for one in row)
+    assert wide == value.wide or (lowered and wide <= value.wide <= 4)
+
+
+@pytest.mark.parametrize(("constant", "bits"), [(0, 4), (2, 4), (3, 4), (9, 4), (8, 4), (3, 3)])
+def test_a_sum_fits_where_none_of_its_values_wraps(constant: int, bits: int) -> None:
+    value = expressions.Wrapped(((False, X3), (True, Y2)), constant, bits)
+    sums = [constant + x - y for x in range(8) for y in range(4)]
+    assert value.fits == (min(sums) >= 0 and max(sums) < 2**bits)
+    assert (value.most, value.wide) == (2**bits - 1, bits)
+
+
+def agreed(a: int, a_bits: int, b: int, b_bits: int, discards: int) -> int:
+    """Return what digits count that agree, without the lowest columns."""
+    return sum(
+        2 ** (i + j - discards)
+        for i in range(a_bits)
+        for j in range(b_bits)
+        if i + j >= discards and a >> i & 1 == b >> j & 1
+    )
+
+
+@pytest.mark.parametrize("a_bits", range(1, 7))
+@pytest.mark.parametrize("b_bits", [1, 2, 3, 5, 9])
+def test_products_without_their_lowest_columns_are_the_digits_that_agree(
+    a_bits: int, b_bits: int
+) -> None:
+    names = expressions.Name("x", a_bits), expressions.Name("y", b_bits)
+    numbers = [expressions.ConstantNumber(x % 2**n) for x, n in ((41, a_bits), (300, b_bits))]
+    for discards in range(a_bits + b_bits):
+        for a, b, first, second in (
+            (*names, a_bits, b_bits),
+            (numbers[0], names[1], a_bits, b_bits),
+            (numbers[1], names[0], b_bits, a_bits),
+        ):
+            made, full = expressions.product(TABLES, a, first, b, second, discards)
+            assert full == agreed(2**first - 1, first, 2**second - 1, second, discards)
+            for x, y in product((0, 1, 22, 41, 63), (0, 3, 77, 300, 511)):
+                given = x % 2**a_bits, y % 2**b_bits
+                one, other = met(a, *given)[0], met(b, *given)[0]
+                assert met(made, *given)[0] == agreed(one, first, other, second, discards)
+
+
+def parts(value: Any) -> list[str]:
+    """Return the multiplications and look-ups of an expression."""
+    inner = [getattr(value, name) for name in ("a", "b", "of") if hasattr(value, name)]
+    inner += getattr(value, "parts", ())
+    own = {"Agreement": ["*"], "TableEntry": ["[]"]}.get(type(value).__name__, [])
+    return sorted([*own, *chain(*map(parts, inner))])
+
+
+@pytest.mark.parametrize(
+    ("a_bits", "b_bits", "discards", "wanted"),
+    [
+        (8, 8, 0, ["*"]), (8, 8, 1, ["*", "[]"]), (8, 8, 4, ["*", "[]"]), (4, 5, 2, ["[]"]),
+        (2, 7, 1, ["[]"]), (5, 5, 3, ["[]", "[]"]), (8, 8, 14, ["*"]), (3, 3, 3, ["[]"]),
+        (4, 9, 10, ["[]"]), (3, 6, 4, ["[]"]), (8, 8, 5, ["*", "[]", "[]"]),
+    ],
+)  # fmt: skip
+def test_a_product_takes_as_few_multiplications_and_tables_as_it_can(
+    a_bits: int, b_bits: int, discards: int, wanted: list[str]
+) -> None:
+    kept = Kept()
+    a, b = expressions.Name("x", a_bits), expressions.Name("y", b_bits)
+    made, _ = expressions.product(kept, a, a_bits, b, b_bits, discards)
+    assert parts(made) == wanted
+    assert sum(map(len, kept.entries)) <= 512
+
+
+# Sums as pairs, and how long they take.
+
+
+def word(name: str, bits: int) -> Word:
+    return (Wires(name, 0, bits),)
+
+
+def adders(pair: Sequence[SignalAddend], bits: int) -> int:
+    """Return in how many columns of a sum there is something to add: both words, or a carry."""
+    first, second = ({*range(x.column, x.column + width(x.word))} for x in pair)
+    begin, end = max(min(first), min(second)), max(*first, *second)
+    return len({*range(begin, end + 2)} & {*range(bits)})
+
+
+def test_of_a_sum_the_pair_is_added_first_that_takes_fewest_full_adders() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        books = Books(Names(VERILOG))
+        shapes = rng.integers([0, 1], [6, 8], (3, 2)).tolist()
+        addends = [SignalAddend(word(f"x{k}", wide), at) for k, (at, wide) in enumerate(shapes)]
+        left = in_parts(books, "sum", addends, 9, 0)
+        assert len(left) == 2
+        (made,) = books.signals
+        assert isinstance(made.operation, SignalSum)
+        names = {one.name for one in reads(made.operation)}
+        costs = {
+            frozenset(one.name for addend in pair for one in wires_of(addend.word)): adders(pair, 9)
+            for pair in combinations(addends, 2)
+        }
+        assert costs[frozenset(names)] == min(costs.values())
+
+
+def test_what_is_late_is_added_last_where_time_counts() -> None:
+    books = Books(Names(VERILOG))
+    given = [SignalAddend(word(name, 4), 0) for name in "ab"]
+    late = books.signal("late", 4, SignalSum(tuple(given), 0, 4))
+    for haste, first in ((0, {"c", "late"}), (30, {"c", "d"})):
+        again = Books(books.names)
+        again.times = books.times
+        addends = [
+            SignalAddend(late, 0),
+            SignalAddend(word("c", 4), 0),
+            SignalAddend(word("d", 4), 0),
+        ]
+        in_parts(again, "sum", addends, 9, haste)
+        assert {one.name for one in reads(again.signals[0].operation)} == first
+
+
+def test_the_time_of_a_sum_is_of_its_levels_of_full_adders_and_of_its_carries() -> None:
+    def levels(count: int) -> int:
+        done = 0
+        while count > 2:  # every three words become a sum and its carries
+            threes, rest = divmod(count, 3)
+            count, done = 2 * threes + rest, done + 1
+        return done + 1
+
+    for count, constant, bits in product(range(1, 12), (0, 7), (3, 9)):
+        addends = tuple(SignalAddend(word(f"x{k}", 3), 0) for k in range(count))
+        wanted = 10 * levels(count + bool(constant)) + bits
+        assert delay(SignalSum(addends, constant, bits)) == wanted
+        flipped = (
+            *addends[1:],
+            SignalAddend(word("y", 3), 0, (Wires("p", 0, 1), Wires("q", 0, 1))),
+        )
+        assert delay(SignalSum(flipped, constant, bits)) == wanted + 10
+    a, b = word("a", 5), word("b", 8)
+    assert delay(OddProduct(a, b)) == 10 * (1 + levels(5)) + 13
+    assert [delay(TableLookup(word("a", k), (0,) * 2**k)) for k in range(1, 9)] == [
+        10, 10, 10, 20, 20, 30, 40, 40
+    ]  # fmt: skip
+    assert delay(Flipped(a, ())) == 0
+    assert delay(Flipped(a, (Wires("p", 0, 1),))) == delay(BitwiseXor(a, a)) == 10
+
+
+# Stages of words.
+
+
+def drawn(seed: int) -> tuple[list[Pin], Books, list[Word]]:
+    """Return inputs, random signals of a few kinds, and two of them as outputs."""
+    rng = np.random.default_rng(seed)
+    names = Names(())
+    pins = [Pin(names.new(f"p{k}"), Port(f"p{k}", int(rng.integers(1, 9)), ())) for k in range(3)]
+    books = Books(names)
+    words = [word(pin.name, pin.port.bits) for pin in pins]
+    for k in range(int(rng.integers(3, 8))):
+        a, b = (words[j] for j in rng.integers(0, len(words), 2))
+        bits = int(rng.integers(1, 12))
+        added = SignalSum((SignalAddend(a, 0), SignalAddend(b, 0)), k + 1, bits)
+        words.append(books.signal(f"s{k}", bits, added if rng.integers(2) else BitwiseXor(a, b)))
+    return pins, books, [words[-1], words[-2]]
+
+
+def best_stages(pins: list[Pin], books: Books, drives: list[Word], count: int) -> tuple[int, int]:
+    """Return the shortest stage there is, and the fewest bits held with it, by all stages."""
+    names = [*(pin.name for pin in pins), *(one.name for one in books.signals)]
+    bits = [*(pin.port.bits for pin in pins), *(one.bits for one in books.signals)]
+    times = [*[0] * len(pins), *(delay(one.operation) for one in books.signals)]
+    read = [set[int]()] * len(pins) + [
+        {names.index(wire.name) for wire in reads(one.operation)} for one in books.signals
+    ]
+    ends = {names.index(wire.name) for word in drives for wire in wires_of(word)}
+    found: list[tuple[int, int]] = []
+    for choice in product(range(count), repeat=len(books.signals)):
+        stages = [*[0] * len(pins), *choice]
+        if any(stages[j] > stages[k] for k, near in enumerate(read) for j in near):
+            continue
+        late = [0] * len(names)
+        for k, near in enumerate(read):
+            late[k] = times[k] + max((late[j] for j in near if stages[j] == stages[k]), default=0)
+        last = [
+            count
+            if j in ends
+            else max([stages[j], *(stages[k] for k in range(len(names)) if j in read[k])])
+            for j in range(len(names))
+        ]
+        held = sum(
+            (end - stage) * size for end, stage, size in zip(last, stages, bits, strict=True)
+        )
+        found.append((max(late), held))
+    longest = min(one for one, _ in found)
+    return longest, min(held for one, held in found if one == longest)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_stages_of_words_are_as_short_as_any_and_hold_few_bits(count: int) -> None:
+    held = fewest = 0
+    for seed in range(0, 60, 2):
+        pins, books, drives = drawn(seed)
+        if count ** len(books.signals) > 250:
+            continue
+        plan = StagePlan(books.signals, drives, pins, count)
+        longest, best = best_stages(pins, books, drives, count)
+        assert plan.longest == longest
+        parts = staged(plan, books.signals, drives, pins, books.names)
+        held += sum(one.bits for one in parts.registers)
+        fewest += best
+    assert held <= 1.1 * fewest
+
+
+def small(seed: int) -> Network:
+    """Return a random network of a few nodes."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 5))
+    builder = Builder(count)
+    found = [builder.input(k) for k in range(count)]
+    for _ in range(int(rng.integers(5, 10))):
+        places = rng.integers(0, len(found), int(rng.integers(2, 4)))
+        read = [found[k] ^ int(rng.integers(2)) for k in places]
+        found.append(builder.node(int(rng.integers(1, 255)), *read))
+    return builder.build(found[-2:])
+
+
+def follows(network: Network, stages: Sequence[int]) -> bool:
+    """Tell whether no node reads the future."""
+    first = CONSTANTS + network.inputs
+    return all(
+        stages[j - first] <= stages[k]
+        for k, (_, operands) in enumerate(network.nodes)
+        for j in operands
+        if j >= first
+    )
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_small_network_takes_as_few_flip_flops_as_in_any_stages(count: int) -> None:
+    sizes = []
+    for network in map(small, range(80)):
+        if not network.nodes or count ** len(network.nodes) > 1000:
+            continue
+        deepest_one = -(-network.depth // count)
+        every = product(range(count), repeat=len(network.nodes))
+        best = min(
+            counted(network, stages, count)
+            for stages in every
+            if follows(network, stages) and deepest(network, stages) <= deepest_one
+        )
+        assert flip_flops(network, stages_of(network, count), count) == best
+        sizes.append(len(network.nodes))
+    assert len(sizes) > 30
+    assert max(sizes) > 5

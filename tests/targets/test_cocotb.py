@@ -13,7 +13,7 @@ import pytest
 from exports import kept
 from targets.exported import family
 
-from boolcomp.targets import Options, export_texts
+from boolcomp.targets import ExportOptions, export_texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,9 @@ def failed(files: Any, folder: Path) -> int:
 @pytest.mark.parametrize("pipeline", [0, 3])
 def test_a_test_in_cocotb_passes_and_a_wrong_module_fails(tmp_path: Path, pipeline: int) -> None:
     files = dict(
-        export_texts(kept("export-pid"), "verilog", None, Options("words", pipeline, cocotb=True))
+        export_texts(
+            kept("export-pid"), "verilog", None, ExportOptions("words", pipeline, cocotb=True)
+        )
     )
     assert failed(files, tmp_path) == 0
     name = next(iter(files))
@@ -45,7 +47,9 @@ def test_a_test_in_cocotb_passes_and_a_wrong_module_fails(tmp_path: Path, pipeli
 
 def test_a_test_in_cocotb_is_a_python_text_with_one_wrong_vector() -> None:
     for pipeline in (0, 2):
-        files = export_texts(family(), "verilog", None, Options(pipeline=pipeline, cocotb=True))
+        files = export_texts(
+            family(), "verilog", None, ExportOptions(pipeline=pipeline, cocotb=True)
+        )
         text = str(files["test_tiny_arm.py"])
         compile(text, "test", "exec")
         assert 'INPUTS = ("a", "b", "c", "load",)' in text

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from targets.exported import arm, tiny
 
-from boolcomp.logic.synthesis import abc
-from boolcomp.measure import verify
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -87,8 +84,8 @@ def test_tools_that_are_missing_are_named_and_skipped(
 ) -> None:
     tiny().save("tiny")
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(abc, "find", lambda: None)
-    monkeypatch.setattr(verify, "find_spec", lambda _: None)
+    monkeypatch.setattr("boolcomp.logic.lutmapping.find", lambda: None)
+    monkeypatch.setattr("boolcomp.measure.verify.find_spec", lambda _: None)
     found = run("verify", "tiny", "--with-tools", "--json")
     assert found.code == 0
     notes = " ".join(check["note"] for check in json.loads(found.out)["checks"])

@@ -31,9 +31,12 @@ from wordgraphs import interpreted, random_graph
 
 import boolcomp
 from boolcomp.base import UsageError
+from boolcomp.codes import Code
 from boolcomp.logic import Builder
-from boolcomp.targets import Options, export_texts
+from boolcomp.problem import Interval
+from boolcomp.targets import ExportOptions, export_texts
 from boolcomp.words import (
+    Angles,
     Bits,
     Heap,
     InputWord,
@@ -41,6 +44,7 @@ from boolcomp.words import (
     OutputWord,
     PartialProducts,
     Scale,
+    Turn,
     WordGraph,
 )
 
@@ -49,7 +53,7 @@ if TYPE_CHECKING:
     from boolcomp.words import Node
 
 KEPT = ["export-formats", "export-pid"]
-GATES = Options("gates")
+GATES = ExportOptions("gates")
 PAGE = Path(__file__).parents[2] / "docs" / "microcontroller.md"
 MCU = "bits=8 target=mcu8"
 SANITIZED = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover")
@@ -60,8 +64,8 @@ def needs(*tools: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
-def only(program: Program, target: str, options: Options | None = None) -> str:
-    (text,) = export_texts(program, target, options=options or Options()).values()
+def only(program: Program, target: str, options: ExportOptions | None = None) -> str:
+    (text,) = export_texts(program, target, options=options or ExportOptions()).values()
     return str(text)
 
 
@@ -115,6 +119,26 @@ SPECIAL = {
         Heap((bits(2, 1, 2, negative=True), bits(3, 0, 1), bits(1, 0, 0)), 1, 6),
         results=(OutputWord(4, 0, 6),),
     ),
+    "digits that are added several times": graph_of(
+        word("a", 9), word("b", 3), word("c", 5),
+        Heap((bits(0, 0, 0), bits(0, 0, 1), bits(0, 0, 3, negative=True)), 5000, 16),
+        Heap((product(1, 2), bits(1, 0, 2), bits(1, 0, 0)), 3, 9),
+        Heap((product(4, 2), bits(3, 0, 1), bits(3, 0, 2), bits(4, 0, 3, negative=True)), 3, 19),
+        results=(OutputWord(3, 0, 16), OutputWord(5, 2, 16)),
+    ),
+    "angles of a turn": graph_of(
+        InputWord("p", 10, angle=True), InputWord("q", 12, angle=True),
+        Angles((Turn(0, 10, 2, negative=False), Turn(1, 12, 0, negative=True)), 1234, 12),
+        Angles((Turn(2, 12, 0, negative=False), Turn(1, 9, 3, negative=True),
+                Turn(0, 6, 2, negative=True)), 77, 12),
+        Angles((Turn(3, 8, 0, negative=True), Turn(2, 12, 0, negative=False)), 900, 12),
+        *(Lookup(k, 8, tuple(row * (2 * k + 77) % 61 for row in range(256)), 6)
+          for k in (0, 1, 2, 3, 4, 2)),
+        Lookup(4, 5, tuple(row * 5 % 41 for row in range(32)), 6),
+        Heap((product(5, 6), bits(7, 0, 2), bits(11, 0, 3), bits(0, 1, 0)), 3, 14),
+        Heap((product(8, 9), bits(10, 1, 0, negative=True)), 70, 14, wraps=True),
+        results=(OutputWord(12, 0, 14), OutputWord(13, 2, 12)),
+    ),
 }  # fmt: skip
 
 
@@ -144,6 +168,10 @@ def test_code_gives_what_the_digits_of_a_graph_say(
 def test_words_that_javascript_cannot_hold_are_refused() -> None:
     with pytest.raises(UsageError, match="bits: JavaScript has"):
         export_texts(of_graph("wide", SPECIAL["sums of 40 bits"]), "javascript")
+    heap = Heap((bits(0, 0, 0), bits(0, 2, 3, negative=True)), 1 << 55, 57)
+    far = graph_of(word("x", 12), heap, results=(OutputWord(1, 40, 16),))
+    with pytest.raises(UsageError, match="56 bits: JavaScript has at most 53"):
+        export_texts(of_graph("far", far), "javascript")
 
 
 def test_tables_of_one_word_that_are_only_added_become_one() -> None:
@@ -168,6 +196,77 @@ def test_a_product_in_a_sum_is_one_multiplication_and_a_sum_begins_at_a_byte() -
     assert "(int8_t)(unsigned)x_signed * (int8_t)(unsigned)y_signed" in body
     assert ">> 8" in body
     assert "& 255U" not in body
+
+
+def body_of(graph: WordGraph, meanings: tuple[str, ...] = (), demand: str = MCU) -> str:
+    """Return the lines of a graph's function in C."""
+    program = replace(of_graph("some", graph, meanings, output="z"), demand=demand)
+    text = str(export_texts(program, "c")["some.c"])
+    return text[text.index("{\n    unsigned saturated") :]
+
+
+def test_digits_that_are_added_several_times_are_multiplied_once() -> None:
+    body = body_of(SPECIAL["digits that are added several times"])
+    assert body.count(" * ") == 5
+    assert "- ((unsigned)a_word * 5U)" in body
+    assert "b_word * 5U" in body or "b_word * 10U" in body
+
+
+@pytest.mark.parametrize(
+    ("column", "size", "drop", "shifts"),
+    [(0, 13, 5, ["<< 2", ">> 8"]), (4, 9, 1, ["<< 10", ">> 8"]), (1, 11, 2, ["<< 1", ">> 3"]),
+     (0, 15, 7, [">> 8"]), (3, 15, 0, ["<< 3", ">> 1"])],
+)  # fmt: skip
+def test_a_sum_of_a_product_is_kept_where_it_is_moved_least(
+    column: int, size: int, drop: int, shifts: list[str]
+) -> None:
+    table = Lookup(0, 4, tuple(k * 7 % 16 for k in range(16)), 4)
+    heap = Heap((product(1, 2, column),), 3, size, wraps=True)
+    graph = graph_of(word("a", 4), table, replace(table, entries=table.entries[::-1]), heap,
+                     results=(OutputWord(3, drop, size - drop),))  # fmt: skip
+    assert re.findall("(?:<<|>>) \\d+", body_of(graph)) == shifts
+
+
+@pytest.mark.parametrize(
+    ("column", "size", "drop", "shifts"),
+    [(3, 12, 4, ["<< 7", ">> 8"]), (3, 12, 0, ["<< 3"]), (0, 12, 4, [">> 4"]),
+     (7, 16, 3, ["<< 7", ">> 3"]), (5, 14, 0, ["<< 5"]),
+     (1, 9, 1, ["<< 8", ">> 8"]), (2, 10, 2, ["<< 8", ">> 8"])],
+)  # fmt: skip
+def test_a_sum_of_a_word_is_kept_where_it_is_moved_least(
+    column: int, size: int, drop: int, shifts: list[str]
+) -> None:
+    heap = Heap((bits(0, 0, column),), 3, size, wraps=True)
+    graph = graph_of(word("a", 9), heap, results=(OutputWord(1, drop, size - drop),))
+    assert re.findall("(?:<<|>>) \\d+", body_of(graph)) == shifts
+
+
+@pytest.mark.parametrize("seed", range(0, 24, 3))
+def test_a_sum_has_no_more_bits_than_it_needs(seed: int) -> None:
+    graph = random_graph(seed)
+    body = body_of(graph, tuple(f"node {k} " for k in range(len(graph.nodes))))
+    found = re.findall(r"^    (unsigned|uint\d+_t) node_(\d+) = ", body, re.MULTILINE)
+    for kind, place in found:
+        node = graph.nodes[int(place)]
+        parts = node.parts if isinstance(node, Heap) else ()
+        whole = any(isinstance(part, PartialProducts) for part in parts)
+        assert kind == "unsigned" or node.bits + whole > 16
+    assert found or not any(isinstance(node, Heap) for node in graph.nodes[:-1])
+
+
+def test_a_sum_that_fills_its_type_is_a_factor_without_a_mask() -> None:
+    for bits_of_sum, mask in ((7, False), (6, True)):
+        heaps = (Heap((product(0, 1),), 3, bits_of_sum, wraps=True), Heap((product(3, 2),), 3, 13))
+        graph = graph_of(word("a", 3), word("b", 3), word("c", 5), *heaps,
+                         results=(OutputWord(4, 5, 8),))  # fmt: skip
+        (line,) = re.findall(r"w3_signed = ([^;]*);", body_of(graph))
+        assert ("& 127U" in line, line.count("uint8_t")) == (mask, 1)
+
+
+def test_a_sum_of_32_bits_may_have_a_name_of_one_letter() -> None:
+    heap = Heap((bits(0, 0, 0), bits(1, 0, 0)), 3, 20)
+    graph = graph_of(word("x", 19), word("y", 19), heap, results=(OutputWord(2, 0, 20),))
+    assert "(uint32_t)(q);" in body_of(graph, ("x", "y", "q"), "")
 
 
 @pytest.mark.slow
@@ -266,9 +365,16 @@ def test_every_load_is_a_file_of_its_own_words() -> None:
         assert len(export_texts(family, target, 2.0)) == len(names) // 2
 
 
+@needs("gcc")
+def test_a_path_of_c_is_that_of_the_code_and_its_header_keeps_its_name(tmp_path: Path) -> None:
+    written = boolcomp.export(small(), "c", tmp_path / "mine.c")
+    assert {one.name for one in written} == {"mine.c", "small.h"}
+    subprocess.run(["gcc", "-c", "mine.c"], cwd=tmp_path, check=True)  # noqa: S607
+
+
 def test_levels_that_are_not_there_are_refused() -> None:
-    for target, options in (("c", Options()), ("python", Options("words"))):
-        with pytest.raises(UsageError, match="has no word graph to write"):
+    for target, options in (("c", ExportOptions()), ("python", ExportOptions("words"))):
+        with pytest.raises(UsageError, match="has no word graph"):
             export_texts(stages(4)[2], target, options=options)
     with pytest.raises(UsageError, match="C99 is written as words"):
         export_texts(kept("export-pid"), "c", options=GATES)
@@ -461,3 +567,18 @@ def test_helpers_make_the_words_of_counts_and_drive_units_of_words(tmp_path: Pat
         values = output.code.decode(np.arange(16)) / output.code.range.width * full
         found = [line[column] for line in lines[len(at) :]]
         assert np.abs(np.array(found) - values).max() <= 0.5
+
+
+def test_helpers_tell_the_middle_of_a_range_as_finely_as_32_bits_allow() -> None:
+    for size in range(6, 20):
+        code = Code(Interval(-1.0, 1.0), size, "twos", tread=True)
+        heap = Heap((bits(0, 0, 0),), 0, size)
+        program = of_graph("small", graph_of(word("x", 4), heap, results=(OutputWord(1, 0, size),)))
+        (load,) = program.loads
+        outputs = (replace(load.outputs[0], code=code),)
+        changed = replace(program, loads=(replace(load, outputs=outputs),))
+        text = str(export_texts(changed, "c")["small.h"])
+        half = 1 << size - 1  # so many LSBs are the largest sum, 2^15 of it the most drive units
+        fits = [fine for fine in range(7) if (half << fine) * 2**15 <= 2**30]
+        found = re.search(r"zero within 1/(\d+) LSB", text)
+        assert (int(found[1]) if found else 0) == (2 << fits[-1] if fits else 0)

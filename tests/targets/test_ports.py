@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from targets.exported import tiny
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.measure import own_checks
 from boolcomp.problem import CODE_KINDS, CodeKind, Interval
-from boolcomp.program import CodedInput
-from boolcomp.targets import input_notes
+from boolcomp.targets import export_texts
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from conftest import Result
 
 
 def cell_said(text: str, word: int, code: Code) -> int:
@@ -37,8 +40,11 @@ def cell_said(text: str, word: int, code: Code) -> int:
 @pytest.mark.parametrize("tread", [False, True])
 def test_what_a_word_stands_for_is_said_right(kind: CodeKind, tread: bool) -> None:  # noqa: FBT001 (a parameter)
     code = Code(Interval(-1.5, 2.5), 4, kind, tread=tread)
-    note = input_notes(CodedInput("x", code))[1]
-    match = re.fullmatch(r"value = (\S+) \+ \(cell \+ (\S+)\) \* (\S+), cell = (.*)", note)
+    first, *others = tiny().inputs
+    program = replace(tiny(), inputs=(replace(first, code=code), *others))
+    ((_, text),) = export_texts(program, "verilog").items()
+    pattern = r"^//   - value = (\S+) \+ \(cell \+ (\S+)\) \* (\S+), cell = (.*)$"
+    match = re.search(pattern, str(text), re.MULTILINE)
     assert match is not None
     base, raised, step = (float(match[k]) for k in (1, 2, 3))
     for word in range(16):
@@ -52,9 +58,8 @@ def test_what_a_word_stands_for_is_said_right(kind: CodeKind, tread: bool) -> No
     ("kind", "zero"), [("gray", "rise"), ("twos", "tread"), ("sign-magnitude", "tread")]
 )
 def test_a_function_in_any_code_is_exported_as_it_is(
-    kind: str, zero: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, zero: str, run: Callable[..., Result]
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # of another code nothing is found
     program = bc.compile(
         lambda x, y: x * y - y,
         inputs={"x": bc.word(-1, 1, bits=5), "y": bc.word(-2, 2, bits=4)},
@@ -62,6 +67,7 @@ def test_a_function_in_any_code_is_exported_as_it_is(
         words={"x": f"{kind}:5:{zero}", "z": f"{kind}:5:{zero}"},
         effort=0, saturate=True, rms_error=1.0,
     )  # fmt: skip
-    checks = list(own_checks(program, None, 60, lambda _: None))
-    assert [check.name for check in checks if not check.holds] == []
-    assert checks[0].method == "all words"
+    program.save("product")
+    document = json.loads(run("verify", "product", "--json").out)
+    assert document["holds"]
+    assert "all words" in {check["method"] for check in document["checks"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from targets.exported import AWKWARD, arm, family, tiny
 
-from boolcomp.measure import SIMULATIONS, simulated, tool_checks, verilated
-from boolcomp.targets import Options, export_texts
+from boolcomp.measure import SIMULATIONS, simulated
+from boolcomp.targets import ExportOptions, export_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 @pytest.mark.parametrize("name", ["awkward", "family"])  # others: `test_matrix.py`
 def test_a_simulator_agrees_and_warns_of_nothing(name: str, one: Any) -> None:
     program = PROGRAMS[name]()
-    files = export_texts(program, one.target, None, Options("gates", one.pipeline, one.bench))
+    files = export_texts(program, one.target, None, ExportOptions("gates", one.pipeline, one.bench))
     check = simulated("it", needed(one), files, 120)
     assert check.holds, check.note
 
@@ -49,7 +50,9 @@ def test_a_simulator_agrees_and_warns_of_nothing(name: str, one: Any) -> None:
 @pytest.mark.parametrize("one", [one for one in OF_GATES if one.bench],
                          ids=lambda one: f"{one.tool}-{one.pipeline}")  # fmt: skip
 def test_a_bench_fails_where_the_logic_is_wrong(one: Any) -> None:
-    files = dict(export_texts(tiny(), one.target, None, Options("gates", one.pipeline, one.bench)))
+    files = dict(
+        export_texts(tiny(), one.target, None, ExportOptions("gates", one.pipeline, one.bench))
+    )
     name = next(iter(files))
     files[name] = str(files[name]).replace(" ^ a[0]", " | a[0]").replace(" xor a(0)", " or a(0)")
     check = simulated("it", needed(one), files, 120)
@@ -58,21 +61,19 @@ def test_a_bench_fails_where_the_logic_is_wrong(one: Any) -> None:
 
 
 @pytest.mark.check
-def test_abc_and_yosys_prove_the_arm() -> None:
-    checks = list(tool_checks(arm("compact", 6), None, 60, lambda _: None))
-    proved = [check for check in checks if "ABC" in check.method]
-    assert len(proved) == 3
-    assert all(check.holds or check.skipped for check in proved), proved
-
-
-@pytest.mark.check
 @pytest.mark.parametrize("name", ["family", "compact"])
-def test_verilator_finds_the_wrong_word_among_many_and_no_other(name: str) -> None:
-    check = verilated(PROGRAMS[name](), None, 120, count=100_000)
-    if check.skipped:
-        pytest.skip(check.note)
-    assert check.holds, check.note
-    assert check.cases == 100_000
+def test_tools_prove_the_arm_and_verilator_finds_the_wrong_word_among_many(
+    name: str, run: Callable[..., Result]
+) -> None:
+    PROGRAMS[name]().save("program")
+    document = json.loads(run("verify", "program", "--with-tools", "--json").out)
+    assert document["holds"]
+    proved = [check for check in document["checks"] if "ABC" in check["method"]]
+    simulated = [check for check in document["checks"] if "Verilator" in check["method"]]
+    assert len(proved) == (3 if name == "compact" else 2)
+    assert simulated
+    for check in (*proved, *simulated):
+        assert check["holds"] or "not found" in check["note"], check
 
 
 @pytest.mark.check

@@ -12,14 +12,14 @@ from targets.exported import AWKWARD, arm, family, tiny
 
 from boolcomp.logic import XOR3, Builder, equivalent, evaluate
 from boolcomp.measure import compared, read_gates
-from boolcomp.targets import Options, export_texts, netlist_of
+from boolcomp.targets import ExportOptions, export_texts, netlist_of
 
 if TYPE_CHECKING:
     from boolcomp.program import Program
 
 
 def text(program: Program, pipeline: int = 0) -> str:
-    (content,) = export_texts(program, "verilog", None, Options(pipeline=pipeline)).values()
+    (content,) = export_texts(program, "verilog", None, ExportOptions(pipeline=pipeline)).values()
     assert isinstance(content, str)
     return content
 
@@ -73,7 +73,7 @@ def test_a_register_too_few_is_caught() -> None:
     wanted, _ = netlist_of(arm("paper", 4), None)
     check = compared("mutant", "x.v", mutant, wanted, 60)
     assert check.holds is False
-    assert "different clocks" in check.note
+    assert "different delays" in check.note
 
 
 def test_names_are_legal_and_all_different() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,17 +17,19 @@ from samples import ONE, TURN, by_name, input_of, problem_of, random_robot, rand
 from termtext import parse_term
 
 from boolcomp.base.errors import UsageError
-from boolcomp.problem.dynamics.newton_euler import inverse_dynamics
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.problem import with_words
 from boolcomp.problem.robot.library import load_robot, robot_names
-from boolcomp.problem.words import Interval
+from boolcomp.problem.words import Interval, formats
 from boolcomp.terms import extrema
-from boolcomp.terms.extract import FORMS, Terms
+from boolcomp.terms.extract import FORMS, Terms, number_terms, resting, split
 from boolcomp.terms.extrema import amplitude, largest, output_amplitudes
-from boolcomp.terms.terms import Monomial, Term, Wave, evaluate_terms
+from boolcomp.terms.terms import Monomial, Term, Wave, collect, evaluate_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from boolcomp.problem.problem import Input
     from boolcomp.problem.robot.model import Robot
 
 
@@ -316,9 +319,151 @@ def test_a_field_on_a_grid_equals_its_values_at_the_points() -> None:
     sliding = [t for t in terms if len(t.arguments) == 3 and any(w.powers for w in t.waves())]
     assert sliding
     for term in sliding[:8]:
-        field = extrema._Field.of(term.waves(), term.arguments)  # noqa: SLF001 (its grid)
+        field = extrema._WaveArrays.of(term.waves(), term.arguments)  # noqa: SLF001 (its grid)
         lines = [np.linspace(v.range.low, v.range.high, 5) for v in term.arguments]
         mesh = np.meshgrid(*lines, indexing="ij")
         values = {v.name: m for v, m in zip(term.arguments, mesh, strict=True)}
         exact = sum(wave.evaluate(values) for wave in term.waves())
         assert np.allclose(field.on_grid(lines), np.ravel(exact), rtol=1e-9, atol=1e-9)
+
+
+def drawn_wave(rng: np.random.Generator, variables: tuple[Input, ...]) -> Wave:
+    """Return a random wave in some of the variables, angles with multiples and others powers."""
+    multiples = tuple((v.name, int(rng.integers(-2, 3))) for v in variables if v.angle)
+    powers = tuple((v.name, int(rng.integers(0, 3))) for v in variables if not v.angle)
+    turns = tuple(one for one in multiples if one[1])
+    sine = float(rng.integers(-3, 4)) if turns else 0.0
+    return Wave(turns, tuple(one for one in powers if one[1]), float(rng.integers(1, 4)), sine)
+
+
+def drawn_sum(seed: int) -> tuple[tuple[Wave, ...], tuple[Input, ...], float, float]:
+    """Return one to three waves over a short box, the most of 61 grid points an axis, and slack."""
+    rng = np.random.default_rng(seed)
+    ranges = [Interval(low, low + rng.uniform(0.2, 2)) for low in rng.uniform(-3, 2, 3)]
+    own = (
+        input_of("q1", ranges[0], angle=True),
+        input_of("q2", ranges[1], angle=True),
+        input_of("q3", ranges[2]),
+    )[seed % 2 : 2 + seed % 2]
+    waves = tuple(drawn_wave(rng, own) for _ in range(1 + seed % 3))
+    mesh = np.meshgrid(*(np.linspace(v.range.low, v.range.high, 61) for v in own), indexing="ij")
+    values = {v.name: m.ravel() for v, m in zip(own, mesh, strict=True)}
+    found = np.abs(sum(wave.evaluate(values) for wave in waves)).reshape(61, 61)
+    jumps = [float(np.abs(np.diff(found, axis=axis)).max()) for axis in (0, 1)]
+    return waves, own, float(found.max()), sum(jumps) / 2
+
+
+def test_heights_in_short_boxes_are_those_of_a_dense_grid() -> None:
+    for seed in range(30):
+        waves, own, seen, slack = drawn_sum(seed)
+        found = largest(waves, own)
+        assert seen * (1 - 1e-9) <= found.value <= seen + slack, seed
+        assert found.value <= found.bound <= found.value * (1 + 1e-6), seed  # of ridges not exact
+
+
+def test_no_grid_point_exceeds_a_bound_that_is_proved_of_too_low_a_height() -> None:
+    """Branch and bound must not close boxes that hold more than what was attained."""
+    for seed in range(12):
+        waves, own, seen, _ = drawn_sum(seed)
+        field = extrema._WaveArrays.of(waves, own)  # noqa: SLF001 (the proof itself)
+        ceiling = field.ceiling()
+        assert ceiling == pytest.approx(
+            sum(
+                wave.amplitude
+                * math.prod(v.reach.magnitude ** dict(wave.powers).get(v.name, 0) for v in own)
+                for wave in waves
+            )
+        )
+        bound = extrema._prove(field, 0.98 * seen)  # noqa: SLF001 (the proof itself)
+        assert seen * (1 - 1e-9) <= bound <= ceiling * (1 + 1e-9), seed
+        assert extrema._prove(field, 1.01 * seen + 0.01) >= seen  # noqa: SLF001 (the proof itself)
+
+
+def test_second_derivatives_are_bounded_by_those_of_each_wave() -> None:
+    """Of c·cos(2a + b)·x² within |x| <= 3 every derivative is known."""
+    a, b = (input_of(name, Interval(-1, 1), angle=True) for name in ("q1", "q2"))
+    x = input_of("q3", Interval(-3, 1))
+    wave = Wave((("q1", 2), ("q2", 1)), (("q3", 2),), 3.0, 4.0)
+    curved = extrema._WaveArrays.of((wave,), (a, b, x)).curvature()  # noqa: SLF001 (its parts)
+    assert curved.tolist() == [[180, 90, 60], [90, 45, 30], [60, 30, 10]]
+    field = extrema._WaveArrays.of((wave, wave), (a, b, x))  # noqa: SLF001 (its parts)
+    place = np.array([[0.3, -0.4, -1.7]])
+    near = np.concatenate([place + side * 1e-6 * np.eye(3) for side in (1, -1)])
+    above, below = field.values(near).reshape(2, 3)
+    assert field.gradient(place)[0] == pytest.approx((above - below) / 2e-6, rel=1e-6)
+
+
+def test_beyond_three_variables_a_bound_is_the_sum_of_amplitudes() -> None:
+    many = tuple(input_of(f"q{k}", TURN, angle=True) for k in range(1, 5))
+    waves = tuple(Wave(((v.name, 1),), (), 1.0) for v in many)
+    beside = Wave((("q1", 1), ("q2", 1)), (), 0.0, 1.0)
+    found = largest((*waves, beside), many)
+    assert found.bound == 5.0
+    assert 4 <= found.value < 4.9
+    assert not found.exact
+    proved = largest((*waves[:3], beside), many[:3])
+    assert proved.exact
+    assert proved.bound < 3.9
+
+
+def test_a_height_that_all_waves_reach_together_is_its_own_bound() -> None:
+    found = largest((Wave((("q1", 1),), (), 2.0), Wave((("q2", 1),), (), 1.0)), (Q1, Q2))
+    assert (found.value, found.bound) == (3.0, 3.0)
+
+
+def test_a_reflection_is_found_where_and_only_where_it_holds() -> None:
+    rng = np.random.default_rng(1)
+    variables = (Q1, Q2, SLIDE)
+    points = [0.0, math.pi / 4, math.pi / 2, 3 * math.pi / 4, 1.0]
+    signs = []
+    for _ in range(60):
+        waves = tuple(drawn_wave(rng, variables) for _ in range(rng.integers(1, 3)))
+        cosine, sine = rng.integers(0, 2, 2)
+        waves = collect(
+            (w.multiples, w.powers, complex(w.cosine * (cosine or not w.sine), -w.sine * sine))
+            for w in waves
+        )
+        if not waves:
+            continue
+        factor = (QD1, QD1, QDD1)[: rng.integers(0, 4)]
+        item = Term("", "T", waves, variables, factor)
+        here = {v.name: rng.uniform(-3, 3, 9) for v in item.variables}
+        value = item.evaluate(here)
+        for variable in item.variables:
+            for point in points:
+                mirrored = item.evaluate(here | {variable.name: 2 * point - here[variable.name]})
+                holds = [s for s in (1, -1) if np.allclose(mirrored, s * value, atol=1e-9)]
+                signs.append(item.reflection(variable, point))
+                assert signs[-1] == (holds[0] if holds else 0), (str(item), variable, point)
+    assert {signs.count(sign) > 40 for sign in (-1, 0, 1)} == {True}
+
+
+def test_texts_of_products_and_of_phases_say_what_terms_evaluate_to() -> None:
+    values = by_name(*random_states(load_robot("elbow-3r"), 5, 1))
+    for form in FORMS[1:]:
+        for item in itertools.chain(*terms_of("elbow-3r", form).outputs):
+            for text in (str(item), item.phase_text()):
+                raised = re.sub(r"(cos|sin)\^(\d) (\w+)", r"\1(\3)^\2", text)
+                assert value_of(raised, values) == pytest.approx(item.evaluate(values), abs=1e-9)
+
+
+def test_names_of_terms_have_as_many_digits_as_their_number() -> None:
+    one = term("2 qdd1")
+    for count, first, last in ((9, "T1", "T9"), (10, "T.01", "T.10"), (100, "T.001", "T.100")):
+        names = [each.name for each in number_terms("T", [one] * count)]
+        assert (names[0], names[-1], len(set(names))) == (first, last, count)
+
+
+def test_an_output_is_known_to_rest_where_all_its_factors_do() -> None:
+    """Of the paper's arm at rest gravity remains; without it speeds and accelerations multiply."""
+    level = replace(load_robot("machado-2r"), gravity=(0.0, 0.0, 0.0))
+
+    def rests(robot: Robot, codes: tuple[str, ...]) -> object:
+        return resting(split(with_words(problem_of(robot), formats("words", codes))))
+
+    both = ("tau1=9:tread", "tau2=9:tread")
+    assert rests(level, both) == (("qd1", "qd2", "qdd1", "qdd2"), ("qd1", "qdd1", "qdd2"))
+    assert rests(level, both[1:]) == (None, ("qd1", "qdd1", "qdd2"))
+    assert rests(load_robot("machado-2r"), both) == (None, None)
+    assert rests(level, ()) == ()
+    assert rests(with_ranges(level, qd2=(-1, 1.5)), both) == (None, ("qd1", "qdd1", "qdd2"))

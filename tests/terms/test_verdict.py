@@ -10,9 +10,10 @@ import pytest
 from compact.word_robots import case
 from samples import problem_of
 
-from boolcomp.compact import Form
-from boolcomp.problem import Interval, Output, load_robot, parse_robot
-from boolcomp.terms import Verdict, dust_of, judge_outputs
+import boolcomp as bc
+from boolcomp.compact import Formulation
+from boolcomp.problem import Interval, Output, parse_robot
+from boolcomp.terms import Verdict, judge_outputs, per_kilogram
 
 if TYPE_CHECKING:
     from boolcomp.problem import Robot
@@ -46,6 +47,11 @@ def test_the_extremes_of_a_pendulum_are_its_weight_and_its_acceleration() -> Non
     # m g a = 10 and m a² · 4 = 2: 12 either way.
     assert (verdict.low, verdict.high) == pytest.approx((-12, 12), abs=1e-7)
     assert (verdict.wasted_bits, verdict.better, verdict.saturates) == (0, None, False)
+
+
+def test_a_kilogram_at_the_tip_of_a_pendulum_adds_its_weight_and_its_inertia() -> None:
+    (most,) = per_kilogram(pendulum(16), "inverse-dynamics")
+    assert most == pytest.approx(10 * 0.5 + 0.5**2 * 4, rel=1e-7)
 
 
 def test_extremes_of_a_pendulum_with_stops_are_asymmetric() -> None:
@@ -90,17 +96,26 @@ def test_rounding_errors_are_not_taken_for_a_torque(gravity: str) -> None:
     assert (str(first), first.wasted_bits, first.better) == ("this torque is always zero", 0, None)
 
 
-def test_dust_is_measured_by_the_largest_torque_of_the_arm() -> None:
-    problem = problem_of(pendulum(16))
-    assert dust_of(problem, 1e5) == pytest.approx(1e-4)
-    assert dust_of(problem, 0.0) == pytest.approx(1e-8)  # m g a = 10
-
-
 @pytest.mark.parametrize("reach", [1e-13, 3e12])
 def test_no_range_is_advised_that_a_robot_file_may_not_have(reach: float) -> None:
     verdict = Verdict(TORQUE, -reach, reach, 1e12 if reach > 1 else 1.0, 0.5)
     assert verdict.saturates or verdict.wasted_bits
     assert verdict.better is None
+
+
+def test_the_largest_range_of_a_robot_file_is_advised_up_to_where_it_holds() -> None:
+    assert Verdict(TORQUE, -9.4e11, 9.4e11, 8e11, 0.5).better == 1e12
+    assert Verdict(TORQUE, -9.9e11, 9.9e11, 8e11, 0.5).better is None
+
+
+def test_a_verdict_counts_the_larger_side_and_bits_from_twice_the_reach_on() -> None:
+    lopsided = Verdict(TORQUE, -10.0, 3.0, 10.0, 0.0)
+    assert (lopsided.reach, lopsided.saturates, lopsided.tight) == (10.0, False, True)
+    assert (lopsided.wasted_bits, lopsided.better) == (0, None)
+    bits = [Verdict(TORQUE, -1.0, 0.5, size, 0.0).wasted_bits for size in (1, 1.99, 2, 3.99, 4, 8)]
+    assert bits == [0, 0, 1, 1, 2, 3]
+    assert str(Verdict(TORQUE, -1.0, 0.5, 2.0, 0.0)) == "wastes 1 bit"
+    assert Verdict(TORQUE, 0.0, 0.0, 2.0, 0.0).wasted_bits == 0
 
 
 @pytest.mark.parametrize("reach", [0.9530, 1.0, 3.3, 4.77, 7.9, 96.0])
@@ -142,12 +157,12 @@ def test_the_ranges_of_shipped_arms_suit_them(name: str) -> None:
 @pytest.mark.check
 @pytest.mark.parametrize("name", ["machado-2r", "desk-3r"])
 def test_compact_mode_needs_no_extra_bit_where_the_range_has_room(name: str) -> None:
-    robot, verdicts = load_robot(name), judge_outputs(problem_of(name))
+    robot, verdicts = bc.load_robot(name), judge_outputs(problem_of(name))
     for room in (1.05, 1.0):
         ranges = (Interval(-room * v.reach, room * v.reach) for v in verdicts)
         links = (
             replace(link, torque=torque) for link, torque in zip(robot.links, ranges, strict=True)
         )
-        made = case(replace(robot, links=tuple(links)), bits=8, form=Form(exact=True))
+        made = case(replace(robot, links=tuple(links)), bits=8, form=Formulation(exact=True))
         found = {result.bits for result in made.graph(0.1, bits=8).results}
         assert (9 in found) == (room == 1.0)

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
-from boolcomp.paper import Options
+from boolcomp.paper import PlanOptions
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel import Cubes, Dense, Function, verify
 
@@ -18,7 +18,7 @@ Rows = list[tuple[str, str]]
 @functools.cache
 def robot_table(name: str, *, faithful: bool = False) -> Dense:
     """Return the table of a term of the 1988 paper's arm at 8 bits: `T11` … `T26`."""
-    options = Options(rounding="faithful" if faithful else "nearest")
+    options = PlanOptions(rounding="faithful" if faithful else "nearest")
     found = {entry.plan.term.name: entry.table for entry in run_passes("machado-2r", options)}
     truth = found[name]
     return Dense.from_columns(truth.inputs, truth.columns, truth.free or None)

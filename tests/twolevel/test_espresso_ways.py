@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twolevel.strategies import Rows, holds, points
+from twolevel.strategies import Rows, cubes, holds, points
 
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.exact import Prices, cheapest
-from boolcomp.twolevel.minimisation import assigned, minimise
+from boolcomp.twolevel.exact import ProductPrices, cheapest
+from boolcomp.twolevel.minimisation import minimise, phase_assignment
 from boolcomp.twolevel.pla import statistics
 from boolcomp.twolevel.primes import essential, primes_around
 
@@ -96,25 +96,27 @@ def test_a_phase_line_turns_outputs_over(some: File, data: st.DataObject) -> Non
     assert pla.render(pla.parse(pla.render(read))) == pla.render(read)
     got, opposite = table_in(read.function()), {"0": "1", "1": "0", "-": "-"}
     for point, letters in table_of(*some).items():
-        turned = (x if one == "1" else opposite[x] for x, one in zip(letters, phase, strict=True))
-        assert got[point] == "".join(turned)
+        complemented = (
+            x if one == "1" else opposite[x] for x, one in zip(letters, phase, strict=True)
+        )
+        assert got[point] == "".join(complemented)
 
 
 def test_a_function_given_by_lists_is_turned_over_as_one_given_by_tables() -> None:
     chooser, inputs = np.random.default_rng(3), 24  # too many for tables
     rows = [("".join(chooser.choice(list("01-"), inputs)), "10") for _ in range(5)]
-    turned = function_of(([*rows, ("-" * 23 + "1", "01")], inputs, 2), ".phase 01")
-    assert not turned.is_dense
+    complemented = function_of(([*rows, ("-" * 23 + "1", "01")], inputs, 2), ".phase 01")
+    assert not complemented.is_dense
     for term, _ in rows:
         point = term.replace("-", "0")
-        assert not any(holds(other, point) and w[0] == "1" for other, w in turned.on.rows())
-        assert any(holds(other, point) and w[0] == "1" for other, w in turned.off.rows())
+        assert not any(holds(other, point) and w[0] == "1" for other, w in complemented.on.rows())
+        assert any(holds(other, point) and w[0] == "1" for other, w in complemented.off.rows())
 
 
 @given(plas())
 def test_assigned_phases_cover_what_they_say_and_never_take_more_products(some: File) -> None:
     function = function_of(some)
-    found = assigned(function)
+    found = phase_assignment(function)
     assert found.cover.products <= minimise(function).products
     got = in_point_order(found.cover.cubes)
     for point, letters in table_of(*some).items():
@@ -187,7 +189,7 @@ def test_a_cover_of_least_cost_costs_what_the_best_of_all_choices_does(
             joined = known | held
             best[joined] = min(best.get(joined, total + cost), total + cost)
     function = function_of(some)
-    found = cheapest(function, Prices(*price), minimise(function))
+    found = cheapest(function, ProductPrices(*price), minimise(function))
     assert found.cost == found.bound == best[frozenset(range(len(wanted)))]
     got = in_point_order(found.cover.cubes)
     assert all(got[p][j] == "1" for p, j in wanted)
@@ -266,3 +268,10 @@ def test_statistics_count_rows_literals_and_points() -> None:
     assert (found.literals, found.unate, found.unread) == (3, 1, 1)
     # Output 0: 2 of 8 points; output 1: 4 of 8, and 2 free: none of the 4.
     assert (found.on_share, found.dc_share) == ((2 + 4) / 16, 2 / 16)
+
+
+@given(cubes)
+def test_a_cover_is_written_in_canonical_order_and_read_back(some: Cubes) -> None:
+    if some.inputs + some.outputs:
+        again = pla.parse(pla.render(pla.from_cubes(some)))
+        assert again.on.rows() == some.valid().canonical().rows()

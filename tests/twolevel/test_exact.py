@@ -275,7 +275,7 @@ RING += [("-" * 3 + "1" * 9, "01")]
 
 @pytest.mark.parametrize(("rows", "start", "least", "note"), [
     ([*WAYS, NEEDLESS], WAYS, 4, ""),
-    (RING, [RING[0], RING[2], RING[4], RING[6]], 4, "the literals were not proved least"),
+    (RING, [RING[0], RING[2], RING[4], RING[6]], 4, "the literals were not proved minimal"),
 ])  # fmt: skip
 def test_a_start_is_proved_a_minimum_without_a_list_of_primes(
     rows: Rows, start: Rows, least: int, note: str
@@ -343,7 +343,7 @@ def packed_points(inputs: int, *texts: str, outputs: int = 1) -> np.ndarray:
 
 def members(found: Gathering) -> set[frozenset[int]]:
     """Return the columns as sets of numbers of rows."""
-    matrix = found.matrix.turned
+    matrix = found.matrix.transposed
     parts = itertools.pairwise(matrix.starts.tolist())
     return {frozenset(matrix.indices[a:b].tolist()) for a, b in parts}
 

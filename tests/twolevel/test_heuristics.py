@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from twolevel.strategies import (
     Rows,
     as_lists,
@@ -27,8 +28,9 @@ from twolevel.strategies import (
 from boolcomp.twolevel import function as lists
 from boolcomp.twolevel import sweep_kernels as kernels
 from boolcomp.twolevel.cubes import Clock, Cubes, Dense, rasterised
-from boolcomp.twolevel.function import Function, isop, minterms
+from boolcomp.twolevel.function import Function, isop, minterms, verify
 from boolcomp.twolevel.heuristic import improve, improve_lists, irredundant, suits
+from boolcomp.twolevel.minimisation import minimise
 from boolcomp.twolevel.sweep_kernels import grow_at_random
 from boolcomp.twolevel.unlisted import Pool
 
@@ -112,8 +114,9 @@ def test_a_deadline_in_the_past_returns_the_start() -> None:
     assert not suits(Dense(21, 9, words, words.copy()))  # tables too large are not tried
 
 
-@pytest.mark.slow
 # lists of cubes ----------------------------------------------------------------------------------
+@pytest.mark.slow
+@settings(max_examples=20)
 @given(functions())
 def test_lists_of_cubes_are_improved_to_a_right_cover(function: Function) -> None:
     twin = as_lists(function)
@@ -241,3 +244,29 @@ def test_a_cube_grown_at_random_is_a_prime(seed: int, share: float) -> None:
         wider += [(term, f"{owners[:j]}1{owners[j + 1 :]}") for j in range(OUTPUTS)
                   if owners[j] == "0"]  # fmt: skip
         assert not any(held_by([one]) <= wanted for one in wider)
+
+
+def test_many_outputs_are_not_weighed_again_for_every_output_added(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sweep = kernels.sweep
+    drawn = []  # random numbers in each sweep: one for every candidate weighed
+
+    def counted(state: kernels.CoverCounts, *more: Any) -> bool:
+        noise = state.noise.copy()
+        done = bool(sweep(state, *more))
+        drawn.append(0)
+        while noise[0] != state.noise[0] and drawn[-1] <= 4 * 5 * 81:
+            kernels.random(noise)
+            drawn[-1] += 1
+        return done
+
+    monkeypatch.setattr(kernels, "sweep", counted)
+    minimise(random_table(np.random.default_rng(1), 4, 2048, 0.5, 0.1), "own")
+    assert max(drawn) <= 4 * 5 * 81  # there are 81 cubes
+
+
+def test_verification_ends_when_its_time_is_over() -> None:
+    halves = of_rows(("0" + "-" * 29, "1" * 50), ("1" + "-" * 29, "1" * 50))
+    with pytest.raises(lists.GaveUpError):
+        verify(halves, Cubes.from_rows(30, 50, [("-" * 30, "1" * 50)]), Clock(0.0))

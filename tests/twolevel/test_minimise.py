@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -23,26 +25,14 @@ from twolevel.strategies import (
 )  # fmt: skip
 
 from boolcomp.base import UsageError
-from boolcomp.twolevel import (
-    KINDS,
-    METHODS,
-    Cubes,
-    Function,
-    espresso_worker,
-    heuristic,
-    minimisation,
-    minimise,
-    parse,
-    sweep_kernels,
-)
-from boolcomp.twolevel import function as isop
+from boolcomp.twolevel import Cubes, Function, minimise, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from boolcomp.twolevel import Clock, Dense
 
-needs_pyeda = pytest.mark.skipif(not minimisation.available(), reason="pyeda is not installed")
+needs_pyeda = pytest.mark.skipif(find_spec("pyeda") is None, reason="pyeda is not installed")
 BLOCKS = of_rows(*in_pairs(24))  # whose OFF set is made of 2^24 parts
 
 
@@ -112,7 +102,7 @@ def fewest(required: int, allowed: int, inputs: int, outputs: int) -> int:
 def files(draw: st.DrawFn) -> Files:
     """Return inputs, outputs, type and rows of small PLA files without contradictions."""
     inputs, outputs = draw(st.integers(0, 3)), draw(st.integers(0, 2))
-    kind = draw(st.sampled_from(KINDS))
+    kind = draw(st.sampled_from(["f", "fd", "fr", "fdr"]))
     term = st.text("01-", min_size=inputs, max_size=inputs)
     if "r" in kind:  # one letter a point, so that nothing contradicts
         terms = ["".join(p) for p in product("01", repeat=inputs)]
@@ -123,7 +113,8 @@ def files(draw: st.DrawFn) -> Files:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["isop", "own", "espresso", "exact"])
+@settings(max_examples=30)
 @given(file=files(), dense=st.booleans())
 @example(file=(0, 1, "fd", [("", "1"), ("", "-")]), dense=False)
 def test_no_method_claims_more_than_is_true(
@@ -215,7 +206,7 @@ def test_a_cover_that_does_not_verify_is_discarded_with_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wrong = Cubes.from_rows(11, 6, [("-" * 11, "111111")])
-    monkeypatch.setattr(heuristic, "improve", lambda *_: (wrong, 1))
+    monkeypatch.setattr("boolcomp.twolevel.heuristic.improve", lambda *_: (wrong, 1))
     table = robot_table("T12")
     cover = minimise(table, "own")
     assert "own's cover is discarded: output" in cover.note
@@ -228,39 +219,19 @@ def test_an_unknown_method_is_told_the_nearest() -> None:
         minimise(robot_table("T13"), "expresso")
 
 
-def test_many_outputs_are_not_weighed_again_for_every_output_added(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sweep = sweep_kernels.sweep
-    drawn = []  # random numbers in each sweep: one for every candidate weighed
-
-    def counted(state: sweep_kernels.State, *more: Any) -> bool:
-        noise = state.noise.copy()
-        done = bool(sweep(state, *more))
-        drawn.append(0)
-        while noise[0] != state.noise[0] and drawn[-1] <= 4 * 5 * 81:
-            sweep_kernels.random(noise)
-            drawn[-1] += 1
-        return done
-
-    monkeypatch.setattr(sweep_kernels, "sweep", counted)
-    minimise(random_table(np.random.default_rng(1), 4, 2048, 0.5, 0.1), "own")
-    assert max(drawn) <= 4 * 5 * 81  # there are 81 cubes
-
-
 def test_a_table_too_large_to_improve_is_not_listed_beyond_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = random_table(np.random.default_rng(1), 6, 3, 0.3, 0.5)
-    monkeypatch.setattr(heuristic, "suits", lambda _: False)
+    monkeypatch.setattr("boolcomp.twolevel.heuristic.suits", lambda _: False)
     assert minimise(table, "own").method == "own"
-    whole, seen = isop.isop, list[bool]()
+    start, seen = minimise(table, "isop").cubes, list[bool]()
 
-    def clocked(planes: Dense, clock: Clock | None = None) -> Cubes | None:
+    def clocked(_: Dense, clock: Clock | None = None) -> Cubes | None:
         seen.append(clock is not None)
-        return whole(planes) if len(seen) == 1 else None
+        return start if len(seen) == 1 else None
 
-    monkeypatch.setattr(isop, "isop", clocked)
+    monkeypatch.setattr("boolcomp.twolevel.function.isop", clocked)
     cover = minimise(table, "own")
     assert (cover.method, seen) == ("isop", [True, True])
 
@@ -288,43 +259,23 @@ def test_the_cover_is_the_same_in_any_process() -> None:
 
 # Espresso in its own process ---------------------------------------------------------------------
 @needs_pyeda
-@settings(max_examples=8)
-@given(functions())
-def test_covers_of_espresso_implement_the_function(function: Function) -> None:
-    answer = minimisation.run(function, function.on)
-    assert answer.note == ""
-    assert answer.cubes is not None
-    assert implements(function, answer.cubes)
-
-
-@needs_pyeda
 def test_espresso_is_free_beside_a_given_off_set() -> None:
     on = Cubes.from_rows(3, 2, [("111", "11"), ("100", "10")])
     function = Function.from_cubes(on, None, Cubes.from_rows(3, 2, [("0--", "11")]))
-    answer = minimisation.run(function, on)
-    assert answer.cubes is not None
-    assert answer.cubes.rows() == [("1--", "11")]
+    assert minimise(function, "espresso").cubes.rows() == [("1--", "11")]
 
 
 @pytest.mark.slow
 @needs_pyeda
 def test_espresso_is_stopped_at_the_deadline() -> None:
     function = Function.from_dense(robot_table("T11"))
-    answer = minimisation.run(function, function.on, 0.3)
-    assert answer.cubes is None
-    assert "stopped after 0.3 s" in answer.note
-
-
-@needs_pyeda
-def test_espresso_that_dies_of_a_contradiction_is_reported() -> None:
-    on, off = (Cubes.from_rows(3, 1, [(term, "1")]) for term in ("1--", "11-"))
-    answer = minimisation.run(Function(3, 1, on, Cubes.empty(3, 1), off), on)
-    assert answer.cubes is None
-    assert "died with exit code 1" in answer.note
+    cover = minimise(function, "espresso", 0.3)
+    assert cover.method == "isop"
+    assert "Espresso was stopped after 0." in cover.note
 
 
 def test_without_espresso_the_irredundant_sum_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minimisation, "find_spec", lambda _: None)
+    monkeypatch.setattr("boolcomp.twolevel.minimisation.find_spec", lambda _: None)
     cover = minimise(robot_table("T12"), "espresso")
     assert cover.method == "isop"
     assert "pyeda is not installed" in cover.note
@@ -349,9 +300,55 @@ class Does:
 def test_whatever_a_worker_does_becomes_a_sentence(
     text: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(espresso_worker, "minimised", Does(text))
-    monkeypatch.setattr(minimisation, "find_spec", lambda _: True)
-    function = of_rows(("1", "1"))
-    answer = minimisation.run(function, function.on)
-    assert answer.cubes is None
-    assert words in answer.note
+    monkeypatch.setattr("boolcomp.twolevel.espresso_worker.minimised", Does(text))
+    monkeypatch.setattr("boolcomp.twolevel.minimisation.find_spec", lambda _: True)
+    cover = minimise(of_rows(("1", "1")), "espresso")
+    assert cover.method == "isop"
+    assert words in cover.note
+
+
+# Covers as they always were ----------------------------------------------------------------------
+
+SWEPT = {"heuristic.FEW_INPUTS": 1, "heuristic.SOME_INPUTS": 0}  # primes are not listed
+SHORT = {"heuristic._LIMIT": 40, "heuristic._BUDGET": 500, "heuristic._CHUNK": 30}
+RECURSIVE = {"primes.LEAF_INPUTS": 2, "primes.MANY_CUBES": 99, "primes.PAIRS": 20}
+WAYS: dict[str, tuple[str, bool, dict[str, int]]] = {
+    "isop": ("isop", False, {}),
+    "lists": ("isop", True, {}),
+    "own": ("own", False, {}),
+    "sweeps": ("own", False, SWEPT),
+    "short sweeps": ("own", False, SWEPT | SHORT),
+    "own lists": ("own", True, {}),
+    "short lists": ("own", True, SHORT),
+    "open lists": ("own", True, {"heuristic._MOST_OFF": 0}),  # an OFF set out of reach
+    "exact": ("exact", False, {}),
+    "recursion": ("exact", False, RECURSIVE),
+    "searched": ("exact", True, {"primes.TABLE_POINTS": 1}),
+    "unlisted": ("exact", False, {"exact.LEAF_INPUTS": 0}),
+}
+SHAPES = ((3, 2, 0.4, 0.2), (4, 2, 0.4, 0.2), (4, 3, 0.3, 0.3), (5, 1, 0.5, 0.1), (5, 2, 0.3, 0.1))
+LARGER = ((6, 1, 0.5, 0.2), (6, 2, 0.3, 0.2), (7, 1, 0.4, 0.0))  # where that takes no time
+EXACT, OWN_LISTS, SWEEPS = "8adbe4334c9e", "6827f5b45e7b", "dddd2d1b10d2"
+RECORDED = {
+    "isop": "fc7e1bcaea51", "lists": "4b3076002b45", "own": "b9f413b77079", "sweeps": SWEEPS,
+    "short sweeps": SWEEPS, "own lists": OWN_LISTS, "short lists": OWN_LISTS,
+    "open lists": "c4c1803092ca", "exact": EXACT, "recursion": EXACT, "searched": EXACT,
+    "unlisted": EXACT,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_small_function_has_the_cover_that_it_always_had(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method, lists, changed = WAYS[way]
+    for name, value in changed.items():
+        monkeypatch.setattr(f"boolcomp.twolevel.{name}", value)
+    found = hashlib.sha256()
+    for seed, shape in enumerate(SHAPES if lists or method == "exact" else SHAPES + LARGER):
+        function = Function.from_dense(random_table(np.random.default_rng(seed), *shape))
+        cover = minimise(as_lists(function) if lists else function, method, effort=0.3)
+        assert implements(function, cover.cubes)
+        rows = "".join(f"{term} {owners}\n" for term, owners in cover.cubes.rows())
+        found.update(f"{cover.lower_bound} {cover.proved}\n{rows}".encode())
+    assert found.hexdigest()[:12] == RECORDED[way]

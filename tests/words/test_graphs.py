@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from boolcomp.base import DataError
-from boolcomp.words import Resimulation, narrowed, parse_graph, simulate
+from boolcomp.words import draw_graph, narrowed, parse_graph, simulate
 
 SMALL = """w0[4] = input a angle unit 2^0
 w1[3] = input b unit 2^0
@@ -28,24 +30,17 @@ def test_every_kind_of_line_is_read_and_written() -> None:
     [
         ("w0[4] =", "w0[0] =", "node 0: a width does not fit"),
         ("w0:3 <<", "w0:5 <<", "node 2: a width does not fit"),
-        ("w0:3 <<", "w0:0 <<", "node 2: a width does not fit"),
         ("w0:3&5 9 17 33 60", "w0:5&5 9 17 33 60", "node 3: a width does not fit"),
-        ("w0:3&5 9 17 33 60", "w0:3&9 9 17 33 60", "node 3: a width does not fit"),
         ("w0:3&5 9 17 33 60", "w0:3&6 9 17 33 60", "node 3: a width does not fit"),
-        ("w0:3&5 9 17 33 60", "w0:3&5 9 17 33", "node 3: a width does not fit"),
-        ("w0:3&5 9 17 33 60", "w0:3 9 17 33 60", "node 3: a width does not fit"),
         ("w0:3&5 9 17 33 60", "w0:3&5 9 17 33 64", "node 3: a width does not fit"),
         ("w3>>1", "w3>>6", "node 4: a width does not fit"),
         ("w0>>1 *", "w0>>4 *", "node 5: a width does not fit"),
-        ("* w1>>0", "* w1>>3", "node 5: a width does not fit"),
         ("- w2>>2 << 1", "- w2>>2 << -1", "node 4: a width does not fit"),
         ("+ w3>>1", "+ w4>>1", "node 4 reads a later node"),
-        ("+ w3>>1", "+ w5>>1", "node 4 reads a later node"),
         ("w0>>1 * w1>>0", "w0>>1 * w7>>0", "node 5 reads a later node"),
         ("w1[3] = input b", "w1[1] = input b", "node 2: a width does not fit"),
         ("w3[6] = table w0:3&5 9 17 33 60", "w3[6] = input c", "inputs do not come first"),
         ("= w4 >> 2", "= w3 >> 2", "a result is no part of a heap"),
-        ("= w4 >> 2", "= w4 >> 6", "a result is no part of a heap"),
         ("tau1[4]", "tau1[0]", "a result is no part of a heap"),
     ],
 )
@@ -62,10 +57,7 @@ def test_a_graph_that_cannot_be_is_refused(old: str, new: str, said: str) -> Non
         ("+ w0:3 << 1 ", "+ w0:3 << 58 "),
         ("<< -1 + 1", "<< -61 + 1"),
         ("<< 0 + 5", f"<< 0 + {1 << 60}"),
-        ("unit 2^-3", "unit 2^-1001"),
         ("at 0.25", "at nan"),
-        ("w2[5]", "w1[5]"),
-        ("tau2[9]", "tau1[9]"),
         ("&5", "&0"),
         ("wrapping", "angled"),
         (" + 1 unit", " unit"),
@@ -112,23 +104,6 @@ def test_a_heaps_columns_are_listed() -> None:
                                                  "2: w0.2*w1.2 w0.3*w1.1"]  # fmt: skip
     with pytest.raises(TypeError, match="word 3 is no heap"):
         graph.columns(3)
-
-
-SHIFTED = """w0[3] = input q unit 2^0
-w1[3] = table w0:3 {} unit 2^0
-w2[5] = heap + w0>>0 << 0 + w1>>0 << 1 + 0 unit 2^0
-tau1[5] = w2 >> 0
-"""
-
-
-def test_a_word_is_calculated_again_where_one_of_its_two_words_has_changed() -> None:
-    words = {"q": np.arange(8)}
-    again = Resimulation(words)
-
-    for entries in ("0 1 2 3 4 5 6 7", "7 6 5 4 3 2 1 0"):
-        found = again.simulate(parse_graph(SHIFTED.format(entries)))
-        table = np.array(entries.split(), dtype=int)
-        assert found.words[:, 0].tolist() == (words["q"] + 2 * table).tolist()
 
 
 @pytest.mark.parametrize(("kind", "wrapped"), [("heap", (1,)), ("wrapping", ())])
@@ -198,3 +173,20 @@ def test_a_graph_without_inputs_is_one_sample_or_as_many_as_there_are() -> None:
     assert simulate(graph, {}).words.tolist() == [[5, 0]]
     found = simulate(graph, {"q": np.arange(3)})
     assert (found.words.tolist(), found.saturated) == ([[5, 0]] * 3, 3)
+
+
+DRAWN = """w0[4] = input q angle unit 2^0
+w1[4] = input qd unit 2^0
+w2[4] = input qdd unit 2^0
+w3[5] = angle + w0:4 << 1 + 1 unit 2^0
+w4[4] = table w3:3 7 10 13 15 13 10 7 4 unit 2^0
+w5[9] = heap + w1>>0 * w1>>0 << 0 + 3 unit 2^0
+w6[9] = heap + w4>>1 * w5>>0 << 0 - w2>>0 * w4>>0 << 0 + w2>>0 << 0 + 1 unit 2^0
+w7[9] = heap + w6>>1 << 0 - w1>>0 << 1 + 0 unit 2^0
+tau1[8] = w7 >> 1
+"""
+
+
+def test_a_small_graph_is_drawn_as_the_picture_beside_this_file() -> None:
+    picture = Path(__file__).with_name("smallgraph.svg").read_text()
+    assert draw_graph(parse_graph(DRAWN), "a small graph", bits=7) == picture

@@ -1,4 +1,7 @@
-"""The robot as a value: a chain or a tree of links in DH form or general frames, SI units."""
+"""Robots: a chain or a tree of links in DH form or general frames, in SI units.
+
+Also rotations and poses, bodies and their inertias, limits of the numbers in robot files, payloads.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from boolcomp.problem.words import (
     MOST_SIZE,
     RIGHT,
     USUAL_FORMAT,
-    Span,
+    WordSpan,
     exact_cosine,
     exact_sine,
     span_of,
@@ -24,11 +27,6 @@ if TYPE_CHECKING:
     from boolcomp.problem.words import Interval, WordFormat
 
 
-# --------------------------------------------------------------------------------------------------
-# The robot as a value: a chain or a tree of links in DH form or general frames, SI units.
-# --------------------------------------------------------------------------------------------------
-
-
 JointType = Literal["revolute", "prismatic"]
 Triple = tuple[float, float, float]
 Inertia = tuple[float, float, float, float, float, float]
@@ -37,7 +35,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Where a frame lies in another: its origin, and roll, pitch and yaw about the other's axes."""
+    """A frame in another one: its origin, and roll, pitch and yaw about the other's axes."""
 
     origin: Triple
     rotation: Triple
@@ -45,19 +43,18 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One joint and the link it moves, seen from the link's own frame (standard DH).
+    """One joint and the link it moves, in the link's own frame (standard DH).
 
-    The frame of link i is that of link i-1 turned by theta about z, shifted by d along z and a
-    along the new x, and turned by alpha about the new x. A revolute joint adds q to theta, a
-    prismatic one adds it to d. Where a link has a `pose`, its frame lies so in the frame of link
-    i-1 while q is zero, and turns about (slides along) its own `axis` through the frame's origin;
-    a, alpha, d and theta are zero then and mean nothing. Link i-1 is that of the joint before, or
-    of `parent`, the number of an earlier joint, 0 for the base. Centre of mass and inertia (xx, yy,
-    zz, xy, yz, xz, about the centre of mass) are in the link's frame. Rotor inertia and friction
-    are those at the motor shaft: they reach the joint through the gear ratio. `position` is where
-    the joint may go; its word spans what `span` says, or `word_range`; `word` says what else is
-    asked of it. What its drive can give and its encoder counts are for simulation alone; 0 where
-    nothing is said.
+    Frame i is frame i-1 turned by theta about z and shifted by d along z, then shifted by a along
+    and turned by alpha about the new x. A revolute joint adds q to theta, a prismatic one to d. A
+    `pose` replaces a, alpha, d and theta, which are zero then: the frame's pose in frame i-1 at q =
+    0. The joint turns about (slides along) its `axis` through the frame's origin. Link i-1 is the
+    link before, or that of `parent`, the number of an earlier joint (0: the base). Centre of mass
+    and inertia (xx, yy, zz, xy, yz, xz, about the centre of mass) are in the link's frame. Rotor
+    inertia and friction are those at the motor shaft; the gear ratio transforms them to the joint.
+    `position` holds the joint limits. `word_range` replaces the default range of the position's
+    word; `word` is the rest of its format. `torque_limit` and `encoder_step` are used in simulation
+    alone; 0 means none.
     """
 
     type: JointType
@@ -87,22 +84,18 @@ class Link:
 
     @property
     def revolute(self) -> bool:
-        """Whether the joint turns (otherwise it slides)."""
         return self.type == "revolute"
 
     @property
-    def span(self) -> Span:
-        """What the word of its position spans."""
+    def span(self) -> WordSpan:
         return span_of(self.position, self.word_range, revolute=self.revolute)
 
     @property
     def torque_unit(self) -> str:
-        """N·m where the joint turns, N where it slides."""
         return "N·m" if self.revolute else "N"
 
     @property
     def joint_inertia(self) -> float:
-        """Rotor inertia as felt at the joint, Jm·G²: kg·m², or kg for a prismatic joint."""
         return self.rotor_inertia * self.gear_ratio**2
 
     def __str__(self) -> str:
@@ -113,9 +106,9 @@ class Link:
 class Robot:
     """An arm on a fixed base, serial or branched; `gravity` is the acceleration of free fall.
 
-    `base` says where the base frame lies in the world, in whose axes gravity is; without it the two
-    are one. `tool` is the tip in the last link's frame; without it the tip is that frame. The text
-    (`str(robot)`) is a robot file: reading it gives an equal robot.
+    `base` is the pose of the base frame in the world, in whose axes gravity is given; without it
+    the two are the same. `tool` is the pose of the tip in the last link's frame; without it the tip
+    is that frame. `str(robot)` is a robot file that gives an equal robot when it is read.
     """
 
     name: str
@@ -130,33 +123,28 @@ class Robot:
 
     @property
     def general(self) -> bool:
-        """Whether a joint's frame is none of Denavit and Hartenberg's."""
         return any(link.pose is not None for link in self.links)
 
     @property
     def parents(self) -> tuple[int, ...]:
-        """The number of the joint before each, counted from 1; 0 is the base."""
         return tuple(k if x.parent is None else x.parent for k, x in enumerate(self.links))
 
     @property
     def branched(self) -> bool:
-        """Whether some joint does not follow the one before it: a tree, and no chain."""
         return self.parents != tuple(range(self.joints))
 
     @property
     def mechanism(self) -> Robot:
-        """The arm without its drives and its control rate: what logic is compiled for."""
+        """The arm without drives and control rate, which compiled logic does not depend on."""
         links = (replace(link, torque_limit=0.0, encoder_step=0.0) for link in self.links)
         return replace(self, links=tuple(links), control_rate=0.0)
 
     @property
     def joints(self) -> int:
-        """The number of joints."""
         return len(self.links)
 
     @property
     def mass(self) -> float:
-        """The total mass of the links in kg."""
         return sum(link.mass for link in self.links)
 
     def __str__(self) -> str:
@@ -178,7 +166,7 @@ class Robot:
 
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    # What no TOML text may hold as it is; a tab it may.
+    # TOML text may not contain control characters other than tabs.
     escaped = _CONTROL.sub(lambda match: rf"\u{ord(match[0]):04x}", escaped)
     return f'"{escaped}"'
 
@@ -196,17 +184,6 @@ def _interval(interval: Interval) -> str:
     return f"[{_angle(interval.low)}, {_angle(interval.high)}]"
 
 
-def _frame_lines(link: Link) -> list[str]:
-    if link.pose is not None:
-        return [*_pose_lines(link.pose), f"axis = {_list(link.axis)}"]
-    return [
-        f"a = {number(link.a)}",
-        f"alpha = {_angle(link.alpha)}",
-        f"d = {number(link.d)}",
-        f"theta = {_angle(link.theta)}",
-    ]
-
-
 def _pose_lines(pose: Pose, prefix: str = "") -> list[str]:
     angles = ", ".join(map(_angle, pose.rotation))
     return [f"{prefix}origin = {_list(pose.origin)}", f"{prefix}rotation = [{angles}]"]
@@ -214,11 +191,15 @@ def _pose_lines(pose: Pose, prefix: str = "") -> list[str]:
 
 def _link_lines(link: Link) -> list[str]:
     inertia = link.inertia if any(link.inertia[3:]) else link.inertia[:3]
+    frame = [f"a = {number(link.a)}", f"alpha = {_angle(link.alpha)}"]
+    frame += [f"d = {number(link.d)}", f"theta = {_angle(link.theta)}"]
+    if link.pose is not None:
+        frame = [*_pose_lines(link.pose), f"axis = {_list(link.axis)}"]
     lines = [
         "[[joint]]",
         f'type = "{link.type}"',
         *([] if link.parent is None else [f"parent = {link.parent}"]),
-        *_frame_lines(link),
+        *frame,
         f"mass = {number(link.mass)}" if link.mass else "massless = true",
         f"center_of_mass = {_list(link.center_of_mass)}",
         f"inertia = {_list(inertia)}",
@@ -233,14 +214,11 @@ def _link_lines(link: Link) -> list[str]:
     ]
     if link.word_range is not None:
         lines.insert(-3, f"word_range = {_interval(link.word_range)}")
-    for key, value in (
-        ("bits", link.word.bits),
-        ("code", link.word.code),
-        ("zero", link.word.zero),
-    ):
+    if link.word.bits is not None:
+        lines.insert(-3, f"word_bits = {link.word.bits}")
+    for key, value in (("code", link.word.code), ("zero", link.word.zero)):
         if value is not None:
-            shown = _quoted(value) if isinstance(value, str) else str(value)
-            lines.insert(-3, f"word_{key} = {shown}")
+            lines.insert(-3, f"word_{key} = {_quoted(value)}")
     for key, given in (("torque_limit", link.torque_limit), ("encoder_step", link.encoder_step)):
         if given:
             lines.append(f"{key} = {number(given)}")
@@ -248,16 +226,12 @@ def _link_lines(link: Link) -> list[str]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Frames in frames: rotations as rows, roll, pitch and yaw, and where a link's axis points.
+# Poses and rotations: matrices by rows, roll, pitch and yaw, and the axes of joints.
 # --------------------------------------------------------------------------------------------------
 
-
-if TYPE_CHECKING:
-    Rows = tuple[Triple, Triple, Triple]
-
-
+Rows = tuple[Triple, Triple, Triple]
 UNIT: Rows = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-UNIT_ERROR = 4e-16  # of the length of an axis that counts as one: a quotient is no nearer
+UNIT_ERROR = 4e-16  # largest error of the length of a unit axis: that of a quotient
 ROUNDING = 1e-14  # of angles of a product of two rotations
 Z = (0.0, 0.0, 1.0)
 HERE = Pose((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -274,7 +248,7 @@ def rotation_rows(rotation: Triple) -> Rows:
 
 
 def roll_pitch_yaw(rows: Rows) -> Triple:
-    """Return the angles of a rotation; where roll and yaw are one, they still fit together."""
+    """Return the angles of a rotation; they are also valid where roll and yaw coincide."""
     (xx, xy, xz), (yx, yy, yz), (zx, _, _) = rows
     yaw = math.atan2(yx, xx)
     s, c = math.sin(yaw), math.cos(yaw)
@@ -283,7 +257,7 @@ def roll_pitch_yaw(rows: Rows) -> Triple:
 
 
 def about_axis(axis: Triple, angle: float) -> Rows:
-    """Return the rotation through an angle about an axis of length one."""
+    """Return the rotation by an angle about a unit axis."""
     c, s = exact_cosine(angle), exact_sine(angle)
     x, y, z = axis
     return (
@@ -294,27 +268,27 @@ def about_axis(axis: Triple, angle: float) -> Rows:
 
 
 def composed(one: Pose, other: Pose) -> Pose:
-    """Return where a frame lies of which the other says where it lies in the one."""
+    """Return the product of two poses: `other` is given in the frame of `one`."""
     if HERE in (one, other):
         return other if one == HERE else one
     rows = rotation_rows(one.rotation)
     x, y, z = (a + b for a, b in zip(one.origin, applied(rows, other.origin), strict=True))
     rotation = roll_pitch_yaw(product(rows, rotation_rows(other.rotation)))
-    return squared(Pose((x, y, z), rotation), ROUNDING)
+    return snapped(Pose((x, y, z), rotation), ROUNDING)
 
 
 def inverted(pose: Pose) -> Pose:
-    """Return where the other frame lies in the one that lies so in it."""
+    """Return the inverse of a pose."""
     if pose.rotation == HERE.rotation:
         a, b, c = pose.origin
         return Pose((0.0 - a, 0.0 - b, 0.0 - c), pose.rotation)
     rows = transposed(rotation_rows(pose.rotation))
     x, y, z = (0.0 - part for part in applied(rows, pose.origin))
-    return squared(Pose((x, y, z), roll_pitch_yaw(rows)), ROUNDING)
+    return snapped(Pose((x, y, z), roll_pitch_yaw(rows)), ROUNDING)
 
 
-def squared(pose: Pose, tolerance: float) -> Pose:
-    """Return a pose whose angles are right ones where they are nearly that."""
+def snapped(pose: Pose, tolerance: float) -> Pose:
+    """Replace angles of a pose that are within a tolerance of a right angle by that angle."""
     roll, pitch, yaw = (
         nearest if abs(angle - (nearest := round(angle / RIGHT) * RIGHT)) < tolerance else angle
         for angle in pose.rotation
@@ -323,7 +297,7 @@ def squared(pose: Pose, tolerance: float) -> Pose:
 
 
 def unit(axis: Triple) -> Triple:
-    """Return an axis at length one, as it is where it has that already; it must not be zero."""
+    """Scale an axis, which must not be zero, to length one; a unit axis is not changed."""
     length = math.hypot(*axis)
     if abs(length - 1) <= UNIT_ERROR:
         return axis
@@ -332,7 +306,7 @@ def unit(axis: Triple) -> Triple:
 
 
 def applied(rows: Rows, v: Triple) -> Triple:
-    """Return R v."""
+    """Return the product R v of a matrix and a vector."""
     x, y, z = (_dot(row, v) for row in rows)
     return (x, y, z)
 
@@ -345,13 +319,13 @@ def product(one: Rows, other: Rows) -> Rows:
 
 
 def transposed(rows: Rows) -> Rows:
-    """Return the transpose; of a rotation, the rotation back."""
+    """Return the transpose, which is the inverse of a rotation."""
     (a, b, c), (d, e, f), (g, h, i) = rows
     return ((a, d, g), (b, e, h), (c, f, i))
 
 
 def turned_inertia(rows: Rows, inertia: Inertia) -> Inertia:
-    """Return R I Rᵀ: an inertia in the axes of the frame that R leads to."""
+    """Return R I Rᵀ: an inertia in the axes of another frame."""
     if rows == UNIT:
         return inertia
     xx, yy, zz, xy, yz, xz = inertia
@@ -361,14 +335,14 @@ def turned_inertia(rows: Rows, inertia: Inertia) -> Inertia:
 
 
 def own_axis(link: Link) -> Triple:
-    """Return the axis that the link's joint turns about or slides along, in the link's frame."""
+    """Return the axis of the link's joint in the link's frame."""
     if link.pose is not None:
         return link.axis
     return (0.0, exact_sine(link.alpha), exact_cosine(link.alpha))
 
 
 def axis_before(link: Link) -> Triple:
-    """Return that axis in the frame before the joint."""
+    """Return the axis of the link's joint in the frame before the joint."""
     if link.pose is not None:
         return applied(rotation_rows(link.pose.rotation), link.axis)
     return Z
@@ -386,23 +360,22 @@ def _dot(one: Triple, other: Triple) -> float:
 
 
 # --------------------------------------------------------------------------------------------------
-# Bodies made of bodies: links that are fixed to each other are one.
+# Rigid bodies: links that are fixed to each other are merged.
 # --------------------------------------------------------------------------------------------------
-
 
 NO_INERTIA: Inertia = (0.0,) * 6
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A mass, its centre, and its inertia about that, all in one frame."""
+    """A mass, its centre, and its inertia about the centre, all in one frame."""
 
     mass: float
     centre: Triple
     inertia: Inertia
 
-    def seen_from(self, pose: Pose) -> Body:
-        """Return the body as seen from the frame in which its own lies so."""
+    def in_frame(self, pose: Pose) -> Body:
+        """Return the body in the frame in which its own frame has this pose."""
         if pose == HERE:
             return self
         rows = rotation_rows(pose.rotation)
@@ -411,7 +384,7 @@ class Body:
 
 
 def merged(bodies: Sequence[Body]) -> Body:
-    """Return the one body that all of these are; alone, a body stays as it is."""
+    """Return the union of bodies; a single body is returned unchanged."""
     acting = [body for body in bodies if body.mass or any(body.inertia)]
     if len(acting) == 1:
         return acting[0]
@@ -419,7 +392,7 @@ def merged(bodies: Sequence[Body]) -> Body:
     if not mass:
         return Body(0.0, HERE.origin, _sum([body.inertia for body in acting]))
     x, y, z = (sum(body.mass * body.centre[k] for body in acting) / mass for k in range(3))
-    return Body(mass, (x, y, z), _sum([_about((x, y, z), body) for body in acting]))
+    return Body(mass, (x, y, z), _sum([_inertia_about((x, y, z), body) for body in acting]))
 
 
 def point_inertia(mass: float, place: Triple) -> Inertia:
@@ -429,7 +402,7 @@ def point_inertia(mass: float, place: Triple) -> Inertia:
     return (xx, yy, zz, -mass * x * y, -mass * y * z, -mass * x * z)
 
 
-def _about(centre: Triple, body: Body) -> Inertia:
+def _inertia_about(centre: Triple, body: Body) -> Inertia:
     """Return a body's inertia about another point, by the parallel axis theorem."""
     x, y, z = (own - other for own, other in zip(body.centre, centre, strict=True))
     return _sum([body.inertia, point_inertia(body.mass, (x, y, z))])
@@ -441,82 +414,66 @@ def _sum(inertias: Sequence[Inertia]) -> Inertia:
 
 
 # --------------------------------------------------------------------------------------------------
-# How large the numbers of a robot file may be: far beyond any arm, far within any overflow.
+# Limits of the numbers in robot files, far beyond any arm and far below overflow.
 #
-# The largest arms that were built are tens of metres and tens of tonnes, the fastest joints turn at
-# some 10⁴ rad/s, the highest gear ratios are some 10⁴, the strongest joints make some 10⁷ N·m. Each
-# limit is at least a hundred times that. A product of all that meet in a torque stays below 10⁶⁰,
-# so no step of any stage can overflow.
+# The largest arms have tens of metres and tens of tonnes. The fastest joints turn at some 10⁴
+# rad/s, the highest gear ratios are some 10⁴, the strongest joints make some 10⁷ N·m. Each limit is
+# at least a hundred times larger. A product of the factors of a torque stays below 10⁶⁰, so no step
+# of any stage can overflow.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST_JOINTS = 64
 MOST_BYTES = 1 << 18  # of a robot file: 4 kB a joint
 LEAST_MASS, MOST_MASS = 1e-9, 1e7  # kg
 
 _LENGTH, _ANGLE = (1e4, "m"), (1e4, "rad")
+_LENGTHS = ("a", "d", "origin", "base_origin", "tool_origin", "center_of_mass")
+_ANGLES = ("alpha", "theta", "rotation", "base_rotation", "tool_rotation")
+_POSITIONS = ("position_range", "word_range", "encoder_step")
+_TORQUES = ("torque_range", "torque_limit")
 _TURNING: Mapping[str, tuple[float, str]] = {
+    **dict.fromkeys(_LENGTHS, _LENGTH),
+    **dict.fromkeys((*_ANGLES, *_POSITIONS), _ANGLE),
+    **dict.fromkeys(_TORQUES, (MOST_SIZE, "N·m")),
+    "velocity_range": (1e6, "rad/s"),
+    "acceleration_range": (1e9, "rad/s²"),
     "gravity": (1e4, "m/s²"),
     "control_rate": (1e6, "Hz"),
-    "a": _LENGTH,
-    "alpha": _ANGLE,
-    "d": _LENGTH,
-    "theta": _ANGLE,
-    "origin": _LENGTH,
-    "rotation": _ANGLE,
     "axis": (1e4, ""),
-    "base_origin": _LENGTH,
-    "base_rotation": _ANGLE,
-    "tool_origin": _LENGTH,
-    "tool_rotation": _ANGLE,
     "mass": (MOST_MASS, "kg"),
-    "center_of_mass": _LENGTH,
     "inertia": (1e12, "kg·m²"),
     "rotor_inertia": (1e6, "kg·m²"),
     "gear_ratio": (1e6, ""),
     "viscous_friction": (1e9, "N·m·s/rad"),
     "coulomb_friction": (1e9, "N·m"),
-    "position_range": _ANGLE,
-    "word_range": _ANGLE,
-    "velocity_range": (1e6, "rad/s"),
-    "acceleration_range": (1e9, "rad/s²"),
-    "torque_range": (MOST_SIZE, "N·m"),
-    "torque_limit": (MOST_SIZE, "N·m"),
-    "encoder_step": _ANGLE,
 }
 _SLIDING: Mapping[str, tuple[float, str]] = {
     **_TURNING,
-    "position_range": _LENGTH,
-    "word_range": _LENGTH,
+    **dict.fromkeys(_POSITIONS, _LENGTH),
+    **dict.fromkeys(_TORQUES, (MOST_SIZE, "N")),
     "velocity_range": (1e6, "m/s"),
     "acceleration_range": (1e9, "m/s²"),
-    "torque_range": (MOST_SIZE, "N"),
-    "torque_limit": (MOST_SIZE, "N"),
-    "encoder_step": _LENGTH,
 }
 
 
 def size_problem(key: str, value: float, *, revolute: bool) -> str:
-    """Return what is wrong with the size of a number under a key, or nothing."""
-    most, unit = (_TURNING if revolute else _SLIDING)[key]
-    if abs(value) <= most:
+    """Return a message if the number under a key is too large, else an empty text."""
+    limit, unit = (_TURNING if revolute else _SLIDING)[key]
+    if abs(value) <= limit:
         return ""
-    ends = f"-{short(most)} to {short(most)} {unit}".rstrip()
+    ends = f"-{short(limit)} to {short(limit)} {unit}".rstrip()
     return f"must be from {ends}, not {shown(value)}"
 
 
 # --------------------------------------------------------------------------------------------------
-# A load held at the tip: a point mass at the tool's origin (or that of the last frame), or a body.
-#
-# In a tree the tip is that of the last joint.
+# Payloads: a point mass at the tip, or a body. In a tree the tip is that of the last joint.
 # --------------------------------------------------------------------------------------------------
 
-
-LAST = (-0.0, -0.0, -0.0)  # adding it changes nothing, no sign of a zero either
+LAST = (-0.0, -0.0, -0.0)  # adding it changes no value, not even the sign of a zero
 
 
 def with_payload(robot: Robot, mass: float) -> Robot:
-    """Return the robot holding a point mass (kg) at its tip; ranges stay as they are."""
+    """Return the robot with a point mass (kg) at its tip; its ranges do not change."""
     if not 0 <= mass <= MOST_MASS:
         most = f": at most {MOST_MASS:g}" if mass > MOST_MASS else ""
         raise UsageError(f"a payload is a mass in kg, zero or more, not {number(mass)}{most}")
@@ -537,9 +494,9 @@ def with_payload(robot: Robot, mass: float) -> Robot:
 
 
 def with_body(robot: Robot, body: Body) -> Robot:
-    """Return the robot holding a body, which is said in the tool's frame; ranges stay."""
+    """Return the robot with a body, given in the tool's frame; its ranges do not change."""
     link = robot.links[-1]
-    held = body if robot.tool is None else body.seen_from(robot.tool)
+    held = body if robot.tool is None else body.in_frame(robot.tool)
     whole = merged([Body(link.mass, link.center_of_mass, link.inertia), held])
     loaded = replace(link, mass=whole.mass, center_of_mass=whole.centre, inertia=whole.inertia)
     return replace(robot, links=(*robot.links[:-1], loaded))
@@ -551,17 +508,16 @@ def _added(one: Inertia, other: Inertia) -> Inertia:
 
 
 # --------------------------------------------------------------------------------------------------
-# Is an inertia tensor that of a body? Positive semidefinite, and of a mass distribution.
+# Checks of inertia tensors: positive semidefinite, and possible for a mass distribution.
 # --------------------------------------------------------------------------------------------------
 
-
-TOLERANCE = 1e-7  # where two moments are equal, half of the digits are lost
-NO_PRODUCT = 1e-40  # of squared products of inertia beside the largest entry: they add nothing
+TOLERANCE = 1e-7  # if two moments are equal, half of the digits are lost
+NO_PRODUCT = 1e-40  # squared products of inertia, relative to the largest entry, that add nothing
 
 
 def principal_moments(inertia: Inertia) -> tuple[float, float, float]:
-    """Return the eigenvalues in rising order (closed form: no numpy is needed to read a robot)."""
-    scale = max(map(abs, inertia)) or 1.0  # so that no square is lost below the least number
+    """Return the eigenvalues in rising order (in closed form, so that numpy is not imported)."""
+    scale = max(map(abs, inertia)) or 1.0  # so that no square underflows
     xx, yy, zz, xy, yz, xz = (entry / scale for entry in inertia)
     off = xy * xy + yz * yz + xz * xz
     if off < NO_PRODUCT:
@@ -578,7 +534,7 @@ def principal_moments(inertia: Inertia) -> tuple[float, float, float]:
 
 
 def check_inertia(inertia: Inertia) -> tuple[str, str]:
-    """Return (what makes it impossible, what makes it doubtful), each empty where all is well."""
+    """Return why an inertia is impossible, and why it is doubtful; each is empty if it is not."""
     low, middle, high = principal_moments(inertia)
     shown = ", ".join(f"{moment:.6g}" for moment in (low, middle, high))
     slack = TOLERANCE * max(abs(low), abs(high))

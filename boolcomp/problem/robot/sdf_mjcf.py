@@ -1,7 +1,8 @@
-"""SDF (SDFormat, the files of Gazebo), read to a tree of links: one model, from version 1.5 on.
+"""SDF (the files of Gazebo) and MJCF (the files of MuJoCo), read to trees of links.
 
-Links, joints and frames lie in the model, or in each other as `relative_to` says; a joint by itself
-lies in its child. Gravity is the world's, where the model stands in one.
+An SDF has one model and version 1.5 or later. Poses of links, joints and frames are relative to the
+model or to the frame in `relative_to`, those of joints to the child by default. Gravity is that of
+the world, if the model is in one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from boolcomp.problem.robot.model import (
     HERE,
     UNIT,
     Pose,
+    Z,
     about_axis,
     applied,
     composed,
@@ -23,7 +25,7 @@ from boolcomp.problem.robot.model import (
     product,
     roll_pitch_yaw,
     rotation_rows,
-    squared,
+    snapped,
     transposed,
     unit,
 )
@@ -35,6 +37,7 @@ from boolcomp.problem.robot.tree import (
     Limit,
     TreeJoint,
     TreeLink,
+    fixed_joint,
     links_of,
     listed,
     tree_of,
@@ -43,6 +46,7 @@ from boolcomp.problem.robot.xml import (
     PRINTED,
     TEXT,
     axis_of,
+    kind_of,
     limit_size,
     name_of,
     number_of,
@@ -55,29 +59,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from boolcomp.problem.robot.model import Inertia, Rows, Triple
-    from boolcomp.problem.robot.tree import Tree
+    from boolcomp.problem.robot.tree import LinkTree
     from boolcomp.problem.robot.xml import Element
 
 
 # --------------------------------------------------------------------------------------------------
-# SDF (SDFormat, the files of Gazebo), read to a tree of links: one model, from version 1.5 on.
+# SDF.
 # --------------------------------------------------------------------------------------------------
-
 
 SDF_JOINTS = (
     "revolute", "continuous", "prismatic", "fixed", "ball", "screw", "universal", "revolute2",
     "gearbox",
 )  # fmt: skip
 SDF_WORLD, MODEL = "world", "__model__"
-ENDLESS = 1e16  # a limit that SDF gives where there is none
-WORLD_GRAVITY = (0.0, 0.0, -9.8)  # of a world that says nothing
+ENDLESS = 1e16  # SDF's value of a limit that does not exist
+WORLD_GRAVITY = (0.0, 0.0, -9.8)  # SDF's default
 
 
-def read_sdf(top: Element) -> Tree:
+def read_sdf(top: Element) -> LinkTree:
     """Return the tree of the only model of an SDF, given its outermost element."""
     version = re.fullmatch(r"1\.(\d{1,3})", top.attributes.get("version", "").strip())
     if version is None or int(version[1]) < 5:
-        top.fail("version must be 1.5 or later: axes stood in other frames before")
+        top.fail("version must be 1.5 or later: earlier ones give axes in other frames")
     worlds = [top, *top.all("world")]
     models = [(model, place) for place in worlds for model in place.all("model")]
     if len(models) != 1:
@@ -85,7 +88,7 @@ def read_sdf(top: Element) -> Tree:
     model, place = models[0]
     for tag in ("model", "include"):
         for nested in model.all(tag):
-            nested.fail("models in models are not read: give one without them")
+            nested.fail("models in models are not read")
     gravity = DOWN
     if place.tag == "world":
         element = place.one("gravity")
@@ -94,7 +97,7 @@ def read_sdf(top: Element) -> Tree:
 
 
 class _SdfReader:
-    """A model's links, joints and frames, and where they lie."""
+    """A model's links, joints and frames, and their poses."""
 
     def __init__(self, model: Element) -> None:
         self.model = model
@@ -103,7 +106,7 @@ class _SdfReader:
             for element in model.all(tag):
                 name = name_of(element)
                 if name in self.named and tag != self.named[name].tag:
-                    element.fail(f"its name is that of another: {self.named[name].label}")
+                    element.fail(f"its name is also that of {self.named[name].label}")
                 self.named.setdefault(name, element)
         if "placement_frame" in model.attributes:
             model.fail("placement_frame is not read: let <pose> place the model")
@@ -111,7 +114,7 @@ class _SdfReader:
         self.springs: list[str] = []
         self.known: dict[str, Pose] = {}
 
-    def tree(self, gravity: Triple) -> Tree:
+    def tree(self, gravity: Triple) -> LinkTree:
         """Return the tree of links."""
         found = [self.link(element) for element in self.model.all("link")]
         if not found:
@@ -123,7 +126,7 @@ class _SdfReader:
         if grounded:
             found.insert(0, TreeLink(SDF_WORLD, None, self.model))
         else:
-            turned = rotation_rows(self.lies(root, self.model).rotation)
+            turned = rotation_rows(self.pose_of(root, self.model).rotation)
             gravity = applied(transposed(turned), gravity)
         names = {link.name for link in found}
         inner = [
@@ -137,8 +140,8 @@ class _SdfReader:
             gravity=gravity, notes=notes,
         )  # fmt: skip
 
-    def lies(self, name: str, asking: Element, way: tuple[str, ...] = ()) -> Pose:
-        """Return where a link, a joint or a frame lies in the world, all joints at zero."""
+    def pose_of(self, name: str, source: Element, way: tuple[str, ...] = ()) -> Pose:
+        """Return the pose of a link, joint or frame in the world, with all joints at zero."""
         if name == SDF_WORLD:
             return HERE
         if name in (MODEL, ""):
@@ -147,42 +150,41 @@ class _SdfReader:
             return self.known[name]
         element = self.named.get(name)
         if element is None:
-            asking.fail(f"no link, joint or frame is called {shown(name)}{self.near(name)}")
+            source.fail(f"no link, joint or frame is called {shown(name)}{self.near(name)}")
         if name in way or len(way) > 60:
-            element.fail("where it lies is said in a circle")
+            element.fail("its pose is relative to itself")
         pose = element.one("pose")
         usual = {"joint": _text(element, "child"), "frame": element.attributes.get("attached_to")}
-        upon = (pose.attributes.get("relative_to") if pose else "") or usual.get(element.tag) or ""
-        self.known[name] = composed(self.lies(upon, element, (*way, name)), _pose(element))
+        base = (pose.attributes.get("relative_to") if pose else "") or usual.get(element.tag) or ""
+        self.known[name] = composed(self.pose_of(base, element, (*way, name)), _pose(element))
         return self.known[name]
 
-    def carrier(self, name: str, asking: Element, way: tuple[str, ...] = ()) -> str:
-        """Return the link that a name stands for: its own, or the one that a frame is part of."""
+    def link_of(self, name: str, source: Element, way: tuple[str, ...] = ()) -> str:
+        """Return the link of this name, or the link that the frame of this name is attached to."""
         if name == SDF_WORLD:
             return name
         element = self.named.get(name)
         if element is None or element.tag == "joint":
-            asking.fail(f"no link is called {shown(name)}{self.near(name)}")
+            source.fail(f"no link is called {shown(name)}{self.near(name)}")
         if element.tag == "link":
             return name
         if name in way or len(way) > 60:
-            element.fail("what it is attached to is said in a circle")
-        upon = element.attributes.get("attached_to", "")
-        if not upon or upon == MODEL:
+            element.fail("it is attached to itself")
+        base = element.attributes.get("attached_to", "")
+        if not base or base == MODEL:
             element.fail("attached_to is missing: a link")
-        return self.carrier(upon, element, (*way, name))
+        return self.link_of(base, element, (*way, name))
 
     def near(self, name: str) -> str:
-        """Return a hint to the nearest name."""
         return suggestion(name, self.named)
 
     def link(self, element: Element) -> TreeLink:
-        """Return a link; SDF has masses for what is not said, which are no arm's."""
+        """Return a link; SDF's default inertia is not used, as no arm has it."""
         name, inertial = name_of(element), element.one("inertial")
         if inertial is None:
-            return TreeLink(name, None, element, "<inertial> is missing (SDF means 1 kg by that)")
+            return TreeLink(name, None, element, "<inertial> is missing (the default is 1 kg)")
         if inertial.attributes.get("auto") in ("true", "1"):
-            return TreeLink(name, None, element, "its inertia is said in shapes: give it")
+            return TreeLink(name, None, element, "its inertia is that of shapes: give numbers")
         mass, moments = _needed(inertial, "mass"), _needed(inertial, "inertia")
         value = positive_of(mass, TEXT, "mass")
         xx, yy, zz = (
@@ -195,52 +197,46 @@ class _SdfReader:
         return TreeLink(name, Inertial(_pose(inertial), value, (xx, yy, zz, xy, yz, xz)), element)
 
     def joint(self, element: Element) -> Iterator[TreeJoint]:
-        """Yield a joint, and what fixes its child where that does not lie in the joint's frame."""
-        name, kind = name_of(element), element.attributes.get("type", "")
-        if kind not in SDF_JOINTS:
-            hint = suggestion(kind, SDF_JOINTS) or f" (allowed: {', '.join(SDF_JOINTS)})"
-            element.fail(f"unknown type {shown(kind)}{hint}")
+        """Yield a joint, and a fixed joint to its child if their frames differ."""
+        name = name_of(element)
+        kind = kind_of(element, element.attributes.get("type", ""), SDF_JOINTS)
         parent, child = (
-            self.carrier(_needed(element, end).text.strip(), element) for end in ("parent", "child")
+            self.link_of(_needed(element, end).text.strip(), element) for end in ("parent", "child")
         )
-        here, above = self.lies(name, element), self.lies(parent, element)
-        offset = _clean(composed(inverted(here), self.lies(child, element)))
+        here, above = self.pose_of(name, element), self.pose_of(parent, element)
+        offset = _clean(composed(inverted(here), self.pose_of(child, element)))
         moved = child if offset == HERE else f"{child}/{name}"
         axis = element.one("axis")
         if kind in MOVING and axis is None:
-            element.fail("<axis> is missing: what it turns about, or slides along")
+            element.fail("<axis> is missing")
         mimic = None if axis is None else axis.one("mimic")
         yield TreeJoint(
             name, _endless(kind, axis), parent, moved, _clean(composed(inverted(above), here)),
-            self.axis(axis, here) if axis is not None and kind in MOVING else (0.0, 0.0, 1.0),
+            self.axis(axis, here) if axis is not None and kind in MOVING else Z,
             Limit() if axis is None else _limit(axis, kind), self.drive(element, axis),
             None if mimic is None else mimic.attributes.get("joint", ""), element,
         )  # fmt: skip
         if moved != child:
-            still = (0.0, 0.0, 1.0)
-            yield TreeJoint(
-                f"{name}/fixed", "fixed", moved, child, offset, still, Limit(), Drive(), None,
-                element,
-            )  # fmt: skip
+            yield fixed_joint(name, moved, child, offset, element)
 
     def axis(self, element: Element, here: Pose) -> Triple:
         """Return an axis in the frame of its joint."""
         xyz = element.one("xyz")
         if xyz is None:
-            return (0.0, 0.0, 1.0)  # SDF's own default
+            return Z  # SDF's default
         given = axis_of(xyz, TEXT, "")
         frame = xyz.attributes.get("expressed_in", "")
         if _text(element, "use_parent_model_frame") in ("1", "true"):
             frame = MODEL
         if not frame:
             return given
-        turned = rotation_rows(self.lies(frame, xyz).rotation)
+        turned = rotation_rows(self.pose_of(frame, xyz).rotation)
         x, y, z = applied(transposed(rotation_rows(here.rotation)), applied(turned, given))
         x, y, z = (0.0 if abs(part) < PRINTED else part for part in (x, y, z))
         return unit((x, y, z))
 
     def drive(self, joint: Element, axis: Element | None) -> Drive:
-        """Return friction, and the rotor that Drake's tags give a joint."""
+        """Return friction, and the rotor of Drake's tags."""
         dynamics = None if axis is None else axis.one("dynamics")
         damping, friction = (
             0.0 if dynamics is None else positive_of(dynamics.one(key), TEXT, meant)
@@ -261,7 +257,7 @@ class _SdfReader:
 
 
 def _endless(kind: str, axis: Element | None) -> str:
-    """Return the kind; what turns without limits is continuous."""
+    """Return the kind of a joint; a revolute joint without limits is continuous."""
     if kind != "revolute" or axis is None:
         return kind
     limit = _limit(axis, kind)
@@ -283,7 +279,7 @@ def _limit(axis: Element, kind: str) -> Limit:
     sizes = []
     for key, meant in (("velocity", "velocity_range"), ("effort", "torque_range")):
         value = found[key]
-        known = value is not None and value >= 0  # -1 says that there is none
+        known = value is not None and value >= 0  # -1: no limit
         sizes.append(limit_size(value or 0.0, meant, revolute=turning) if known else None)
     return Limit(lower, upper, *sizes)
 
@@ -294,22 +290,25 @@ def _pose(element: Element) -> Pose:
         return HERE
     if pose.attributes.get("rotation_format") == "quat_xyzw":
         x, y, z, *vector, w = numbers_of(pose, TEXT, (7,), "origin")
-        size = math.hypot(*vector)
-        if not size and not w:
-            pose.fail("a quaternion must not be zero")
-        a, b, c = vector if size else (0.0, 0.0, 1.0)
-        turned = about_axis(unit((a, b, c)), 2 * math.atan2(size, w))
-        return squared(Pose((x, y, z), roll_pitch_yaw(turned)), PRINTED)
+        return snapped(Pose((x, y, z), _quaternion(pose, vector, w)), PRINTED)
     x, y, z, *angles = numbers_of(pose, TEXT, (6,), "origin")
     turn = math.radians if pose.attributes.get("degrees") in ("true", "1") else float
     roll, pitch, yaw = map(turn, angles)
-    return squared(Pose((x, y, z), (roll, pitch, yaw)), PRINTED)
+    return snapped(Pose((x, y, z), (roll, pitch, yaw)), PRINTED)
+
+
+def _quaternion(element: Element, vector: list[float], w: float) -> Triple:
+    size = math.hypot(*vector)
+    if not size and not w:
+        element.fail("a quaternion must not be zero")
+    x, y, z = vector if size else Z
+    return roll_pitch_yaw(about_axis(unit((x, y, z)), 2 * math.atan2(size, w)))
 
 
 def _clean(pose: Pose) -> Pose:
-    """Return a pose that was found by going there and back without the rounding of that."""
+    """Remove rounding errors near zero and near right angles from a composed pose."""
     x, y, z = (0.0 if abs(part) < PRINTED else part for part in pose.origin)
-    return squared(Pose((x, y, z), pose.rotation), PRINTED)
+    return snapped(Pose((x, y, z), pose.rotation), PRINTED)
 
 
 def _text(element: Element, tag: str) -> str:
@@ -325,9 +324,8 @@ def _needed(element: Element, tag: str) -> Element:
 
 
 # --------------------------------------------------------------------------------------------------
-# What an MJCF says for all its elements: default classes, the compiler, and how frames turn.
+# MJCF: default classes, the compiler's attributes, and rotations.
 # --------------------------------------------------------------------------------------------------
-
 
 ACTUATORS = (
     "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle",
@@ -339,7 +337,7 @@ TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 
 
 class Defaults:
-    """The attributes that elements have by their class, each class with those it stands in."""
+    """The default attributes of elements by class; a class inherits those of its outer class."""
 
     def __init__(self, top: Element) -> None:
         self.classes: dict[str, dict[str, dict[str, str]]] = {MAIN: {}}
@@ -361,8 +359,8 @@ class Defaults:
                 child.fail("class is missing: the name of a default class")
             self._read(child, child.attributes["class"], own)
 
-    def filled(self, element: Element, style: str | None) -> Element:
-        """Return an element with the attributes of its class, that of its body, or the main one."""
+    def apply(self, element: Element, style: str | None) -> Element:
+        """Return an element with the defaults of its own class, its body's, or the main class."""
         name = element.attributes.get("class", style or MAIN)
         if name not in self.classes:
             hint = suggestion(name, self.classes) or f" (there are {listing(self.classes)})"
@@ -372,12 +370,11 @@ class Defaults:
 
 
 def _kind(element: Element) -> str:
-    """Return what shares its defaults: all actuators do."""
     return "actuator" if element.tag in ACTUATORS else element.tag
 
 
 def compiler_of(top: Element) -> dict[str, str]:
-    """Return the attributes of the compiler, of all its sections."""
+    """Return the attributes of all sections of the compiler."""
     found: dict[str, str] = {}
     for element in top.all("compiler"):
         found |= element.attributes
@@ -390,7 +387,7 @@ def compiler_of(top: Element) -> dict[str, str]:
 
 
 def rotation_of(element: Element, compiler: Mapping[str, str]) -> Triple:
-    """Return how an element's frame turns, said in one of five ways, as roll, pitch and yaw."""
+    """Return an element's rotation, given in one of five ways, as roll, pitch and yaw."""
     given = [key for key in TURNS if key in element.attributes]
     if not given:
         return (0.0, 0.0, 0.0)
@@ -401,11 +398,7 @@ def rotation_of(element: Element, compiler: Mapping[str, str]) -> Triple:
     turn = math.radians if degrees else float
     if key == "quat":
         w, *vector = numbers_of(element, key, (4,), "axis")
-        size = math.hypot(*vector)
-        if not size and not w:
-            element.fail("quat must not be zero")
-        axis = _unit(element, key, vector) if size else AXES["z"]
-        return roll_pitch_yaw(about_axis(axis, 2 * math.atan2(size, w)))
+        return _quaternion(element, vector, w)
     if key == "axisangle":
         x, y, z, angle = numbers_of(element, key, (4,), "rotation")
         return roll_pitch_yaw(about_axis(_unit(element, key, [x, y, z]), turn(angle)))
@@ -426,7 +419,7 @@ def rotation_of(element: Element, compiler: Mapping[str, str]) -> Triple:
 
 
 def _euler(sequence: str, angles: tuple[float, ...]) -> Rows:
-    """Return turns in sequence: small letters about axes that turn along, others about fixed."""
+    """Return a sequence of rotations: small letters are rotating axes, capitals are fixed ones."""
     rows = UNIT
     for letter, angle in zip(sequence, angles, strict=True):
         turned = about_axis(AXES[letter.lower()], angle)
@@ -451,27 +444,25 @@ def _columns(x: Triple, y: Triple, z: Triple) -> Rows:
 
 
 # --------------------------------------------------------------------------------------------------
-# MJCF, the files of MuJoCo, read to a tree of links.
+# MJCF: the tree of links.
 #
-# Bodies nest; the joints in one come before its own frame, each about an axis through its `pos`.
-# Attributes that an element does not have are those of its default class. Inertias are those of
-# <inertial>; where a body's are to be found from its shapes they are not known, and the arm that
-# carries it is refused. Armature is the rotor inertia as the joint feels it.
+# Bodies are nested; the joints of a body precede its frame, each with an axis through its `pos`.
+# Inertias are those of <inertial>. Inertias of shapes are not calculated: arms that need them are
+# refused. Armature is the rotor inertia at the joint.
 # --------------------------------------------------------------------------------------------------
 
-
 MJCF_JOINTS = ("hinge", "slide", "ball", "free")
-MADE = ("include", "replicate", "attach", "composite", "flexcomp")  # what MuJoCo makes bodies of
+MADE = ("include", "replicate", "attach", "composite", "flexcomp")  # which MuJoCo expands
 MJCF_WORLD = "world"
 BOUNDS = ("boundmass", "boundinertia", "settotalmass", "balanceinertia")
-SHAPES = "its inertia is to be found from its shapes, which is not done: give it an <inertial>"
+SHAPES = "its inertia is that of its shapes, which is not calculated: give it an <inertial>"
 
 
-def read_mjcf(top: Element) -> Tree:
+def read_mjcf(top: Element) -> LinkTree:
     """Return the tree of an MJCF, given its outermost element."""
     for element in _everywhere(top):
         if element.tag in MADE:
-            element.fail("not read: let MuJoCo expand it, and give the model that it saves")
+            element.fail("not read: let MuJoCo expand it, and give the saved model")
     reader = _MjcfReader(top)
     for world in top.all("worldbody"):
         reader.bodies(world, MJCF_WORLD, HERE, None)
@@ -493,7 +484,7 @@ def _everywhere(element: Element) -> Iterator[Element]:
 
 
 class _MjcfReader:
-    """Goes through the bodies and gathers links and joints."""
+    """Collects the links and joints of all bodies."""
 
     def __init__(self, top: Element) -> None:
         self.compiler = compiler_of(top)
@@ -505,7 +496,7 @@ class _MjcfReader:
         self.floating: list[str] = []
 
     def bodies(self, element: Element, parent: str, pose: Pose, style: str | None) -> None:
-        """Read what hangs on a body; a <frame> only shifts it."""
+        """Read the bodies in a body; a <frame> only shifts its contents."""
         for child in element.children:
             if child.tag == "frame":
                 place = composed(pose, self.pose(child))
@@ -514,13 +505,13 @@ class _MjcfReader:
                 self.body(child, parent, composed(pose, self.pose(child)), style)
 
     def body(self, element: Element, parent: str, pose: Pose, style: str | None) -> None:
-        """Read a body whose frame lies so in its parent's, and all that hangs on it."""
+        """Read a body with this pose in its parent's frame, and all bodies in it."""
         style = element.attributes.get("childclass", style)
         name = name_of(element, f"body-{len(self.links) + 1}")
         before, place = parent, pose
         moved = [child for child in element.children if child.tag in ("joint", "freejoint")]
         for k, own in enumerate(moved, 1):
-            joint = self.defaults.filled(own, style)
+            joint = self.defaults.apply(own, style)
             at = Pose(triple_of(joint, "pos", "origin"), HERE.rotation)
             after = name if k == len(moved) and at == HERE else f"{name}/{k}"
             self.joints.append(self.joint(joint, f"{name}-{k}", (before, after), place, at))
@@ -528,22 +519,17 @@ class _MjcfReader:
                 self.links.append(TreeLink(after, None, own))
             before, place = after, inverted(at)
         if before != name:
-            self.joints.append(
-                TreeJoint(
-                    f"{name}/fixed", "fixed", before, name, place, (0.0, 0.0, 1.0), Limit(),
-                    Drive(), None, element,
-                )
-            )  # fmt: skip
+            self.joints.append(fixed_joint(name, before, name, place, element))
         self.links.append(self.link(element, name, style))
         if positive_of(element, "gravcomp", "mass"):
             self.floating.append(name)
         self.bodies(element, name, HERE, style)
 
     def link(self, element: Element, name: str, style: str | None) -> TreeLink:
-        """Return a body's link, with its inertia if that is given."""
+        """Return a body's link, with its inertia if it is given."""
         inertial = element.one("inertial")
         source = self.compiler.get("inertiafromgeom", "auto")
-        shapes = [] if source == "false" else list(self.heavy(element, style))
+        shapes = [] if source == "false" else list(self.shape_masses(element, style))
         if (source == "true" and shapes) or (inertial is None and any(shapes)):
             return TreeLink(name, None, element, SHAPES)
         if inertial is None:
@@ -554,27 +540,25 @@ class _MjcfReader:
         pose = self.pose(inertial)
         return TreeLink(name, Inertial(pose, mass, _inertia(inertial)), element)
 
-    def heavy(self, element: Element, style: str | None) -> Iterator[bool]:
-        """Yield for every shape of a body whether it has a mass."""
+    def shape_masses(self, element: Element, style: str | None) -> Iterator[bool]:
+        """Yield whether it has a mass, for every shape of a body."""
         for child in element.children:
             if child.tag == "frame":
-                yield from self.heavy(child, child.attributes.get("childclass", style))
+                yield from self.shape_masses(child, child.attributes.get("childclass", style))
             elif child.tag == "geom":
-                geom = self.defaults.filled(child, style)
+                geom = self.defaults.apply(child, style)
                 key = "mass" if "mass" in geom.attributes else "density"
                 yield number_of(geom, key, None, 1000.0) != 0
 
     def joint(
         self, element: Element, name: str, ends: tuple[str, str], body: Pose, at: Pose
     ) -> TreeJoint:
-        """Return a joint through a place `at` of the body, whose frame lies so before it moves."""
+        """Return a joint at the pose `at` in a body with the pose `body` at zero."""
         name = name_of(element, name)
-        kind = element.attributes.get("type", "free" if element.tag == "freejoint" else "hinge")
-        if kind not in MJCF_JOINTS:
-            hint = suggestion(kind, MJCF_JOINTS) or f" (allowed: {listing(MJCF_JOINTS)})"
-            element.fail(f"unknown type {shown(kind)}{hint}")
+        usual = "free" if element.tag == "freejoint" else "hinge"
+        kind = kind_of(element, element.attributes.get("type", usual), MJCF_JOINTS)
         hinge, moving = kind == "hinge", kind in ("hinge", "slide")
-        axis = axis_of(element, "axis", "0 0 1") if moving else (0.0, 0.0, 1.0)
+        axis = axis_of(element, "axis", "0 0 1") if moving else Z
         lower, upper = self.range(element, hinge=hinge) if moving else (None, None)
         if positive_of(element, "stiffness", "viscous_friction"):
             self.springs.append(name)
@@ -598,7 +582,7 @@ class _MjcfReader:
         )  # fmt: skip
 
     def zero(self, element: Element, axis: Triple, *, hinge: bool) -> Pose:
-        """Return where the joint's frame lies at zero: bodies are drawn where it is at `ref`."""
+        """Return the pose of the joint's frame at zero; poses in the file are those at `ref`."""
         back = -self.angle(number_of(element, "ref", "position_range", 0.0), hinge=hinge)
         if not back:
             return HERE
@@ -608,7 +592,7 @@ class _MjcfReader:
         return Pose((x, y, z), HERE.rotation)
 
     def range(self, element: Element, *, hinge: bool) -> tuple[float | None, float | None]:
-        """Return where a joint may go, in rad or m, if it is limited."""
+        """Return the limits of a joint in rad or m, if it has any."""
         limited = element.attributes.get("limited", "auto")
         auto = "range" in element.attributes and self.compiler.get("autolimits") != "false"
         if limited == "false" or (limited == "auto" and not auto):
@@ -622,20 +606,20 @@ class _MjcfReader:
 
     def effort(self, element: Element, name: str, *, hinge: bool) -> float | None:
         """Return the largest torque of a joint: its own limit, or its actuator's."""
-        most = self.efforts.get(name)
+        limit = self.efforts.get(name)
         if "actuatorfrcrange" in element.attributes:
-            most = max(map(abs, numbers_of(element, "actuatorfrcrange", (2,), None)))
-        return None if most is None else limit_size(most, "torque_range", revolute=hinge)
+            limit = max(map(abs, numbers_of(element, "actuatorfrcrange", (2,), None)))
+        return None if limit is None else limit_size(limit, "torque_range", revolute=hinge)
 
     def angle(self, value: float, *, hinge: bool) -> float:
-        """Return an angle in radians as the compiler's `angle` says it is."""
+        """Convert an angle in the unit of the compiler's `angle` to radians."""
         degrees = hinge and self.compiler.get("angle", "degree") == "degree"
         return math.radians(value) if degrees else value
 
     def pose(self, element: Element) -> Pose:
-        """Return where an element's frame lies: pos, and one of five ways to say how it turns."""
+        """Return the pose of an element's frame."""
         rotation = rotation_of(element, self.compiler)
-        return squared(Pose(triple_of(element, "pos", "origin"), rotation), PRINTED)
+        return snapped(Pose(triple_of(element, "pos", "origin"), rotation), PRINTED)
 
 
 def _inertia(inertial: Element) -> Inertia:
@@ -647,15 +631,15 @@ def _inertia(inertial: Element) -> Inertia:
 
 
 def _efforts(top: Element, defaults: Defaults) -> dict[str, float]:
-    """Return the largest torque of every joint that actuators with a limit drive, summed."""
+    """Return the sum of the actuators' limits for every joint."""
     found: dict[str, float] = {}
     for section in top.all("actuator"):
         for own in section.children:
-            actuator = defaults.filled(own, None)
+            actuator = defaults.apply(own, None)
             joint = actuator.attributes.get("joint")
             key = "forcerange"
             if own.tag == "motor" and key not in actuator.attributes:
-                key = "ctrlrange"  # of a motor the control is its force
+                key = "ctrlrange"  # the control of a motor is its force
             if own.tag not in ACTUATORS or joint is None or key not in actuator.attributes:
                 continue
             force = max(map(abs, numbers_of(actuator, key, (2,), None)))
@@ -665,7 +649,7 @@ def _efforts(top: Element, defaults: Defaults) -> dict[str, float]:
 
 
 def _coupled(top: Element, joints: list[TreeJoint]) -> list[TreeJoint]:
-    """Return the joints; those that an equality ties to another one mimic it."""
+    """Return the joints, with `mimics` where an equality constrains them."""
     tied = {
         one.attributes.get("joint1", ""): one.attributes.get("joint2", "a constant")
         for section in top.all("equality")

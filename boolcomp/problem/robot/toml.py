@@ -1,4 +1,4 @@
-"""From the text of a robot file to a checked `Robot`: every key, type, unit rule and message."""
+"""Robot files, TOML, parsed to checked robots; error messages name file and line."""
 
 from __future__ import annotations
 
@@ -54,17 +54,12 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot.model import Inertia, JointType, Triple
 
 
-# --------------------------------------------------------------------------------------------------
-# One table of a robot file: its values by key, checked, in messages that say file and line.
-# --------------------------------------------------------------------------------------------------
-
-
 _KEY = r"""(?:{key}|"{key}"|'{key}')\s*[=.]"""
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A table of the file and where it stands; `joint` counts those of joints, 0: another."""
+class TomlTable:
+    """A table of the file with its place; `joint` is the number of its joint, 0 if it has none."""
 
     where: str
     text: str
@@ -73,18 +68,16 @@ class Section:
     joint: int
 
     def fail(self, key: str, problem: str) -> NoReturn:
-        """Raise a `DataError` about the value of a key."""
         raise DataError(self._message(key, problem))
 
     def warn(self, key: str, problem: str) -> None:
-        """Warn of the value of a key."""
         warnings.warn(self._message(key, problem), DataWarning, stacklevel=4)
 
     def _message(self, key: str, problem: str) -> str:
         return f"{self.where}{self._line(key)}: {self.path}{cut(key)}: {problem}"
 
     def _line(self, key: str) -> str:
-        """Find the key's line, or its section's, as `:12`; nothing where the text hides it."""
+        """Return the line of the key, or of its section, as `:12`; empty if it is not found."""
         section, found = 0, 0
         for row, line in enumerate(self.text.splitlines(), 1):
             if re.match(r"\s*\[\[\s*joint\s*\]\]", line):
@@ -96,14 +89,14 @@ class Section:
         return f":{found}" if found else ""
 
     def check_keys(self, allowed: tuple[str, ...]) -> None:
-        """Refuse a key that is not allowed."""
+        """Raise a DataError for a key that is not allowed."""
         for key in self.table:
             if key not in allowed:
                 hint = suggestion(key, allowed) or f" (allowed: {listing(allowed)})"
                 self.fail(key, f"unknown key{hint}")
 
     def value(self, key: str, default: Any = None) -> Any:
-        """Return a key's value; without a default it must be there."""
+        """Return a key's value; a missing key without a default is an error."""
         if key in self.table:
             return self.table[key]
         if default is None:
@@ -111,18 +104,17 @@ class Section:
         return default
 
     def string(self, key: str, *, required: bool = False) -> str:
-        """Return a text, empty where there is none."""
+        """Return a text, empty if it is missing."""
         value = self.value(key, None if required else "")
         if not isinstance(value, str):
             self.fail(key, f"must be text, not {shown(value)}")
         return str(value)
 
     def number(self, key: str, default: float | None = None) -> float:
-        """Return a number, or the angle that a text says."""
         return self.one_number(key, self.value(key, default))
 
     def one_number(self, key: str, value: Any) -> float:
-        """Return the number that stands at a key, alone or in a list."""
+        """Convert the value of a key, or an item of its list, to a number."""
         result = parse_number(value) if isinstance(value, str) else value
         if isinstance(result, bool) or not isinstance(result, int | float):
             self.fail(key, f"must be a number or an angle such as 'pi/2', not {shown(value)}")
@@ -135,7 +127,7 @@ class Section:
         return float(result)
 
     def numbers(self, key: str, lengths: tuple[int, ...], default: Any = None) -> list[float]:
-        """Return a list of numbers, as long as one of `lengths`."""
+        """Return a list of numbers; its length must be one of `lengths`."""
         value = self.value(key, default)
         if not isinstance(value, list | tuple) or len(value) not in lengths:
             counts = " or ".join(str(length) for length in lengths)
@@ -143,23 +135,18 @@ class Section:
         return [self.one_number(key, item) for item in value]
 
     def triple(self, key: str, default: Any = None) -> Triple:
-        """Return three numbers."""
+        """Return a list of three numbers."""
         x, y, z = self.numbers(key, (3,), default)
         return (x, y, z)
 
     def interval(self, key: str, *, single: bool = False) -> Interval:
-        """Return two numbers that rise, or, where one alone will do, may be equal."""
+        """Return two numbers that rise, or that may be equal if `single`."""
         low, high = self.numbers(key, (2,))
         if low > high or (low == high and not single):
             self.fail(key, f"must rise, not go from {number(low)} to {number(high)}")
         if low < high and (problem := width_problem(low, high)):
             self.fail(key, problem)
         return Interval(low, high)
-
-
-# --------------------------------------------------------------------------------------------------
-# From the text of a robot file to a checked `Robot`: every key, type, unit rule and message.
-# --------------------------------------------------------------------------------------------------
 
 
 ROBOT_KEYS = (
@@ -176,20 +163,20 @@ JOINT_KEYS = (
 )  # fmt: skip
 TYPES: tuple[JointType, ...] = ("revolute", "prismatic")
 _NAME = rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}"
-MANY_TURNS = 4  # no arm turns so far: a position beyond was meant in degrees
-SNAP = 5e-5  # an alpha printed as 1.5708 is a right angle: the rest would be spurious terms
+MANY_TURNS = 4  # no arm has larger angles: they are probably degrees
+SNAP = 5e-5  # an alpha printed as 1.5708 is a right angle; otherwise spurious terms appear
 
 
 def parse_robot(text: str, where: str = "robot") -> Robot:
-    """Read the text of a robot file; `where` names it in messages."""
+    """Parse the text of a robot file; `where` names it in messages."""
     if len(text) > model.MOST_BYTES:
         raise DataError(f"{where}: too large: a robot file has at most {model.MOST_BYTES} bytes")
     document = parse_toml(text, where)
-    top = Section(where, text, "", document, 0)
+    top = TomlTable(where, text, "", document, 0)
     if "inputs" in document and "joint" not in document:
         raise DataError(
-            f"{where}: a function, and no robot: compile, evaluate, terms, plan, tables and report "
-            "take it, if its name ends in .toml"
+            f"{where}: a function, not a robot: compile, evaluate, terms, plan, tables and report "
+            "accept it, if its name ends in .toml"
         )
     top.check_keys(ROBOT_KEYS)
     name = top.string("name", required=True)
@@ -208,7 +195,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
         doubt=top.string("doubt"),
         gravity=top.triple("gravity"),
         links=tuple(
-            _link(Section(where, text, f"joint[{k}].", joint, k))
+            _link(TomlTable(where, text, f"joint[{k}].", joint, k))
             for k, joint in enumerate(joints, 1)
         ),
         tool=_pose(top, "tool_") if {"tool_origin", "tool_rotation"} & set(document) else None,
@@ -218,36 +205,32 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
     return robot if "payload" not in document else _loaded(robot, top)
 
 
-def _loaded(robot: Robot, top: Section) -> Robot:
-    """Return the robot with what it holds for good, which is one body with its last link."""
+def _loaded(robot: Robot, top: TomlTable) -> Robot:
+    """Return the robot with the file's fixed payload, merged with its last link."""
     table = top.table["payload"]
     if not isinstance(table, dict):
         top.fail("payload", "must be a table: [payload] with mass, center_of_mass and inertia")
-    section = Section(top.where, top.text, "payload.", table, 0)
+    section = TomlTable(top.where, top.text, "payload.", table, 0)
     section.check_keys(PAYLOAD_KEYS)
     mass = section.number("mass")
     if mass <= 0:
         section.fail("mass", f"must be positive, not {number(mass)}")
-    body = Body(
-        mass,
-        section.triple("center_of_mass", HERE.origin),
-        _inertia(section, HERE.origin),
-    )
+    body = Body(mass, section.triple("center_of_mass", HERE.origin), _inertia(section, HERE.origin))
     problem, doubtful = check_inertia(body.inertia)
     if problem:
         section.fail("inertia", problem)
     if doubtful and not robot.doubt:
-        section.warn("inertia", f"{doubtful}; say why in the robot's 'doubt' to accept it")
+        section.warn("inertia", f"{doubtful}; explain it in the robot's 'doubt' to accept it")
     loaded = with_body(robot, body)
     whole = loaded.links[-1]
     for key, values in (("mass", (whole.mass,)), ("inertia", whole.inertia)):
         size = model.size_problem(key, max(map(abs, values)), revolute=True)
         if size:
-            section.fail(key, f"with that of the last link it {size}")
+            section.fail(key, f"together with the last link's it {size}")
     return loaded
 
 
-def _link(section: Section) -> Link:
+def _link(section: TomlTable) -> Link:
     section.check_keys(JOINT_KEYS)
     kind = _type(section)
     revolute = kind == "revolute"
@@ -258,8 +241,6 @@ def _link(section: Section) -> Link:
             f"must be symmetric about zero (terms share one sign-magnitude scale): "
             f"give [-{number(torque.magnitude)}, {number(torque.magnitude)}]",
         )
-    friction = section.value("coulomb_friction", 0.0)
-    pair = friction if isinstance(friction, list) else [friction, friction]
     pose = _joint_pose(section)
     a, alpha, d, theta = (
         _denavit_hartenberg(section, revolute=revolute) if pose is None else (0.0,) * 4
@@ -276,7 +257,7 @@ def _link(section: Section) -> Link:
         rotor_inertia=_not_negative(section, "rotor_inertia"),
         gear_ratio=section.number("gear_ratio", 1.0),
         viscous_friction=_not_negative(section, "viscous_friction"),
-        coulomb_friction=_friction(section, pair),
+        coulomb_friction=_friction(section),
         position=(position := section.interval("position_range", single=True)),
         velocity=section.interval("velocity_range", single=True),
         acceleration=section.interval("acceleration_range", single=True),
@@ -303,18 +284,18 @@ def _link(section: Section) -> Link:
     if problem:
         section.fail("inertia", problem)
     if doubtful and not link.doubt:
-        section.warn("inertia", f"{doubtful}; say why in this joint's 'doubt' to accept it")
+        section.warn("inertia", f"{doubtful}; explain it in this joint's 'doubt' to accept it")
     return link
 
 
-def _inertia(section: Section, default: Triple | None = None) -> Inertia:
+def _inertia(section: TomlTable, default: Triple | None = None) -> Inertia:
     inertia = section.numbers("inertia", (3, 6), default)
     xx, yy, zz, xy, yz, xz = inertia if len(inertia) == 6 else [*inertia, 0.0, 0.0, 0.0]
     return (xx, yy, zz, xy, yz, xz)
 
 
-def _parent(section: Section) -> int | None:
-    """Return the joint that this one hangs on, None where that is the one before it."""
+def _parent(section: TomlTable) -> int | None:
+    """Return the number of the joint's parent, None for the joint before it."""
     before = section.joint - 1
     parent = section.value("parent", before)
     if isinstance(parent, bool) or not isinstance(parent, int) or not 0 <= parent <= before:
@@ -328,7 +309,7 @@ def _parent(section: Section) -> int | None:
     return None if parent == before else parent
 
 
-def _denavit_hartenberg(section: Section, *, revolute: bool) -> tuple[float, float, float, float]:
+def _denavit_hartenberg(section: TomlTable, *, revolute: bool) -> tuple[float, float, float, float]:
     return (
         section.number("a"),
         _snapped(section.number("alpha")),
@@ -337,20 +318,20 @@ def _denavit_hartenberg(section: Section, *, revolute: bool) -> tuple[float, flo
     )
 
 
-def _joint_pose(section: Section) -> Pose | None:
-    """Return where a joint's frame lies, or None where Denavit and Hartenberg's keys say it."""
+def _joint_pose(section: TomlTable) -> Pose | None:
+    """Return the pose of a joint's frame, or None if the joint has Denavit-Hartenberg keys."""
     given = next((key for key in POSE_KEYS if key in section.table), None)
     if given is None:
         return None
     for key in DH_KEYS:
         if key in section.table:
             section.fail(
-                key, f"given beside {given}: a joint has {listing(DH_KEYS)} or {listing(POSE_KEYS)}"
+                key, f"given with {given}: a joint has {listing(DH_KEYS)} or {listing(POSE_KEYS)}"
             )
     return _pose(section)
 
 
-def _pose(section: Section, prefix: str = "") -> Pose:
+def _pose(section: TomlTable, prefix: str = "") -> Pose:
     key = f"{prefix}rotation"
     numbers = section.numbers(key, (3, 4), (0.0, 0.0, 0.0))
     if len(numbers) == 3:
@@ -361,29 +342,29 @@ def _pose(section: Section, prefix: str = "") -> Pose:
     return Pose(section.triple(f"{prefix}origin"), (roll, pitch, yaw))
 
 
-def _axis(section: Section, key: str, axis: Triple) -> Triple:
+def _axis(section: TomlTable, key: str, axis: Triple) -> Triple:
     if not any(axis):
         section.fail(key, "an axis must not be zero: give its direction, such as [0, 0, 1]")
     return unit(axis)
 
 
-def _word_range(section: Section, position: Interval, *, revolute: bool) -> Interval | None:
-    """Return what the file says a position's word spans: two ends, or "exact" for the range."""
+def _word_range(section: TomlTable, position: Interval, *, revolute: bool) -> Interval | None:
+    """Return the range of a position's word: two numbers, or "exact" for the position's range."""
     if "word_range" not in section.table:
         return None
     if section.table["word_range"] == "exact":
         return position
     if isinstance(section.table["word_range"], str):
         section.fail("word_range", "must be two numbers that rise, or 'exact' for position_range")
-    asked = section.interval("word_range")
-    turns = revolute and all_around(position) and part_of(asked) == 0
-    if not turns and not asked.holds(position):
-        section.fail("word_range", f"{asked} does not hold position_range, {position}")
-    return asked
+    word = section.interval("word_range")
+    turns = revolute and all_around(position) and part_of(word) == 0
+    if not turns and not word.holds(position):
+        section.fail("word_range", f"{word} does not hold position_range, {position}")
+    return word
 
 
-def _word(section: Section) -> WordFormat:
-    """Return what else the file says of a position's word: its width, code and place of zero."""
+def _word(section: TomlTable) -> WordFormat:
+    """Return the width, code and zero of a position's word."""
     found: dict[str, Any] = {}
     for key, allowed in (("code", CODE_KINDS), ("zero", ZEROS), ("bits", WIDTHS)):
         value = section.table.get(f"word_{key}")
@@ -398,16 +379,16 @@ def _word(section: Section) -> WordFormat:
     return WordFormat(**found)
 
 
-def _type(section: Section) -> JointType:
+def _type(section: TomlTable) -> JointType:
     text = section.string("type", required=True)
-    known = next((kind for kind in TYPES if kind == text), None)
-    if known is None:
-        hint = suggestion(text, TYPES) or f" (allowed: {listing(TYPES)})"
-        section.fail("type", f"unknown joint type {shown(text)}{hint}")
-    return known
+    for kind in TYPES:
+        if kind == text:
+            return kind
+    hint = suggestion(text, TYPES) or f" (allowed: {listing(TYPES)})"
+    return section.fail("type", f"unknown joint type {shown(text)}{hint}")
 
 
-def _mass(section: Section) -> float:
+def _mass(section: TomlTable) -> float:
     massless = section.value("massless", default=False)
     if not isinstance(massless, bool):
         section.fail("massless", f"must be true or false, not {shown(massless)}")
@@ -419,25 +400,22 @@ def _mass(section: Section) -> float:
         section.fail("mass", "missing (massless = true for a link whose mass never acts)")
     mass = section.number("mass")
     if mass <= 0:
-        section.fail(
-            "mass",
-            f"must be positive, not {number(mass)} (massless = true for a link whose mass never "
-            "acts)",
-        )
+        hint = "massless = true for a link whose mass never acts"
+        section.fail("mass", f"must be positive, not {number(mass)} ({hint})")
     if mass < model.LEAST_MASS:
         section.fail("mass", f"must be at least {model.LEAST_MASS:g} kg, not {number(mass)}")
     return mass
 
 
-def _not_negative(section: Section, key: str) -> float:
+def _not_negative(section: TomlTable, key: str) -> float:
     value = section.number(key, 0.0)
     if value < 0:
         section.fail(key, f"must not be negative, not {number(value)}")
     return value
 
 
-def _positive(section: Section, key: str) -> float:
-    """Return a number above zero, 0 where none is given."""
+def _positive(section: TomlTable, key: str) -> float:
+    """Return a positive number, 0 if it is missing."""
     if key not in section.table:
         return 0.0
     value = section.number(key)
@@ -446,8 +424,10 @@ def _positive(section: Section, key: str) -> float:
     return value
 
 
-def _friction(section: Section, pair: list[Any]) -> tuple[float, float]:
+def _friction(section: TomlTable) -> tuple[float, float]:
     key = "coulomb_friction"
+    friction = section.value(key, 0.0)
+    pair = friction if isinstance(friction, list) else [friction, friction]
     if len(pair) != 2:
         section.fail(
             key, f"must be one number, or two (moving forwards, backwards), not {shown(pair)}"
@@ -459,6 +439,6 @@ def _friction(section: Section, pair: list[Any]) -> tuple[float, float]:
 
 
 def _snapped(value: float) -> float:
-    """Put an angle that was printed to four or five digits back on its multiple of pi/2."""
+    """Round an angle that was printed to four or five digits to its multiple of pi/2."""
     nearest = round(value / (math.pi / 2))
     return math.pi * nearest / 2 if abs(value - nearest * math.pi / 2) < SNAP else value

@@ -1,8 +1,7 @@
-"""From a chain of joints to the robot that they are, and what the file does not say of it.
+"""Trees of links as robot files describe them, chains of joints in them, and arms from chains.
 
-Whatever hangs on the arm moves with it: what is fixed to a link is one body with it, and joints
-that are none of the arm's stand still at zero. The base stands as it does when the joints above it
-are at zero, and gravity is that of the file (down the root's z, where it says none).
+Bodies that are fixed to a link are merged with it. Joints outside of the chain are fixed at zero,
+those above the base included. Gravity is that of the file, by default down the root's z.
 """
 
 from __future__ import annotations
@@ -22,12 +21,13 @@ from boolcomp.problem.robot.model import (
     Link,
     Pose,
     Robot,
+    Z,
     applied,
     check_inertia,
     composed,
     merged,
     rotation_rows,
-    squared,
+    snapped,
     transposed,
 )
 from boolcomp.problem.words import TURN, Interval, round_above, width_problem
@@ -40,11 +40,8 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Trees of links as files describe them: links with their inertias, joints with frames and limits.
-#
-# Readers (URDF, MJCF, SDF) make such a tree; `chain` finds arms in it.
+# Trees of links: links with their inertias, joints with frames and limits.
 # --------------------------------------------------------------------------------------------------
-
 
 MOVING = ("revolute", "continuous", "prismatic")
 GRAVITY = 9.81
@@ -53,7 +50,7 @@ DOWN: Triple = (0.0, 0.0, -GRAVITY)
 
 @dataclass(frozen=True, slots=True)
 class Inertial:
-    """A mass and its central inertia, in the axes of a frame that lies so in the link's."""
+    """A mass and its inertia about the centre, in the axes of a frame with this pose."""
 
     pose: Pose
     mass: float
@@ -62,7 +59,7 @@ class Inertial:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Where a joint may go, how fast, and with what torque (force); None where nothing is said."""
+    """Limits of a joint's position, speed and torque (force); None if not given."""
 
     lower: float | None = None
     upper: float | None = None
@@ -72,9 +69,9 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """What a joint's motor adds: rotor inertia at its shaft and gear ratio, friction at the joint.
+    """A joint's motor: rotor inertia at its shaft, gear ratio, friction at the joint.
 
-    `given` says where the file gives the rotor inertia, for a note.
+    `given` names the place of the rotor inertia in the file, for a note.
     """
 
     damping: float = 0.0
@@ -86,7 +83,7 @@ class Drive:
 
 @dataclass(frozen=True, slots=True)
 class TreeLink:
-    """A link: a body, or a frame alone; `unknown` says why its inertia is not known."""
+    """A link: a body, or a frame alone; `unknown` is the reason why its inertia is unknown."""
 
     name: str
     inertial: Inertial | None
@@ -96,7 +93,7 @@ class TreeLink:
 
 @dataclass(frozen=True, slots=True)
 class TreeJoint:
-    """A joint: where the child's frame lies in the parent's, and how it may move."""
+    """A joint: the pose of the child's frame in the parent's, the joint's axis and limits."""
 
     name: str
     kind: str
@@ -111,15 +108,14 @@ class TreeJoint:
 
     @property
     def moving(self) -> bool:
-        """Whether an arm may have it: it turns or slides."""
         return self.kind in MOVING
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
-    """A tree of links: the joint above each and those below it, by the link's name.
+class LinkTree:
+    """A tree of links: the joint above each link and the joints below it, by the link's name.
 
-    `gravity` is in the axes of the root; `notes` say what the reader left out.
+    `gravity` is in the axes of the root; `notes` name the parts of the file that are ignored.
     """
 
     name: str
@@ -130,6 +126,13 @@ class Tree:
     element: Element
     gravity: Triple = DOWN
     notes: tuple[str, ...] = ()
+
+
+def fixed_joint(name: str, parent: str, child: str, pose: Pose, element: Element) -> TreeJoint:
+    """Return a fixed joint between the frame of a moving joint and its child."""
+    return TreeJoint(
+        f"{name}/fixed", "fixed", parent, child, pose, Z, Limit(), Drive(), None, element
+    )
 
 
 def links_of(links: Iterable[TreeLink]) -> dict[str, TreeLink]:
@@ -151,8 +154,8 @@ def tree_of(
     *,
     gravity: Triple = DOWN,
     notes: Iterable[str] = (),
-) -> Tree:
-    """Return the tree that links and joints make; a mistake names line and element."""
+) -> LinkTree:
+    """Return the tree of links and joints; errors name line and element."""
     above: dict[str, TreeJoint] = {}
     names: dict[str, TreeJoint] = {}
     for joint in joints:
@@ -167,7 +170,7 @@ def tree_of(
     for joint in above.values():
         below[joint.parent].append(joint)
     root = _root(top, links, above, below)
-    return Tree(name, links, above, below, root, top, gravity, tuple(notes))
+    return LinkTree(name, links, above, below, root, top, gravity, tuple(notes))
 
 
 def _line(value: TreeLink | TreeJoint) -> str:
@@ -182,48 +185,48 @@ def _root(
 ) -> str:
     roots = [name for name in links if name not in above]
     if not roots:
-        top.fail("every link is moved by a joint: the joints go round in a circle")
+        top.fail("every link is moved by a joint: the joints form a cycle")
     if len(roots) > 1:
         links[roots[1]].element.fail(
-            f"no joint moves it, nor link {shown(roots[0])}: one link alone can be the root"
+            f"no joint moves it or link {shown(roots[0])}: there must be one root"
         )
     todo, left = [roots[0]], dict(links)
     while todo:
         del left[link := todo.pop()]
         todo += [joint.child for joint in below[link]]
     for lost in left.values():
-        lost.element.fail("the joints above it go round in a circle")
+        lost.element.fail("the joints above it form a cycle")
     return roots[0]
 
 
 # --------------------------------------------------------------------------------------------------
-# From a tree of links to the joints between a base and one tip or several.
+# Chains: the joints between a base and one or several tips.
 #
-# Several tips share what they have in common, the trunk: its joints come once. Joints are numbered
-# from the base to the first tip, then what the way to the next tip adds, and so on.
+# Joints are numbered from the base to the first tip; then come the joints that each further tip
+# adds.
 # --------------------------------------------------------------------------------------------------
-
 
 MANY = 6  # names that a message lists
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The arm between a base and its tips: its joints that move.
+    """The moving joints between a base and its tips.
 
-    `parents` are the numbers (from 1) of the joints before them, 0 for the base.
+    `parents` are the numbers (from 1) of the joints before them, 0 for the base. `leaves` are the
+    other possible tips, if the user chose none.
     """
 
-    tree: Tree
+    tree: LinkTree
     base: str
     tips: tuple[str, ...]
     joints: tuple[TreeJoint, ...]
     parents: tuple[int, ...]
-    leaves: tuple[str, ...] = ()  # where it could have ended as well, if nobody said
+    leaves: tuple[str, ...] = ()
 
 
-def chain_of(tree: Tree, base: str | None = None, tips: Sequence[str] = ()) -> Chain:
-    """Return the chain from a base (the root) to tips (the only one that an arm can have)."""
+def chain_of(tree: LinkTree, base: str | None = None, tips: Sequence[str] = ()) -> Chain:
+    """Return the chain from a base (default: the root) to tips (default: the only possible one)."""
     for name in (base, *tips):
         if name is not None and name not in tree.links:
             raise UsageError(
@@ -231,7 +234,7 @@ def chain_of(tree: Tree, base: str | None = None, tips: Sequence[str] = ()) -> C
                 f"{suggestion(name, tree.links)}"
             )
     start = tree.root if base is None else base
-    leaves = tuple(link for link in _hanging(tree, start) if not tree.below[link])
+    leaves = tuple(link for link in _descendants(tree, start) if not tree.below[link])
     ends = tuple(tips) or (_only_tip(tree, start, leaves),)
     joints: list[TreeJoint] = []
     for k, end in enumerate(ends):
@@ -243,35 +246,38 @@ def chain_of(tree: Tree, base: str | None = None, tips: Sequence[str] = ()) -> C
             )
         joints += added
     if len(joints) > model.MOST_JOINTS:
-        most = model.MOST_JOINTS
-        raise UsageError(f"{tree.element.where}: {len(joints)} joints: an arm has at most {most}")
+        raise UsageError(
+            f"{tree.element.where}: {len(joints)} joints: an arm has at most {model.MOST_JOINTS}"
+        )
     numbers = {joint.child: number for number, joint in enumerate(joints, 1)}
     parents = []
     for joint in joints:
-        before = [up.child for up in way_up(tree, start, joint.parent) if up.child in numbers]
+        before = [up.child for up in joints_above(tree, start, joint.parent) if up.child in numbers]
         parents.append(numbers[before[0]] if before else 0)
     return Chain(tree, start, ends, tuple(joints), tuple(parents), () if tips else leaves)
 
 
-def way_up(tree: Tree, base: str, tip: str) -> Iterator[TreeJoint]:
+def joints_above(tree: LinkTree, base: str, tip: str) -> Iterator[TreeJoint]:
     """Yield the joints between two links, from the tip up."""
     link = tip
     while link != base:
         if link not in tree.above:
             raise UsageError(
-                f"{tree.element.where}: {shown(tip)} does not hang on {shown(base)}: "
-                f"it hangs on {listed([j.parent for j in way_up(tree, tree.root, tip)])}"
+                f"{tree.element.where}: {shown(tip)} is not below {shown(base)}: "
+                f"it is below {listed([j.parent for j in joints_above(tree, tree.root, tip)])}"
             )
         yield tree.above[link]
         link = tree.above[link].parent
 
 
-def _arm_to(tree: Tree, base: str, tip: str) -> list[TreeJoint]:
-    """Return the joints that move between two links, base first; refuse those no arm has."""
-    path = list(way_up(tree, base, tip))[::-1]
+def _arm_to(tree: LinkTree, base: str, tip: str) -> list[TreeJoint]:
+    """Return the moving joints between two links, base first; other than arm joints are errors."""
+    path = list(joints_above(tree, base, tip))[::-1]
     for joint in path:
         if joint.kind != "fixed" and not joint.moving:
-            joint.element.fail(f"a {joint.kind} joint between {base} and {tip}: no arm has one")
+            joint.element.fail(
+                f"a {joint.kind} joint between {base} and {tip}: not possible in an arm"
+            )
         if joint.mimics is not None and joint.moving:
             joint.element.fail(
                 f"it mimics joint {shown(joint.mimics)}: arms whose joints move together are not "
@@ -285,24 +291,24 @@ def _arm_to(tree: Tree, base: str, tip: str) -> list[TreeJoint]:
     return joints
 
 
-def _only_tip(tree: Tree, base: str, leaves: Sequence[str]) -> str:
-    """Return the leaf that the base's only arm ends in, or the last link that moves."""
+def _only_tip(tree: LinkTree, base: str, leaves: Sequence[str]) -> str:
+    """Return the leaf of the base's only arm, or its last moving link if it has several leaves."""
     arms: dict[tuple[str, ...], list[str]] = {}
     for leaf in leaves:
-        moved = tuple(j.child for j in way_up(tree, base, leaf) if j.moving)[::-1]
+        moved = tuple(j.child for j in joints_above(tree, base, leaf) if j.moving)[::-1]
         arms.setdefault(moved, []).append(leaf)
     whole = [arm for arm in arms if not any(o != arm and o[: len(arm)] == arm for o in arms)]
     if len(whole) > 1 or not whole[0]:
         raise UsageError(
-            f"{tree.element.where}: say with --tip where the arm ends, in any of its links: "
+            f"{tree.element.where}: name the link where the arm ends with --tip: "
             f"its leaves are {listed(leaves, 4 * MANY)}"
         )
     ends = arms[whole[0]]
     return ends[0] if len(ends) == 1 else whole[0][-1]
 
 
-def _hanging(tree: Tree, link: str) -> Iterator[str]:
-    """Yield a link and all that hangs on it."""
+def _descendants(tree: LinkTree, link: str) -> Iterator[str]:
+    """Yield a link and all its descendants."""
     todo = [link]
     while todo:
         link = todo.pop()
@@ -311,34 +317,33 @@ def _hanging(tree: Tree, link: str) -> Iterator[str]:
 
 
 def listed(names: Sequence[str], most: int = MANY) -> str:
-    """Return some names as a message shows them."""
+    """Return names for a message, at most `most` of them."""
     more = len(names) - most
     return listing([*map(cut, names[:most]), *([f"and {more} more"] if more > 0 else [])])
 
 
 # --------------------------------------------------------------------------------------------------
-# From a chain of joints to the robot that they are, and what the file does not say of it.
+# Arms: robots from chains, with notes about data that the file does not contain.
 # --------------------------------------------------------------------------------------------------
 
-
-SPEEDS = {True: math.pi, False: 1.0}  # of turning and sliding joints, where a file gives none
-STARTING = 0.25  # seconds in which a joint comes to its full speed: files have no accelerations
+SPEEDS = {True: math.pi, False: 1.0}  # default of turning and of sliding joints
+STARTING = 0.25  # seconds from rest to full speed: files contain no accelerations
 MANY_TURNS = 4
-NEAR = 5e-5  # so near a right angle an angle was printed to five digits
+NEAR = 5e-5  # an angle that differs less from a right angle may be one printed to five digits
 
 Reach = Callable[[Robot], Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """A robot, the chain it was made from, and what had to be proposed or is doubtful."""
+    """A robot, its chain, and notes about proposed and doubtful values."""
 
     chain: Chain
     robot: Robot
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return the robot's file, with comments that say where everything comes from."""
+        """Return the robot's file, with comments that name the sources of its values."""
         head, *links = str(self.robot).split("[[joint]]\n")
         lines = [f"# Made from {shown(self.robot.source)} by boolcomp robots."]
         lines += [f"# {note[0].upper()}{note[1:]}." for note in self.notes]
@@ -346,26 +351,22 @@ class Arm:
         lines += [head.rstrip()]
         for joint, link in zip(self.chain.joints, links, strict=True):
             ends = f"{shown(joint.parent)} to {shown(joint.child)}"
-            lines += [
-                "",
-                f"# {shown(joint.name)}, {joint.kind}: {ends}",
-                "[[joint]]",
-                link.rstrip(),
-            ]
+            comment = f"# {shown(joint.name)}, {joint.kind}: {ends}"
+            lines += ["", comment, "[[joint]]", link.rstrip()]
         return "\n".join(lines) + "\n"
 
 
 def arm_of(chain: Chain, reach: Reach, *, right_angles: bool = False) -> Arm:
-    """Return a chain as a robot, and sentences about what its file does not say.
+    """Return a chain as a robot, with notes about data that its file does not contain.
 
-    `reach` tells how large an arm's torques become: for joints whose effort is not given. Angles
-    printed as 1.5708 are right ones if `right_angles` says so.
+    `reach` returns an arm's largest torques, for joints without effort. `right_angles` takes
+    angles printed as 1.5708 for right angles.
     """
     tree = _Measured(chain.tree, NEAR if right_angles else 0.0)
     joints, links, held = chain.joints, [], list[str]()
     for number_before, (joint, parent) in enumerate(zip(joints, chain.parents, strict=True)):
         top = joints[parent - 1].child if parent else chain.base
-        body = merged(list(tree.carried(joint.child, joints, held)))
+        body = merged(list(tree.moving_bodies(joint.child, joints, held)))
         pose = composed(tree.between(top, joint.parent), tree.pose(joint))
         link = _link(joint, pose, body)
         links.append(link if parent == number_before else replace(link, parent=parent))
@@ -384,23 +385,23 @@ def arm_of(chain: Chain, reach: Reach, *, right_angles: bool = False) -> Arm:
 
 
 class _Measured:
-    """Poses and bodies of a tree, its angles right ones within a tolerance."""
+    """Poses and bodies of a tree; angles within a tolerance of right angles are right angles."""
 
-    def __init__(self, tree: Tree, tolerance: float) -> None:
+    def __init__(self, tree: LinkTree, tolerance: float) -> None:
         self.tree, self.tolerance = tree, tolerance
 
     def pose(self, joint: TreeJoint) -> Pose:
-        return squared(joint.pose, self.tolerance)
+        return snapped(joint.pose, self.tolerance)
 
     def between(self, top: str, bottom: str) -> Pose:
-        """Return where a link lies in one that it hangs on, all joints at zero."""
+        """Return the pose of a link in one of its ancestors, with all joints at zero."""
         pose = HERE
-        for joint in reversed(list(way_up(self.tree, top, bottom))):
+        for joint in reversed(list(joints_above(self.tree, top, bottom))):
             pose = composed(pose, self.pose(joint))
         return pose
 
-    def carried(self, link: str, arm: Sequence[TreeJoint], held: list[str]) -> Iterator[Body]:
-        """Yield the bodies that move with a link, but for what other joints of the arm move."""
+    def moving_bodies(self, link: str, arm: Sequence[TreeJoint], held: list[str]) -> Iterator[Body]:
+        """Yield the bodies that move with a link, without those behind other joints of the arm."""
         todo = [(link, HERE)]
         while todo:
             name, pose = todo.pop()
@@ -409,7 +410,7 @@ class _Measured:
                 found.element.fail(found.unknown)
             if found.inertial is not None:
                 body = Body(found.inertial.mass, HERE.origin, found.inertial.inertia)
-                yield body.seen_from(found.inertial.pose).seen_from(pose)
+                yield body.in_frame(found.inertial.pose).in_frame(pose)
             for joint in self.tree.below[name]:
                 if joint not in arm:
                     todo.append((joint.child, composed(pose, self.pose(joint))))
@@ -422,8 +423,8 @@ def _link(joint: TreeJoint, pose: Pose, body: Body) -> Link:
         joint.element.fail(f"it moves {body.mass:g} kg: at least {model.LEAST_MASS:g} or nothing")
     problem, doubtful = check_inertia(body.inertia)
     if problem:
-        joint.element.fail(f"the inertia of what it moves is {problem}")
-    # What a file says of friction is felt at the joint, ours at the motor's shaft.
+        joint.element.fail(f"the inertia of the bodies that it moves is {problem}")
+    # Friction is given at the joint in these files, at the motor's shaft in a `Link`.
     viscous, coulomb = drive.damping / drive.gear_ratio**2, drive.friction / abs(drive.gear_ratio)
     for key, values in (
         ("origin", pose.origin), ("center_of_mass", body.centre), ("mass", [body.mass]),
@@ -452,7 +453,7 @@ def _position(joint: TreeJoint) -> Interval:
     low, high = joint.limit.lower, joint.limit.upper
     unusable = _unusable(joint)
     if unusable and joint.kind == "prismatic":
-        joint.element.fail(f"it has {unusable}: say how far it slides, in metres")
+        joint.element.fail(f"it has {unusable}: give them, in metres")
     if unusable or joint.kind == "continuous" or low is None or high is None:
         return Interval(-TURN / 2, TURN / 2)
     revolute = joint.kind != "prismatic"
@@ -463,7 +464,7 @@ def _position(joint: TreeJoint) -> Interval:
 
 
 def _unusable(joint: TreeJoint) -> str:
-    """Return which limits of position a joint has that say nothing of where it may go, or ""."""
+    """Describe position limits that are missing or implausible, else return an empty text."""
     low, high = joint.limit.lower, joint.limit.upper
     if low is None or high is None:
         return "no limits of its position"
@@ -475,7 +476,7 @@ def _unusable(joint: TreeJoint) -> str:
 
 
 def _with_torques(robot: Robot, joints: Sequence[TreeJoint], reach: Reach) -> Robot:
-    """Return the robot with torque ranges where the file gives no effort."""
+    """Return the robot with torque ranges for joints without effort."""
     missing = [joint.limit.effort is None for joint in joints]
     if not any(missing):
         return robot
@@ -502,7 +503,7 @@ def _chosen(chain: Chain) -> Iterator[str]:
 
 
 def _proposed(joints: Sequence[TreeJoint]) -> Iterator[str]:
-    """Yield what was proposed because the file does not say it."""
+    """Yield notes about values that were proposed because the file does not contain them."""
     yield "accelerations are proposed: those that give full speed within a quarter of a second"
     slow = [joint for joint in joints if joint.limit.velocity is None]
     for kind, unit in (("continuous", "pi rad/s"), ("prismatic", "1 m/s")):
@@ -519,7 +520,7 @@ def _proposed(joints: Sequence[TreeJoint]) -> Iterator[str]:
 
 
 def _read(joints: Sequence[TreeJoint]) -> Iterator[str]:
-    """Yield where rotor inertias were read, which not all files have."""
+    """Yield notes about the sources of rotor inertias."""
     for joint in joints:
         if joint.drive.given:
             gear = joint.drive.gear_ratio
@@ -534,12 +535,12 @@ def _held(names: Sequence[str]) -> Iterator[str]:
 
 
 def _nearly_right(chain: Chain) -> Iterator[str]:
-    """Yield a note on angles that were printed with few digits; not on those of the tool."""
+    """Yield a note on angles that were printed with few digits, except those of the tool."""
     found = [
         (number(angle), joint.element.line)
-        for joint in _on_the_way(chain)
+        for joint in _all_joints(chain)
         for angle, right in zip(
-            joint.pose.rotation, squared(joint.pose, NEAR).rotation, strict=True
+            joint.pose.rotation, snapped(joint.pose, NEAR).rotation, strict=True
         )
         if angle != right
     ]
@@ -549,16 +550,16 @@ def _nearly_right(chain: Chain) -> Iterator[str]:
         yield f"{angle} is nearly a right angle ({where}): --right-angles makes it one"
 
 
-def _on_the_way(chain: Chain) -> list[TreeJoint]:
-    """Return all joints, fixed ones too, between the base and the last link of every branch."""
+def _all_joints(chain: Chain) -> list[TreeJoint]:
+    """Return all joints, fixed ones included, between the base and the ends of all branches."""
     found: list[TreeJoint] = []
     for joint in chain.joints:
-        ways = list(way_up(chain.tree, chain.base, joint.child))[::-1]
+        ways = list(joints_above(chain.tree, chain.base, joint.child))[::-1]
         found += [one for one in ways if one not in found]
     return found
 
 
 def _file_name(name: str) -> str:
-    """Return a robot's name as robot files may have it."""
+    """Return a name that robot files may contain."""
     kept = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).lstrip("_.-")[:LONGEST_NAME].rstrip("-")
     return kept or "robot"

@@ -1,8 +1,8 @@
-"""URDF files, read to a tree of links.
+"""XML elements with their line numbers, checked values of them, and URDF read to a tree of links.
 
-What does not matter to the dynamics of an arm (pictures, collision shapes, Gazebo's tags) is
-passed over. URDF has no rotors; what files say of them all the same is read: an `armature` of
-<dynamics>, and the rotor inertia and gear ratio of the one actuator of a transmission.
+Parts of a URDF without effect on the dynamics (pictures, collision shapes, Gazebo's tags) are
+ignored. URDF has no rotors, but common extensions are read: an `armature` of <dynamics>, and the
+rotor inertia and gear ratio of the only actuator of a transmission.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
-from boolcomp.base.errors import DataError, cut, number, shown, suggestion
+from boolcomp.base.errors import DataError, cut, listing, number, shown, suggestion
 from boolcomp.problem.robot import model
-from boolcomp.problem.robot.model import HERE, Pose, Z, squared, unit
+from boolcomp.problem.robot.model import HERE, Pose, Z, snapped, unit
 from boolcomp.problem.robot.tree import (
     MOVING,
     Drive,
@@ -31,23 +31,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from boolcomp.problem.robot.model import Triple
-    from boolcomp.problem.robot.tree import Tree
+    from boolcomp.problem.robot.tree import LinkTree
 
 
 # --------------------------------------------------------------------------------------------------
-# XML as small elements that know their lines: no entities, no document types, limited in size.
+# XML as elements with line numbers: without entities and document types, limited in size.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST_BYTES = 1 << 23
 MOST_ELEMENTS = 20_000
 MOST_DEPTH = 64
-MOST_TEXT = 4096  # characters that are kept of what an element holds between its tags
+MOST_TEXT = 4096  # characters of an element's text that are kept
 
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """One element: its name, attributes, children and text, and the line that it begins on."""
+    """An element: its name, attributes, children and text, and its first line."""
 
     tag: str
     attributes: dict[str, str]
@@ -57,23 +56,21 @@ class Element:
     text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
-        """Yield the children of this name."""
         return (child for child in self.children if child.tag == tag)
 
     def one(self, tag: str) -> Element | None:
-        """Return the only child of this name, None where there is none."""
+        """Return the only child of this name, or None."""
         found = list(self.all(tag))
         if len(found) > 1:
             found[1].fail(f"a second <{tag}> in <{self.tag}>")
         return found[0] if found else None
 
     def fail(self, problem: str) -> NoReturn:
-        """Raise a `DataError` that names file, line and element."""
         raise DataError(f"{self.where}:{self.line}: {self.label}: {problem}")
 
     @property
     def label(self) -> str:
-        """The element as messages show it: `<joint name="elbow">`."""
+        """The element in messages: `<joint name="elbow">`."""
         name = self.attributes.get("name")
         if name is not None and not name.isprintable():
             name = shown(name)
@@ -81,23 +78,23 @@ class Element:
 
 
 def parse_xml(text: str, where: str) -> Element:
-    """Read an XML text to its outermost element."""
+    """Parse an XML text and return its outermost element."""
     if len(text) > MOST_BYTES:
         raise DataError(f"{where}: too large: at most {MOST_BYTES} characters are read")
-    reader = _Reader(where)
+    reader = _XmlReader(where)
     try:
         reader.parser.Parse(text, True)  # noqa: FBT003 (the interface of expat)
     except expat.ExpatError as error:
         problem = expat.ErrorString(error.code)
         raise DataError(f"{where}:{error.lineno}: not XML: {problem}") from error
     except UnicodeEncodeError as error:
-        raise DataError(f"{where}: not XML: a character that no text has") from error
+        raise DataError(f"{where}: not XML: an invalid character") from error
     assert reader.root is not None  # noqa: S101 (expat has refused an empty document)
     return reader.root
 
 
-class _Reader:
-    """What expat calls while it reads."""
+class _XmlReader:
+    """The callbacks of an expat parser, which build the elements."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -135,24 +132,23 @@ class _Reader:
     def document_type(self, *_: object) -> None:
         raise DataError(
             f"{self.where}:{self.parser.CurrentLineNumber}: a document type (<!DOCTYPE …>) is not "
-            "read: take that line and its entities out"
+            "read: remove that line and its entities"
         )
 
 
 # --------------------------------------------------------------------------------------------------
-# Names and numbers of XML elements, checked: every mistake names line and element.
+# Names and numbers of XML elements, checked: every error names line and element.
 #
-# `meant` is the key of robot files whose limits a number has to keep; without one it may be
-# infinite. A key is an attribute's name; `TEXT` stands for what an element holds between its tags.
+# `meant` is the key of robot files whose limits apply to a number; without one it may be infinite.
+# A key is an attribute's name, or `TEXT` for the text between an element's tags.
 # --------------------------------------------------------------------------------------------------
 
-
 TEXT = "its text"
-PRINTED = 1e-12  # so near a right angle (or zero) a number of twelve digits was meant as one
+PRINTED = 1e-12  # numbers that differ less from a right angle (or zero) were printed with 12 digits
 
 
 def name_of(element: Element, default: str = "") -> str:
-    """Return an element's name; it will stand in comments."""
+    """Return an element's name, which must be printable."""
     name = element.attributes.get("name", default)
     if not name:
         element.fail("name is missing")
@@ -161,29 +157,37 @@ def name_of(element: Element, default: str = "") -> str:
     return name
 
 
+def kind_of(element: Element, kind: str, allowed: tuple[str, ...]) -> str:
+    """Return the kind of an element, which must be allowed."""
+    if kind not in allowed:
+        hint = suggestion(kind, allowed) or f" (allowed: {listing(allowed)})"
+        element.fail(f"unknown type {shown(kind)}{hint}")
+    return kind
+
+
 def numbers_of(
     element: Element, key: str, counts: tuple[int, ...], meant: str | None, default: str = ""
 ) -> list[float]:
-    """Return so many numbers, separated by spaces; without a default they must be there."""
+    """Return numbers separated by spaces; their count must be one of `counts`."""
     text = element.text if key == TEXT else element.attributes.get(key, default)
     if key != TEXT and key not in element.attributes and not default:
         element.fail(f"{key} is missing")
     words = text.split()
     if len(words) not in counts:
         names = {1: "a number", 2: "two numbers", 3: "three numbers"}
-        wanted = " or ".join(names.get(count, f"{count} numbers") for count in counts)
-        element.fail(f"{key} must be {wanted}, not {shown(text)}")
+        allowed = " or ".join(names.get(count, f"{count} numbers") for count in counts)
+        element.fail(f"{key} must be {allowed}, not {shown(text)}")
     return [_value(element, key, meant, word) for word in words]
 
 
 def triple_of(element: Element, key: str, meant: str, default: str = "0 0 0") -> Triple:
-    """Return three numbers."""
+    """Return three numbers of an element."""
     x, y, z = numbers_of(element, key, (3,), meant, default)
     return (x, y, z)
 
 
 def number_of(element: Element, key: str, meant: str | None, default: float | None = None) -> float:
-    """Return a number."""
+    """Return a number of an element."""
     if default is not None and key != TEXT and key not in element.attributes:
         return default
     text = element.text.strip() if key == TEXT else element.attributes.get(key)
@@ -193,7 +197,7 @@ def number_of(element: Element, key: str, meant: str | None, default: float | No
 
 
 def positive_of(element: Element | None, key: str, meant: str) -> float:
-    """Return a number that is not negative, zero where there is none."""
+    """Return a number that must not be negative; 0 if it is missing."""
     value = 0.0 if element is None else number_of(element, key, meant, 0.0)
     if value < 0 and element is not None:
         element.fail(f"{key} must not be negative, not {number(value)}")
@@ -201,7 +205,7 @@ def positive_of(element: Element | None, key: str, meant: str) -> float:
 
 
 def axis_of(element: Element, key: str, default: str) -> Triple:
-    """Return a direction at length one; what is printed as nearly zero is zero."""
+    """Return a direction, scaled to length one; components that are nearly zero are zero."""
     given = triple_of(element, key, "axis", default)
     if not any(given):
         element.fail(f"{key} must not be zero: give its direction, such as 0 0 1")
@@ -210,10 +214,10 @@ def axis_of(element: Element, key: str, default: str) -> Triple:
 
 
 def limit_size(value: float, meant: str, *, revolute: bool) -> float | None:
-    """Return a limit's size; zero, nothing or more than any arm has says that there is none."""
+    """Return the absolute value of a limit; None if it is too small or too large for an arm."""
     size = abs(value)
-    unheard = width_problem(-size, size) or model.size_problem(meant, size, revolute=revolute)
-    return None if unheard else size
+    invalid = width_problem(-size, size) or model.size_problem(meant, size, revolute=revolute)
+    return None if invalid else size
 
 
 def _value(element: Element, key: str, meant: str | None, text: str) -> float:
@@ -229,9 +233,8 @@ def _value(element: Element, key: str, meant: str | None, text: str) -> float:
 
 
 # --------------------------------------------------------------------------------------------------
-# URDF files, read to a tree of links.
+# URDF.
 # --------------------------------------------------------------------------------------------------
-
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ROTORS = ("drake:rotor_inertia", "rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
@@ -240,17 +243,12 @@ GEARS = (
 )  # fmt: skip
 
 
-def parse_urdf(text: str, where: str = "urdf") -> Tree:
-    """Read the text of a URDF; every mistake is a `DataError` that names line and element."""
-    return read_urdf(parse_xml(text, where))
-
-
-def read_urdf(top: Element) -> Tree:
+def read_urdf(top: Element) -> LinkTree:
     """Return the tree of a URDF, given its outermost element."""
     if top.tag != "robot":
         top.fail("no URDF: its outermost element is <robot>")
     if _find(top, "xacro:"):
-        top.fail("this is a xacro file: run xacro first, and give what it writes")
+        top.fail("this is a xacro file: run xacro first, and give its output")
     links = links_of(
         TreeLink(name_of(element), _inertial(element), element) for element in top.all("link")
     )
@@ -268,10 +266,7 @@ def _find(element: Element, prefix: str) -> bool:
 def _joint(
     element: Element, links: dict[str, TreeLink], motors: dict[str, tuple[Element, float, float]]
 ) -> TreeJoint:
-    name, kind = name_of(element), element.attributes.get("type", "")
-    if kind not in KINDS:
-        hint = suggestion(kind, KINDS) or f" (allowed: {', '.join(KINDS)})"
-        element.fail(f"unknown type {shown(kind)}{hint}")
+    name, kind = name_of(element), kind_of(element, element.attributes.get("type", ""), KINDS)
     mimic = element.one("mimic")
     return TreeJoint(
         name=name,
@@ -313,7 +308,7 @@ def _drive(joint: Element, motor: tuple[Element, float, float] | None) -> Drive:
 
 
 def _motors(top: Element) -> dict[str, tuple[Element, float, float]]:
-    """Return rotor inertias and gear ratios by joint, of transmissions of one actuator each."""
+    """Return rotor inertias and gear ratios by joint, from transmissions with one actuator."""
     found: dict[str, tuple[Element, float, float]] = {}
     for transmission in top.all("transmission"):
         joints, actuators = list(transmission.all("joint")), list(transmission.all("actuator"))
@@ -333,7 +328,7 @@ def _motors(top: Element) -> dict[str, tuple[Element, float, float]]:
 
 
 def _given(places: tuple[Element, ...], tags: tuple[str, ...], meant: str, default: float) -> float:
-    """Return the first number that one of these elements gives: as its text, or as `value`."""
+    """Return the number in the first child with one of these tags: its text or its `value`."""
     for place in places:
         for element in place.children:
             if element.tag in tags:
@@ -364,7 +359,7 @@ def _pose(element: Element) -> Pose:
     if origin is None:
         return HERE
     pose = Pose(triple_of(origin, "xyz", "origin"), triple_of(origin, "rpy", "rotation"))
-    return squared(pose, PRINTED)
+    return snapped(pose, PRINTED)
 
 
 def _axis(element: Element) -> Triple:
@@ -373,7 +368,7 @@ def _axis(element: Element) -> Triple:
         return (1.0, 0.0, 0.0)  # URDF's own default
     if element.attributes.get("type") not in MOVING:
         triple_of(axis, "xyz", "axis", "1 0 0")
-        return Z  # written, and never read
+        return Z  # not used
     return axis_of(axis, "xyz", "1 0 0")
 
 
@@ -381,7 +376,7 @@ def _limit(element: Element, kind: str) -> Limit:
     limit = element.one("limit")
     if limit is None:
         if kind == "revolute":
-            element.fail("<limit> is missing: where it may go (continuous joints need none)")
+            element.fail("<limit> is missing (continuous joints need none)")
         return Limit()
     turning = kind != "prismatic"
     velocity, effort = (

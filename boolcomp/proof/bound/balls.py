@@ -1,9 +1,10 @@
-"""Elementary functions of columns of floats, the same on every machine, with a proved error.
+"""Enclosures in fixed-point arithmetic, harmonics on grids, and reproducible elementary functions.
 
-They are made of tables, which balls (`arb`) make, and of sums, products, quotients and roots, which
-IEEE 754 rounds in one way. A column's values are off by at most `OFF` in units that each function
-names. Where a table is read the rest r is at most half a place of it, so that Taylor's formula
-ends after a few powers; what it leaves out, and all roundings, are below a tenth of what is stated.
+Elementary functions of float columns are the same on every machine. They consist of tables, made by
+ball arithmetic (`arb`), and of operations whose rounding IEEE 754 defines. Their errors are at most
+`OFF`, in units that each function states. With a table, the rest r is at most half a table step,
+and a few terms of Taylor's series suffice. The truncation and all rounding errors together are
+below a tenth of the stated error.
 """
 
 from __future__ import annotations
@@ -28,12 +29,11 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Two whole numbers of a tiny unit between which a real number lies.
+# Enclosures of real numbers.
 #
-# All that a bound is made of is kept so: sums are exact, products are rounded outward. Numbers that
-# are no fractions come in as balls (`arb`) and are rounded outward once.
+# Their ends are integers in units of 2^-80: sums are exact, products are rounded outward.
+# Irrational numbers are converted from balls (`arb`), and rounded outward once.
 # --------------------------------------------------------------------------------------------------
-
 
 PLACES = 80  # the unit is 2^-80
 ONE = 1 << PLACES
@@ -63,7 +63,7 @@ class Enclosure:
         return Enclosure(min(ends) >> PLACES, -(-max(ends) >> PLACES))
 
     def times(self, factor: Fraction) -> Enclosure:
-        """Return a multiple by an exact number."""
+        """Multiply by an exact number."""
         if not factor:
             return ZERO
         low, high = self.low * factor.numerator, self.high * factor.numerator
@@ -72,28 +72,24 @@ class Enclosure:
         return Enclosure(low // factor.denominator, -(-high // factor.denominator))
 
     def meet(self, other: Enclosure) -> Enclosure:
-        """Return what both hold, of two that enclose the same."""
+        """Intersect two enclosures of the same number."""
         low, high = max(self.low, other.low), min(self.high, other.high)
         if low > high:
             raise ValueError("two enclosures of one number have nothing in common")
         return Enclosure(low, high)
 
     def join(self, other: Enclosure) -> Enclosure:
-        """Return what holds both."""
         return Enclosure(min(self.low, other.low), max(self.high, other.high))
 
     def holds(self, other: Enclosure) -> bool:
-        """Tell whether all of another lies in it."""
         return self.low <= other.low and other.high <= self.high
 
     @property
     def size(self) -> int:
-        """The largest absolute value, in units."""
         return max(self.high, -self.low)
 
     @property
     def ends(self) -> tuple[Fraction, Fraction]:
-        """Both ends as numbers."""
         return Fraction(self.low, ONE), Fraction(self.high, ONE)
 
     def __str__(self) -> str:
@@ -104,26 +100,24 @@ ZERO = Enclosure(0, 0)
 
 
 def exactly(value: Fraction | float) -> Enclosure:
-    """Return an enclosure of a number; of those that are multiples of the unit it is exact."""
+    """Return the smallest enclosure of a number; it is exact for multiples of the unit."""
     given = Fraction(value)
     scaled = given.numerator << PLACES
     return Enclosure(scaled // given.denominator, -(-scaled // given.denominator))
 
 
 def between(low: Fraction | float, high: Fraction | float) -> Enclosure:
-    """Return an enclosure of all numbers from one to another."""
     return Enclosure(exactly(low).low, exactly(high).high)
 
 
 def about(size: Enclosure) -> Enclosure:
-    """Return an enclosure of all numbers that are no larger than a size."""
     return Enclosure(-size.size, size.size)
 
 
 def of_ball(ball: arb) -> Enclosure:
     """Return an enclosure of a ball."""
     if not ball.is_finite():
-        raise ValueError("a ball without ends encloses nothing")
+        raise ValueError("an unbounded ball has no enclosure")
     (middle, up), (radius, more) = ball.mid().man_exp(), ball.rad().man_exp()
     low, high = _scaled(int(middle), int(up)), _scaled(int(radius), int(more))
     return Enclosure(low[0] - high[1], low[1] + high[1])
@@ -138,37 +132,34 @@ def _scaled(mantissa: int, exponent: int) -> tuple[int, int]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Waves at many places of a grid: whole numbers of the unit of enclosures, and what they err by.
+# Sums of harmonics at grid points, in units of enclosures, with counted errors.
 #
-# Sines come from balls, once for every grid; everything after that is exact or counted.
+# Sines are balls, computed once per grid; all other operations are exact, or their rounding counts.
 # --------------------------------------------------------------------------------------------------
 
-
 PRECISION = 140  # bits of balls
-FINEST = 1 << 14  # places in a turn at which waves of angles are looked at that are no words
+FINEST = 1 << 14  # grid points in a turn for angles without words
 
 
 class Sampled(NamedTuple):
-    """Values in units, as whole numbers; each errs by no more than `slack` units."""
+    """Values as integers in units, each with an error of at most `slack` units."""
 
     values: Whole
     slack: int
 
     @property
     def hull(self) -> Enclosure:
-        """What holds all values."""
         return Enclosure(int(self.values.min()) - self.slack, int(self.values.max()) + self.slack)
 
 
 @lru_cache(maxsize=1)
 def pi() -> Enclosure:
-    """Return an enclosure of π."""
     return of_ball(precise().pi())
 
 
 def precise() -> type[arb]:
-    """Return balls, of which enough bits are kept."""
-    from flint import arb, ctx  # noqa: PLC0415 (a fifth of a second, for bounds alone)
+    """Import the ball type with `PRECISION` bits."""
+    from flint import arb, ctx  # noqa: PLC0415 (a fifth of a second that only bounds need)
 
     ctx.prec = PRECISION
     return arb
@@ -183,7 +174,7 @@ def ball(value: Enclosure) -> arb:
 
 @lru_cache(maxsize=16)
 def cosines(places: int) -> Whole:
-    """Return cos(2πj/places) for all j, in units, each less than two off; places are 2^k ≥ 8."""
+    """Return cos(2πj/places) for all j, with errors below two units; places are 2^k ≥ 8."""
     from flint import fmpq  # noqa: PLC0415 (see `precise`)
 
     arb, eighth = precise(), places // 8
@@ -209,7 +200,7 @@ Coefficients = tuple[int, Enclosure, Enclosure]  # k, and the real and imaginary
 
 
 def turned(parts: Sequence[tuple[int, float, float]], turns: Fraction) -> list[Coefficients]:
-    """Return the coefficients of waves of an angle that is counted from so many turns."""
+    """Shift the origin of a sum of harmonics by turns; return its coefficients."""
     found = []
     for k, real, imaginary in parts:
         a, b = exactly(real), exactly(imaginary)
@@ -242,24 +233,23 @@ def waves_at(parts: Sequence[Coefficients], start: Fraction, step: Fraction, ks:
 
 
 def split_start(start: Fraction, step: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the part of a start that lies on half steps, and the rest."""
+    """Split a start into a multiple of half a step and a rest."""
     half = step / 2
     on = Fraction(round(start / half)) * half
     return on, start - on
 
 
 # --------------------------------------------------------------------------------------------------
-# Tables of ranges: the least and the largest of any entries one after another, at once.
+# Tables of ranges: minima and maxima of consecutive entries.
 #
-# All numbers are whole ones of 31 bits, in some unit; ends are rounded outward.
+# All numbers are integers of 31 bits in some unit; ends are rounded outward.
 # --------------------------------------------------------------------------------------------------
-
 
 MOST = (1 << 31) - 1
 
 
-class Store:
-    """Two long columns, of low and of high ends, to which tables are added."""
+class BallColumns:
+    """Two growing columns, of low and of high ends, that contain tables."""
 
     def __init__(self) -> None:
         self._low: list[Short] = []
@@ -268,22 +258,22 @@ class Store:
 
     @property
     def columns(self) -> tuple[Short, Short]:
-        """Both columns."""
+        """Both columns; an empty column has a dummy entry."""
         none = [np.zeros(1, np.int32)]
         return np.concatenate(self._low or none), np.concatenate(self._high or none)
 
     def plain(self, low: Whole, high: Whole) -> int:
-        """Add entries as they are; return where they begin."""
+        """Append entries; return their start."""
         start = self._used
         for column, values in ((self._low, low), (self._high, high)):
             if len(values) and max(abs(int(values.min())), abs(int(values.max()))) > MOST:
-                raise ValueError("a number that is too large for a table of ranges")
+                raise ValueError("a number is too large for a table of ranges")
             column.append(values.astype(np.int32))
         self._used += len(low)
         return start
 
     def ranges(self, low: Whole, high: Whole) -> int:
-        """Add entries and, level by level, the ranges of 2, 4, 8 … of them (see `between`)."""
+        """Append entries and the ranges of 2, 4, 8 … of them, level by level (see `between`)."""
         start = self.plain(low, high)
         span = 1
         while 2 * span <= len(low):
@@ -299,10 +289,9 @@ def _pairs(values: Whole, span: int, *, least: bool) -> Whole:
 
 
 def peaks(values: Whole) -> list[int]:
-    """Return the places of a circle where values are larger, or smaller, than just before them.
+    """Return the indices of local maxima and minima of values on a circle.
 
-    And not so just after them. Between two places without a peak between the largest value and
-    the least are at the ends.
+    Between two indices without a peak between them, the values are monotone.
     """
     before, after = np.roll(values, 1), np.roll(values, -1)
     top = (values > before) & (values >= after)
@@ -311,7 +300,7 @@ def peaks(values: Whole) -> list[int]:
 
 
 def windows(values: Whole, starts: Sequence[int], count: int) -> tuple[Whole, Whole]:
-    """Return the least and the largest of `count` values of a circle from every start on."""
+    """Return minima and maxima of `count` values on a circle from every start on."""
     places = len(values)
     if count >= places:
         ones = np.ones(len(starts), dtype=object)
@@ -327,21 +316,20 @@ def windows(values: Whole, starts: Sequence[int], count: int) -> tuple[Whole, Wh
 
 
 # --------------------------------------------------------------------------------------------------
-# Elementary functions of columns of floats, the same on every machine, with a proved error.
+# Elementary functions of float columns, the same on every machine, with proved errors.
 # --------------------------------------------------------------------------------------------------
 
-
-OFF = 2.0**-46  # of 1, or of the value, as each function says
-TURN_PARTS = 512  # of a turn, for sines
-STEPS = 64  # in a factor of 2, of exponentials; in 1, of arcs
-MANTISSAS = 256  # of logarithms, from a half to one
-FARTHEST = 2.0**16  # of a sine's argument: beyond it any value may be
-LARGEST, SMALLEST = 700.0, -700.0  # of an exponent
+OFF = 2.0**-46  # error, absolute or relative, as each function states
+TURN_PARTS = 512  # table steps in a turn, for sines
+STEPS = 64  # table steps in a factor of 2 for exponentials, in 1 for arcs
+MANTISSAS = 256  # table steps in 1 for logarithms
+FARTHEST = 2.0**16  # largest argument of a sine; beyond it, errors are unbounded
+LARGEST, SMALLEST = 700.0, -700.0  # argument of exponentials
 
 
 @lru_cache(maxsize=8)
 def _table(kind: str) -> Floats:
-    """Return the floats that are nearest to a function's values at its places."""
+    """Return the floats nearest to the values of a function at its table steps."""
     ball = precise()
     values: list[arb]
     if kind == "sin":
@@ -357,7 +345,7 @@ def _table(kind: str) -> Floats:
 
 @lru_cache(maxsize=4)
 def _parts(kind: str) -> tuple[float, float]:
-    """Return a constant in two parts, the first of 26 bits."""
+    """Split a constant into a float of 26 bits and a rest."""
     ball = precise()
     value = 2 * ball.pi() / TURN_PARTS if kind == "turn" else ball(2).log() / STEPS
     first, exponent = math.frexp(float(value))
@@ -366,12 +354,10 @@ def _parts(kind: str) -> tuple[float, float]:
 
 
 def sine(x: Floats) -> Floats:
-    """Return sines of |x| up to `FARTHEST`, `OFF` off."""
     return _turned(x, 0)
 
 
 def cosine(x: Floats) -> Floats:
-    """Return cosines of |x| up to `FARTHEST`, `OFF` off."""
     return _turned(x, TURN_PARTS // 4)
 
 
@@ -389,7 +375,7 @@ def _turned(x: Floats, quarter: int) -> Floats:
 
 
 def exponential(x: Floats) -> Floats:
-    """Return exponentials of x from `SMALLEST` to `LARGEST`, off by `OFF` of themselves."""
+    """Return exponentials of x in `SMALLEST` .. `LARGEST`, with a relative error of `OFF`."""
     head, tail = _parts("exp")
     places = np.rint(x / head)
     rest = (x - places * head) - places * tail
@@ -401,7 +387,7 @@ def exponential(x: Floats) -> Floats:
 
 
 def logarithm(x: Floats) -> Floats:
-    """Return logarithms of normal x > 0, off by `OFF` of 1 and of themselves."""
+    """Return logarithms of normal x > 0, with an absolute plus relative error of `OFF`."""
     mantissa, exponent = np.frexp(x)
     place = np.rint(mantissa * MANTISSAS)
     at = place / MANTISSAS
@@ -414,7 +400,7 @@ def logarithm(x: Floats) -> Floats:
 
 
 def arc(x: Floats) -> Floats:
-    """Return angles whose tangent is x, any float, `OFF` off."""
+    """Return arc tangents of any floats, with an error of `OFF`."""
     size = np.abs(x)
     far = size > 1
     with np.errstate(divide="ignore"):
@@ -430,25 +416,25 @@ def arc(x: Floats) -> Floats:
 
 
 def arc_sine(x: Floats) -> Floats:
-    """Return angles whose sine is x, from -1 to 1, `OFF` off."""
+    """Return arc sines of x in -1 .. 1, with an error of `OFF`."""
     with np.errstate(divide="ignore"):
         return arc(x / np.sqrt((1 - x) * (1 + x)))
 
 
 def arc_cosine(x: Floats) -> Floats:
-    """Return angles whose cosine is x, from -1 to 1, `OFF` off."""
+    """Return arc cosines of x in -1 .. 1, with an error of `OFF`."""
     with np.errstate(divide="ignore"):
         return 2 * arc(np.sqrt((1 - x) / (1 + x)))
 
 
 def hyperbolic(x: Floats) -> Floats:
-    """Return hyperbolic tangents of any x, `OFF` off."""
+    """Return hyperbolic tangents of any x, with an error of `OFF`."""
     twice = np.minimum(2 * np.abs(x), 80.0)
     return np.asarray(np.copysign(1 - 2 / (exponential(twice) + 1), x))
 
 
 def angle_of(y: Floats, x: Floats) -> Floats:
-    """Return the angle of the point (x, y), in -π .. π, `OFF` off; of (0, 0) it is 0."""
+    """Return the angle of the point (x, y) in -π .. π, with an error of `OFF`; 0 at the origin."""
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = arc(np.abs(y) / np.abs(x))
     slope = np.where((y == 0) & (x == 0), 0.0, slope)

@@ -1,9 +1,9 @@
-"""A graph as steps over boxes of its inputs (see `box_kernels.py`).
+"""Bounds over boxes of inputs: a graph as steps (see `boxes_kernels.py`), and branch and bound.
 
-A box is a range of cells of every input. In it, node by node, there are three enclosures: of what
-the words say as digits, of what they stand for at all inputs that lie in the box, and of the
-difference. Both are known to be near each other; tables say how near, word by word. All that is
-found is met with what plain bounds know.
+A box is a range of cells of every input. Every node has three enclosures in a box. They enclose the
+value of its words as digits, the exact value over all inputs in the box, and their difference, the
+error. Tables give errors word by word. All enclosures are intersected with those of the plain
+bound.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from boolcomp.proof.bound.balls import (
     ONE,
     PLACES,
     ZERO,
+    BallColumns,
     Enclosure,
-    Store,
     about,
     between,
     exactly,
@@ -49,20 +49,20 @@ from boolcomp.proof.bound.expansion import (
 from boolcomp.proof.bound.groups import Atom
 from boolcomp.proof.bound.meaning import (
     BOXES,
+    AddendSum,
     CurveTable,
+    Enclosures,
     GivenWord,
-    Known,
-    Line,
     LinearPart,
     PowerTable,
     ProductPart,
-    Total,
     TurnSum,
     WaveTable,
+    WordLine,
     given_line,
     line_of,
 )
-from boolcomp.proof.bound.plain import at_rest, moved, rounding
+from boolcomp.proof.bound.plain import at_rest, moved, rounding, wrapped
 from boolcomp.proof.bound.tables import TIE, Read, beside, cells_reached, curve_within, looked_up
 from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts, part_reads
 
@@ -85,13 +85,13 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# What steps over boxes are made of (see `boxes.py`): slots, their rows, their columns.
+# Steps over boxes: slots, rows, columns.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """Where a step puts what it finds; in units of 2^-scale."""
+class StepSlot:
+    """The result of a step, in units of 2^-scale."""
 
     place: int
     scale: int
@@ -99,28 +99,29 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxed:
-    """An output as steps; the first and the last cell of every input.
+    """An output as steps, with the first and the last cell of every input.
 
-    `output` is the slot of its sum, `addends` are those of what is added up.
+    `limits` are those of slots over all inputs. `output` is the slot of the output's sum, `addends`
+    are the slots of its addends.
     """
 
     steps: Whole
     args: Whole
     low: Short
     high: Short
-    known: Whole
+    limits: Whole
     first: tuple[int, ...]
     last: tuple[int, ...]
-    output: Slot
-    addends: tuple[Slot, ...]
+    output: StepSlot
+    addends: tuple[StepSlot, ...]
 
-    def until(self, slot: Slot) -> Boxed:
-        """Return the steps up to a slot."""
+    def until(self, slot: StepSlot) -> Boxed:
+        """Keep the steps up to a slot."""
         count = slot.place + 1
-        return replace(self, steps=self.steps[:count], known=self.known[:count], output=slot)
+        return replace(self, steps=self.steps[:count], limits=self.limits[:count], output=slot)
 
     def readers(self) -> tuple[Whole, Whole]:
-        """Return the steps that read an input, of one input after another, and where they begin."""
+        """Return the steps that depend on each input, and where those of each input begin."""
         reads = np.zeros((len(self.steps), len(self.first)), np.bool_)
         for k, row in enumerate(self.steps):
             kind = row[0]
@@ -139,107 +140,100 @@ class Boxed:
         return listed.astype(np.int64), np.cumsum(counts).astype(np.int64)
 
 
-class Steps:
-    """Steps that are being made, and the inputs that they read."""
+class BoxSteps:
+    """A growing list of steps, and the inputs that they read."""
 
     def __init__(self) -> None:
-        self.store = Store()
+        self.store = BallColumns()
         self.args: list[int] = []
         self.ends: list[tuple[int, int]] = []
         self._rows: list[list[int]] = []
-        self._known: list[list[int]] = []
+        self._limits: list[list[int]] = []
         self._scales: list[int] = []
-        self._slots: dict[tuple[object, ...], Slot] = {}
+        self._slots: dict[tuple[object, ...], StepSlot] = {}
 
-    def once(self, key: tuple[object, ...], make: Callable[[], Slot]) -> Slot:
-        """Return a slot that is made when it is first asked for."""
+    def once(self, key: tuple[object, ...], make: Callable[[], StepSlot]) -> StepSlot:
+        """Return the slot of a key, made at its first use."""
         if key not in self._slots:
             self._slots[key] = make()
         return self._slots[key]
 
-    def found(self, key: tuple[object, ...]) -> Slot | None:
-        """Return a slot, if it was made."""
+    def found(self, key: tuple[object, ...]) -> StepSlot | None:
         return self._slots.get(key)
 
     def add(
-        self, kind: int, scale: int, row: Sequence[int], known: Sequence[int] = (), *,
+        self, kind: int, scale: int, row: Sequence[int], limits: Sequence[int] = (), *,
         worded: bool = True,
-    ) -> Slot:  # fmt: skip
-        """Add a step; `row` is what follows the place of its slot."""
-        place = len(self._known)
+    ) -> StepSlot:  # fmt: skip
+        """Add a step; `row` is the part of its row after the index of its slot."""
+        place = len(self._limits)
         full = [kind, place, *row]
         full += [0] * (kinds.COLUMNS - len(full))
         full[kinds.WORDED] = int(worded)
         self._rows.append(full)
         self._scales.append(scale)
-        self._known.append(list(known) or [-FAR, FAR] * 3)
-        return Slot(place, scale)
+        self._limits.append(list(limits) or [-FAR, FAR] * 3)
+        return StepSlot(place, scale)
 
     def input(self, first: int, last: int) -> int:
-        """Add an input, of so many cells; return its number."""
+        """Add an input with cells from first to last; return its number."""
         self.ends.append((first, last))
         return len(self.ends) - 1
 
-    def boxed(self, output: Slot) -> Boxed:
-        """Return all steps, of which the last is a sum."""
+    def boxed(self, output: StepSlot) -> Boxed:
+        """Return all steps; the last must be a sum."""
         total = self._rows[-1]
         if total[1] != output.place or total[0] != kinds.SUM:
             raise NotPlainError
         added = self.args[total[3] : total[3] + 2 * total[2] : 2]
         return Boxed(
             np.array(self._rows, np.int64), np.array([*self.args, 0], np.int64),
-            *self.store.columns, np.array(self._known, np.int64),
+            *self.store.columns, np.array(self._limits, np.int64),
             tuple(one for one, _ in self.ends), tuple(two for _, two in self.ends), output,
-            tuple(Slot(k, self._scales[k]) for k in added),
+            tuple(StepSlot(k, self._scales[k]) for k in added),
         )  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------
-# What boxes look up: of tables and inputs, word by word, what is said and by how much it misses.
+# Tables of boxes: the values of words of tables and inputs, and their errors, word by word.
 #
-# Entries count in the unit of a slot (see `boxes.py`) and are rounded outward.
+# Entries count in the unit of a slot, and are rounded outward.
 # --------------------------------------------------------------------------------------------------
 
-
-SQUARE = 3  # coefficients of a square
-GRID = 12  # bits of places in a turn at which waves are known
+SQUARE = 3  # number of coefficients of a square
+GRID = 12  # bits of a turn's grid on which harmonics are tabulated
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A table's scale, where its entries begin, and what is known of it everywhere.
+class BoxTable:
+    """A table's scale, its limits over all inputs, and where its entries begin.
 
-    `said` is where words' entries begin, `missed` where errors do; of waves `values` is where those
-    at all places begin, with as many `peaks`; what lies between places is `slack` off at most.
+    `words` is the start of the values of words, `errors` that of errors. For harmonics, `values` is
+    the start of the values on the grid and of as many `peaks`; between grid points, values deviate
+    by at most `slack`.
     """
 
     scale: int
-    known: list[int]
-    said: int | None = None
-    missed: int = 0
+    limits: list[int]
+    words: int | None = None
+    errors: int = 0
     count: int = 1
     values: int = 0
     peaks: int = 0
     slack: int = 0
     least: int = 0
-    most: int = 0
+    largest: int = 0
 
 
 class Tabulator:
     """Makes the tables of a graph."""
 
-    def __init__(self, forward: Forward, store: Store) -> None:
+    def __init__(self, forward: Forward, store: BallColumns) -> None:
         self.forward, self.graph, self.store = forward, forward.graph, store
         self.meanings = forward.explained.meanings
 
-    # inputs
-
-    def turn_line(self, given: GivenWord) -> Line:
-        """Return what an angle's words stand for, in turns."""
-        return given_line(self.graph, given)
-
     def cells(self, given: GivenWord) -> list[Enclosure]:
-        """Return where a linear input is, for every word."""
+        """Return the range of a linear input for every word."""
         line = given_line(self.graph, given)
         near = Fraction(1, 2) + 2 * TIE
         low, high = given.allowed.ends
@@ -258,7 +252,7 @@ class Tabulator:
         return found
 
     def given(self, given: GivenWord, offset: Enclosure, scale: int) -> tuple[int, int, int]:
-        """Return where cells and errors of a linear input begin, and the shift of half a step."""
+        """Return the starts of cells and errors of a linear input, and the shift of half a step."""
         line, cells = given_line(self.graph, given), self.cells(given)
         shift = scale + (line.step.numerator.bit_length() - line.step.denominator.bit_length()) - 1
         if shift < 0:
@@ -269,7 +263,7 @@ class Tabulator:
 
     def given_table(
         self, place: int, parts: Parts, heap: int | None, factor: Fraction, view: View
-    ) -> Made:
+    ) -> BoxTable:
         """Return a linear input as a table over its own word."""
         given = self.meanings[place]
         if not isinstance(given, GivenWord) or given.word is None:
@@ -278,8 +272,8 @@ class Tabulator:
         words = np.arange(len(cells), dtype=np.int64)
         digits = self._digits({given.word: words}, parts, heap, view)
         exact = [cell.times(factor) for cell in cells]
-        known = self.forward.known[place]
-        whole = (known.exact - known.inputs).times(factor)
+        own = self.forward.enclosures[place]
+        whole = (own.exact - own.inputs).times(factor)
         reached = np.arange(*self._ends(given), dtype=np.int64)
         return self._made(digits, exact, whole, reached)
 
@@ -287,17 +281,15 @@ class Tabulator:
         first, last = cells_reached(given_line(self.graph, given), given)
         return first, last + 1
 
-    # tables
-
     def table(
         self, place: int, table: TableMeaning, parts: Parts, heap: int | None, factor: Fraction,
         view: View,
-    ) -> Made:  # fmt: skip
-        """Return a table times a factor: what parts of a heap, or a word, say of it."""
-        known = self.forward.known[place]
-        whole = (known.exact - known.inputs).times(factor)
+    ) -> BoxTable:  # fmt: skip
+        """Tabulate factor · function; its words are parts of a heap, or one with dropped bits."""
+        own = self.forward.enclosures[place]
+        whole = (own.exact - own.inputs).times(factor)
         digits, words, line = None, np.zeros(0, np.int64), None
-        source, found = self.turned(table.source), self.forward.line(table.source)
+        source, found = self.forward.turns(table.source), self.forward.line(table.source)
         if parts or view:
             if found is None:
                 raise NotPlainError
@@ -311,7 +303,7 @@ class Tabulator:
             return self._waves(table, source, line, digits, factor, whole)
         if digits is None or line is None:
             scale = scale_for(whole.size)
-            return Made(scale, [-FAR, FAR, *outward(whole, scale), -FAR, FAR])
+            return BoxTable(scale, [-FAR, FAR, *outward(whole, scale), -FAR, FAR])
         reached = self._reached(table, source, line)
         exact = [ZERO] * line.count
         for word in reached.tolist():
@@ -334,18 +326,7 @@ class Tabulator:
             total = total.meet(square.times(Fraction(table.coefficients[2])))
         return total
 
-    def turned(self, place: int) -> Known:
-        """Return what is known of a meaning, an angle's in turns."""
-        meaning, known = self.meanings[place], self.forward.known[place]
-        if not isinstance(meaning, Total) or not meaning.turning:
-            return known
-        part = Fraction(1, 1 << meaning.turning)
-        return Known(
-            known.exact.times(part), known.words.times(part), known.error.times(part),
-            known.inputs.times(part),
-        )  # fmt: skip
-
-    def _reached(self, table: TableMeaning, source: Known, line: Line) -> Words:
+    def _reached(self, table: TableMeaning, source: Enclosures, line: WordLine) -> Words:
         given = self.meanings[table.source]
         if isinstance(given, GivenWord):
             return np.arange(*self._ends(given), dtype=np.int64)
@@ -355,12 +336,12 @@ class Tabulator:
     def _digits(
         self, entries: Mapping[int, Words], parts: Parts, heap: int | None, view: View
     ) -> Integers:
-        """Return what parts say, or a word above its lowest bits, as digits, in units of 2^-80."""
+        """Return the values of parts, or of a word without its lowest bits, in units of 2^-80."""
         scales, nodes = self.graph.scales, self.graph.nodes
         if view is not None:
             word, drop = view
-            most = (1 << (nodes[word].bits - drop)) - 1
-            twice = 2 * (entries[word] >> drop).astype(object) - most
+            mask = (1 << (nodes[word].bits - drop)) - 1
+            twice = 2 * (entries[word] >> drop).astype(object) - mask
             return twice * unit_of(scales[word].lsb + drop - 1)
         if heap is None:
             raise NotPlainError
@@ -370,29 +351,29 @@ class Tabulator:
         for part in parts:
             if not set(part_reads(part)) <= set(entries):
                 raise NotPlainError
-            said = Atom(part, Fraction(1)).value(nodes, listed)
-            total = total + (2 * said.astype(object) - part.layout(nodes).weight)
+            value = Atom(part, Fraction(1)).value(nodes, listed)
+            total = total + (2 * value.astype(object) - part.layout(nodes).weight)
         return np.asarray(total * unit_of(scales[heap].lsb - 1))
 
     def _made(
         self, digits: Integers, exact: Sequence[Enclosure], whole: Enclosure, reached: Words
-    ) -> Made:
+    ) -> BoxTable:
         digits = _nearest(digits, reached)
         low = _nearest(np.array([one.low for one in exact], dtype=object), reached)
         high = _nearest(np.array([one.high for one in exact], dtype=object), reached)
         size = max(abs(int(digits.max())), abs(int(digits.min())), whole.size)
         scale = scale_for(size)
-        said = self.store.ranges(rounded_down(digits, scale), rounded_up(digits, scale))
-        missed = self.store.ranges(
+        words = self.store.ranges(rounded_down(digits, scale), rounded_up(digits, scale))
+        errors = self.store.ranges(
             rounded_down(digits - high, scale), rounded_up(digits - low, scale)
         )
-        known = [-FAR, FAR, *outward(whole, scale), -FAR, FAR]
-        return Made(scale, known, said, missed, len(digits))
+        limits = [-FAR, FAR, *outward(whole, scale), -FAR, FAR]
+        return BoxTable(scale, limits, words, errors, len(digits))
 
     def _waves(
-        self, table: WaveTable, source: Known, line: Line | None, digits: Integers | None,
+        self, table: WaveTable, source: Enclosures, line: WordLine | None, digits: Integers | None,
         factor: Fraction, whole: Enclosure,
-    ) -> Made:  # fmt: skip
+    ) -> BoxTable:  # fmt: skip
         places = 1 << GRID
         parts = [(k, exactly(a), exactly(b)) for k, a, b in table.parts]
         found = waves_at(parts, Fraction(0), Fraction(1, places), np.arange(places, dtype=object))
@@ -407,23 +388,25 @@ class Tabulator:
         tops = peaks(grid)
         listed = np.concatenate([grid, np.array([*tops, 0], dtype=object)])
         start = self.store.plain(listed, listed)
-        least, most = int(grid.min()) - slack, int(grid.max()) + slack
-        known = [-FAR, FAR, *outward(whole, scale), -FAR, FAR]
-        ends = {"values": start, "peaks": len(tops), "slack": slack, "least": least, "most": most}
+        ends = {
+            "values": start, "peaks": len(tops), "slack": slack,
+            "least": int(grid.min()) - slack, "largest": int(grid.max()) + slack,
+        }  # fmt: skip
+        limits = [-FAR, FAR, *outward(whole, scale), -FAR, FAR]
         if digits is None or line is None:
-            return Made(scale, known, **ends)
+            return BoxTable(scale, limits, **ends)
         starts, count = _places(line, source)
         low, high = windows(grid, starts, count)
         reached = self._reached(table, source, line)
         digits = _nearest(digits, reached)
         below = _nearest(rounded_down(digits, scale) - (high + slack), reached)
         above = _nearest(rounded_up(digits, scale) - (low - slack), reached)
-        said = self.store.ranges(rounded_down(digits, scale), rounded_up(digits, scale))
-        missed = self.store.ranges(below, above)
-        return Made(scale, known, said, missed, len(digits), **ends)
+        words = self.store.ranges(rounded_down(digits, scale), rounded_up(digits, scale))
+        errors = self.store.ranges(below, above)
+        return BoxTable(scale, limits, words, errors, len(digits), **ends)
 
     def _off(self, table: WaveTable, factor: Fraction) -> Enclosure:
-        """Return how far a wave is from its values at the places beside, and what ties add."""
+        """Bound the deviation of harmonics from their grid values, rounding ties included."""
         bent = steep = ZERO
         for k, a, b in table.parts:
             size = exactly((abs(Fraction(a)) + abs(Fraction(b))) * abs(factor))
@@ -433,7 +416,7 @@ class Tabulator:
         return bent.times(Fraction(1, 8 << (2 * GRID))) + tie
 
     def _tie(self, place: int) -> Fraction:
-        """Return how far an angle may be outside of its cell, in turns."""
+        """Return how far rounding may put an angle outside of its cell, in turns."""
         meaning = self.meanings[place]
         if isinstance(meaning, TurnSum):
             return sum((abs(k) * self._tie(item) for item, k in meaning.items), Fraction(0))
@@ -442,15 +425,15 @@ class Tabulator:
         return Fraction(0)
 
 
-def _places(line: Line, source: Known) -> tuple[list[int], int]:
-    """Return, for every word of an angle, the first place where it may be, and how many follow."""
+def _places(line: WordLine, source: Enclosures) -> tuple[list[int], int]:
+    """Return the first grid point of every word of an angle, and the number of grid points each."""
     off = source.error.total + source.inputs
     whole = 1 << GRID
-    least, most = off.ends
+    least, largest = off.ends
     starts, count = [], 0
     for word in range(line.count):
         value = line.value(word)
-        one, two = (value - most) * whole, (value - least) * whole
+        one, two = (value - largest) * whole, (value - least) * whole
         first, last = one.numerator // one.denominator, -(-two.numerator // two.denominator)
         starts.append(first)
         count = max(count, last - first + 1)
@@ -458,21 +441,15 @@ def _places(line: Line, source: Known) -> tuple[list[int], int]:
 
 
 def _nearest(values: Integers, reached: Words) -> Integers:
-    """Return entries where those of words that never occur are as at the nearest that do."""
+    """Replace entries of words that do not occur by those of the nearest words that do."""
     if len(values) != 1 and len(reached) != len(values):
         place = np.searchsorted(reached, np.arange(len(values)))
         return np.asarray(values[reached[np.minimum(place, len(reached) - 1)]])
     return values
 
 
-def wrapped_constant(value: Enclosure, turn: int) -> Enclosure:
-    """Return a number less the whole turns nearest to it."""
-    middle = sum(value.ends) / 2
-    return value - exactly(round(Fraction(middle) / turn) * turn)
-
-
 # --------------------------------------------------------------------------------------------------
-# A graph as steps over boxes of its inputs (see `box_kernels.py`).
+# Steps of meanings.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -482,61 +459,55 @@ class Boxing:
     def __init__(self, forward: Forward) -> None:
         self.forward, self.graph = forward, forward.graph
         self.meanings = forward.explained.meanings
-        self.steps = Steps()
+        self.steps = BoxSteps()
         self.tables = Tabulator(forward, self.steps.store)
-        self.asked: list[int] = []  # meanings of inputs, in the order of a box
+        self.inputs: list[int] = []  # meanings of inputs, in the order of a box's cells
 
     def boxed(self, place: int) -> Boxed:
-        """Return the steps of an output: the meaning that it is."""
         return self.steps.boxed(self.meaning(place))
 
-    def slot(self, place: int) -> Slot | None:
-        """Return the slot of a meaning, if there is one."""
+    def slot(self, place: int) -> StepSlot | None:
         return self.steps.found(("meaning", place))
 
-    # what a meaning is
-
-    def meaning(self, place: int) -> Slot:
-        """Return the slot of a meaning that is no table and no angle."""
+    def meaning(self, place: int) -> StepSlot:
         return self.steps.once(("meaning", place), partial(self._meaning, place))
 
-    def _meaning(self, place: int) -> Slot:
+    def _meaning(self, place: int) -> StepSlot:
         meaning = self.meanings[place]
         if isinstance(meaning, GivenWord) and not meaning.angle:
             return self._given(place, meaning)
-        if isinstance(meaning, Total):
+        if isinstance(meaning, AddendSum):
             return self._total(place, meaning)
         if isinstance(meaning, WaveTable | PowerTable | CurveTable):
             return self._table(place, meaning, (), None, Fraction(1))
         raise NotPlainError
 
-    def _known(self, place: int, scale: int, *, words: bool) -> list[int]:
-        """Return what plain bounds know of a meaning, in a slot's units."""
-        known = self.forward.known[place]
-        exact = known.exact - known.inputs
-        found = [-FAR, FAR, *outward(exact, scale), -FAR, FAR]
+    def _limits(self, place: int, scale: int, *, words: bool) -> list[int]:
+        """Return the plain bound's enclosures of a meaning as limits of a slot."""
+        own = self.forward.enclosures[place]
+        found = [-FAR, FAR, *outward(own.exact - own.inputs, scale), -FAR, FAR]
         if words:
             offset = self.offset(place)
-            found[:2] = outward(known.words - offset, scale)
-            found[4:] = outward(known.error.total + known.inputs - offset, scale)
+            found[:2] = outward(own.words - offset, scale)
+            found[4:] = outward(own.error.total + own.inputs - offset, scale)
         return found
 
     def offset(self, place: int) -> Enclosure:
-        """Return what a meaning's word stands for beside its digits; of an output nobody knows."""
+        """Return the value of a meaning's word minus that of its digits; 0 for outputs."""
         meaning = self.meanings[place]
-        word = meaning.word if isinstance(meaning, GivenWord | Total) else None
+        word = meaning.word if isinstance(meaning, GivenWord | AddendSum) else None
         if word is None or place in self.forward.outputs:
             return ZERO
         return exactly(self.graph.scales[word].offset)
 
-    def _given(self, place: int, given: GivenWord) -> Slot:
-        known = self.forward.known[place]
-        scale = scale_for(known.words.size + known.inputs.size + self.offset(place).size)
+    def _given(self, place: int, given: GivenWord) -> StepSlot:
+        own = self.forward.enclosures[place]
+        scale = scale_for(own.words.size + own.inputs.size + self.offset(place).size)
         if given.word is None:
             return self.steps.add(
                 kinds.SUM, scale,
-                [0, 0, 0, 0, *outward(known.exact - known.inputs, scale)],
-                self._known(place, scale, words=False), worded=False,
+                [0, 0, 0, 0, *outward(own.exact - own.inputs, scale)],
+                self._limits(place, scale, words=False), worded=False,
             )  # fmt: skip
         line = line_of(self.graph, given.word)
         first, last = cells_reached(line, given)
@@ -546,22 +517,19 @@ class Boxing:
         return self.steps.add(kinds.GIVEN, scale, row)
 
     def _input(self, place: int, first: int, last: int) -> int:
-        self.asked.append(place)
+        self.inputs.append(place)
         return self.steps.input(first, last)
 
-    # angles
-
-    def turns(self, place: int) -> Slot:
-        """Return the slot of an angle; its scale is no matter."""
+    def turns(self, place: int) -> StepSlot:
         return self.steps.once(("turns", place), partial(self._turns, place))
 
-    def _turns(self, place: int) -> Slot:
+    def _turns(self, place: int) -> StepSlot:
         meaning = self.meanings[place]
         if isinstance(meaning, GivenWord) and meaning.angle:
             return self._turn(place, meaning)
         if isinstance(meaning, TurnSum):
             return self._turn_sum(meaning)
-        if isinstance(meaning, Total) and meaning.turning and meaning.word is not None:
+        if isinstance(meaning, AddendSum) and meaning.turning and meaning.word is not None:
             source, bits = self.meaning(place), self.graph.nodes[meaning.word].bits
             shift = source.scale + self.graph.scales[meaning.word].lsb
             if shift < 1:
@@ -570,7 +538,7 @@ class Boxing:
             return self.steps.add(kinds.ANGLE, 0, [source.place, bits, shift, places])
         raise NotPlainError
 
-    def _turn(self, place: int, given: GivenWord) -> Slot:
+    def _turn(self, place: int, given: GivenWord) -> StepSlot:
         half, whole = 1 << (GRID - 1), 1 << GRID
         low, high = (end * whole for end in given.allowed.ends)
         lowest, highest = low.numerator // low.denominator, -(-high.numerator // high.denominator)
@@ -582,7 +550,7 @@ class Boxing:
                 kinds.TURN, 0,
                 [dim, 0, lowest, highest, 0, self.steps.ends[dim][1], -lowest],
             )  # fmt: skip
-        line = self.tables.turn_line(given)
+        line = given_line(self.tables.graph, given)
         first, last = cells_reached(line, given)
         shift = GRID - (line.step.denominator.bit_length() - 1)
         if shift >= 0:
@@ -594,8 +562,8 @@ class Boxing:
         dim = self._input(place, first, last)
         return self.steps.add(kinds.TURN, 0, [dim, shift, lowest, highest, first, last, half])
 
-    def _turn_sum(self, sum_: TurnSum) -> Slot:
-        items = [(self.turns(item).place, often) for item, often in sum_.items]
+    def _turn_sum(self, sum_: TurnSum) -> StepSlot:
+        items = [(self.turns(item).place, multiple) for item, multiple in sum_.items]
         read = {self._word(item): self.turns(item).place for item, _ in sum_.items}
         row, args = [len(items), len(self.steps.args)], [n for item in items for n in item]
         if sum_.word is not None:
@@ -614,45 +582,44 @@ class Boxing:
     def _word(self, place: int) -> int | None:
         return getattr(self.meanings[place], "word", None)
 
-    # tables
-
     def _table(
         self, place: int, table: TableMeaning, parts: Sequence[HeapPart], heap: int | None,
         factor: Fraction, view: tuple[int, int] | None = None,
-    ) -> Slot:  # fmt: skip
-        """Return a table, times a factor; what it says is what parts of a heap do, or a word."""
+    ) -> StepSlot:  # fmt: skip
+        """Add a table times a factor; its words are parts of a heap, or one with dropped bits."""
         made = self.tables.table(place, table, parts, heap, factor, view)
         source = table.source
         if isinstance(table, WaveTable):
             turning = self.turns(source)
             row = [
-                turning.place, int(made.said is not None), made.said or 0, made.count, made.missed,
-                made.values, 1 << GRID, made.peaks, made.slack, made.least, made.most,
+                turning.place, int(made.words is not None), made.words or 0, made.count,
+                made.errors, made.values, 1 << GRID, made.peaks, made.slack, made.least,
+                made.largest,
             ]  # fmt: skip
-            words = made.said is not None
-            return self.steps.add(kinds.WAVE, made.scale, row, made.known, worded=words)
-        if made.said is None:
-            low, high = made.known[2:4]
+            worded = made.words is not None
+            return self.steps.add(kinds.WAVE, made.scale, row, made.limits, worded=worded)
+        if made.words is None:
+            low, high = made.limits[2:4]
             row = [0, 0, 0, 0, low, high, -high, -low]
-            return self.steps.add(kinds.SUM, made.scale, row, made.known, worded=False)
+            return self.steps.add(kinds.SUM, made.scale, row, made.limits, worded=False)
         meaning = self.meanings[source]
         if isinstance(table, CurveTable) and table.angle:
-            row = [self.turns(source).place, 1, made.said, made.count, made.missed]
-            return self.steps.add(kinds.CURVE, made.scale, row, made.known)
+            row = [self.turns(source).place, 1, made.words, made.count, made.errors]
+            return self.steps.add(kinds.CURVE, made.scale, row, made.limits)
         slot, word = self.meaning(source), self._word(source)
-        if word is None or not isinstance(meaning, GivenWord | Total):
+        if word is None or not isinstance(meaning, GivenWord | AddendSum):
             raise NotPlainError
         bits, shift = self.graph.nodes[word].bits, slot.scale + self.graph.scales[word].lsb
         if shift < 1:
             raise NotPlainError
-        row = [slot.place, 0, made.said, made.count, made.missed, bits, shift]
-        return self.steps.add(kinds.CURVE, made.scale, row, made.known)
+        row = [slot.place, 0, made.words, made.count, made.errors, bits, shift]
+        return self.steps.add(kinds.CURVE, made.scale, row, made.limits)
 
     def _given_table(
         self, place: int, parts: Sequence[HeapPart], heap: int | None, factor: Fraction,
         view: tuple[int, int] | None = None,
-    ) -> Slot:  # fmt: skip
-        """Return an input's word as a table over itself: its bits above some, or all its rows."""
+    ) -> StepSlot:  # fmt: skip
+        """Add an input as a table over its own word: without its lowest bits, or as parts."""
         slot, word = self.meaning(place), self._word(place)
         if word is None:
             raise NotPlainError
@@ -661,12 +628,10 @@ class Boxing:
         if shift < 1:
             raise NotPlainError
         bits = self.graph.nodes[word].bits
-        row = [slot.place, 0, made.said or 0, made.count, made.missed, bits, shift]
-        return self.steps.add(kinds.CURVE, made.scale, row, made.known)
+        row = [slot.place, 0, made.words or 0, made.count, made.errors, bits, shift]
+        return self.steps.add(kinds.CURVE, made.scale, row, made.limits)
 
-    # sums
-
-    def _total(self, place: int, total: Total) -> Slot:
+    def _total(self, place: int, total: AddendSum) -> StepSlot:
         heap = None if total.word is None else self.graph.nodes[total.word]
         if heap is not None and not isinstance(heap, Heap):
             raise NotPlainError
@@ -677,8 +642,8 @@ class Boxing:
                 owned = zip(heap.parts, total.owners, strict=True)
                 parts = [part for part, owner in owned if owner == k]
             slots.append(self._addend(total, addend, parts))
-        known = self.forward.known[place]
-        size = max((known.exact - known.inputs).size, known.words.size + self.offset(place).size)
+        own = self.forward.enclosures[place]
+        size = max((own.exact - own.inputs).size, own.words.size + self.offset(place).size)
         scale = scale_for(size)
         args = len(self.steps.args)
         for slot in slots:
@@ -690,60 +655,60 @@ class Boxing:
             step = Fraction(2) ** self.graph.scales[total.word].lsb
             middle = Fraction(weight - (1 << heap.bits) + 1, 2) + heap.constant
             digits = exactly(step * middle)
-            beside = digits - exactly(total.constant)
+            error = digits - exactly(total.constant)
             if total.turning:
-                beside = wrapped_constant(beside, 1 << total.turning)
-                digits = exactly(total.constant) + beside
-            words, missed = outward(digits, scale), outward(beside, scale)
+                error = wrapped(error, 1 << total.turning)
+                digits = exactly(total.constant) + error
+            words, missed = outward(digits, scale), outward(error, scale)
         row = [len(slots), args, *words, *exact, *missed]
-        held = () if total.turning else self._known(place, scale, words=heap is not None)
+        held = () if total.turning else self._limits(place, scale, words=heap is not None)
         return self.steps.add(kinds.SUM, scale, row, held, worded=heap is not None)
 
     def _addend(
-        self, total: Total, addend: LinearPart | ProductPart, parts: Sequence[HeapPart]
-    ) -> Slot:
+        self, total: AddendSum, addend: LinearPart | ProductPart, parts: Sequence[HeapPart]
+    ) -> StepSlot:
         if isinstance(addend, ProductPart):
             return self._product(total, addend, parts)
         factor, meaning = Fraction(addend.factor), self.meanings[addend.meaning]
         if isinstance(meaning, WaveTable | PowerTable | CurveTable):
-            kept = parts or ()
-            return self._table(addend.meaning, meaning, kept, total.word, factor)
+            return self._table(addend.meaning, meaning, parts, total.word, factor)
         if parts and isinstance(meaning, GivenWord) and not meaning.angle:
             return self._given_table(addend.meaning, parts, total.word, factor)
         return self._rows(total, addend.meaning, factor, parts)
 
-    def _rows(self, total: Total, place: int, factor: Fraction, parts: Sequence[HeapPart]) -> Slot:
-        """Return a sum within a sum, or what is left out of an input or a sum."""
+    def _rows(
+        self, total: AddendSum, place: int, factor: Fraction, parts: Sequence[HeapPart]
+    ) -> StepSlot:
+        """Add a sum within a sum, or an input or a sum that is left out of one."""
         source, word = self.meaning(place), self._word(place)
-        often, lost = Fraction(0), Fraction(0)
+        multiple, lost = Fraction(0), Fraction(0)
         for part in parts:
             if not isinstance(part, Bits) or part.node != word or total.word is None:
                 raise NotPlainError
             own = Fraction(2) ** self.graph.scales[total.word].lsb
             weight = own * Fraction(2) ** (part.column - part.drop) * (-1 if part.negative else 1)
             step = Fraction(2) ** self.graph.scales[part.node].lsb
-            often += weight / step
+            multiple += weight / step
             lost += abs(weight) * Fraction((1 << part.drop) - 1, 2)
-        size = self.size(source) * (abs(factor) + abs(often)) + lost
+        size = self.size(source) * (abs(factor) + abs(multiple)) + lost
         scale = scale_of(size)
-        kept, beside = mantissa(factor), mantissa(often - factor)
-        whole = mantissa(often)
+        kept, rest = mantissa(factor), mantissa(multiple - factor)
+        whole = mantissa(multiple)
         if whole[0] != whole[1]:
             raise NotPlainError
         row = [
             source.place, whole[0], whole[2] + source.scale - scale, kept[0], kept[1],
-            kept[2] + source.scale - scale, beside[0], beside[1],
-            beside[2] + source.scale - scale, outward(exactly(lost), scale)[1], int(bool(parts)),
+            kept[2] + source.scale - scale, rest[0], rest[1],
+            rest[2] + source.scale - scale, outward(exactly(lost), scale)[1], int(bool(parts)),
         ]  # fmt: skip
         return self.steps.add(kinds.ROWS, scale, row, worded=bool(parts))
 
-    def size(self, slot: Slot) -> Fraction:
-        """Return what a slot holds at most."""
+    def size(self, slot: StepSlot) -> Fraction:
         return Fraction(1 << (TOP + 1)) / Fraction(2) ** slot.scale
 
-    # products
-
-    def _product(self, total: Total, addend: ProductPart, parts: Sequence[HeapPart]) -> Slot:
+    def _product(
+        self, total: AddendSum, addend: ProductPart, parts: Sequence[HeapPart]
+    ) -> StepSlot:
         factor = Fraction(addend.factor)
         if not parts:
             one, two = self.meaning(addend.a), self.meaning(addend.b)
@@ -771,8 +736,8 @@ class Boxing:
             (n * Fraction(2) ** (c - 1) for c, n in grid.diagonals() if c < 0), Fraction(0)
         )
         scale = scale_of(self.size(one) * self.size(two) * abs(factor) + size)
-        shift, most = one.scale + two.scale - scale - power, outward(exactly(size), scale)[1]
-        row = [one.place, two.place, shift, sign, 1, 0, 0, 0, 0, 0, 0, most]
+        shift, lost = one.scale + two.scale - scale - power, outward(exactly(size), scale)[1]
+        row = [one.place, two.place, shift, sign, 1, 0, 0, 0, 0, 0, 0, lost]
         for slot, place, drop, left in (
             (two, part.b, part.drop_b, True), (one, part.a, part.drop_a, False),
         ):  # fmt: skip
@@ -782,11 +747,10 @@ class Boxing:
             row += [-1, 0, 0, 0] if found is None else [*found, bits, shift]
         return self.steps.add(kinds.PRODUCT, scale, row)
 
-    def _operand(self, place: int, word: int, drop: int) -> Slot:
-        """Return what a product reads: a word without its lowest bits."""
+    def _operand(self, place: int, word: int, drop: int) -> StepSlot:
         return self.steps.once(("view", place, drop), partial(self._view, place, word, drop))
 
-    def _view(self, place: int, word: int, drop: int) -> Slot:
+    def _view(self, place: int, word: int, drop: int) -> StepSlot:
         meaning = self.meanings[place]
         if isinstance(meaning, WaveTable | PowerTable | CurveTable):
             if meaning.pieces.words != (word,) or meaning.pieces.product is not None:
@@ -808,28 +772,25 @@ class Boxing:
 
 
 # --------------------------------------------------------------------------------------------------
-# Tight bounds of any output: branch and bound over boxes of its inputs.
+# Branch and bound over boxes, for any output.
 #
-# In a box all that depends on its angles is known nearly; what is linear may be anything. The worst
-# box is split into two, at the input where that helps most. Whenever this ends the worst of all
-# boxes is a bound.
+# In a small box, words and values that depend on its angles are nearly known; linear ones may have
+# any value. The worst box is split at the input where a split helps most. At any time, the error in
+# the worst of all boxes is a bound.
 # --------------------------------------------------------------------------------------------------
 
-
-SAMPLES = 256  # cells, of which the worst say what splits are worth
+SAMPLES = 256  # cells, the worst of which decide the worth of splits
 KEPT = 24
-TURNS = 6  # of climbing, for cells that are as bad as those that matter
+TURNS = 6  # of climbing towards these cells
 SEED = 15
-WIDEST = 17  # bits of a word and one
-
-
-ADDEND = 400_000  # steps of all boxes, for an addend by itself
-ROOM = 1 << 22  # boxes that are kept
+WIDEST = 17  # bits of a word, plus one
+ADDEND = 400_000  # steps over all boxes, for a single addend
+ROOM = 1 << 22  # limit on stored boxes
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The least and the largest error; the boxes looked at, and whether no split could help."""
+    """Limits of an error, the number of boxes used, and whether no split could tighten them."""
 
     ends: tuple[Fraction, Fraction]
     boxes: int
@@ -837,47 +798,47 @@ class Searched:
 
 
 def box_bound(forward: Forward, column: int, effort: int) -> Searched:
-    """Return what an output errs by in the worst of all boxes; a `NotPlainError` where none are.
+    """Bound the error of an output by its worst box; NotPlainError if boxes do not apply.
 
-    Boxes are counted, so that the same effort gives the same bound anywhere.
+    Effort is a number of boxes, so that the same effort gives the same bound anywhere.
     """
     result = forward.explained.results[column]
     boxed = Boxing(forward).boxed(result.meaning)
-    search_ = Search(boxed, boxed.output, last_of(forward, column, boxed.output))
+    search_ = BoxSearch(boxed, boxed.output, last_of(forward, column, boxed.output))
     found, done, seen = search_.run(effort * BOXES)
     return Searched(at_rest_too(forward, column, found), seen, done)
 
 
-def last_of(forward: Forward, column: int, slot: Slot) -> tuple[int, ...]:
-    """Return what follows an output's sum: what is added, and how its word is rounded."""
+def last_of(forward: Forward, column: int, slot: StepSlot) -> tuple[int, ...]:
+    """Return the offset and rounding applied after an output's sum (see `rounded`)."""
     explained = forward.explained
     result, output = explained.results[column], explained.graph.results[column]
     drop, shift = output.drop, slot.scale - output.drop
     if drop and shift >= 1:
-        beside = outward(moved(explained, column, result), slot.scale)
-        return *beside, explained.graph.nodes[output.node].bits, shift, drop
+        offset = outward(moved(explained, column, result), slot.scale)
+        return *offset, explained.graph.nodes[output.node].bits, shift, drop
     return *outward(rounding(explained, column, result), slot.scale), 0, 0, 0
 
 
 def table_bound(forward: Forward, column: int) -> tuple[Fraction, Fraction]:
-    """Return what an output errs by where every addend of its sum is the worst by itself."""
+    """Bound the error of an output by the sum of the worst errors of its addends."""
     result = forward.explained.results[column]
     boxed = Boxing(forward).boxed(result.meaning)
-    beside = rounding(forward.explained, column, result)
+    rest = rounding(forward.explained, column, result)
     unit = Fraction(2) ** -boxed.output.scale
     total = boxed.steps[boxed.output.place]
     low, high = int(total[8]) * unit, int(total[9]) * unit
     for addend in boxed.addends:
         part = boxed.until(addend)
-        found, _, _ = Search(part, addend, (0,) * 5).run(ADDEND // len(part.steps))
+        found, _, _ = BoxSearch(part, addend, (0,) * 5).run(ADDEND // len(part.steps))
         low, high = low + found[0], high + found[1]
-    return at_rest_too(forward, column, (low + beside.ends[0], high + beside.ends[1]))
+    return at_rest_too(forward, column, (low + rest.ends[0], high + rest.ends[1]))
 
 
 def at_rest_too(
     forward: Forward, column: int, found: tuple[Fraction, Fraction]
 ) -> tuple[Fraction, Fraction]:
-    """Return the ends of what an output errs by, be its word held at zero or not."""
+    """Extend limits of an error by those of an output held at zero."""
     low, high = found
     result = forward.explained.results[column]
     if result.rest is not None:
@@ -886,10 +847,10 @@ def at_rest_too(
     return low, high
 
 
-class Search:
-    """A search for the worst box, of one slot; `last` is what follows it (see `rounded`)."""
+class BoxSearch:
+    """A search for the worst box of a slot; `last` is applied after it (see `rounded`)."""
 
-    def __init__(self, boxed: Boxed, slot: Slot, last: tuple[int, ...]) -> None:
+    def __init__(self, boxed: Boxed, slot: StepSlot, last: tuple[int, ...]) -> None:
         self.boxed, self.place = boxed, slot.place
         self.unit = Fraction(2) ** -slot.scale
         self.follows = np.array(last, np.int64)
@@ -898,9 +859,9 @@ class Search:
         self.bits = [int(k).bit_length() for k in self.first ^ self.last]
 
     def run(self, budget: int) -> tuple[tuple[Fraction, Fraction], bool, int]:
-        """Return the ends of a slot's errors, whether no split could help, and boxes looked at."""
+        """Return limits of the error, whether no split could tighten them, and the boxes used."""
         boxed = self.boxed
-        budget = budget if self.bits else 1  # without inputs there is one box
+        budget = budget if self.bits else 1  # without inputs there is a single box
         room = min(ROOM, max(2, budget // 2 + 2))
         worth = self.worth() if budget > 1 else np.zeros((len(self.bits), WIDEST))
         firsts = np.zeros((room, len(boxed.first)), np.uint16)
@@ -908,16 +869,16 @@ class Search:
         firsts[0], lasts[0] = boxed.first, boxed.last
         result = np.zeros(4, np.int64)
         search(
-            boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, *boxed.readers(), firsts,
+            boxed.steps, boxed.args, boxed.low, boxed.high, boxed.limits, *boxed.readers(), firsts,
             lasts, worth, self.place, self.follows, budget, result,
         )  # fmt: skip
         low, high, seen, done = (int(k) for k in result)
         return (low * self.unit, high * self.unit), bool(done), seen
 
     def keys(self, first: Whole, last: Whole) -> Whole:
-        """Return the largest errors in some boxes, rounded for the most that can be.
+        """Return the largest errors in boxes, with the largest possible rounding error.
 
-        How a word is rounded says nothing of cells nearby, and so nothing of what splits are worth.
+        The actual rounding is omitted, because it does not indicate the worth of splits.
         """
         boxed, found = self.boxed, np.zeros(len(first), np.int64)
         follows = self.follows * (1, 1, 0, 0, 0)
@@ -925,15 +886,15 @@ class Search:
             half = ((1 << self.follows[4]) - 1) << (self.follows[3] - 1)
             follows[:2] += (-half, half)
         sampled(
-            boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, first.astype(np.uint16),
+            boxed.steps, boxed.args, boxed.low, boxed.high, boxed.limits, first.astype(np.uint16),
             last.astype(np.uint16), self.place, follows, found,
         )  # fmt: skip
         return found
 
     def worth(self) -> Floats:
-        """Return what a split is worth, by input and by how many of its bits are open.
+        """Return the worth of a split, by input and by its number of open bits.
 
-        It is by how much less a box of few cells errs for every bit of an input that is known.
+        It is the mean reduction of a small box's error per known bit of the input.
         """
         cells = self._cells()
         alone = self.keys(cells, cells)
@@ -950,7 +911,7 @@ class Search:
         return worth
 
     def _cells(self) -> Whole:
-        """Return single cells that err much."""
+        """Return single cells with large errors."""
         rng = np.random.default_rng(SEED)
         size = (SAMPLES, len(self.bits))
         cells = rng.integers(self.first, self.last + 1, size)

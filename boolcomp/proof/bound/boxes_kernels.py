@@ -1,8 +1,8 @@
-"""Compiled loops over boxes of inputs: what every word, value and error of a graph may be there.
+"""Compiled loops of branch and bound over boxes of inputs, with enclosures of all steps of a graph.
 
-A graph is a list of steps (`boxes.py`); a step is a row of whole numbers. A slot holds six: the
-least and the largest of what its words say as digits, of what they stand for, and of the error.
-Every slot has a unit of its own, 2^-scale; what is shifted right is rounded outward.
+A graph is a list of steps (`boxes.py`), each a row of integers. A slot holds six integers: the
+limits of the value of words as digits, of the exact value, and of the error. Every slot has its own
+unit, 2^-scale; right shifts round outward.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled loops over boxes of inputs: what every word, value and error of a graph may be there.
+# Evaluation of a box.
 # --------------------------------------------------------------------------------------------------
 
-
 TURN, TURNS, ANGLE, WAVE, CURVE, GIVEN, VIEW, ROWS, PRODUCT, SUM = range(10)
-WORDED = 22  # of a step: whether words stand for what it makes
+WORDED = 22  # column of a step: 1 if its value has words
 COLUMNS = 23
 
 
@@ -51,7 +50,7 @@ def up(x: int, shift: int) -> int:
 
 @njit(cache=True, inline="always")
 def times(a: int, b: int, c: int, d: int) -> tuple[int, int]:
-    """Return between which numbers a product lies of one of a..b and one of c..d."""
+    """Return the limits of a product of a number in a..b and a number in c..d."""
     one, two, three, four = a * c, a * d, b * c, b * d
     return min(one, two, three, four), max(one, two, three, four)
 
@@ -60,9 +59,9 @@ def times(a: int, b: int, c: int, d: int) -> tuple[int, int]:
 def between(
     low: Short, high: Short, start: int, count: int, first: Number, last: Number
 ) -> tuple[int, int]:
-    """Return the least and the largest entry from first to last of a table of ranges.
+    """Return minimum and maximum of the entries first .. last of a table of ranges.
 
-    Level k holds, from start + k·count on, those of 2^k entries one after another.
+    Level k begins at start + k·count and holds the ranges of 2^k consecutive entries.
     """
     level, span = 0, last - first + 1
     while span >> (level + 1):
@@ -76,39 +75,39 @@ def between(
 def around(
     low: Short, high: Short, start: int, count: int, first: Number, last: Number
 ) -> tuple[int, int]:
-    """Do the same on a circle of `count` entries, a power of two; `first` may be any number."""
+    """Do the same on a circle of `count` entries, a power of two; `first` may be any integer."""
     if last - first + 1 >= count:
         return between(low, high, start, count, 0, count - 1)
     one = first & (count - 1)
     two = one + last - first
     if two < count:
         return between(low, high, start, count, one, two)
-    least, most = between(low, high, start, count, one, count - 1)
+    least, largest = between(low, high, start, count, one, count - 1)
     other, another = between(low, high, start, count, 0, two - count)
-    return min(least, other), max(most, another)
+    return min(least, other), max(largest, another)
 
 
 @njit(cache=True)
 def wave(low: Short, start: int, places: int, peaks: int, first: int, last: int) -> tuple[int, int]:
-    """Return between which grid values a wave's lie from place first to place last.
+    """Return minimum and maximum of a sum of harmonics over the grid points first .. last.
 
-    Its values at all places, then how many peaks there are, and their places: between two places
-    that have no peak between them the largest and the least value is at an end.
+    The table has the values at all grid points, then the indices of peaks. Between two points
+    without a peak between them, minimum and maximum are at the ends.
     """
     mask = places - 1
     a, b = low[start + (first & mask)], low[start + (last & mask)]
-    least, most = min(a, b), max(a, b)
+    least, largest = min(a, b), max(a, b)
     for k in range(peaks):
         place = low[start + places + k]
         if (place - first) & mask <= last - first:
             value = low[start + place]
-            least, most = min(least, value), max(most, value)
-    return least, most
+            least, largest = min(least, value), max(largest, value)
+    return least, largest
 
 
 @njit(cache=True)
 def settle(slots: Whole, k: int) -> None:
-    """Let words, values and errors of a slot say what the others may be."""
+    """Tighten words, value and error of a slot by each other."""
     words_low, words_high = slots[k, 0], slots[k, 1]
     exact_low, exact_high = slots[k, 2], slots[k, 3]
     low, high = max(slots[k, 4], words_low - exact_high), min(slots[k, 5], words_high - exact_low)
@@ -124,30 +123,30 @@ def settle(slots: Whole, k: int) -> None:
 
 
 @njit(cache=True)
-def clamp(slots: Whole, k: int, known: Whole) -> None:
-    """Meet what is known of a slot wherever inputs are."""
+def clamp(slots: Whole, k: int, limits: Whole) -> None:
+    """Intersect a slot with its limits over all inputs."""
     for i in range(0, 6, 2):
-        low, high = max(slots[k, i], known[k, i]), min(slots[k, i + 1], known[k, i + 1])
+        low, high = max(slots[k, i], limits[k, i]), min(slots[k, i + 1], limits[k, i + 1])
         if low <= high:
             slots[k, i], slots[k, i + 1] = low, high
         else:
-            slots[k, i], slots[k, i + 1] = known[k, i], known[k, i + 1]
+            slots[k, i], slots[k, i + 1] = limits[k, i], limits[k, i + 1]
 
 
 @njit(cache=True, inline="always")
 def word_range(slots: Whole, k: int, bits: int, shift: int) -> tuple[int, int]:
-    """Return the words of a slot, of which a bit counts 2^shift."""
+    """Return the range of words of a slot; the lowest bit has the weight 2^shift."""
     whole = ((1 << bits) - 1) << shift
     first = -((-(2 * slots[k, 0] + whole)) >> (shift + 1))
     last = (2 * slots[k, 1] + whole) >> (shift + 1)
-    most = (1 << bits) - 1
-    first, last = min(max(first, 0), most), min(max(last, 0), most)
-    return (first, last) if first <= last else (0, most)
+    largest = (1 << bits) - 1
+    first, last = min(max(first, 0), largest), min(max(last, 0), largest)
+    return (first, last) if first <= last else (0, largest)
 
 
 @njit(cache=True)
 def _turn(row: Whole, slots: Whole, first: np.int64, last: np.int64) -> None:
-    """Find an angle of the inputs: its words, and where it may be; of its ends that is given."""
+    """Evaluate an input angle: its words, and its range on the grid of turns."""
     out, shift, half = row[1], row[3], row[8]
     if shift >= 0:
         slots[out, 0], slots[out, 1] = first >> shift, last >> shift
@@ -160,13 +159,13 @@ def _turn(row: Whole, slots: Whole, first: np.int64, last: np.int64) -> None:
 
 @njit(cache=True)
 def _turns(row: Whole, args: Whole, slots: Whole) -> None:
-    """Find a sum of angles: places add up; leading bits of words add up, modulo a turn."""
+    """Evaluate a sum of angles: grid ranges add up; leading bits of words add up modulo a turn."""
     out, at = row[1], row[3]
     low = high = 0
     for _ in range(row[2]):
-        source, often = args[at], args[at + 1]
+        source, multiple = args[at], args[at + 1]
         at += 2
-        a, b = slots[source, 2] * often, slots[source, 3] * often
+        a, b = slots[source, 2] * multiple, slots[source, 3] * multiple
         low, high = low + min(a, b), high + max(a, b)
     slots[out, 2], slots[out, 3] = low, high
     first = last = row[6]
@@ -175,14 +174,14 @@ def _turns(row: Whole, args: Whole, slots: Whole) -> None:
             args[at], args[at + 1], args[at + 2], args[at + 3], args[at + 4]
         )  # fmt: skip
         at += 5
-        one, two, most = slots[source, 0] >> drop, slots[source, 1] >> drop, (1 << read) - 1
-        if two - one >= most or (one >> read) != (two >> read):
-            if two - one >= most or read + shift < row[5]:
-                one, two = 0, most
+        one, two, largest = slots[source, 0] >> drop, slots[source, 1] >> drop, (1 << read) - 1
+        if two - one >= largest or (one >> read) != (two >> read):
+            if two - one >= largest or read + shift < row[5]:
+                one, two = 0, largest
         else:
-            one, two = one & most, two & most
+            one, two = one & largest, two & largest
         if negative:
-            one, two = most - two, most - one
+            one, two = largest - two, largest - one
         first, last = first + (one << shift), last + (two << shift)
     slots[out, 0], slots[out, 1] = first, last
 
@@ -191,7 +190,7 @@ def _turns(row: Whole, args: Whole, slots: Whole) -> None:
 def _given(
     row: Whole, low: Short, high: Short, slots: Whole, first: np.int64, last: np.int64
 ) -> None:
-    """Find a linear input: its words, and what lies in their cells."""
+    """Evaluate a linear input: its words, and the range of their cells."""
     out, count, shift = row[1], row[5], row[6]
     slots[out, 0] = (2 * first - count + 1) << shift
     slots[out, 1] = (2 * last - count + 1) << shift
@@ -202,14 +201,14 @@ def _given(
 
 @njit(cache=True)
 def _wave(row: Whole, low: Short, high: Short, slots: Whole) -> None:
-    """Find a table over an angle, or waves of it without words."""
+    """Evaluate a table over an angle, or a sum of harmonics without words."""
     source, out = row[2], row[1]
     first, last = slots[source, 2], slots[source, 3]
     if last - first >= row[8]:
         slots[out, 2], slots[out, 3] = row[11], row[12]
     else:
-        least, most = wave(low, row[7], row[8], row[9], first, last)
-        slots[out, 2], slots[out, 3] = least - row[10], most + row[10]
+        least, largest = wave(low, row[7], row[8], row[9], first, last)
+        slots[out, 2], slots[out, 3] = least - row[10], largest + row[10]
     if row[3]:
         one, two = slots[source, 0], slots[source, 1]
         slots[out, 0], slots[out, 1] = around(low, high, row[4], row[5], one, two)
@@ -221,10 +220,10 @@ def _wave(row: Whole, low: Short, high: Short, slots: Whole) -> None:
 
 
 @njit(cache=True)
-def _curve(row: Whole, low: Short, high: Short, slots: Whole, known: Whole) -> None:
-    """Find a table of any function: words say by how much it is missed."""
+def _curve(row: Whole, low: Short, high: Short, slots: Whole, limits: Whole) -> None:
+    """Evaluate a table of another function; its error is tabulated by word."""
     source, out = row[2], row[1]
-    slots[out, 2], slots[out, 3] = known[out, 2], known[out, 3]
+    slots[out, 2], slots[out, 3] = limits[out, 2], limits[out, 3]
     if row[3]:
         one, two = slots[source, 0], slots[source, 1]
         slots[out, 0], slots[out, 1] = around(low, high, row[4], row[5], one, two)
@@ -238,12 +237,12 @@ def _curve(row: Whole, low: Short, high: Short, slots: Whole, known: Whole) -> N
 
 @njit(cache=True)
 def _view(row: Whole, slots: Whole) -> None:
-    """Find a word without its lowest bits."""
+    """Evaluate a word without its lowest bits."""
     source, out, bits, shift, drop = row[2], row[1], row[3], row[4], row[5]
     first, last = word_range(slots, source, bits, shift)
-    first, last, most = first >> drop, last >> drop, (1 << (bits - drop)) - 1
-    slots[out, 0] = (2 * first - most) << (shift + drop - 1)
-    slots[out, 1] = (2 * last - most) << (shift + drop - 1)
+    first, last, largest = first >> drop, last >> drop, (1 << (bits - drop)) - 1
+    slots[out, 0] = (2 * first - largest) << (shift + drop - 1)
+    slots[out, 1] = (2 * last - largest) << (shift + drop - 1)
     slots[out, 2], slots[out, 3] = slots[source, 2], slots[source, 3]
     lost = ((1 << drop) - 1) << (shift - 1)
     slots[out, 4], slots[out, 5] = slots[source, 4] - lost, slots[source, 5] + lost
@@ -252,7 +251,7 @@ def _view(row: Whole, slots: Whole) -> None:
 
 @njit(cache=True)
 def _rows(row: Whole, slots: Whole) -> None:
-    """Find a sum's words in another sum; or what is left out there."""
+    """Evaluate the words of a sum within another sum, or a sum that is left out there."""
     source, out = row[2], row[1]
     a, b = times(slots[source, 2], slots[source, 3], row[5], row[6])
     slots[out, 2], slots[out, 3] = down(a, row[7]), up(b, row[7])
@@ -273,7 +272,7 @@ def _rows(row: Whole, slots: Whole) -> None:
 def _lost(
     row: Whole, k: int, low: Short, high: Short, slots: Whole, source: int
 ) -> tuple[int, int]:
-    """Return what products below column 0 count, as far as one of the words says it."""
+    """Return limits of discarded partial products, given the range of one of the words."""
     if row[k] < 0:
         return -row[13], row[13]
     first, last = word_range(slots, source, row[k + 2], row[k + 3])
@@ -282,7 +281,7 @@ def _lost(
 
 @njit(cache=True)
 def _product(row: Whole, low: Short, high: Short, slots: Whole) -> None:
-    """Find a product of two words but for what is discarded of it; or one that is left out."""
+    """Evaluate a product of two words with discarded columns, or a product that is left out."""
     one, two, out = row[2], row[3], row[1]
     a, b = times(slots[one, 2], slots[one, 3], slots[two, 2], slots[two, 3])
     if not row[6]:
@@ -294,13 +293,13 @@ def _product(row: Whole, low: Short, high: Short, slots: Whole) -> None:
     c, d = times(slots[one, 0], slots[one, 1], slots[two, 0], slots[two, 1])
     e, f = times(slots[one, 0], slots[one, 1], slots[two, 4], slots[two, 5])
     g, h = times(slots[one, 4], slots[one, 5], slots[two, 2], slots[two, 3])
-    least, most = e + g, f + h
+    least, largest = e + g, f + h
     e, f = times(slots[one, 2], slots[one, 3], slots[two, 4], slots[two, 5])
     g, h = times(slots[one, 4], slots[one, 5], slots[two, 0], slots[two, 1])
-    least, most = max(least, e + g), min(most, f + h)
+    least, largest = max(least, e + g), min(largest, f + h)
     shift = row[4]
     if row[5] < 0:
-        a, b, c, d, least, most = -b, -a, -d, -c, -most, -least
+        a, b, c, d, least, largest = -b, -a, -d, -c, -largest, -least
     first, last = _lost(row, 14, low, high, slots, two)
     second, third = _lost(row, 18, low, high, slots, one)
     first, last = max(first, second), min(last, third)
@@ -308,13 +307,13 @@ def _product(row: Whole, low: Short, high: Short, slots: Whole) -> None:
         first, last = -last, -first
     slots[out, 2], slots[out, 3] = down(a, shift), up(b, shift)
     slots[out, 0], slots[out, 1] = down(c, shift) - last, up(d, shift) - first
-    slots[out, 4], slots[out, 5] = down(least, shift) - last, up(most, shift) - first
+    slots[out, 4], slots[out, 5] = down(least, shift) - last, up(largest, shift) - first
     settle(slots, out)
 
 
 @njit(cache=True)
 def _sum(row: Whole, args: Whole, slots: Whole) -> None:
-    """Find a sum: words, values and errors add up."""
+    """Evaluate a sum: words, values and errors add up."""
     out, at = row[1], row[3]
     for i in range(6):
         slots[out, i] = row[4 + i]
@@ -328,7 +327,7 @@ def _sum(row: Whole, args: Whole, slots: Whole) -> None:
 
 @njit(cache=True)
 def _angle(row: Whole, slots: Whole) -> None:
-    """Find a sum that is an angle: its words, modulo a turn, and the places where it may be."""
+    """Evaluate a sum that is an angle: its words modulo a turn, and its range on the grid."""
     source, out, bits, shift = row[2], row[1], row[3], row[4]
     whole = ((1 << bits) - 1) << shift
     slots[out, 0] = -((-(2 * slots[source, 0] + whole)) >> (shift + 1))
@@ -338,7 +337,7 @@ def _angle(row: Whole, slots: Whole) -> None:
 
 @njit(cache=True)
 def _angles(row: Whole, args: Whole, slots: Whole, first: Place, last: Place) -> None:
-    """Find an angle, which has places in place of errors."""
+    """Evaluate a step that is an angle; its slot has no errors."""
     if row[0] == TURNS:
         _turns(row, args, slots)
     elif row[0] == TURN:
@@ -348,20 +347,20 @@ def _angles(row: Whole, args: Whole, slots: Whole, first: Place, last: Place) ->
 
 
 @njit(cache=True)
-def _tables(row: Whole, low: Short, high: Short, known: Whole, slots: Whole) -> None:
-    """Find what is looked up by a word."""
+def _tables(row: Whole, low: Short, high: Short, limits: Whole, slots: Whole) -> None:
+    """Evaluate a step that is a table."""
     if row[0] == WAVE:
         _wave(row, low, high, slots)
     else:
-        _curve(row, low, high, slots, known)
+        _curve(row, low, high, slots, limits)
 
 
 @njit(cache=True)
 def evaluate(  # noqa: PLR0917 (a compiled loop takes columns, not values)
-    steps: Whole, args: Whole, low: Short, high: Short, known: Whole, which: Whole, slots: Whole,
+    steps: Whole, args: Whole, low: Short, high: Short, limits: Whole, which: Whole, slots: Whole,
     first: Place, last: Place,
 ) -> None:  # fmt: skip
-    """Find what some slots may be in a box; `first` and `last` are its cells, by input."""
+    """Evaluate some steps in a box; `first` and `last` are the cells of each input."""
     for k in which:
         row = steps[k]
         kind = row[0]
@@ -369,7 +368,7 @@ def evaluate(  # noqa: PLR0917 (a compiled loop takes columns, not values)
             _angles(row, args, slots, first, last)
             continue
         if kind <= CURVE:
-            _tables(row, low, high, known, slots)
+            _tables(row, low, high, limits, slots)
         elif kind == PRODUCT:
             _product(row, low, high, slots)
         elif kind == SUM:
@@ -380,19 +379,19 @@ def evaluate(  # noqa: PLR0917 (a compiled loop takes columns, not values)
             _view(row, slots)
         else:
             _given(row, low, high, slots, np.int64(first[row[2]]), np.int64(last[row[2]]))
-        clamp(slots, row[1], known)
+        clamp(slots, row[1], limits)
         if row[WORDED]:
             settle(slots, row[1])
 
 
 # --------------------------------------------------------------------------------------------------
-# The compiled loop of branch and bound over boxes of inputs: the worst box is split first.
+# Branch and bound; the worst box is split first.
 # --------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True)
 def _sink(heap: Whole, keys: Whole, used: int, box: int) -> None:
-    """Put a box into a heap of `used` others; of equal ones the first that was made comes first."""
+    """Insert a box into a heap of `used` others; equal boxes are ordered by index."""
     k = used
     while k:
         above = (k - 1) >> 1
@@ -406,7 +405,7 @@ def _sink(heap: Whole, keys: Whole, used: int, box: int) -> None:
 
 @njit(cache=True)
 def _drop(heap: Whole, keys: Whole, used: int) -> None:
-    """Take the first of `used` boxes out of a heap."""
+    """Remove the first of `used` boxes from a heap."""
     box, k = heap[used - 1], 0
     while True:
         below = 2 * k + 1
@@ -426,7 +425,7 @@ def _drop(heap: Whole, keys: Whole, used: int) -> None:
 
 @njit(cache=True, inline="always")
 def middle(first: np.int64, last: np.int64) -> np.int64:
-    """Return the roundest number above `first` and up to `last`."""
+    """Return the number above `first` and up to `last` with most trailing zeros."""
     bit = 0
     while (first ^ last) >> (bit + 1):
         bit += 1
@@ -435,7 +434,7 @@ def middle(first: np.int64, last: np.int64) -> np.int64:
 
 @njit(cache=True, inline="always")
 def width(first: np.int64, last: np.int64) -> int:
-    """Return how many of the lowest bits of cells are open."""
+    """Return the number of lowest bits that differ within a range of cells."""
     bit = 0
     while (first ^ last) >> bit:
         bit += 1
@@ -444,50 +443,52 @@ def width(first: np.int64, last: np.int64) -> int:
 
 @njit(cache=True)
 def rounded(slots: Whole, out: int, follows: Whole) -> tuple[int, int]:
-    """Return the least and the largest error of a slot once its word is rounded.
+    """Return the limits of the error of a slot after its word is rounded.
 
-    `follows` has both ends of what is added, then of the word its bits, of which the lowest counts
-    2^shift, and how many of them are dropped: none are of what is no output. What is dropped of the
-    word w counts most where its lowest bits are 0, which some are if w passes a whole step; of few
-    words it is known. It is no more than what the largest word says less the least exact value.
+    `follows` has the limits of an added constant, the bits of the word, and the shift of its lowest
+    bit. Its last entry is the number of dropped bits, 0 if the slot is no output. Dropping adds
+    most to the error of a word if its lowest bits are 0. This occurs if its range contains a
+    multiple of a whole step; otherwise the range gives the lowest bits. The error is also at most
+    the value of the largest word minus the least exact value.
     """
-    least, most = slots[out, 4], slots[out, 5]
+    least, largest = slots[out, 4], slots[out, 5]
     bits, shift, drop = follows[2], follows[3], follows[4]
     if drop:
         ones = (1 << drop) - 1
         one, two = word_range(slots, out, bits, shift)
-        known = one >> drop == two >> drop
-        up = ones - 2 * (one & ones) if known else ones
-        down = ones - 2 * (two & ones) if known else -ones
+        same = one >> drop == two >> drop
+        up = ones - 2 * (one & ones) if same else ones
+        down = ones - 2 * (two & ones) if same else -ones
         whole, half = (1 << bits) - 1, shift - 1
         high = ((2 * two - whole + ones - 2 * (two & ones)) << half) - slots[out, 2]
         low = ((2 * one - whole + ones - 2 * (one & ones)) << half) - slots[out, 3]
-        least, most = max(low, least + (down << half)), min(high, most + (up << half))
-    return least + follows[0], most + follows[1]
+        least, largest = max(low, least + (down << half)), min(high, largest + (up << half))
+    return least + follows[0], largest + follows[1]
 
 
 @njit(cache=True)
 def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
-    steps: Whole, args: Whole, low: Short, high: Short, known: Whole, readers: Whole, begin: Whole,
+    steps: Whole, args: Whole, low: Short, high: Short, limits: Whole, readers: Whole, begin: Whole,
     firsts: Place, lasts: Place, worth: Floats, out: int, follows: Whole, budget: int,
     result: Whole,
 ) -> None:  # fmt: skip
-    """Split the worst box until so many have been looked at, or the worst is a single cell.
+    """Split the worst box until `budget` boxes are evaluated or the worst is a single cell.
 
-    It is split at the input of which a split is worth most, by how many of its bits are open.
-    `result` gets the least and the largest of what slot `out` may err by in any box, how many boxes
-    were looked at, and whether the worst is one that cannot be split. `firsts` and `lasts` have
-    room for boxes; the first is all there is. `follows` is what `rounded` takes. From `begin`
-    on `readers` holds the steps that read an input: the second half of a box needs no more.
+    A box is split at the input with the largest `worth`, given its number of open bits. `result`
+    gets the limits of the error of slot `out` over all boxes, the number of evaluated boxes, and
+    whether the worst box cannot be split. `firsts` and `lasts` are storage for boxes; the first box
+    is the whole domain. `follows` is passed to `rounded`. `readers`, indexed by `begin`, has the
+    steps that depend on each input; the second half of a box evaluates only these.
     """
     whole = np.arange(len(steps))
     room, dims = firsts.shape
-    most, least, keys = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-    heap, slots = np.empty(room, np.int64), np.zeros((len(known), 6), np.int64)
+    largest, least = np.empty(room, np.int64), np.empty(room, np.int64)
+    keys = np.empty(room, np.int64)
+    heap, slots = np.empty(room, np.int64), np.zeros((len(limits), 6), np.int64)
     first, last = firsts[0].copy(), lasts[0].copy()
-    evaluate(steps, args, low, high, known, whole, slots, first, last)
-    least[0], most[0] = rounded(slots, out, follows)
-    keys[0] = max(most[0], -least[0])
+    evaluate(steps, args, low, high, limits, whole, slots, first, last)
+    least[0], largest[0] = rounded(slots, out, follows)
+    keys[0] = max(largest[0], -least[0])
     heap[0] = 0
     used, made, seen = 1, 1, 1
     while seen < budget and made < room:
@@ -505,34 +506,34 @@ def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
         first[:], last[:] = firsts[box], lasts[box]
         one, two = np.int64(first[chosen]), np.int64(last[chosen])
         half = middle(one, two)
-        down, up = least[box], most[box]
+        down, up = least[box], largest[box]
         for side in range(2):
             first[chosen] = one if side == 0 else half
             last[chosen] = half - 1 if side == 0 else two
             which = whole if side == 0 else readers[begin[chosen] : begin[chosen + 1]]
-            evaluate(steps, args, low, high, known, which, slots, first, last)
+            evaluate(steps, args, low, high, limits, which, slots, first, last)
             place = box if side == 0 else made
             firsts[place], lasts[place] = first, last
             below, above = rounded(slots, out, follows)
-            least[place], most[place] = max(down, below), min(up, above)
-            keys[place] = max(most[place], -least[place])
+            least[place], largest[place] = max(down, below), min(up, above)
+            keys[place] = max(largest[place], -least[place])
             _sink(heap, keys, used, place)
             used += 1
         made, seen = made + 1, seen + 2
-    result[0], result[1], result[2] = least[heap[0]], most[heap[0]], seen
+    result[0], result[1], result[2] = least[heap[0]], largest[heap[0]], seen
     for k in range(used):
         result[0] = min(result[0], least[heap[k]])
-        result[1] = max(result[1], most[heap[k]])
+        result[1] = max(result[1], largest[heap[k]])
 
 
 @njit(cache=True)
 def sampled(  # noqa: PLR0917 (a compiled loop takes columns, not values)
-    steps: Whole, args: Whole, low: Short, high: Short, known: Whole, firsts: Place, lasts: Place,
+    steps: Whole, args: Whole, low: Short, high: Short, limits: Whole, firsts: Place, lasts: Place,
     out: int, follows: Whole, keys: Whole,
 ) -> None:  # fmt: skip
-    """Find the largest error in either direction in some boxes."""
-    slots, whole = np.zeros((len(known), 6), np.int64), np.arange(len(steps))
+    """Return the largest absolute error in each of some boxes."""
+    slots, whole = np.zeros((len(limits), 6), np.int64), np.arange(len(steps))
     for k in range(len(firsts)):
-        evaluate(steps, args, low, high, known, whole, slots, firsts[k], lasts[k])
-        least, most = rounded(slots, out, follows)
-        keys[k] = max(most, -least)
+        evaluate(steps, args, low, high, limits, whole, slots, firsts[k], lasts[k])
+        least, largest = rounded(slots, out, follows)
+        keys[k] = max(largest, -least)

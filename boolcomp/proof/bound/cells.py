@@ -1,16 +1,16 @@
-"""The tight bound of a function that was asked for as steps: every cell of its inputs is looked at.
+"""The tight bound against a function that is specified by steps, over all cells of its inputs.
 
-In a cell every input is one word, so that the graph's output is one word, too, which the graph says
-itself (`words.simulate`), be it right or wrong. The exact function is enclosed over the cell, ties
-of the encoder and ends of ranges with it:
+In a cell, every input is one word, so the output is one word, too, which simulation of the graph
+gives (`words.simulate`). The exact function is enclosed over the cell, including ties of the
+encoder and the ends of ranges:
 
-- Blocks of cells first. In a block the function is f(m) + Σ slope · (x - m) with slopes that hold
-  anywhere in it (`slopes.py`), which says of every cell what the error is at most, and what it is
-  at least somewhere.
-- Cells that may err by more than the worst so far are halved until they do not, or err by hardly
-  more. At jumps, corners and ends that is where both sides are told apart.
+- Blocks of cells come first. In a block, the function is f(m) + Σ slope · (x - m), with slopes that
+hold in the whole block. This encloses the error of every cell from above, and the largest error in
+it from below.
+- Cells whose error may exceed the largest found are halved until they do not, or hardly, exceed it.
+This also separates both sides of jumps, cusps and ends.
 
-Nothing is assumed of how the graph was made. Work is counted: cells, and pieces of cells.
+The bound does not depend on how the graph was made. Work is counted in cells and pieces of cells.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.tape import Operation, Straight
-    from boolcomp.proof.bound.meaning import Asked, Explained
+    from boolcomp.problem.tape import Operation, Straight
+    from boolcomp.proof.bound.meaning import Explained, SpecifiedFunction
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
@@ -52,75 +52,65 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Between which numbers the steps of a calculation and their slopes lie, in many boxes at once.
+# Enclosures of steps of a function and of their slopes, in many boxes at once.
 #
-# Ends are floats that are rounded outward after every operation. In a box with a point m a step is
+# Ends are floats, rounded outward after every operation. In a box with a point m, a step is
 #
-#     f(m) + Σ slope · (x - m),    slopes as they are anywhere in the box,
+#     f(m) + Σ slope · (x - m),    with slopes that hold in the whole box,
 #
-# and what its operands say; both hold, so that the narrower of them does. What nothing is known of,
-# as where a sum is divided by one that may be zero, is infinite or no number; `Box` counts no
-# number as infinite.
+# and it is also enclosed by interval arithmetic on its operands; the narrower enclosure is used. An
+# unknown value, such as a quotient by zero, is infinite or NaN; `Box` treats NaN as infinite.
 # --------------------------------------------------------------------------------------------------
 
-
-ROUNDING = 2.0**-52  # of a result: what IEEE 754 rounds off is half of it
-TINY = 2.0**-1000  # and where it is too small for a float
+ROUNDING = 2.0**-52  # of a result: twice the rounding error of IEEE 754
+TINY = 2.0**-1000  # and where the result is subnormal
 PI = math.pi, math.pi * (1 + 2.0**-52)  # π lies between
 
 
-class Span(NamedTuple):
-    """low .. high, of every box."""
+class BoxSpan(NamedTuple):
+    """The intervals low .. high of all boxes."""
 
     low: Floats
     high: Floats
 
     @property
     def positive(self) -> NDArray[np.bool_]:
-        """Where it is above zero."""
         return self.low > 0
 
     @property
     def negative(self) -> NDArray[np.bool_]:
-        """Where it is below zero."""
         return self.high < 0
 
 
-def exactly(value: float) -> Span:
-    """Return a float that is the same in all boxes."""
-    return Span(np.asarray(value), np.asarray(value))
+def exactly(value: float) -> BoxSpan:
+    return BoxSpan(np.asarray(value), np.asarray(value))
 
 
 ONE = exactly(1.0)
 
 
-def outward(low: Floats, high: Floats) -> Span:
-    """Return both ends after an operation was rounded."""
-    return Span(low - (np.abs(low) * ROUNDING + TINY), high + (np.abs(high) * ROUNDING + TINY))
+def outward(low: Floats, high: Floats) -> BoxSpan:
+    return BoxSpan(low - (np.abs(low) * ROUNDING + TINY), high + (np.abs(high) * ROUNDING + TINY))
 
 
-def off(low: Floats, high: Floats) -> Span:
-    """Return both ends of what an elementary function says."""
-    return Span(low - OFF * (1 + np.abs(low)), high + OFF * (1 + np.abs(high)))
+def off(low: Floats, high: Floats) -> BoxSpan:
+    return BoxSpan(low - OFF * (1 + np.abs(low)), high + OFF * (1 + np.abs(high)))
 
 
-def plus(a: Span, b: Span) -> Span:
-    """Return a sum."""
+def plus(a: BoxSpan, b: BoxSpan) -> BoxSpan:
     return outward(a.low + b.low, a.high + b.high)
 
 
-def minus(a: Span, b: Span) -> Span:
-    """Return a difference."""
+def minus(a: BoxSpan, b: BoxSpan) -> BoxSpan:
     return outward(a.low - b.high, a.high - b.low)
 
 
-def negated(a: Span) -> Span:
-    """Return a negative."""
-    return Span(-a.high, -a.low)
+def negated(a: BoxSpan) -> BoxSpan:
+    return BoxSpan(-a.high, -a.low)
 
 
-def times(a: Span, b: Span) -> Span:
-    """Return a product; nothing times infinity is nothing."""
+def times(a: BoxSpan, b: BoxSpan) -> BoxSpan:
+    """Return a product, in which 0 · ∞ is 0."""
     found = [x * y for x in a for y in b]
     low = np.minimum(np.minimum(found[0], found[1]), np.minimum(found[2], found[3]))
     high = np.maximum(np.maximum(found[0], found[1]), np.maximum(found[2], found[3]))
@@ -130,48 +120,48 @@ def times(a: Span, b: Span) -> Span:
     return outward(low, high)
 
 
-def square(a: Span) -> Span:
+def square(a: BoxSpan) -> BoxSpan:
     """Return a square."""
     low, high = _size(a)
     found = outward(low * low, high * high)
-    return Span(np.maximum(found.low, 0.0), found.high)
+    return BoxSpan(np.maximum(found.low, 0.0), found.high)
 
 
-def over(a: Span, b: Span) -> Span:
-    """Return a quotient; of what may be zero anything is."""
+def over(a: BoxSpan, b: BoxSpan) -> BoxSpan:
+    """Return a quotient; it is unbounded where the divisor may be zero."""
     apart = b.positive | b.negative
     found = [x / y for x in a for y in b]
     low, high = np.minimum.reduce(found), np.maximum.reduce(found)
     return outward(np.where(apart, low, -np.inf), np.where(apart, high, np.inf))
 
 
-def _size(a: Span) -> Span:
+def _size(a: BoxSpan) -> BoxSpan:
     """Return an absolute value."""
     within = ~(a.positive | a.negative)
     one, two = np.abs(a.low), np.abs(a.high)
-    return Span(np.where(within, 0.0, np.minimum(one, two)), np.maximum(one, two))
+    return BoxSpan(np.where(within, 0.0, np.minimum(one, two)), np.maximum(one, two))
 
 
-def _joined(*found: Span) -> Span:
+def _joined(*found: BoxSpan) -> BoxSpan:
     lows, highs = [one.low for one in found], [one.high for one in found]
-    return Span(np.minimum.reduce(lows), np.maximum.reduce(highs))
+    return BoxSpan(np.minimum.reduce(lows), np.maximum.reduce(highs))
 
 
-def _within(a: Span, least: float, most: float) -> Span:
-    return Span(np.clip(a.low, least, most), np.clip(a.high, least, most))
+def _within(a: BoxSpan, least: float, most: float) -> BoxSpan:
+    return BoxSpan(np.clip(a.low, least, most), np.clip(a.high, least, most))
 
 
-def _known(a: Span, least: float, most: float) -> Span:
-    """Return what of a span lies between two numbers, which stand for ends that are not known."""
+def _known(a: BoxSpan, least: float, most: float) -> BoxSpan:
+    """Clip a span to two numbers, which replace unknown ends."""
     low, high = _within(a, least, most)
-    return Span(np.where(np.isnan(low), least, low), np.where(np.isnan(high), most, high))
+    return BoxSpan(np.where(np.isnan(low), least, low), np.where(np.isnan(high), most, high))
 
 
 # functions of one number: their values, and their slopes ------------------------------------------
 
 
-def _waves(a: Span, quarter: float, wave: Callable[[Floats], Floats]) -> Span:
-    """Return sines or cosines, whose peaks are at 2π(k + quarter)."""
+def _waves(a: BoxSpan, quarter: float, wave: Callable[[Floats], Floats]) -> BoxSpan:
+    """Return sines or cosines; peaks are at 2π(k + quarter)."""
     low, high = (np.clip(np.nan_to_num(end), -FARTHEST, FARTHEST) for end in a)
     one, two = wave(low), wave(high)
     found = off(np.minimum(one, two), np.maximum(one, two))
@@ -180,83 +170,85 @@ def _waves(a: Span, quarter: float, wave: Callable[[Floats], Floats]) -> Span:
     top = np.floor(turns[1] - quarter) >= np.ceil(turns[0] - quarter)
     bottom = np.floor(turns[1] - quarter - 0.5) >= np.ceil(turns[0] - quarter - 0.5)
     known = (a.low >= -FARTHEST) & (a.high <= FARTHEST)
-    return Span(
+    return BoxSpan(
         np.where(known & ~bottom, np.maximum(found.low, -1.0), -1.0),
         np.where(known & ~top, np.minimum(found.high, 1.0), 1.0),
     )
 
 
-def _sine(a: Span) -> Span:
+def _sine(a: BoxSpan) -> BoxSpan:
     return _waves(a, 0.25, sine)
 
 
-def _cosine(a: Span) -> Span:
+def _cosine(a: BoxSpan) -> BoxSpan:
     return _waves(a, 0.0, cosine)
 
 
-def _root(a: Span) -> Span:
+def _root(a: BoxSpan) -> BoxSpan:
     a = _within(a, 0.0, np.inf)
     found = outward(np.sqrt(a.low), np.sqrt(a.high))
-    return Span(np.maximum(found.low, 0.0), found.high)
+    return BoxSpan(np.maximum(found.low, 0.0), found.high)
 
 
-def _exponential(a: Span) -> Span:
+def _exponential(a: BoxSpan) -> BoxSpan:
     low, high = (FUNCTIONS["exp"](np.clip(np.nan_to_num(end), SMALLEST, LARGEST)) for end in a)
     low, high = low * (1 - OFF), high * (1 + OFF)
-    return Span(
+    return BoxSpan(
         np.where(a.low >= SMALLEST, np.maximum(low, 0.0), 0.0),
         np.where(a.high <= LARGEST, high, np.inf),
     )
 
 
-def _logarithm(a: Span) -> Span:
+def _logarithm(a: BoxSpan) -> BoxSpan:
     normal = [np.where(end > TINY, end, 1.0) for end in a]
     found = off(*(FUNCTIONS["log"](np.where(np.isfinite(end), end, 1.0)) for end in normal))
     least = math.log(TINY) + 1
     high = np.where(np.isfinite(a.high), found.high, np.inf)
-    return Span(np.where(a.low > TINY, found.low, -np.inf), np.where(a.high <= TINY, least, high))
+    return BoxSpan(
+        np.where(a.low > TINY, found.low, -np.inf), np.where(a.high <= TINY, least, high)
+    )
 
 
-def _rising(kind: str, least: float, most: float) -> Callable[[Span], Span]:
-    def found(a: Span) -> Span:
+def _rising(kind: str, least: float, most: float) -> Callable[[BoxSpan], BoxSpan]:
+    def found(a: BoxSpan) -> BoxSpan:
         known = _known(a, least, most)
         return off(FUNCTIONS[kind](known.low), FUNCTIONS[kind](known.high))
 
     return found
 
 
-def _arc_cosine(a: Span) -> Span:
+def _arc_cosine(a: BoxSpan) -> BoxSpan:
     known = _known(a, -1.0, 1.0)
     return off(FUNCTIONS["acos"](known.high), FUNCTIONS["acos"](known.low))
 
 
-def _sign(a: Span) -> Span:
-    return Span(np.sign(a.low), np.sign(a.high))
+def _sign(a: BoxSpan) -> BoxSpan:
+    return BoxSpan(np.sign(a.low), np.sign(a.high))
 
 
-def _step(a: Span) -> Span:
-    return Span((a.low > 0).astype(np.float64), (~(a.high <= 0)).astype(np.float64))
+def _step(a: BoxSpan) -> BoxSpan:
+    return BoxSpan((a.low > 0).astype(np.float64), (~(a.high <= 0)).astype(np.float64))
 
 
-def _turns(a: Span) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the whole turns that `wrap` takes off, and where they are the same in all of a box."""
+def _turns(a: BoxSpan) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the whole turns that `wrap` subtracts, and where all of a box has the same number."""
     one, two = (end / (2 * math.pi) + 0.5 for end in a)
     slack = 1e-12 * (1 + np.maximum(np.abs(one), np.abs(two)))
     below, above = np.floor(one - slack), np.floor(two + slack)
     return below, (below == above) & (np.abs(below) < FARTHEST)
 
 
-def _wrapped(a: Span) -> Span:
+def _wrapped(a: BoxSpan) -> BoxSpan:
     turns, same = _turns(a)
-    whole = Span(np.full_like(turns, 2 * PI[0]), np.full_like(turns, 2 * PI[1]))
-    moved = minus(a, times(Span(turns, turns), whole))
-    return Span(
+    whole = BoxSpan(np.full_like(turns, 2 * PI[0]), np.full_like(turns, 2 * PI[1]))
+    moved = minus(a, times(BoxSpan(turns, turns), whole))
+    return BoxSpan(
         np.where(same, np.maximum(moved.low, -PI[1]), -PI[1]),
         np.where(same, np.minimum(moved.high, PI[1]), PI[1]),
     )
 
 
-VALUES: dict[str, Callable[[Span], Span]] = {
+VALUES: dict[str, Callable[[BoxSpan], BoxSpan]] = {
     "neg": negated,
     "abs": _size,
     "sqrt": _root,
@@ -274,26 +266,28 @@ VALUES: dict[str, Callable[[Span], Span]] = {
 }
 
 
-def _jump(same: NDArray[np.bool_]) -> Span:
-    return Span(np.zeros(same.shape), np.where(same, 0.0, np.inf))
+def _jump(same: NDArray[np.bool_]) -> BoxSpan:
+    return BoxSpan(np.zeros(same.shape), np.where(same, 0.0, np.inf))
 
 
-def _arc_slope(a: Span) -> Span:
+def _arc_slope(a: BoxSpan) -> BoxSpan:
     size = _size(_within(a, -1.0, 1.0))
     room = [(1 - end) * (1 + end) for end in size]
     low, high = (1 / np.sqrt(np.maximum(one * (1 - 4 * ROUNDING), 0.0)) for one in room)
     return outward(low * (1 - 8 * ROUNDING), high)
 
 
-def _hyperbolic_slope(a: Span) -> Span:
+def _hyperbolic_slope(a: BoxSpan) -> BoxSpan:
     tangent = VALUES["tanh"](a)
     found = minus(ONE, square(tangent))
-    return Span(np.maximum(found.low, 0.0), found.high)
+    return BoxSpan(np.maximum(found.low, 0.0), found.high)
 
 
-SLOPES: dict[str, Callable[[Span, Span], Span]] = {  # of an operand, and of the value there
-    "abs": lambda a, _: Span(np.where(a.low >= 0, 1.0, -1.0), np.where(a.high <= 0, -1.0, 1.0)),
-    "sqrt": lambda _, y: _over_positive(Span(2 * y.low, 2 * y.high)),
+SLOPES: dict[
+    str, Callable[[BoxSpan, BoxSpan], BoxSpan]
+] = {  # of an operand, and of the value there
+    "abs": lambda a, _: BoxSpan(np.where(a.low >= 0, 1.0, -1.0), np.where(a.high <= 0, -1.0, 1.0)),
+    "sqrt": lambda _, y: _over_positive(BoxSpan(2 * y.low, 2 * y.high)),
     "sin": lambda a, _: _cosine(a),
     "cos": lambda a, _: negated(_sine(a)),
     "exp": lambda _, y: y,
@@ -308,28 +302,28 @@ SLOPES: dict[str, Callable[[Span, Span], Span]] = {  # of an operand, and of the
 }
 
 
-def _over_positive(a: Span) -> Span:
-    """Return 1/a of what is not below zero."""
+def _over_positive(a: BoxSpan) -> BoxSpan:
+    """Return 1/a for a ≥ 0."""
     low, high = np.maximum(a.low, 0.0), np.maximum(a.high, 0.0)
     found = outward(1 / high, 1 / low)
-    return Span(np.maximum(found.low, 0.0), found.high)
+    return BoxSpan(np.maximum(found.low, 0.0), found.high)
 
 
-def _wrap_slope(a: Span) -> Span:
+def _wrap_slope(a: BoxSpan) -> BoxSpan:
     _, same = _turns(a)
-    return Span(np.where(same, 1.0, -np.inf), np.where(same, 1.0, np.inf))
+    return BoxSpan(np.where(same, 1.0, -np.inf), np.where(same, 1.0, np.inf))
 
 
-def _angle(y: Span, x: Span) -> tuple[Span, Span, Span]:
-    """Return the angle of a point, and its slopes along y and x."""
+def _angle(y: BoxSpan, x: BoxSpan) -> tuple[BoxSpan, BoxSpan, BoxSpan]:
+    """Return the angle of a point, and its slopes by y and x."""
     corners = [angle_of(a, b) for a in y for b in x]
     found = off(np.minimum.reduce(corners), np.maximum.reduce(corners))
-    cut = (x.low <= 0) & (y.low <= 0) & (y.high >= 0)  # from the centre to the left it jumps
-    value = Span(np.where(cut, -PI[1], found.low), np.where(cut, PI[1], found.high))
+    cut = (x.low <= 0) & (y.low <= 0) & (y.high >= 0)  # jump along the negative axis
+    value = BoxSpan(np.where(cut, -PI[1], found.low), np.where(cut, PI[1], found.high))
     length = plus(square(y), square(x))
     by_y, by_x = over(x, length), negated(over(y, length))
     slopes = [
-        Span(np.where(cut, -np.inf, one.low), np.where(cut, np.inf, one.high))
+        BoxSpan(np.where(cut, -np.inf, one.low), np.where(cut, np.inf, one.high))
         for one in (by_y, by_x)
     ]
     return value, slopes[0], slopes[1]
@@ -339,18 +333,18 @@ def _angle(y: Span, x: Span) -> tuple[Span, Span, Span]:
 
 
 @dataclass(slots=True)
-class Node:
-    """A step in every box: its values, its value at the box's point, its slopes by input."""
+class CellNode:
+    """A step in every box: its values, its value at the box's point, and its slopes by input."""
 
-    value: Span
-    point: Span
-    slopes: dict[int, Span] = field(default_factory=dict)
+    value: BoxSpan
+    point: BoxSpan
+    slopes: dict[int, BoxSpan] = field(default_factory=dict)
 
 
-class Boxes:
-    """Boxes of inputs, by their ends: what steps are in them."""
+class InputBoxes:
+    """Boxes of inputs, given by their ends, and the evaluation of steps in them."""
 
-    def __init__(self, ends: Mapping[str, Span]) -> None:
+    def __init__(self, ends: Mapping[str, BoxSpan]) -> None:
         self.names = list(ends)
         self.ends = list(ends.values())
         self.points = [_middle(one) for one in self.ends]
@@ -359,33 +353,33 @@ class Boxes:
             for one, m in zip(self.ends, self.points, strict=True)
         ]
 
-    def outputs(self, steps: Straight) -> list[Node]:
+    def outputs(self, steps: Straight) -> list[CellNode]:
         """Return the outputs of some steps."""
-        found: list[Node] = []
+        found: list[CellNode] = []
         with np.errstate(all="ignore"):
             for step in steps.nodes:
                 found.append(self._node(step, [found[k] for k in step.operands]))
         return [found[one.node] for one in steps.outputs]
 
-    def _node(self, step: Operation, read: Sequence[Node]) -> Node:
+    def _node(self, step: Operation, read: Sequence[CellNode]) -> CellNode:
         if step.kind == "input":
             k = self.names.index(step.name)
             point = self.points[k]
-            return Node(self.ends[k], Span(point, point), {k: ONE})
+            return CellNode(self.ends[k], BoxSpan(point, point), {k: ONE})
         if step.kind == "constant":
-            return Node(exactly(step.value), exactly(step.value))
+            return CellNode(exactly(step.value), exactly(step.value))
         if len(read) == 1:
             return self._function(step.kind, read[0])
         return self._tangent(self._of_two(step, *read))
 
-    def _function(self, kind: str, a: Node) -> Node:
+    def _function(self, kind: str, a: CellNode) -> CellNode:
         value, point = VALUES[kind](a.value), VALUES[kind](a.point)
         if kind == "neg":
-            return Node(value, point, {k: negated(one) for k, one in a.slopes.items()})
+            return CellNode(value, point, {k: negated(one) for k, one in a.slopes.items()})
         slope = SLOPES[kind](a.value, value)
-        return Node(value, point, {k: times(slope, one) for k, one in a.slopes.items()})
+        return CellNode(value, point, {k: times(slope, one) for k, one in a.slopes.items()})
 
-    def _of_two(self, step: Operation, a: Node, b: Node) -> Node:
+    def _of_two(self, step: Operation, a: CellNode, b: CellNode) -> CellNode:
         kind = step.kind
         if kind in ("add", "sub"):
             join = plus if kind == "add" else minus
@@ -393,46 +387,45 @@ class Boxes:
             for k, one in b.slopes.items():
                 own = one if kind == "add" else negated(one)
                 slopes[k] = plus(slopes[k], own) if k in slopes else own
-            return Node(join(a.value, b.value), join(a.point, b.point), slopes)
+            return CellNode(join(a.value, b.value), join(a.point, b.point), slopes)
         if kind == "mul" and step.operands[0] == step.operands[1]:
-            twice = Span(2 * a.value.low, 2 * a.value.high)
+            twice = BoxSpan(2 * a.value.low, 2 * a.value.high)
             slopes = {k: times(twice, one) for k, one in a.slopes.items()}
-            return Node(square(a.value), square(a.point), slopes)
+            return CellNode(square(a.value), square(a.point), slopes)
         if kind == "mul":
             value, point = times(a.value, b.value), times(a.point, b.point)
-            return Node(value, point, _both(a, b.value, b, a.value))
+            return CellNode(value, point, _both(a, b.value, b, a.value))
         if kind == "div":
             value, point = over(a.value, b.value), over(a.point, b.point)
             inverse = over(ONE, b.value)
-            return Node(value, point, _both(a, inverse, b, negated(times(value, inverse))))
+            return CellNode(value, point, _both(a, inverse, b, negated(times(value, inverse))))
         value, by_a, by_b = _angle(a.value, b.value)
-        return Node(value, _angle(a.point, b.point)[0], _both(a, by_a, b, by_b))
+        return CellNode(value, _angle(a.point, b.point)[0], _both(a, by_a, b, by_b))
 
-    def _tangent(self, node: Node) -> Node:
-        """Return a step that is no wider than its tangents in a box say."""
+    def _tangent(self, node: CellNode) -> CellNode:
+        """Return a step that is no wider than its tangents allow."""
         low, high = node.point
         for k, slope in node.slopes.items():
             beside = times(slope, self.beside[k])
             low, high = low + beside.low, high + beside.high
         slack = rounded_off(low, high, node)
-        node.value = met(node.value, Span(low - slack, high + slack))
+        node.value = met(node.value, BoxSpan(low - slack, high + slack))
         return node
 
 
-def rounded_off(low: Floats, high: Floats, node: Node) -> Floats:
-    """Return what sums that lead from a step's point to two ends may have rounded off."""
+def rounded_off(low: Floats, high: Floats, node: CellNode) -> Floats:
+    """Return the rounding error of a linear function between a step's point and two ends."""
     size = np.maximum(np.abs(low), np.abs(high))
     size = size + np.maximum(np.abs(node.point.low), np.abs(node.point.high))
     return (len(node.slopes) + 1) * (4 * ROUNDING * size) + TINY
 
 
-def met(one: Span, two: Span) -> Span:
-    """Return what both say; what is no number says nothing."""
-    return Span(np.fmax(one.low, two.low), np.fmin(one.high, two.high))
+def met(one: BoxSpan, two: BoxSpan) -> BoxSpan:
+    return BoxSpan(np.fmax(one.low, two.low), np.fmin(one.high, two.high))
 
 
-def _both(a: Node, by_a: Span, b: Node, by_b: Span) -> dict[int, Span]:
-    """Return slopes of a function of two, by its slopes along either."""
+def _both(a: CellNode, by_a: BoxSpan, b: CellNode, by_b: BoxSpan) -> dict[int, BoxSpan]:
+    """Return the slopes of a function of two operands, given its slopes by each."""
     slopes = {k: times(one, by_a) for k, one in a.slopes.items()}
     for k, one in b.slopes.items():
         own = times(one, by_b)
@@ -440,32 +433,31 @@ def _both(a: Node, by_a: Span, b: Node, by_b: Span) -> dict[int, Span]:
     return slopes
 
 
-def _middle(ends: Span) -> Floats:
+def _middle(ends: BoxSpan) -> Floats:
     return np.clip(ends.low + (ends.high - ends.low) / 2, ends.low, ends.high)
 
 
 # --------------------------------------------------------------------------------------------------
-# The tight bound of a function that was asked for as steps: every cell of its inputs is looked at.
+# The search over all cells.
 # --------------------------------------------------------------------------------------------------
 
-
-CELLS, FIRST = 33600, 1 << 18  # of all cells, for each of effort; for each of the first of it
-LITTLE = 1 << 23  # cells: so many are the first
-PART = 8  # so many cells are worth a piece of a cell
-SIDES = {1: 32, 2: 8, 3: 4}  # cells along a side of a block, by how many inputs there are
-LEAST = 2  # of more inputs
+CELLS, FIRST = 33600, 1 << 18  # cells per unit of effort; for the first unit
+LITTLE = 1 << 23  # cells for the first unit of effort
+PART = 8  # cells that take as long as a piece of a cell
+SIDES = {1: 32, 2: 8, 3: 4}  # cells along a side of a block, by the number of inputs
+LEAST = 2  # with more inputs
 TOGETHER = 1 << 16  # cells at a time
-HARDLY = 1 / 2048  # of the worst found: less than that more is let be
-ENDS = 2.0**-50  # of an end of a cell: what floats round off
-KEPT = 1 << 20  # pieces that are kept at a time
-CORNERED = 64  # of these, the worst, corners are looked at
-ONCE = 1 << 13  # pieces that are halved at once
+HARDLY = 1 / 2048  # of the largest error found: a smaller excess is tolerated
+ENDS = 2.0**-50  # of an end of a cell: rounding of floats
+KEPT = 1 << 20  # limit on stored pieces
+CORNERED = 64  # the worst pieces, whose corners are evaluated
+ONCE = 1 << 13  # pieces that are halved at a time
 MOST_INPUTS = 12
-STEEP = 1e30  # counts for an infinite slope
+STEEP = 1e30  # replaces an infinite slope
 
 
-class Axis(NamedTuple):
-    """An input: its first word and the ends of all cells; without a word it is one cell."""
+class CellAxis(NamedTuple):
+    """An input: its first word and the ends of all cells; an input without a word is one cell."""
 
     name: str
     first: int | None
@@ -474,8 +466,8 @@ class Axis(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """The least and the largest error of every output, in steps; cells and pieces looked at."""
+class CellErrors:
+    """The least and the largest error of every output, in steps, and the cells and pieces used."""
 
     ends: tuple[tuple[Fraction, Fraction], ...]
     found: tuple[float, ...]
@@ -483,36 +475,34 @@ class Looked:
 
 
 def cells_of(explained: Explained) -> int:
-    """Return how many cells there are; a `NotPlainError` of what was not asked for as steps."""
     return _count(_axes(explained))
 
 
 def most_cells(effort: int) -> int:
-    """Return how many cells are looked at with some effort."""
     return max(effort * CELLS, min(effort * FIRST, LITTLE))
 
 
-def _count(axes: Sequence[Axis]) -> int:
+def _count(axes: Sequence[CellAxis]) -> int:
     return math.prod(len(axis.low) for axis in axes)
 
 
-def cell_bounds(explained: Explained, effort: int) -> Looked:
-    """Return what every output errs by in the worst of all cells.
+def cell_bounds(explained: Explained, effort: int) -> CellErrors:
+    """Enclose the error of every output by the worst of all cells.
 
-    A `NotPlainError` where there are more than `effort` allows. The same effort gives the same
-    bound anywhere.
+    A `NotPlainError` is raised if there are more cells than `effort` allows. Equal effort gives
+    equal bounds anywhere.
     """
-    asked, axes = explained.asked, _axes(explained)
+    asked, axes = explained.specified, _axes(explained)
     if asked is None or _count(axes) > most_cells(effort):
         raise NotPlainError
-    with np.errstate(all="ignore"):  # what is infinite, or no number, is known to be so
-        return Search(explained, asked, axes, most_cells(effort) // PART).run()
+    with np.errstate(all="ignore"):  # infinite and NaN results are handled
+        return CellSearch(explained, asked, axes, most_cells(effort) // PART).run()
 
 
-def _axes(explained: Explained) -> list[Axis]:
-    """Return all inputs; a `NotPlainError` where words are no function of cells alone."""
-    asked = explained.asked
-    if asked is None or len(asked.inputs) > MOST_INPUTS or explained.booked:
+def _axes(explained: Explained) -> list[CellAxis]:
+    """Return all inputs; NotPlainError if words are no function of cells alone."""
+    asked = explained.specified
+    if asked is None or len(asked.inputs) > MOST_INPUTS:
         raise NotPlainError
     if any(result.rest is not None for result in explained.results):
         raise NotPlainError
@@ -528,14 +518,14 @@ def _axes(explained: Explained) -> list[Axis]:
         if one.name in given:
             axes.append(_axis(explained, given[one.name], one.base, one.unit))
         else:
-            axes.append(Axis(one.name, None, np.array([one.low]), np.array([one.high])))
+            axes.append(CellAxis(one.name, None, np.array([one.low]), np.array([one.high])))
     if not set(given) <= {axis.name for axis in axes}:
         raise NotPlainError
     return axes
 
 
-def _axis(explained: Explained, given: GivenWord, base: float, unit: float) -> Axis:
-    """Return the cells of an input, in its own numbers; ties lie in both cells."""
+def _axis(explained: Explained, given: GivenWord, base: float, unit: float) -> CellAxis:
+    """Return the cells of an input, in its own unit; ties belong to both cells."""
     line = given_line(explained.graph, given)
     first, last = cells_reached(line, given)
     words = np.arange(first, last + 1)
@@ -552,11 +542,11 @@ def _axis(explained: Explained, given: GivenWord, base: float, unit: float) -> A
         low[0], high[-1] = min(low[0], high[0]), max(low[-1], high[-1])
     low, high = base + unit * low, base + unit * high
     slack = ENDS * (abs(base) + np.maximum(np.abs(low), np.abs(high)))
-    return Axis(given.name, first, low - slack, high + slack)
+    return CellAxis(given.name, first, low - slack, high + slack)
 
 
-class Pieces(NamedTuple):
-    """Parts of cells: their ends by input, the word, the error at most, where to cut."""
+class CellPieces(NamedTuple):
+    """Parts of cells: their ends by input, the word, the largest possible error, the next cut."""
 
     low: Floats
     high: Floats
@@ -564,46 +554,46 @@ class Pieces(NamedTuple):
     most: Floats
     cut: Words
 
-    def chosen(self, which: Truths | Words) -> Pieces:
-        """Return some of them."""
+    def chosen(self, which: Truths | Words) -> CellPieces:
+        """Select some pieces."""
         low, high, said, most, cut = self
-        return Pieces(low[which], high[which], said[which], most[which], cut[which])
+        return CellPieces(low[which], high[which], said[which], most[which], cut[which])
 
-    def halves(self) -> Pieces:
-        """Return both halves of each."""
+    def halves(self) -> CellPieces:
+        """Halve every piece."""
         low, high = np.tile(self.low, (2, 1)), np.tile(self.high, (2, 1))
         rows = np.arange(len(self.said))
         middle = self.low[rows, self.cut]
         middle = middle + (self.high[rows, self.cut] - middle) / 2
         high[rows, self.cut] = low[rows + len(rows), self.cut] = middle
         said, most, cut = np.tile(self.said, 2), np.tile(self.most, 2), np.tile(self.cut, 2)
-        return Pieces(low, high, said, most, cut)
+        return CellPieces(low, high, said, most, cut)
 
 
 @dataclass(slots=True)
 class Open:
-    """What is known of an output in one direction.
+    """The state of the search for an output in one direction.
 
-    There is a state with the error `found`, nearly. What is closed errs by no more than `closed`,
-    and all else lies in pieces.
+    Some state has nearly the error `found`. Closed parts have errors of at most `closed`; all other
+    parts are in `pieces`.
     """
 
     found: float = -math.inf
     closed: float = -math.inf
-    pieces: list[Pieces] = field(default_factory=list)
+    pieces: list[CellPieces] = field(default_factory=list)
 
     def matters(self, most: Floats) -> Truths:
-        """Tell what may err by more than is known; nothing is known of what is no number."""
+        """Tell which pieces may exceed the known error; NaN means that an error is unknown."""
         enough = self.found + HARDLY * abs(self.found)
         which = ~(most <= max(self.closed, enough))
         self.closed = max(self.closed, float(most[~which].max(initial=-np.inf)))
         return np.asarray(which)
 
-    def gathered(self) -> Pieces | None:
-        """Return all pieces that matter, the worst first, at most as many as are kept."""
+    def gathered(self) -> CellPieces | None:
+        """Return all relevant pieces, the worst first, up to the limit."""
         if not self.pieces:
             return None
-        every = Pieces(*(np.concatenate(column) for column in zip(*self.pieces, strict=True)))
+        every = CellPieces(*(np.concatenate(column) for column in zip(*self.pieces, strict=True)))
         every = every.chosen(self.matters(every.most))
         every = every.chosen(np.argsort(-every.most, kind="stable"))
         if len(every.most) > KEPT:
@@ -613,10 +603,12 @@ class Open:
         return every
 
 
-class Search:
-    """A search for the worst error of every output, in either direction."""
+class CellSearch:
+    """A search for the largest errors of every output, in both directions."""
 
-    def __init__(self, explained: Explained, asked: Asked, axes: Sequence[Axis], left: int) -> None:
+    def __init__(
+        self, explained: Explained, asked: SpecifiedFunction, axes: Sequence[CellAxis], left: int
+    ) -> None:
         self.explained, self.axes, self.asked = explained, axes, asked
         self.left, self.work = left, 0
         self.limits = [self._limits(k) for k in range(len(explained.results))]
@@ -624,13 +616,13 @@ class Search:
         self.widths = np.array([float((axis.high - axis.low).max()) for axis in axes])
 
     def _limits(self, column: int) -> tuple[float, float]:
-        """Return what an output's word can say, in steps from the middle of its range."""
+        """Return the range of an output's word, in steps from the middle of its range."""
         output, result = self.explained.graph.results[column], self.explained.results[column]
         half, moved = 1 << output.bits >> 1, float(result.shift) - output.tread / 2
         return moved - half, moved + half
 
-    def run(self) -> Looked:
-        """Look at all cells, block by block, and then at parts of those that matter."""
+    def run(self) -> CellErrors:
+        """Evaluate all cells, block by block, and then parts of the relevant ones."""
         for firsts in self._chunks():
             self._blocks(firsts)
         share = self.left // (2 * len(self.open))
@@ -639,7 +631,9 @@ class Search:
             for sign, one in ((1, up), (-1, down)):
                 self._refine(column, sign, one, share)
             ends.append((-Fraction(down.closed), Fraction(up.closed)))
-        return Looked(tuple(ends), tuple(max(a.found, b.found) for a, b in self.open), self.work)
+        return CellErrors(
+            tuple(ends), tuple(max(a.found, b.found) for a, b in self.open), self.work
+        )
 
     # blocks of cells ------------------------------------------------------------------------------
 
@@ -647,7 +641,7 @@ class Search:
         return SIDES.get(sum(len(axis.low) > 1 for axis in self.axes), LEAST)
 
     def _chunks(self) -> Iterator[list[Words]]:
-        """Yield some blocks: by input the first cell of each."""
+        """Yield blocks as the first cell of each by input."""
         side = self._side()
         counts = [-(-len(axis.low) // side) for axis in self.axes]
         whole = math.prod(min(side, len(axis.low)) for axis in self.axes)
@@ -657,18 +651,20 @@ class Search:
             yield [np.asarray(one) * side for one in np.unravel_index(numbers, counts)]
 
     def _blocks(self, firsts: Sequence[Words]) -> None:
-        """Look at some blocks: what the function is in each, then every cell."""
+        """Evaluate the function in blocks, then in every cell."""
         side, count = self._side(), len(self.axes)
         shape = (-1, *[1] * count)
         ends, cells, words = {}, [], {}
         for k, (axis, first) in enumerate(zip(self.axes, firsts, strict=True)):
             most = len(axis.low) - 1
-            ends[axis.name] = Span(axis.low[first], axis.high[np.minimum(first + side - 1, most)])
+            ends[axis.name] = BoxSpan(
+                axis.low[first], axis.high[np.minimum(first + side - 1, most)]
+            )
             along = [1] * (count + 1)
             along[k + 1] = min(side, len(axis.low))
             at = first.reshape(shape) + np.arange(along[k + 1]).reshape(along)
-            at = np.minimum(at, most)  # of a block that is cut short the last cell comes again
-            cells.append(Span(axis.low[at], axis.high[at]))
+            at = np.minimum(at, most)  # a block that is cut short repeats its last cell
+            cells.append(BoxSpan(axis.low[at], axis.high[at]))
             words[axis.name] = at + (axis.first or 0)
         full = np.broadcast_shapes(*(one.low.shape for one in cells))
         said = self._said({
@@ -677,21 +673,26 @@ class Search:
             if axis.first is not None
         })  # fmt: skip
         self.work += math.prod(full)
-        boxes = Boxes(ends)
+        boxes = InputBoxes(ends)
         points = [one.reshape(shape) for one in boxes.points]
         for column, found in enumerate(boxes.outputs(self.asked.steps)):
             own = np.broadcast_to(said[:, column], math.prod(full)).reshape(full)
             self._offer(column, _shaped(found, len(firsts[0]), shape), points, cells, own)
 
     def _said(self, words: dict[str, Words]) -> Floats:
-        """Return what outputs' words stand for, in steps from the middles of their ranges."""
+        """Return the values of outputs' words, in steps from the middles of their ranges."""
         found = simulate(self.explained.graph, words).words
         return np.asarray(found + (np.array([low for low, _ in self.limits]) + 0.5))
 
     def _offer(
-        self, column: int, node: Node, points: Sequence[Floats], cells: Sequence[Span], said: Floats
+        self,
+        column: int,
+        node: CellNode,
+        points: Sequence[Floats],
+        cells: Sequence[BoxSpan],
+        said: Floats,
     ) -> None:
-        """Take of some cells those that may be the worst."""
+        """Add the cells that may be the worst."""
         found = self._errors(column, node, points, cells, said)
         full = said.shape
         for one, (most, least) in zip(self.open[column], found, strict=True):
@@ -704,18 +705,23 @@ class Search:
                 for end in (0, 1)
             )
             cut = self._cut(node, low, high, which)
-            one.pieces.append(Pieces(low, high, said[which], most[which], cut))
+            one.pieces.append(CellPieces(low, high, said[which], most[which], cut))
             if sum(len(part.said) for part in one.pieces) > 2 * KEPT:
                 one.gathered()
 
     # errors ---------------------------------------------------------------------------------------
 
     def _errors(
-        self, column: int, node: Node, points: Sequence[Floats], cells: Sequence[Span], said: Floats
+        self,
+        column: int,
+        node: CellNode,
+        points: Sequence[Floats],
+        cells: Sequence[BoxSpan],
+        said: Floats,
     ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """Return the errors upwards and downwards in cells: at most, and at least somewhere."""
+        """Return upper bounds of errors in both directions, and lower bounds of their maxima."""
         low, high = node.point
-        least, most = node.point.high, node.point.low  # at the corners where it is so
+        least, most = node.point.high, node.point.low  # at the corners that attain it
         for k, slope in node.slopes.items():
             beside = outward(cells[k].low - points[k], cells[k].high - points[k])
             by = times(slope, beside)
@@ -726,27 +732,27 @@ class Search:
             least = least + np.maximum(slope.low * one, slope.high * one)
             most = most + np.minimum(slope.low * two, slope.high * two)
         slack = rounded_off(low, high, node)
-        value = self._in_steps(column, met(node.value, Span(low - slack, high + slack)))
-        corner = self._in_steps(column, Span(most, least))
+        value = self._in_steps(column, met(node.value, BoxSpan(low - slack, high + slack)))
+        corner = self._in_steps(column, BoxSpan(most, least))
         return (
             (said - value.low, np.minimum(said - corner.high, said - value.low)),
             (value.high - said, np.minimum(corner.low - said, value.high - said)),
         )
 
-    def _in_steps(self, column: int, value: Span) -> Span:
-        """Return an output in steps from the middle of its range, the nearest that its word says.
+    def _in_steps(self, column: int, value: BoxSpan) -> BoxSpan:
+        """Return an output in steps from the middle of its range, clamped to the range of its word.
 
-        What is no number may be anything.
+        NaN means that the value is unknown.
         """
         (centre, step), (least, most) = self.asked.outputs[column], self.limits[column]
         low, high = over(minus(value, exactly(centre)), exactly(step))
-        return Span(
+        return BoxSpan(
             np.clip(np.where(np.isnan(low), least, low), least, most),
             np.clip(np.where(np.isnan(high), most, high), least, most),
         )
 
-    def _cut(self, node: Node, low: Floats, high: Floats, which: Truths) -> Words:
-        """Return the inputs along which pieces are to be halved: where slopes differ most."""
+    def _cut(self, node: CellNode, low: Floats, high: Floats, which: Truths) -> Words:
+        """Return the inputs along which pieces are to be halved: those with the largest slopes."""
         worth = np.zeros(low.shape)
         for k, slope in node.slopes.items():
             wide = slope.high - slope.low
@@ -760,7 +766,7 @@ class Search:
     # parts of cells -------------------------------------------------------------------------------
 
     def _refine(self, column: int, sign: int, one: Open, left: int) -> None:
-        """Halve what matters until nothing does, or so many pieces have been looked at."""
+        """Halve relevant pieces until there are none, or until the limit of pieces."""
         while (every := one.gathered()) is not None and len(every.said):
             count = min(ONCE, left // 2)
             if not count:
@@ -772,9 +778,9 @@ class Search:
             self._look(column, sign, one, halves)
         one.pieces = []
 
-    def _look(self, column: int, sign: int, one: Open, pieces: Pieces) -> None:
-        cells = [Span(pieces.low[:, k], pieces.high[:, k]) for k in range(len(self.axes))]
-        boxes = Boxes({axis.name: cell for axis, cell in zip(self.axes, cells, strict=True)})
+    def _look(self, column: int, sign: int, one: Open, pieces: CellPieces) -> None:
+        cells = [BoxSpan(pieces.low[:, k], pieces.high[:, k]) for k in range(len(self.axes))]
+        boxes = InputBoxes({axis.name: cell for axis, cell in zip(self.axes, cells, strict=True)})
         node = boxes.outputs(self.asked.steps)[column]
         found = self._errors(column, node, boxes.points, cells, pieces.said)
         most, least = found[sign < 0]
@@ -786,23 +792,25 @@ class Search:
         pieces = pieces._replace(most=most, cut=self._cut(node, pieces.low, pieces.high, every))
         one.pieces.append(pieces.chosen(one.matters(most)))
 
-    def _at_corners(self, column: int, sign: int, pieces: Pieces) -> float:
-        """Return the largest error at corners of some pieces: at a jump one side is at a corner."""
+    def _at_corners(self, column: int, sign: int, pieces: CellPieces) -> float:
+        """Return the largest error at corners of some pieces, which attain one side of a jump."""
         found = -math.inf
         for side in itertools.product(*([False, True] if w else [False] for w in self.widths)):
             at = np.where(side, pieces.high, pieces.low).T
-            boxes = Boxes({axis.name: Span(x, x) for axis, x in zip(self.axes, at, strict=True)})
+            boxes = InputBoxes(
+                {axis.name: BoxSpan(x, x) for axis, x in zip(self.axes, at, strict=True)}
+            )
             value = self._in_steps(column, boxes.outputs(self.asked.steps)[column].point)
             error = pieces.said - value.high if sign > 0 else value.low - pieces.said
             found = max(found, float(error.max(initial=-np.inf)))
         return found
 
 
-def _shaped(node: Node, count: int, shape: tuple[int, ...]) -> Node:
-    """Return a step of which every box has a row of its own."""
+def _shaped(node: CellNode, count: int, shape: tuple[int, ...]) -> CellNode:
+    """Return a step with a row for every box."""
 
-    def rows(one: Span) -> Span:
-        return Span(*(np.broadcast_to(end, (count,)).reshape(shape) for end in one))
+    def rows(one: BoxSpan) -> BoxSpan:
+        return BoxSpan(*(np.broadcast_to(end, (count,)).reshape(shape) for end in one))
 
     slopes = {k: rows(one) for k, one in node.slopes.items()}
-    return Node(rows(node.value), rows(node.point), slopes)
+    return CellNode(rows(node.value), rows(node.point), slopes)

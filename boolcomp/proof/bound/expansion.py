@@ -1,7 +1,7 @@
-"""Meanings as polynomials in linear inputs whose coefficients are waves of the angles.
+"""Meanings as polynomials in linear inputs whose coefficients are sums of harmonics of the angles.
 
-A polynomial holds, for every monomial (input, power) and every sum of angles (input, multiple), the
-coefficient c of Re c·exp(2πi·Σ multiple·turns), enclosed.
+For every monomial (input, power) and every sum of angles (input, multiple), a polynomial has an
+enclosure of the coefficient c of Re c·exp(2πi·Σ multiple·turns).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from boolcomp.proof.bound.balls import ONE, PLACES, ZERO, Enclosure, about, exactly, pi
 from boolcomp.proof.bound.meaning import (
+    AddendSum,
     GivenWord,
     LinearPart,
     PowerTable,
     ProductPart,
-    Total,
     TurnSum,
     WaveTable,
 )
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.proof.bound.balls import Store
+    from boolcomp.proof.bound.balls import BallColumns
     from boolcomp.proof.bound.meaning import Explained, Meaning
     from boolcomp.words.graph import Grid
 
@@ -36,24 +36,23 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Meanings as polynomials in linear inputs whose coefficients are waves of the angles.
+# Expansion.
 # --------------------------------------------------------------------------------------------------
 
-
-Powers = tuple[tuple[int, int], ...]  # (meaning of an input, how often), sorted
+Powers = tuple[tuple[int, int], ...]  # (meaning of an input, exponent), sorted
 Coefficient = tuple[Enclosure, Enclosure]  # real and imaginary
-Series = dict[Powers, Coefficient]  # by multiples of turns, the first of them positive
+Series = dict[Powers, Coefficient]  # by multiples of turns, the first of which is positive
 Poly = dict[Powers, Series]
 
 MOST_COEFFICIENTS = 20_000  # coefficients of a product
 
 
 class NotPlainError(Exception):
-    """What is no polynomial of waves, or too large a one."""
+    """A meaning is no polynomial of this kind, or one with too many coefficients."""
 
 
 class Expansion:
-    """All meanings of a graph as polynomials, each made when it is asked for."""
+    """All meanings of a graph as polynomials, each computed at its first use."""
 
     def __init__(self, explained: Explained) -> None:
         self.meanings = explained.meanings
@@ -76,7 +75,7 @@ class Expansion:
             return {(): series}
         if isinstance(meaning, PowerTable):
             return self._powers(meaning)
-        if isinstance(meaning, Total) and not meaning.turning:
+        if isinstance(meaning, AddendSum) and not meaning.turning:
             total: Poly = {(): {(): (exactly(meaning.constant), ZERO)}}
             for addend in meaning.addends:
                 add(total, self.addend(addend))
@@ -91,14 +90,14 @@ class Expansion:
         return total
 
     def addend(self, addend: LinearPart | ProductPart) -> Poly:
-        """Return an addend of a sum."""
+        """Return the polynomial of an addend."""
         factor = Fraction(addend.factor)
         if isinstance(addend, LinearPart):
             return scaled(self.of(addend.meaning), factor)
         return scaled(product(self.of(addend.a), self.of(addend.b)), factor)
 
     def turns(self, place: int) -> dict[int, int]:
-        """Return how often an angle holds every input."""
+        """Return the multiple of every input in an angle."""
         meaning = self.meanings[place]
         if isinstance(meaning, GivenWord) and meaning.angle:
             return {place: 1}
@@ -116,7 +115,7 @@ def _multiplied(turns: Mapping[int, int], k: int) -> Powers:
 
 
 def _put(series: Series, angle: Powers, c: Coefficient) -> None:
-    """Add a wave under its own name: that of its conjugate where the first multiple is negative."""
+    """Add a harmonic under its normal name: the first multiple is positive."""
     if angle and angle[0][1] < 0:
         angle, c = tuple((name, -k) for name, k in angle), (c[0], -c[1])
     if not angle:
@@ -135,7 +134,6 @@ def add(total: Poly, part: Poly) -> None:
 
 
 def scaled(poly: Poly, factor: Fraction) -> Poly:
-    """Return a multiple of a polynomial."""
     return {
         monomial: {angle: (a.times(factor), b.times(factor)) for angle, (a, b) in series.items()}
         for monomial, series in poly.items()
@@ -143,7 +141,7 @@ def scaled(poly: Poly, factor: Fraction) -> Poly:
 
 
 def product(one: Poly, two: Poly) -> Poly:
-    """Return a product: that of two waves is half their sum's and half their difference's."""
+    """Multiply polynomials; a product of harmonics is half the sum of two harmonics."""
     if _size(one) * _size(two) > MOST_COEFFICIENTS:
         raise NotPlainError
     total: Poly = {}
@@ -181,7 +179,7 @@ def _size(poly: Poly) -> int:
 
 
 def amplitude(series: Series) -> Enclosure:
-    """Return a number that no value of a series exceeds, either way."""
+    """Bound the absolute value of a series."""
     total = ZERO
     for a, b in series.values():
         total = total + about(a) + about(b)
@@ -189,7 +187,7 @@ def amplitude(series: Series) -> Enclosure:
 
 
 def amplitude_of(poly: Poly, reach: Mapping[int, Enclosure]) -> Enclosure:
-    """Return what no value of a polynomial exceeds."""
+    """Bound the absolute value of a polynomial."""
     total = ZERO
     for monomial, series in poly.items():
         size = amplitude(series)
@@ -201,7 +199,7 @@ def amplitude_of(poly: Poly, reach: Mapping[int, Enclosure]) -> Enclosure:
 
 
 def steepness(poly: Poly, name: int, reach: Mapping[int, Enclosure], times: int) -> Enclosure:
-    """Return what no derivative of this order by an input exceeds; `reach` is where inputs are."""
+    """Bound a derivative of this order by an input, for inputs within `reach`."""
     total = ZERO
     for monomial, series in poly.items():
         for angle, (a, b) in series.items():
@@ -222,13 +220,12 @@ def steepness(poly: Poly, name: int, reach: Mapping[int, Enclosure], times: int)
 
 
 # --------------------------------------------------------------------------------------------------
-# Numbers in the unit of a slot: whole ones of so many bits; ends are rounded outward.
+# Integers of limited length in the unit of a slot; ends are rounded outward.
 # --------------------------------------------------------------------------------------------------
 
-
-TOP = 29  # bits of what a slot holds at most
+TOP = 29  # of the largest number of a slot
 MANTISSA = 30  # bits of a factor
-FAR = 1 << 61  # no slot is ever so large
+FAR = 1 << 61  # larger than any number of a slot
 
 
 def outward(value: Enclosure, scale: int) -> tuple[int, int]:
@@ -240,13 +237,12 @@ def outward(value: Enclosure, scale: int) -> tuple[int, int]:
 
 
 def rounded_down(values: Whole, scale: int) -> Whole:
-    """Return numbers of enclosures in units of 2^-scale, no larger than they are."""
+    """Convert numbers of enclosures to units of 2^-scale, rounded down."""
     shift = PLACES - scale
     return np.asarray(values >> shift if shift >= 0 else values << -shift)
 
 
 def rounded_up(values: Whole, scale: int) -> Whole:
-    """Return the same, no smaller than they are."""
     return -rounded_down(-values, scale)
 
 
@@ -258,17 +254,15 @@ def ends_of(found: Sequence[Enclosure], scale: int) -> tuple[Whole, Whole]:
 
 
 def scale_of(size: Fraction) -> int:
-    """Return the scale of a slot that holds numbers up to a size."""
     return TOP - log2_up(size) if size else TOP
 
 
 def scale_for(units: int) -> int:
-    """Return the scale of a slot that holds numbers up to a size in units of enclosures."""
     return scale_of(Fraction(max(1, units), ONE))
 
 
 def log2_up(value: Fraction) -> int:
-    """Return the least k for which 2^k is no less."""
+    """Return the least k with 2^k ≥ value."""
     k = value.numerator.bit_length() - value.denominator.bit_length() - 1
     while Fraction(2) ** k < value:
         k += 1
@@ -276,7 +270,7 @@ def log2_up(value: Fraction) -> int:
 
 
 def power_of(value: Fraction) -> int:
-    """Return k of 2^k."""
+    """Return k, given 2^k."""
     k = log2_up(value)
     if Fraction(2) ** k != value:
         raise NotPlainError
@@ -291,7 +285,7 @@ def unit_of(power: int) -> int:
 
 
 def mantissa(value: Fraction) -> tuple[int, int, int]:
-    """Return m, n and k for which a number lies between m·2^-k and n·2^-k."""
+    """Return m, n and k such that a number lies between m·2^-k and n·2^-k."""
     if not value:
         return 0, 0, 0
     shift = MANTISSA - log2_up(abs(value))
@@ -301,20 +295,19 @@ def mantissa(value: Fraction) -> tuple[int, int, int]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Products of two words that are discarded: what they count, as far as one of the words says.
+# Discarded partial products, given one of both words.
 # --------------------------------------------------------------------------------------------------
 
-
-MOST_LISTED_BITS = 20  # bits of two words of which all products are looked at
+MOST_LISTED_BITS = 20  # limit on the bits of two words whose products are enumerated
 
 
 def discarded(
-    store: Store, grid: Grid, own: Fraction, scale: int, *, of_b: bool
+    store: BallColumns, grid: Grid, own: Fraction, scale: int, *, of_b: bool
 ) -> tuple[int, int] | None:
-    """Return where what is discarded begins in a store, by the low bits of one word.
+    """Tabulate discarded partial products by the low bits of one word; return the start.
 
-    With it how many these bits are. A step of the heap counts `own`. None where nothing is lost, or
-    too much is to be looked at.
+    The number of these bits is returned, too. `own` is the step of the heap. None means that
+    nothing is discarded, or that the enumeration would take too long.
     """
     below = -grid.column
     if below <= 0:
@@ -332,9 +325,9 @@ def discarded(
 
 @lru_cache(maxsize=8)
 def _sums(a: int, b: int, below: int) -> tuple[tuple[Whole, Whole], tuple[Whole, Whole]]:
-    """Return the least and the largest sum of products i·j, i + j < below, of digits ±1 · 2^k.
+    """Return limits of sums of products i·j, i + j < below, of digits ±1 · 2^k.
 
-    By the low bits of the first word, and by those of the second.
+    They are given by the low bits of the first word, and by those of the second.
     """
     one, two = np.arange(1 << a, dtype=np.int64), np.arange(1 << b, dtype=np.int64)
     total = np.zeros((1 << a, 1 << b), np.int64)

@@ -1,12 +1,11 @@
-"""Bounds of all grades: each is met with those before it, so that none is looser.
+"""Proved bounds of a word graph, of a grade that is requested or that follows from the work.
 
-With little effort one may be a hundredth looser: tables are then left out where cells say enough.
-
-plain: node by node. tables: every addend of an output's sum by itself, over the words that it
-reads. tight: outputs of two angles at most at all cells of these; all others, and those of which
-a group is too large, by branch and bound over boxes of inputs. What was asked for as steps and has
-few cells is looked at cell by cell, and nothing else is needed, nor of use: that bound is of the
-function that was asked for, and all others are of what the sketch makes of it.
+The grades of bounds are these. Plain bounds go node by node. With tables, each addend of an
+output's sum is bounded separately over all words that it reads. Tight bounds examine all cells of
+the angles of an output with at most two angles. Other outputs, and those with too large groups, are
+bounded by branch and bound over boxes of inputs. Functions given as steps with few cells are
+bounded cell by cell against the specified function itself. Every output also has the checker's
+plain bound, which examines words of tables value by value; the tighter end of both is used.
 """
 
 from __future__ import annotations
@@ -15,7 +14,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.base.workers import ALONE, Shared
+from boolcomp.base.errors import DataError
+from boolcomp.base.workers import ALONE, SharedValue
+from boolcomp.checker import graph, problem
+from boolcomp.checker.folder import NotCoveredError
+from boolcomp.checker.plain import PlainBound
+from boolcomp.checker.spans import IntegerSpan
+from boolcomp.proof.bound import meaning as meanings
 from boolcomp.proof.bound.balls import ONE, ZERO, between
 from boolcomp.proof.bound.boxes import box_bound, table_bound
 from boolcomp.proof.bound.cells import cell_bounds, cells_of, most_cells
@@ -23,45 +28,130 @@ from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.meaning import (
     BOXES,
     EFFORT,
+    AddendSum,
     Bound,
     Bounds,
     Causes,
     GivenWord,
     LinearPart,
-    Total,
     TurnSum,
     rounded_up,
 )
-from boolcomp.proof.bound.plain import Forward, plain_bounds
-from boolcomp.proof.bound.tight import Output
+from boolcomp.proof.bound.plain import Forward, beyond_ends, plain_bounds
+from boolcomp.proof.bound.tight import TightOutput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from boolcomp.base.workers import Workers
+    from boolcomp.proof.bound.balls import Enclosure
     from boolcomp.proof.bound.meaning import Explained, Grade, Meaning
 
     Ends = tuple[Fraction, Fraction]
 
 
 # --------------------------------------------------------------------------------------------------
-# The grade of bounds where none is asked for: tight if that takes little work, else plain.
-#
-# Work is counted before any is done, so that a graph has the same bound on any machine: the steps
-# of all boxes that branch and bound may look at, or the cells of all inputs where the graph is
-# looked at cell by cell. Cells of angles are limited by the same effort.
+# The checker's plain bound, which is tighter than the compiler's for most outputs.
 # --------------------------------------------------------------------------------------------------
 
 
+def met_with_checker(explained: Explained, bounds: Bounds) -> Bounds:
+    """Intersect the compiler's bounds with the checker's plain bounds.
+
+    Both hold unless a heap overflows; a heap that either proves to fit is no longer a condition.
+    Bounds of a graph that the checker does not cover are returned unchanged. A `DataError` reports
+    two bounds of an output without intersection, one of which must be wrong.
+    """
+    if all(one.of_specification for one in bounds.outputs):
+        return bounds  # the checker's bounds are those of the sketch
+    try:
+        plain = PlainBound(claim_of(explained))
+        ends = [plain.error(one, k).ends for k, one in enumerate(plain.claim.outputs)]
+    except (DataError, NotCoveredError):
+        return bounds
+    pairs = zip(bounds.outputs, ends, strict=True)
+    own = [replace(one, low=low, high=high) for one, (low, high) in pairs]
+    theirs = beyond_ends(explained, replace(bounds, outputs=tuple(own)))
+    both = zip(bounds.outputs, theirs.outputs, strict=True)
+    outputs = tuple(
+        replace(one, low=max(one.low, two.low), high=min(one.high, two.high)) for one, two in both
+    )
+    if empty := [one.name for one in outputs if one.low > one.high]:
+        raise DataError(f"two bounds of {empty[0]} exclude each other")
+    unproved = tuple(k for k in bounds.unproved if k in plain.overflow)
+    return replace(bounds, outputs=outputs, unproved=unproved)
+
+
+def claim_of(explained: Explained) -> graph.Claim:
+    """Convert an explained graph to a claim of the checker."""
+    outputs = tuple(
+        graph.OutputSteps(
+            one.name, one.meaning, Fraction(one.step), one.shift,
+            None if one.rest is None else {name: _span(x) for name, x in one.rest},
+        )
+        for one in explained.results
+    )  # fmt: skip
+    inputs = {
+        one.name: graph.InputCells(_span(one.allowed), one.cells, one.part, one.wraps, one.exact)
+        for one in explained.meanings
+        if isinstance(one, meanings.GivenWord)
+    }
+    functions = tuple(map(_function, explained.meanings))
+    places = tuple(map(_place, explained.meanings))
+    return graph.Claim(explained.graph, functions, places, inputs, outputs)
+
+
+def _span(x: Enclosure) -> IntegerSpan:
+    return IntegerSpan(x.low, x.high)
+
+
+def _function(one: meanings.Meaning) -> problem.Node:
+    if isinstance(one, meanings.GivenWord):
+        return problem.ClaimedInput(one.name, one.angle)
+    if isinstance(one, meanings.TurnSum):
+        return problem.Turns(tuple((multiple, item) for item, multiple in one.items))
+    if isinstance(one, meanings.WaveTable):
+        return problem.ClaimedWaves(one.source, one.parts)
+    if isinstance(one, meanings.PowerTable):
+        return problem.ClaimedPowers(one.source, one.coefficients)
+    if isinstance(one, meanings.CurveTable):
+        steps = tuple(
+            problem.CurveStep("x" if x.kind == "input" else x.kind, x.operands, x.value)
+            for x in one.function.nodes[: one.function.outputs[0].node + 1]
+        )
+        ends = one.unit, one.middle, one.factor, one.low, one.high, one.angle
+        return problem.ClaimedCurve(one.source, *ends, steps)
+    addends = tuple(
+        (x.factor, (x.meaning,) if isinstance(x, meanings.LinearPart) else (x.a, x.b))
+        for x in one.addends
+    )
+    return problem.ClaimedTotal(one.constant, addends, one.turning)
+
+
+def _place(one: meanings.Meaning) -> graph.ClaimedWords:
+    if isinstance(one, meanings.AddendSum):
+        return graph.ClaimedWords(() if one.word is None else (one.word,), None, one.owners)
+    if isinstance(one, meanings.GivenWord | meanings.TurnSum):
+        return graph.ClaimedWords(() if one.word is None else (one.word,))
+    return graph.ClaimedWords(one.pieces.words, one.pieces.product)
+
+
+# --------------------------------------------------------------------------------------------------
+# The default grade of bounds: tight if that takes little work, else plain.
+#
+# Work is counted in advance, so that a graph has the same bound on any machine. The count is that
+# of steps over all boxes that branch and bound may visit, or of cells if the graph is enumerated.
+# The same effort limits cells of angles.
+# --------------------------------------------------------------------------------------------------
+
 USUAL = 20  # effort: millions of cells and states, thousands of boxes
-MOST = 10_000_000  # steps of all boxes: with all else about 5 s of processor time
+MOST = 10_000_000  # steps over all boxes, about 5 s of processor time
 
 
 def usual_grade(explained: Explained) -> Grade:
-    """Return the grade of bounds where none is asked for.
+    """Return the default grade of a graph's bounds.
 
-    It follows from the graph alone: how many cells it has where all are looked at, else the steps
-    of the boxes that tight bounds of all outputs may take.
+    It depends only on the number of cells, or else on the steps over boxes of all outputs.
     """
     if _has_few_cells(explained):
         return "tight"
@@ -70,7 +160,7 @@ def usual_grade(explained: Explained) -> Grade:
 
 
 def counted_work(explained: Explained, effort: int) -> tuple[int, int]:
-    """Return how many cells tight bounds look at, or at most how many steps of boxes."""
+    """Return the number of cells that tight bounds visit, or a limit on their steps over boxes."""
     if _has_few_cells(explained, effort):
         return cells_of(explained), 0
     steps = sum(_steps(explained, one.meaning) for one in explained.results)
@@ -85,7 +175,7 @@ def _has_few_cells(explained: Explained, effort: int = USUAL) -> bool:
 
 
 def _steps(explained: Explained, place: int) -> int:
-    """Return how many meanings and addends are looked at for each box of an output."""
+    """Return the number of meanings and addends evaluated in each box of an output."""
     waiting, seen, steps = [place], set[int](), 0
     while waiting:
         k = waiting.pop()
@@ -100,10 +190,10 @@ def _steps(explained: Explained, place: int) -> int:
 
 
 def _read(meaning: Meaning) -> Iterator[int]:
-    """Yield the meanings that a meaning is made of."""
+    """Yield the operands of a meaning."""
     if isinstance(meaning, TurnSum):
         yield from (item for item, _ in meaning.items)
-    elif isinstance(meaning, Total):
+    elif isinstance(meaning, AddendSum):
         for addend in meaning.addends:
             if isinstance(addend, LinearPart):
                 yield addend.meaning
@@ -114,46 +204,44 @@ def _read(meaning: Meaning) -> Iterator[int]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Bounds of all grades: each is met with those before it, so that none is looser.
+# Bounds of all grades; each is intersected with those of lower grades, so that none is looser.
 # --------------------------------------------------------------------------------------------------
 
-
-WORTH = 100  # of effort: less takes less time than to start a process
-LESS = 10  # of what boxes are worth where all cells have been looked at already
-NEARLY = 100  # part of a bound: a smaller remainder is left as it is, with little effort
+WORTH = 100  # effort below which a process takes longer to start than the work
+LESS = 10  # divisor of the effort for boxes if all cells have been enumerated
+NEARLY = 100  # with little effort, boxes are skipped if the remainder is below this part of a bound
 
 
 def graded_bounds(
     explained: Explained, grade: Grade, effort: int = EFFORT, workers: Workers = ALONE
 ) -> Bounds:
-    """Return the bounds of all outputs of a graph, of a grade.
-
-    The same effort gives the same bounds anywhere, whoever looks for them.
-    """
+    """Return the bounds of all outputs of a graph; equal effort gives equal bounds anywhere."""
     if grade == "tight" and (whole := _by_cells(explained, effort)) is not None:
         return whole
     plain = plain_bounds(explained)
     if grade == "plain":
         return plain
     found = list(plain.outputs)
-    given = Shared(explained)
-    asked = [(given, column, one, grade, effort) for column, one in enumerate(found)]
+    given = SharedValue(explained)
+    tasks = [(given, column, one, grade, effort) for column, one in enumerate(found)]
     chosen = workers if grade == "tight" and effort >= WORTH else ALONE
-    for column, one in chosen.completed(output_bound, asked):
+    for column, one in chosen.completed(output_bound, tasks):
         found[column] = one
     return replace(plain, outputs=tuple(found))
 
 
 def _by_cells(explained: Explained, effort: int) -> Bounds | None:
-    """Return the bounds over all cells, if those are few; no heap need fit for them."""
+    """Return bounds over all cells if there are few; they do not require that heaps fit."""
     try:
-        looked = cell_bounds(explained, effort)
+        cells = cell_bounds(explained, effort)
     except NotPlainError:
         return None
     found = []
-    for one, (low, high) in zip(explained.results, looked.ends, strict=True):
+    for one, (low, high) in zip(explained.results, cells.ends, strict=True):
         causes = Causes(between(low, high), ZERO, ZERO, ZERO)
-        found.append(Bound(one.name, one.unit, one.step, low, high, causes, "tight", of_asked=True))
+        found.append(
+            Bound(one.name, one.unit, one.step, low, high, causes, "tight", of_specification=True)
+        )
     return Bounds(tuple(found))
 
 
@@ -176,7 +264,7 @@ def output_bound(
 
 
 def _met(bound: Bound, ends: Ends | None, grade: Grade) -> Bound:
-    """Return a bound that is no looser than one nor than another, if there is another."""
+    """Intersect a bound with limits of a grade, if there are any."""
     if ends is None:
         return bound
     low, high = max(bound.low, ends[0]), min(bound.high, ends[1])
@@ -184,9 +272,9 @@ def _met(bound: Bound, ends: Ends | None, grade: Grade) -> Bound:
 
 
 def _enumerated(forward: Forward, column: int, effort: int) -> tuple[Ends | None, float, bool]:
-    """Return the bound over all cells of two angles; what bends; whether no group was too large."""
+    """Return the bound over cells of two angles, its remainder, and whether it has all groups."""
     try:
-        output = Output(forward, column, effort * 1_000_000)
+        output = TightOutput(forward, column, effort * 1_000_000)
         ends = output.ends()
     except NotPlainError:
         return None, 0.0, False

@@ -1,8 +1,8 @@
-"""Groups of addends that share linear inputs: once the angles are known each errs by itself.
+"""Groups of addends that share linear inputs, which are independent given the angles.
 
-A group sees the angles through the words that it reads (`Frontier`) and through one exact function
-of them, a: what it stands for is a·P(x) with a polynomial P of its inputs. For given words its
-largest error is convex in a, so a table on a grid bounds it between the grid's points.
+A group depends on the angles through the words that it reads (`Frontier`) and through one exact
+function a of them. Its exact value is a·P(x) with a polynomial P of its inputs. Given the words,
+its largest error is convex in a, so a table on a grid bounds it between the points of the grid.
 """
 
 from __future__ import annotations
@@ -35,7 +35,14 @@ from boolcomp.proof.bound.expansion import (
     amplitude_of,
     scaled,
 )
-from boolcomp.proof.bound.meaning import GivenWord, Line, LinearPart, Total, TurnSum, given_line
+from boolcomp.proof.bound.meaning import (
+    AddendSum,
+    GivenWord,
+    LinearPart,
+    TurnSum,
+    WordLine,
+    given_line,
+)
 from boolcomp.proof.bound.plain import addend_error, pieces_of
 from boolcomp.proof.bound.tables import cells_reached
 from boolcomp.words.graph import Bits, Heap, InputWord, PartialProducts, part_reads, reads
@@ -56,10 +63,11 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# An output's heap as addends that stand for themselves: sums within sums are taken apart.
+# The heap of an output as independent addends, with inner sums split.
 #
-# What an addend puts into the heap is a whole number of its words alone (`Atom`); what it stands
-# for is a polynomial. Addends that share no linear input are independent once the angles are known.
+# The contribution of an addend to the heap is an integer that depends on its words alone (`Atom`);
+# its exact value is a polynomial. Addends that share no linear input are independent given the
+# angles.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -71,7 +79,7 @@ class Atom:
     weight: Fraction
 
     def value(self, nodes: Sequence[Node], words: Sequence[Words]) -> Words:
-        """Return what it puts into its own heap."""
+        """Return the contribution to its own heap."""
         total = np.zeros(1, np.int64)
         if isinstance(self.part, Bits):
             row, word = self.part.layout(nodes), words[self.part.node]
@@ -86,16 +94,15 @@ class Atom:
         return total
 
     def most(self, nodes: Sequence[Node]) -> int:
-        """Return what it puts there at most."""
         return self.part.layout(nodes).weight
 
 
 @dataclass(frozen=True, slots=True)
 class FlatAddend:
-    """An addend: what it puts into the output's heap, what it stands for, on what it depends.
+    """An addend: its contribution to the output's heap, its exact value, and its dependencies.
 
-    `coarse` is what both differ by at most, where the heap's bits count as digits ±½. One that is a
-    product says of which meanings, and how often it is added.
+    `coarse` bounds their difference, where the bits of the heap count as digits ±½. An addend that
+    is a product has its two meanings and their factor.
     """
 
     atoms: tuple[Atom, ...]
@@ -108,7 +115,7 @@ class FlatAddend:
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """An output as addends; in steps; what else is in its heap: constants, and lost bits."""
+    """An output as addends, in steps, and the constants and lost bits of its heap."""
 
     addends: tuple[FlatAddend, ...]
     constant: Fraction
@@ -117,7 +124,7 @@ class Flat:
 
 
 class Flattener:
-    """Takes the sums of a graph apart."""
+    """Splits the sums of a graph into addends."""
 
     def __init__(self, forward: Forward) -> None:
         self.forward, self.graph = forward, forward.graph
@@ -134,7 +141,7 @@ class Flattener:
                 continue
             if isinstance(meaning, TurnSum):
                 read: Iterable[int] = (item for item, _ in meaning.items)
-            elif isinstance(meaning, Total):
+            elif isinstance(meaning, AddendSum):
                 read = (k for addend in meaning.addends for k in read_by(addend))
             else:
                 read = (meaning.source,)
@@ -142,13 +149,12 @@ class Flattener:
         return found
 
     def linear(self, place: int) -> frozenset[int]:
-        """Return the linear inputs that a meaning depends on."""
         return self._linear[place]
 
     def flat(self, place: int, weight: Fraction) -> Flat:
-        """Return a sum, of which a step of the heap counts `weight` steps of the output."""
+        """Return a sum as addends; a step of its heap counts `weight` steps of the output."""
         total = self.meanings[place]
-        if not isinstance(total, Total) or total.word is None:
+        if not isinstance(total, AddendSum) or total.word is None:
             raise TypeError(f"meaning {place} is no sum that is there")
         heap = self.graph.nodes[total.word]
         if not isinstance(heap, Heap):
@@ -179,11 +185,11 @@ class Flattener:
         return Flat(tuple(addends), constant, stands, lost)
 
     def _inner(self, addend: LinearPart | ProductPart, parts: Sequence[HeapPart]) -> int | None:
-        """Return the sum that an addend is, where it is worth to be taken apart."""
+        """Return the sum that an addend reads, if splitting it is worthwhile."""
         if not isinstance(addend, LinearPart) or not parts:
             return None
         meaning = self.meanings[addend.meaning]
-        if not isinstance(meaning, Total) or meaning.turning or meaning.word is None:
+        if not isinstance(meaning, AddendSum) or meaning.turning or meaning.word is None:
             return None
         sets = [
             frozenset[int]().union(*(self._linear[n] for n in read_by(one)))
@@ -195,7 +201,7 @@ class Flattener:
         self, inner: int, addend: LinearPart | ProductPart, parts: Sequence[Bits],
         weight: Fraction, factor: Fraction,
     ) -> Flat:  # fmt: skip
-        """Return a sum within a sum; the bits of it that are dropped may be any."""
+        """Return the addends of a sum within a sum; its dropped bits are unknown."""
         signs = [-1 if part.negative else 1 for part in parts]
         shifts = [Fraction(2) ** (part.column - part.drop) for part in parts]
         size = weight * sum(x * y for x, y in zip(signs, shifts, strict=True))
@@ -225,12 +231,12 @@ class Flattener:
 
     def _word(self, place: int) -> int:
         meaning = self.meanings[place]
-        if not isinstance(meaning, Total) or meaning.word is None:
+        if not isinstance(meaning, AddendSum) or meaning.word is None:
             raise TypeError(f"meaning {place} is no sum that is there")
         return meaning.word
 
     def _beside(self, one: FlatAddend, ratio: Fraction) -> Enclosure:
-        """Return how much more an addend is than a multiple of it."""
+        """Enclose an addend minus a multiple of it."""
         if ratio == 1:
             return ZERO
         names = {name for monomial in one.poly for name, _ in monomial}
@@ -238,18 +244,17 @@ class Flattener:
         return size.times(1 - ratio)
 
     def reach(self, place: int) -> Enclosure:
-        """Return where an input is, ends of cells included."""
-        known = self.forward.known[place]
+        """Return the range of an input, including the ends of its cells."""
+        known = self.forward.enclosures[place]
         return (known.exact - known.inputs).join(known.exact)
 
 
 def read_by(addend: LinearPart | ProductPart) -> tuple[int, ...]:
-    """Return the meanings that an addend reads."""
     return (addend.meaning,) if isinstance(addend, LinearPart) else (addend.a, addend.b)
 
 
 def components(sets: Sequence[frozenset[int]]) -> list[tuple[frozenset[int], list[int]]]:
-    """Return sets that share something together, and which they are; empty ones are one."""
+    """Return the connected components of sets that share elements; empty sets form one."""
     found: list[tuple[frozenset[int], list[int]]] = []
     for place, own in enumerate(sets):
         same = [one for one in found if one[0] & own or (not own and not one[0])]
@@ -260,7 +265,7 @@ def components(sets: Sequence[frozenset[int]]) -> list[tuple[frozenset[int], lis
 
 
 def needed(graph: WordGraph, parts: Iterable[HeapPart]) -> list[int]:
-    """Return the nodes that parts need, in their order."""
+    """Return the nodes that parts depend on, in order."""
     waiting, found = [k for part in parts for k in part_reads(part)], set[int]()
     while waiting:
         k = waiting.pop()
@@ -271,10 +276,10 @@ def needed(graph: WordGraph, parts: Iterable[HeapPart]) -> list[int]:
     return sorted(found)
 
 
-def said_by(
+def contribution_of(
     graph: WordGraph, addends: Iterable[FlatAddend], values: Sequence[Words], scale: int
 ) -> Words:
-    """Return what addends put into the heap, for words of what they read, in units of 2^-scale."""
+    """Return the contribution of addends to the heap, given words, in units of 2^-scale."""
     total = np.zeros(1, np.int64)
     for addend in addends:
         for atom in addend.atoms:
@@ -286,19 +291,18 @@ def said_by(
 
 
 # --------------------------------------------------------------------------------------------------
-# Groups of addends that share linear inputs: once the angles are known each errs by itself.
+# Groups.
 # --------------------------------------------------------------------------------------------------
 
-
-SAME = Fraction(1, 1 << 30)  # steps: what a part that follows no common function may make
+SAME = Fraction(1, 1 << 30)  # steps: limit on a part that is no multiple of the common function
 LARGEST_DENOMINATOR = 1000  # denominator of a ratio between coefficients
 POINTS = 17  # of a grid
-MOST_TUPLES = 1 << 22  # of words on a frontier, there or not
+MOST_TUPLES = 1 << 22  # of words on a frontier, whether they occur or not
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
-    """a·P: the waves of a, the monomials of P with whole factors, of twice the inputs."""
+class ExactProduct:
+    """a·P: the harmonics of a, and the monomials of P in twice the inputs, with integer factors."""
 
     series: Series
     factors: tuple[tuple[Powers, int], ...]
@@ -306,7 +310,7 @@ class Exact:
     slack: Enclosure
 
     def values(self, doubled: Mapping[int, tuple[Words, Words]]) -> tuple[Words, Words]:
-        """Return the least and the largest P at corners of cells, given twice both their ends."""
+        """Return the least and the largest P at corners of cells, given twice both ends."""
         names = sorted(doubled)
         least = most = None
         for corner in range(1 << len(names)):
@@ -325,8 +329,8 @@ class Exact:
         return least, most
 
 
-def exact_of(poly: Poly, reach: Mapping[int, Enclosure]) -> Exact:
-    """Return a group's polynomial as a·P; where it is none a `NotPlainError`."""
+def exact_of(poly: Poly, reach: Mapping[int, Enclosure]) -> ExactProduct:
+    """Factor a group's polynomial as a·P; a NotPlainError if that is impossible."""
     sizes = {monomial: _size(monomial, series, reach) for monomial, series in poly.items()}
     slack, tiny = ZERO, SAME.numerator * (1 << 80) // SAME.denominator
     kept = []
@@ -336,7 +340,7 @@ def exact_of(poly: Poly, reach: Mapping[int, Enclosure]) -> Exact:
         else:
             kept.append(monomial)
     if not kept:
-        return Exact({}, (), Fraction(1), slack)
+        return ExactProduct({}, (), Fraction(1), slack)
     series = poly[kept[0]]
     degree = max(sum(often for _, often in monomial) for monomial in kept)
     ratios = {}
@@ -349,7 +353,7 @@ def exact_of(poly: Poly, reach: Mapping[int, Enclosure]) -> Exact:
         ratios[monomial] = ratio * 2 ** (degree - sum(often for _, often in monomial))
     common = math.lcm(*(ratio.denominator for ratio in ratios.values()))
     factors = tuple((monomial, int(ratio * common)) for monomial, ratio in ratios.items())
-    return Exact(series, factors, Fraction(1, common << degree), slack)
+    return ExactProduct(series, factors, Fraction(1, common << degree), slack)
 
 
 def _size(monomial: Powers, series: Series, reach: Mapping[int, Enclosure]) -> Enclosure:
@@ -382,7 +386,7 @@ def _less(two: Series, one: Series, ratio: Fraction) -> Series:
 
 
 class Frontier:
-    """The words of angles that atoms read, side by side as one number; low bits unread are 0."""
+    """The angle words that atoms read, packed into one number; unread low bits are 0."""
 
     def __init__(self, graph: WordGraph, atoms: Sequence[Atom], turning: Sequence[bool]) -> None:
         self.graph, self.atoms = graph, atoms
@@ -409,11 +413,10 @@ class Frontier:
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
         return 1 << sum(self.bits)
 
     def packed(self, values: Sequence[Words]) -> Words:
-        """Return the number of words at many angles."""
+        """Return the packed numbers of words at many angles."""
         total = np.zeros(1, np.int64)
         for k, drop, bits in zip(self.words, self.drops, self.bits, strict=True):
             total = total << bits | values[k] >> drop
@@ -429,9 +432,9 @@ class Frontier:
 
 
 def _read_by_part(part: Bits | PartialProducts, graph: WordGraph) -> list[tuple[int, int]]:
-    """Return the words that a part reads, and how many of their lowest bits it does not.
+    """Return the words that a part reads, and the number of their unread lowest bits.
 
-    Of words that are multiplied these are those, too, of which all products are discarded.
+    The words of a product include those of which all partial products are discarded.
     """
     if isinstance(part, Bits):
         return [(part.node, part.drop)]
@@ -450,15 +453,15 @@ def _sources(node: object) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """A group: its atoms, what it stands for, its linear inputs' words and twice their cells' ends.
+class HeapGroup:
+    """A group: its atoms, exact value, words of linear inputs, and twice the ends of their cells.
 
-    `inputs` are the words of its inputs at all states of the group, by the nodes that they are, and
-    `words` the same by the inputs' meanings, also of those that nothing reads.
+    `inputs` has the words of its inputs at all states of the group by node. `words` has the same by
+    meaning, and includes inputs that are not read.
     """
 
     addends: tuple[FlatAddend, ...]
-    exact: Exact
+    exact: ExactProduct
     frontier: Frontier
     inputs: dict[int, Words]
     words: dict[int, Words]
@@ -466,7 +469,7 @@ class Group:
     most: Words
 
     def said(self, number: int, scale: int) -> Words:
-        """Return what atoms put into the heap at all states, for one number of the frontier."""
+        """Return the contribution of atoms at all states, for a number of the frontier."""
         graph, states = self.frontier.graph, len(self.least)
         values = [np.zeros(0, np.int64)] * len(graph.nodes)
         values[0] = np.zeros(states, np.int64)
@@ -484,7 +487,7 @@ class Group:
 
 
 class Grouping:
-    """Makes groups: what addends put into a heap and stand for at all states of their inputs."""
+    """Makes groups with the contribution and the exact value at all states of their inputs."""
 
     def __init__(self, forward: Forward, reach: Mapping[int, Enclosure], effort: int) -> None:
         self.forward, self.graph, self.reach, self.effort = forward, forward.graph, reach, effort
@@ -492,8 +495,8 @@ class Grouping:
 
     def group(
         self, addends: Sequence[FlatAddend], poly: Poly, turning: Sequence[bool] | None = None
-    ) -> Group:
-        """Return addends that stand for a polynomial; `turning` nodes are words they are given."""
+    ) -> HeapGroup:
+        """Make a group of addends with a polynomial; `turning` nodes are words given to it."""
         names = frozenset[int]().union(*(one.linear for one in addends))
         exact = exact_of(poly, self.reach)
         atoms = [atom for one in addends for atom in one.atoms]
@@ -514,12 +517,12 @@ class Grouping:
         if read - set(inputs):
             raise NotPlainError
         least, most = exact.values(doubled)
-        return Group(tuple(addends), exact, frontier, inputs, words, least, most)
+        return HeapGroup(tuple(addends), exact, frontier, inputs, words, least, most)
 
-    def cells(self, place: int) -> tuple[Line, Words]:
-        """Return what a linear input's words stand for, and those that there are.
+    def cells(self, place: int) -> tuple[WordLine, Words]:
+        """Return the values and the possible words of a linear input.
 
-        One that nothing reads has cells of its own: they are as if its word were there.
+        An input that is not read has the cells that its word would have.
         """
         given = self.forward.explained.meanings[place]
         if not isinstance(given, GivenWord) or given.angle:
@@ -527,12 +530,12 @@ class Grouping:
         if given.word is not None:
             line = given_line(self.graph, given)
         else:
-            line = Line(Fraction(1 - given.cells, 2), Fraction(1), given.cells)
+            line = WordLine(Fraction(1 - given.cells, 2), Fraction(1), given.cells)
         first, last = cells_reached(line, given)
         return line, np.arange(first, last + 1, dtype=np.int64)
 
 
-def doubled_ends(line: Line, words: Words) -> tuple[Words, Words]:
+def doubled_ends(line: WordLine, words: Words) -> tuple[Words, Words]:
     """Return twice the ends of cells, which are whole numbers."""
     start, step = 2 * line.start - line.step, 2 * line.step
     if start.denominator != 1 or step.denominator != 1:
@@ -557,11 +560,10 @@ def _turning_nodes(forward: Forward) -> list[bool]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled loops of tight bounds; all numbers are whole, in a fixed part of a step.
+# Compiled loops, in integers that count a fixed part of a step.
 # --------------------------------------------------------------------------------------------------
 
-
-PARTS = 10  # bits of a place between two points of a grid
+PARTS = 10  # bits of a fraction between two points of a grid
 
 
 @njit(cache=True)
@@ -583,7 +585,7 @@ def envelope(  # noqa: PLR0917 (a compiled loop takes columns, not values)
 def hulls(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     said: Whole, least: Whole, most: Whole, base: int, grid: Whole, high: Whole, low: Whole,
 ) -> None:  # fmt: skip
-    """Find the largest and the least of said - (base + grid)·m, m of least and most."""
+    """Maximise and minimise value - (base + grid)·m, for m from least to most."""
     for j in range(len(grid)):
         a = base + grid[j]
         for k in range(len(said)):
@@ -596,10 +598,10 @@ def add_group(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     up: Whole, down: Whole, which: Whole, a: Whole, first: Whole, step: Whole, high: Whole,
     low: Whole, own: Whole,
 ) -> None:  # fmt: skip
-    """Add a group's largest and least errors, between the points of its grids: they are convex.
+    """Add a group's largest and least errors, by chords between points of its grids.
 
-    `up` and `down` are (cells, blocks), `high` and `low` (rows, own blocks, points): `own` says
-    which of its own blocks holds a block.
+    `up` and `down` are (cells, blocks), `high` and `low` (rows, own blocks, points); `own` maps
+    blocks to own blocks.
     """
     points = high.shape[2]
     for k in range(len(a)):
@@ -618,7 +620,7 @@ def add_group(  # noqa: PLR0917 (a compiled loop takes columns, not values)
 
 @njit(cache=True)
 def add_range(up: Whole, down: Whole, which: Whole, high: Whole, low: Whole, own: Whole) -> None:
-    """Add between which numbers something lies, by row and by own block."""
+    """Add limits given by row and own block."""
     for k in range(len(which)):
         for b in range(len(own)):
             up[k, b] += high[which[k], own[b]]
@@ -630,10 +632,10 @@ def add_product(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     up: Whole, down: Whole, first: Whole, last: Whole, least: Whole, most: Whole, start: int,
     step: int, high: Whole, low: Whole,
 ) -> None:  # fmt: skip
-    """Add what a product errs by, of classes first .. last, where its sum errs by least .. most.
+    """Add the errors of a product for classes first .. last, given limits of its sum's error.
 
-    `high` and `low` are (first class, last class, points); convex and concave by what the sum errs
-    by, so that one end or the other is the worst.
+    `high` and `low` are (first class, last class, points). They are convex and concave in the error
+    of the sum, so an end of its range is the worst.
     """
     points = high.shape[2]
     for k in range(up.shape[0]):
@@ -656,23 +658,22 @@ def add_product(  # noqa: PLR0917 (a compiled loop takes columns, not values)
 
 @njit(cache=True)
 def spread(which: Whole, a: Whole, first: Whole, last: Whole) -> None:
-    """Widen, for every word of which there is an a, what its a may be."""
+    """Widen, for every word that occurs, the range of a."""
     for k in range(len(a)):
         row = which[k]
         first[row], last[row] = min(first[row], a[k]), max(last[row], a[k])
 
 
 # --------------------------------------------------------------------------------------------------
-# All cells of some angles: the words of what depends on them alone, and waves at their corners.
+# All cells of angles: the words that depend on them alone, and harmonics at their corners.
 # --------------------------------------------------------------------------------------------------
-
 
 BLOCK = 1 << 17  # cells at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Turning:
-    """An angle: its meaning, its node, the words that it may have, and 2^places cells a turn."""
+class AngleNode:
+    """An angle: its meaning, node and possible words, and 2^places cells per turn."""
 
     meaning: int
     node: int
@@ -682,7 +683,7 @@ class Turning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookedUp:
-    """A wave: how often it holds every angle, and its values at all places of a turn."""
+    """A harmonic: the multiple of every angle, and its values on a grid of a turn."""
 
     often: tuple[int, ...]
     values: Words
@@ -690,24 +691,22 @@ class LookedUp:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """A way through all cells of some angles; numbers count 2^-scale."""
+    """An enumeration of all cells of some angles; numbers count 2^-scale."""
 
     graph: WordGraph
-    angles: tuple[Turning, ...]
+    angles: tuple[AngleNode, ...]
     scale: int
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
         return int(np.prod([len(one.words) for one in self.angles], dtype=np.int64))
 
     @property
     def corners(self) -> list[tuple[int, ...]]:
-        """The corners of a cell: at every angle the lower or the upper end."""
         return list(itertools.product((0, 1), repeat=len(self.angles)))
 
     def blocks(self) -> Iterator[list[Words]]:
-        """Yield the words of the angles at all cells, some rows of the first at a time."""
+        """Yield the words of the angles at all cells, in parts of the first angle."""
         if not self.angles:
             yield []
             return
@@ -718,7 +717,7 @@ class Sweep:
             yield [axis.reshape(-1) for axis in grid]
 
     def values(self, block: Sequence[Words], nodes: Sequence[int]) -> list[Words]:
-        """Return the words of nodes that depend on these angles alone, in their order."""
+        """Compute the words of nodes that depend on these angles alone, in order."""
         values = [np.zeros(_count(block), np.int64)] * len(self.graph.nodes)
         for one, words in zip(self.angles, block, strict=True):
             values[one.node] = words
@@ -728,7 +727,7 @@ class Sweep:
         return values
 
     def waves(self, series: Series, scale: Fraction) -> list[LookedUp]:
-        """Return the waves of a series times a number: each less than two units too low or high."""
+        """Return the harmonics of a series times a number, each with an error below two units."""
         places = 1 << max([3, *(one.places for one in self.angles)])
         ks, step = np.arange(places, dtype=object), Fraction(1, places)
         found = []
@@ -760,7 +759,7 @@ def _count(block: Sequence[Words]) -> int:
 
 
 def ancestors(graph: WordGraph, nodes: Sequence[int]) -> list[int]:
-    """Return nodes and all that they read, in their order."""
+    """Return nodes and all nodes that they depend on, in order."""
     waiting, found = list(nodes), set[int]()
     while waiting:
         k = waiting.pop()
@@ -771,7 +770,7 @@ def ancestors(graph: WordGraph, nodes: Sequence[int]) -> list[int]:
 
 
 def shape_of(whole: Sweep, cells: int) -> tuple[int, ...]:
-    """Return the rows of the first angle and the cells of the others."""
+    """Return the number of rows of the first angle, and the number of cells of the others."""
     if not whole.angles:
         return (1,)
     others = [len(one.words) for one in whole.angles[1:]]
@@ -781,18 +780,17 @@ def shape_of(whole: Sweep, cells: int) -> tuple[int, ...]:
 def part_of_rows(
     whole: Sweep, sweep: Sweep, errors: Words, row: int, shape: tuple[int, ...]
 ) -> Words:
-    """Return what a group errs by at some rows of the first angle, to be added to all of them."""
+    """Return the errors of a group at some rows of the first angle, broadcast to all angles."""
     sizes = [len(one.words) if one in sweep.angles else 1 for one in whole.angles] or [1]
     grid = errors.reshape(sizes)
     return grid[row : row + shape[0]] if sizes[0] > 1 else grid
 
 
 # --------------------------------------------------------------------------------------------------
-# What groups err by at all cells of their angles: tables by word, and chords between points.
+# Errors of groups at all cells of their angles, by tables by word, and chords between points.
 #
-# The linear inputs of a group may be cut into blocks; then it is what they err by within each.
+# The linear inputs of a group may be partitioned into blocks, each with errors of its own.
 # --------------------------------------------------------------------------------------------------
-
 
 if TYPE_CHECKING:
     Profile = tuple[Sweep, dict[tuple[int, ...], tuple[Words, Words]]]
@@ -802,8 +800,8 @@ FARTHEST = np.iinfo(np.int64).max // 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Blocks:
-    """The blocks of a group's states: one for every state, and which of them holds each of all."""
+class StateBlocks:
+    """The blocks of a group's states: one state of each, and the block of every state."""
 
     block: Words
     count: int
@@ -812,12 +810,12 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tabled:
-    """A group's errors: for every number of its frontier (by `row`) on a grid of a, by block.
+    """The errors of a group, by number of its frontier (`row`), on a grid of a, by block.
 
-    `most` and `least` are what it puts into the heap.
+    `most` and `least` are limits of its contribution to the heap.
     """
 
-    group: Group
+    group: HeapGroup
     waves: list[LookedUp]
     row: Words
     first: Words
@@ -830,7 +828,7 @@ class Tabled:
 
     @property
     def tiny(self) -> int:
-        """By how many units its errors may be larger, because waves are looked up."""
+        """The number of units by which table lookups of harmonics may increase its errors."""
         most = max(np.abs(self.group.least).max(), np.abs(self.group.most).max())
         return (2 * len(self.waves) + 1) * int(most)
 
@@ -840,7 +838,6 @@ class Tabled:
         return np.broadcast_to(found, len(values[0])).copy()
 
     def add(self, up: Words, down: Words, which: Words, a: Words) -> None:
-        """Add largest and least errors by cell and block."""
         add_group(
             up, down, which, a, self.first, self.step, self.high, self.low, self.own
         )  # fmt: skip
@@ -848,29 +845,29 @@ class Tabled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profiles:
-    """The angles of an output, and the unit in which it is counted."""
+    """The angles of an output, and the unit of its errors."""
 
     graph: WordGraph
-    angles: tuple[Turning, ...]
+    angles: tuple[AngleNode, ...]
     scale: int
     effort: int
 
     def sweep(self, words: Sequence[int], names: Iterable[int]) -> tuple[Sweep, list[int]]:
-        """Return a way through the cells of angles that words and names need, and the nodes."""
+        """Return an enumeration of the angles that words and names depend on, and the nodes."""
         nodes, used = ancestors(self.graph, words), set(names)
         angles = [one for one in self.angles if one.node in nodes or one.meaning in used]
         return Sweep(self.graph, tuple(angles), self.scale), nodes
 
-    def sweep_of(self, groups: Sequence[Group]) -> tuple[Sweep, list[int]]:
-        """Return a way through the cells of those angles that groups see, and what they read."""
+    def sweep_of(self, groups: Sequence[HeapGroup]) -> tuple[Sweep, list[int]]:
+        """Return an enumeration of the angles of groups, and the words that these read."""
         names = {name for one in groups for angle in one.exact.series for name, _ in angle}
         return self.sweep([k for one in groups for k in one.frontier.words], names)
 
-    def tabled(self, group: Group, blocks: Blocks | None = None) -> Tabled:
-        """Return a group's largest and least errors for all words that it may read."""
+    def tabled(self, group: HeapGroup, blocks: StateBlocks | None = None) -> Tabled:
+        """Tabulate a group's largest and least errors for all words that it may read."""
         states = len(group.least)
         if blocks is None:
-            blocks = Blocks(np.zeros(states, np.int64), 1, np.zeros(1, np.int64))
+            blocks = StateBlocks(np.zeros(states, np.int64), 1, np.zeros(1, np.int64))
         sweep, nodes = self.sweep_of([group])
         waves = sweep.waves(group.exact.series, group.exact.scale)
         first, last = (np.full(group.frontier.count, end) for end in (FARTHEST, -FARTHEST))
@@ -917,7 +914,6 @@ class Profiles:
 def joined(
     found: dict[tuple[int, ...], tuple[list[Words], list[Words]]],
 ) -> dict[tuple[int, ...], tuple[Words, Words]]:
-    """Return the blocks of a sweep one after the other."""
     return {
         corner: (np.concatenate(highs), np.concatenate(lows))
         for corner, (highs, lows) in found.items()
@@ -925,30 +921,30 @@ def joined(
 
 
 # --------------------------------------------------------------------------------------------------
-# x·y in a heap, x of linear inputs alone and y a sum of its own that depends on others, too.
+# Products x·y in a heap, where x depends on linear inputs alone, and y is a sum of others, too.
 #
-# With y = K·w + δ in units of the product over x, w the word of its sum: for a given word the worst
-# error is convex in δ, and δ is itself a sum over groups of what each errs by. So a table says for
-# classes of words and a grid of δ what the product errs by at most, and tables of the sum's groups
-# between which numbers δ lies.
+# Let y = K·w + δ in units of the product over x, where w is the word of its sum. Given the word,
+# the largest error is convex in δ, and δ is a sum of errors of groups. A table has the product's
+# largest errors for classes of words and a grid of δ. Tables of the sum's groups give the range of
+# δ.
 # --------------------------------------------------------------------------------------------------
 
-
 CLASSES = 32  # of words of a sum
-GRID_PLACES = 65  # of a grid of what a sum errs by
+GRID_PLACES = 65  # of a grid of δ
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Product:
-    """A product: x by word of y (`outer`), the groups of y, and what else its sum holds.
+class GroupProduct:
+    """A product of x and the word of y: `outer` is x; then come the groups and constants of y.
 
-    `each` is K, `drop` the bits of w that are not read; `base` what the sum holds and stands for of
-    itself and loses, and `slack` what the whole may err by beside that, in steps.
+    `each` is K, and `drop` the number of unread bits of w. `base` is the constant part of
+    contribution and exact value, and its lost bits. `slack` bounds the remaining error of the
+    whole, in steps.
     """
 
     addend: FlatAddend
-    outer: Group
-    inner: list[Group]
+    outer: HeapGroup
+    inner: list[HeapGroup]
     turning: list[FlatAddend]
     still: Poly
     each: int
@@ -961,7 +957,6 @@ class Product:
 
     @property
     def words(self) -> list[int]:
-        """The words of angles alone that its sum adds up."""
         return [k for one in self.turning for a in one.atoms for k in part_reads(a.part)]
 
 
@@ -972,8 +967,8 @@ class Products:
         self.grouping, self.flattener, self.scale = grouping, flattener, scale
         self.graph, self.reach = grouping.graph, grouping.reach
 
-    def product(self, addend: FlatAddend) -> Product:
-        """Return an addend as a product; where it is none a `NotPlainError`."""
+    def product(self, addend: FlatAddend) -> GroupProduct:
+        """Return an addend as a product; a NotPlainError if it is none."""
         if addend.product is None or len(addend.atoms) != 1:
             raise NotPlainError
         part = addend.atoms[0].part
@@ -984,11 +979,11 @@ class Products:
             total = self.flattener.meanings[y]
             series = self.flattener.expansion.of(x).values()
             alone = all(not angle for one in series for angle in one)
-            if alone and isinstance(total, Total) and total.word == read and not total.turning:
+            if alone and isinstance(total, AddendSum) and total.word == read and not total.turning:
                 return self._made(addend, x, y, read)
         raise NotPlainError
 
-    def _made(self, addend: FlatAddend, x: int, y: int, read: int) -> Product:
+    def _made(self, addend: FlatAddend, x: int, y: int, read: int) -> GroupProduct:
         outer, size = self._outer(addend, x, read)
         if outer.frontier.words != [read]:
             raise NotPlainError
@@ -1008,7 +1003,7 @@ class Products:
         base = exactly(flat.stands * ratio - flat.constant) - flat.lost + about(lost)
         missing = tuple(Fraction(end * (1 << self.scale), ONE) for end in _ends(flat.lost))
         size_y = about(amplitude_of(self.flattener.expansion.of(y), self.reach))
-        return Product(
+        return GroupProduct(
             addend, outer, inner, turning, still, each, drop, self.graph.nodes[read].bits, base,
             int(constant), (_down(missing[0]), -_down(-missing[1])),
             (about(outer.exact.slack) * size_y).times(addend.times),
@@ -1016,9 +1011,9 @@ class Products:
 
     def _sum(
         self, addends: Sequence[FlatAddend], ratio: Fraction
-    ) -> tuple[list[Group], list[FlatAddend], Poly]:
-        """Return a sum's groups, its addends of angles alone, and what else it stands for."""
-        inner: list[Group] = []
+    ) -> tuple[list[HeapGroup], list[FlatAddend], Poly]:
+        """Return a sum's groups, its addends of angles alone, and its other exact value."""
+        inner: list[HeapGroup] = []
         turning: list[FlatAddend] = []
         still: Poly = {}
         for names, places in components([one.linear for one in addends]):
@@ -1033,8 +1028,8 @@ class Products:
                 add(still, scaled({(): one.poly.get((), {})}, ratio))
         return inner, turning, still
 
-    def _parts(self, addends: list[FlatAddend], ratio: Fraction) -> list[Group]:
-        """Return addends as one group, or each as a group."""
+    def _parts(self, addends: list[FlatAddend], ratio: Fraction) -> list[HeapGroup]:
+        """Return addends as a single group, or as a group each."""
         poly: Poly = {}
         for one in addends:
             add(poly, scaled(one.poly, ratio))
@@ -1046,8 +1041,8 @@ class Products:
                 raise
         return [part for one in addends for part in self._parts([one], ratio)]
 
-    def _outer(self, addend: FlatAddend, x: int, read: int) -> tuple[Group, Fraction]:
-        """Return x by words of y, and what a step of its polynomial counts, which is positive."""
+    def _outer(self, addend: FlatAddend, x: int, read: int) -> tuple[HeapGroup, Fraction]:
+        """Return x by words of y, and the positive weight of a step of its polynomial."""
         (word,) = pieces_of(self.flattener.meanings[x]).words or (None,)
         if word is None or pieces_of(self.flattener.meanings[x]).product is not None:
             raise NotPlainError
@@ -1075,10 +1070,10 @@ def _down(value: Fraction) -> int:
 
 
 class TabledProduct:
-    """A product with its tables; adds what it errs by at cells, by block."""
+    """A product with its tables, which adds its errors at cells, by block."""
 
     def __init__(
-        self, product: Product, inner: list[Tabled], whole: Sweep, nodes: Sequence[int]
+        self, product: GroupProduct, inner: list[Tabled], whole: Sweep, nodes: Sequence[int]
     ) -> None:
         self.product, self.inner, self.whole, self.nodes = product, inner, whole, nodes
         self.scale = whole.scale
@@ -1095,11 +1090,10 @@ class TabledProduct:
         return word >> self.product.drop >> max(0, bits - (CLASSES.bit_length() - 1))
 
     def _turned(self, values: Sequence[Words]) -> Words:
-        """Return what addends of angles alone put into the sum."""
-        return said_by(self.whole.graph, self.product.turning, values, self.scale)
+        return contribution_of(self.whole.graph, self.product.turning, values, self.scale)
 
     def _reached(self) -> tuple[int, int]:
-        """Return between which numbers δ may lie at all."""
+        """Return the range of δ."""
         first, last = self.beside
         low = high = None
         for block in self.whole.blocks():
@@ -1116,7 +1110,7 @@ class TabledProduct:
         return first, last + self.product.each * ((1 << self.product.drop) - 1)
 
     def _table(self) -> tuple[int, Words, Words]:
-        """Return largest and least errors from class to class, on a grid of δ."""
+        """Tabulate largest and least errors from class to class, on a grid of δ."""
         product, outer = self.product, self.product.outer
         step = max(1, -(-(self.last - self.first) // (GRID_PLACES - 1)))
         grid = self.first + step * np.arange(GRID_PLACES, dtype=np.int64)
@@ -1162,46 +1156,43 @@ class TabledProduct:
 
 
 def names_of(poly: Poly) -> set[int]:
-    """Return the angles that a polynomial depends on."""
     return {name for series in poly.values() for angle in series for name, _ in angle}
 
 
 # --------------------------------------------------------------------------------------------------
 # Groups whose addends follow several functions of the angles.
 #
-# Addends that follow one function have tables of their own (`profiles.py`), products of sums theirs
-# (`products.py`). The linear inputs that they share are cut into blocks: within a block each is
-# taken for its own worst, and the worst block is that of the group.
+# Addends with one function have tables of their own, and so have products of sums. The linear
+# inputs that they share are partitioned into blocks. The error of a block is the sum of the largest
+# errors of its addends, and the error of the group is that of its worst block.
 # --------------------------------------------------------------------------------------------------
 
-
-BLOCKS = 16  # of all cells
-FINEST = 1 << 12  # blocks of the worst cells
+BLOCKS = 16  # for all cells
+FINEST = 1 << 12  # for the worst cells
 CELLS = 1 << 18  # blocks of cells at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Joint:
-    """A group of several functions, by those of its addends that have tables.
+class JointGroup:
+    """A group with several functions of the angles, split into addends with tables.
 
-    `shared` are the words of inputs that more than one of them reads, `still` is what `taken`
-    addends stand for whatever their inputs are, `left` are those of which only the worst is known.
+    `shared` are words of inputs that several parts read. `still` is the exact value of `taken`
+    addends without their inputs. `left` are addends of which only the largest error is known.
     """
 
-    simple: list[Group]
-    products: list[Product]
+    simple: list[HeapGroup]
+    products: list[GroupProduct]
     still: Poly
     taken: list[FlatAddend]
     left: list[FlatAddend]
 
     @property
-    def groups(self) -> list[Group]:
-        """All that have tables by word and function."""
+    def groups(self) -> list[HeapGroup]:
         return [*self.simple, *(group for one in self.products for group in one.inner)]
 
     @property
     def slack(self) -> Enclosure:
-        """What it may err by beside what tables say, in steps."""
+        """The error that tables do not include, in steps."""
         total = ZERO
         for group in self.simple:
             total = total + about(group.exact.slack)
@@ -1210,7 +1201,7 @@ class Joint:
         return total
 
     def poly(self) -> Poly:
-        """Return what it stands for without what is `still`."""
+        """Return the exact polynomial without the `still` part."""
         total: Poly = {}
         for one in (addend for group in self.simple for addend in group.addends):
             add(total, one.poly)
@@ -1220,15 +1211,15 @@ class Joint:
         return {powers: series for powers, series in total.items() if series}
 
     def shared(self) -> dict[int, Words]:
-        """Return the words that there are of inputs that several groups read."""
+        """Return the possible words of inputs that several groups read."""
         readers = [name for group in self.groups for name in group.words]
         words = {name: column for group in self.groups for name, column in group.words.items()}
         return {name: np.unique(words[name]) for name in words if readers.count(name) > 1}
 
 
-def joint_of(grouping: Grouping, products: Products, addends: Sequence[FlatAddend]) -> Joint:
-    """Return a group by its addends; where none has tables a `NotPlainError`."""
-    found = Joint([], [], {}, [], [])
+def joint_of(grouping: Grouping, products: Products, addends: Sequence[FlatAddend]) -> JointGroup:
+    """Split a group into its addends; NotPlainError if none has tables."""
+    found = JointGroup([], [], {}, [], [])
     for one in addends:
         poly: Poly = {}
         add(poly, one.poly)
@@ -1248,8 +1239,8 @@ def joint_of(grouping: Grouping, products: Products, addends: Sequence[FlatAdden
     return found
 
 
-class Cut:
-    """Inputs cut into blocks, at most so many of all together."""
+class BlockCut:
+    """A partition of inputs into blocks, with a limit on the number of blocks."""
 
     def __init__(self, shared: Mapping[int, Words], most: int = BLOCKS) -> None:
         self.shared = shared
@@ -1261,7 +1252,7 @@ class Cut:
             self.parts[longest] *= 2
         self.count = math.prod(self.parts.values())
 
-    def of(self, group: Group) -> Blocks:
+    def of(self, group: HeapGroup) -> StateBlocks:
         """Return the blocks of a group's states."""
         names = [name for name in self.parts if name in group.words]
         block, own = np.zeros(len(group.least), np.int64), np.zeros(self.count, np.int64)
@@ -1272,15 +1263,15 @@ class Cut:
             place = (group.words[name] - words[0]) * self.parts[name] // len(words)
             block = block * self.parts[name] + place
             own = own * self.parts[name] + axes[name]
-        return Blocks(block, math.prod(self.parts[name] for name in names), own)
+        return StateBlocks(block, math.prod(self.parts[name] for name in names), own)
 
 
 class JointTables:
-    """The tables of a joint group, and what it errs by at all cells of its angles."""
+    """The tables of a joint group, and its errors at all cells of its angles."""
 
-    def __init__(self, joint: Joint, profiles: Profiles, most: int = BLOCKS) -> None:
+    def __init__(self, joint: JointGroup, profiles: Profiles, most: int = BLOCKS) -> None:
         self.joint, self.profiles = joint, profiles
-        cut = Cut(joint.shared(), most)
+        cut = BlockCut(joint.shared(), most)
         words = [k for group in joint.groups for k in group.frontier.words]
         names = set[int]()
         for group in joint.groups:
@@ -1312,11 +1303,9 @@ class JointTables:
         ]
 
     def finer(self) -> JointTables:
-        """Return the same by more blocks."""
         return JointTables(self.joint, self.profiles, FINEST)
 
     def tiny(self) -> int:
-        """Return by how many units all may be larger, because waves are looked up."""
         return sum(one.tiny for one in self.simple)
 
     def profile(self) -> Profile:
@@ -1350,7 +1339,7 @@ class JointTables:
         self, values: Sequence[Words], rows: Sequence[Words], exact: Sequence[Words],
         still: Sequence[Words],
     ) -> tuple[Words, Words]:  # fmt: skip
-        """Return the largest and least errors of cells by block."""
+        """Return the largest and least errors of cells, by block."""
         shape = len(values[0]), self.count
         up, down = (np.zeros(shape, np.int64) for _ in range(2))
         for one, which, a in zip(self.simple, rows, exact, strict=False):
@@ -1367,14 +1356,13 @@ class JointTables:
 # A group of several functions at all states of its linear inputs, in one cell at one corner.
 # --------------------------------------------------------------------------------------------------
 
+LARGEST_KEPT = 1 << 24  # limit on monomials at all states and corners that are stored
 
-LARGEST_KEPT = 1 << 24  # of monomials at all states and corners, which are kept
 
+class GroupStates:
+    """Contributions of addends to the heap, and exact values Σ c·monomial of twice the inputs."""
 
-class States:
-    """What addends put into the heap, and what they stand for: Σ c·monomial of twice the inputs."""
-
-    def __init__(self, grouping: Grouping, joint: Joint, whole: Sweep) -> None:
+    def __init__(self, grouping: Grouping, joint: JointGroup, whole: Sweep) -> None:
         self.addends, self.whole, self.graph = joint.taken, whole, grouping.graph
         poly, addends = joint.poly(), joint.taken
         names = sorted(frozenset[int]().union(*(one.linear for one in addends)))
@@ -1406,14 +1394,14 @@ class States:
         )
 
     def said(self, values: Sequence[Words]) -> Words:
-        """Return what is put into the heap at all states, for the words of one cell."""
+        """Return the contribution to the heap at all states, for the words of a cell."""
         found = [np.zeros(0, np.int64)] * len(self.graph.nodes)
         found[0] = np.zeros(self.count, np.int64)
         for k in self.turning:
             found[k] = np.full(self.count, values[k][0])
         for k in self.nodes:
             found[k] = self.inputs[k] if k in self.inputs else node_word(self.graph, k, found)[0]
-        return said_by(self.graph, self.addends, found, self.whole.scale)
+        return contribution_of(self.graph, self.addends, found, self.whole.scale)
 
     def errors(
         self, said: Words, block: Sequence[Words], corner: Sequence[int], sign: int

@@ -1,12 +1,12 @@
-"""What the words of a graph stand for: the exact function beside it, node by node.
+"""The functions that the words of a graph represent, and bounds and enclosures of their errors.
 
-It says nothing of widths and roundings: those a graph has. A meaning is a function of the inputs,
-and the words that stand for it are those of one or several nodes, which add up; beside them may
-stand the product of two. An angle counts turns, all else the units of its words. An output counts
-its own steps from the middle of its range.
+Widths and roundings are properties of the graph alone. A meaning is a function of the inputs. The
+words of one or several nodes represent it: their values add up, possibly with the product of two
+further words. An angle counts turns, every other meaning the units of its words, an output its own
+steps from the middle of its range.
 
-Whoever makes a graph says what it means. A bound needs no trust in that: words that are said to
-stand for something else than they do make a larger bound, not a wrong one.
+Bounds do not depend on correct meanings: a wrong meaning increases a bound, but cannot make it
+wrong.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.tape import Straight
+    from boolcomp.problem.tape import Straight
     from boolcomp.words.graph import WordGraph
 
 
 # --------------------------------------------------------------------------------------------------
-# What the words of a graph stand for: the exact function beside it, node by node.
+# Meanings.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class GivenWord:
-    """An input, and where it may be: linear in units of its word, or a turn, or 2^-part of one.
+    """An input and its possible values: linear in units of its word, or a turn or 2^-part of one.
 
-    A linear word has cells about `0`; the cells of an angle divide -½ .. 2^-part - ½ turns, and of
-    one that `wraps` a whole turn more is the same. The values of an `exact` one are the middles of
-    `cells` cells. `word` is None where the graph does not read it.
+    The cells of a linear word are centred on `0`; those of an angle divide -½ .. 2^-part - ½ turns.
+    The word of an angle that `wraps` has the same value a turn farther. An `exact` input takes the
+    middles of `cells` cells. `word` is None if the graph does not read the input.
     """
 
     name: str
@@ -56,15 +56,15 @@ class GivenWord:
 
 @dataclass(frozen=True, slots=True)
 class TurnSum:
-    """Σ multiple·angle over (meaning, multiple), in turns, as a whole turn wraps."""
+    """Σ multiple·angle over (meaning, multiple), in turns; it wraps at a turn."""
 
     items: tuple[tuple[int, int], ...]
     word: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """Words that add up to a function of one word, and two whose product is added, if any."""
+class WordPieces:
+    """Words that add up to a function of one word, and a pair whose product is added, or None."""
 
     words: tuple[int, ...] = ()
     product: tuple[int, int] | None = None
@@ -76,7 +76,7 @@ class WaveTable:
 
     source: int
     parts: tuple[tuple[int, float, float], ...]
-    pieces: Pieces
+    pieces: WordPieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,12 @@ class PowerTable:
 
     source: int
     coefficients: tuple[float, ...]
-    pieces: Pieces
+    pieces: WordPieces
 
 
 @dataclass(frozen=True, slots=True)
 class CurveTable:
-    """factor · f(middle + unit · x) of one word, which stands still beyond low .. high.
-
-    Of an `angle` x is in radians.
-    """
+    """factor · f(middle + unit · x) of one word, f's argument clamped; an angle x is in radians."""
 
     source: int
     function: Straight
@@ -103,7 +100,7 @@ class CurveTable:
     low: float
     high: float
     angle: bool
-    pieces: Pieces
+    pieces: WordPieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +121,10 @@ class ProductPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
-    """A constant and addends. `owners` says of every part of the heap to which addend it belongs.
+class AddendSum:
+    """A constant plus addends; `owners` has the addend of every part of the heap.
 
-    A `turning` one is an angle in 2^-`turning` turns, and wraps.
+    A `turning` sum is an angle in units of 2^-turning turns, and wraps.
     """
 
     addends: tuple[LinearPart | ProductPart, ...]
@@ -138,14 +135,14 @@ class Total:
 
 
 TableMeaning: TypeAlias = WaveTable | PowerTable | CurveTable
-Meaning: TypeAlias = GivenWord | TurnSum | TableMeaning | Total
+Meaning: TypeAlias = GivenWord | TurnSum | TableMeaning | AddendSum
 
 
 @dataclass(frozen=True, slots=True)
 class ResultMeaning:
-    """An output: the meaning it is, by how many steps its words stand for more than cells say.
+    """An output: its meaning, its step, and the shift of its value against its cells, in steps.
 
-    Where all inputs of `rest`, if any, lie in these enclosures its word may be held at zero.
+    Where all inputs of `rest` lie in these enclosures, its word may be held at zero.
     """
 
     name: str
@@ -157,8 +154,8 @@ class ResultMeaning:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedInput:
-    """An input in its own numbers, base + unit · x where a `GivenWord` counts x; its ends."""
+class SpecifiedInput:
+    """An input and its limits in its own unit: base + unit · x, where a `GivenWord` counts x."""
 
     name: str
     base: float
@@ -168,37 +165,31 @@ class AskedInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The function that was asked for, as steps of its inputs in their own numbers.
+class SpecifiedFunction:
+    """The specified function, as steps over its inputs in their own units.
 
-    `outputs` are the middle of each output's range and its step.
+    `outputs` has the middle of each output's range and its step.
     """
 
     steps: Straight
-    inputs: tuple[AskedInput, ...]
+    inputs: tuple[SpecifiedInput, ...]
     outputs: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A graph, what its words stand for, in an order in which it can be calculated, its outputs.
+    """A graph, its meanings, each after its operands, and its outputs.
 
-    By how much heaps are more than they add up, at least and at most, in their steps, is `booked`.
-    What meanings approximate is what was `asked`, where that is known as steps.
+    Meanings approximate the `specified` function, if its steps are known.
     """
 
     graph: WordGraph
     meanings: tuple[Meaning, ...]
     results: tuple[ResultMeaning, ...]
-    booked: tuple[tuple[int, int, int], ...] = ()
-    asked: Asked | None = None
-
-    def beside(self, word: int | None) -> tuple[int, int]:
-        """Return what is booked of a word."""
-        return next(((low, high) for place, low, high in self.booked if place == word), (0, 0))
+    specified: SpecifiedFunction | None = None
 
     def restricted(self, allowed: Mapping[str, Enclosure]) -> Explained:
-        """Return the same for inputs that may be in fewer places."""
+        """Restrict some inputs to smaller enclosures."""
         meanings = tuple(
             replace(one, allowed=allowed[one.name])
             if isinstance(one, GivenWord) and one.name in allowed
@@ -209,19 +200,18 @@ class Explained:
 
 
 # --------------------------------------------------------------------------------------------------
-# A bound: what no error of an output exceeds, for any input in range.
+# Bounds on the errors of outputs over all inputs in range.
 # --------------------------------------------------------------------------------------------------
-
 
 Grade = Literal["plain", "tables", "tight"]
 GRADES: tuple[Grade, ...] = get_args(Grade)
-EFFORT = 2000  # of tight bounds: millions of a group's states, or of cells; thousands of boxes
-BOXES = 1200  # of inputs, for each of effort
-DIGITS = 6  # of a bound as a number, rounded up
+EFFORT = 2000  # of tight bounds: millions of states of a group or of cells; thousands of boxes
+BOXES = 1200  # boxes of inputs per unit of effort
+DIGITS = 6  # decimals of a bound as a number, rounded up
 
 
 def grade_of(name: object) -> Grade:
-    """Return the grade of a bound that a user names."""
+    """Return the grade that a user names."""
     for grade in GRADES:
         if name == grade:
             return grade
@@ -230,11 +220,10 @@ def grade_of(name: object) -> Grade:
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """What an error is made of, in steps: each the most that it can be alone.
+    """The causes of an error, in steps, each with its limits.
 
-    `inputs`: a cell stands for all that lies in it. `tables`: entries are whole numbers. `bits`:
-    bits and products that are discarded or left out, and constants that are none of theirs.
-    `rounding`: an output's word is one of few.
+    `inputs`: a cell represents all its values. `tables`: entries are integers. `bits`: discarded
+    bits, products left out, and rounded constants. `rounding`: an output's word has few bits.
     """
 
     inputs: Enclosure
@@ -244,7 +233,6 @@ class Causes:
 
     @property
     def total(self) -> Enclosure:
-        """All of them."""
         return self.inputs + self.tables + self.bits + self.rounding
 
     def __str__(self) -> str:
@@ -255,11 +243,11 @@ class Causes:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The bound of an output: `low` and `high` are of its word less the exact value, in steps.
+    """The bound of an output: limits of its word minus the exact value, in steps.
 
-    Of a tight one `remainder` is what cells that bend may add to the worst of their corners. One
-    `of_asked` is of the function that was asked for, whatever the sketch makes of it; its causes
-    are not told apart, and all of it counts as that of inputs.
+    `remainder` is the part of a tight bound that curvature within cells adds to their corners. A
+    bound `of_specification` applies to the specified function instead of the sketch; its causes are
+    not distinguished, and all of it is attributed to inputs.
     """
 
     name: str
@@ -270,21 +258,18 @@ class Bound:
     causes: Causes
     grade: Grade = "plain"
     remainder: float = 0.0
-    of_asked: bool = False
+    of_specification: bool = False
 
     @property
     def steps(self) -> float:
-        """What no error exceeds, in steps; rounded up."""
         return rounded_up(max(self.high, -self.low))
 
     @property
     def value(self) -> float:
-        """What no error exceeds, in the unit of the output; rounded up."""
         return rounded_up(max(self.high, -self.low) * Fraction(self.step))
 
     @property
     def rounded(self) -> float:
-        """What no error exceeds, in steps, as it is printed."""
         return rounded_up(max(self.high, -self.low), 3)
 
     def __str__(self) -> str:
@@ -297,9 +282,8 @@ class Bound:
 class Bounds:
     """The bounds of all outputs of a graph.
 
-    They hold while none of the words `unproved` leaves its range: those of which enclosures alone
-    do not show that they have bits enough. What an output's word cannot say counts as the nearest
-    that it can.
+    They hold unless a word overflows that is listed in `unproved`, because enclosures do not show
+    that it is wide enough. Exact values beyond the range of an output's word are clamped to it.
     """
 
     outputs: tuple[Bound, ...]
@@ -307,36 +291,34 @@ class Bounds:
 
     @property
     def steps(self) -> tuple[float, ...]:
-        """What no error exceeds, in steps, for every output."""
         return tuple(one.steps for one in self.outputs)
 
     @property
     def values(self) -> tuple[float, ...]:
-        """What no error exceeds, in the outputs' units."""
         return tuple(one.value for one in self.outputs)
 
     def __str__(self) -> str:
         lines = [str(one) for one in self.outputs]
         if self.unproved:
             words = ", ".join(f"w{place}" for place in self.unproved)
-            lines.append(f"while none of these overflows, which is not proved: {words}")
+            lines.append(f"unless one of these words overflows, which is not excluded: {words}")
         return "\n".join(lines) + "\n"
 
 
 def rounded_up(value: Fraction, digits: int = DIGITS) -> float:
-    """Return a number that is no smaller, of a few digits after the point."""
+    """Round a number up to a few decimals."""
     scaled = value * 10**digits
     return float(Fraction(-(-scaled.numerator // scaled.denominator), 10**digits))
 
 
 # --------------------------------------------------------------------------------------------------
-# What is known of a meaning and the words that stand for it.
+# Enclosures of meanings and of the words that represent them.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """What words err by, by its cause: entries of tables, bits that are discarded or not read."""
+    """The error of words by cause: rounding of tables, and discarded or unread bits."""
 
     tables: Enclosure = ZERO
     bits: Enclosure = ZERO
@@ -348,12 +330,10 @@ class Error:
         return Error(self.tables * factor, self.bits * factor)
 
     def times(self, factor: Fraction) -> Error:
-        """Return a multiple by an exact number."""
         return Error(self.tables.times(factor), self.bits.times(factor))
 
     @property
     def total(self) -> Enclosure:
-        """Both together."""
         return self.tables + self.bits
 
 
@@ -361,11 +341,11 @@ NONE = Error()
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Enclosures of a meaning: its value at the middles of the inputs' cells, and what differs.
+class Enclosures:
+    """Enclosures of a meaning: its value at the middles of the inputs' cells, and differences.
 
-    `words` is what its words say, `error` how much more that is than the value at the middles, and
-    `inputs` how much more that is than the value where the inputs are.
+    `words` is the value of its words, `error` that minus the value at the middles, and `inputs` the
+    value at the middles minus the value at the inputs.
     """
 
     exact: Enclosure
@@ -373,26 +353,25 @@ class Known:
     error: Error
     inputs: Enclosure
 
-    def tightened(self) -> Known:
-        """Return the same where each of words and value says what the other may be."""
+    def tightened(self) -> Enclosures:
+        """Intersect words and value with each other, given the error."""
         words = self.words.meet(self.exact + self.error.total)
         return replace(self, words=words, exact=self.exact.meet(words - self.error.total))
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """What the words of a node stand for: start + step · word."""
+class WordLine:
+    """The values of the words of a node: start + step · word."""
 
     start: Fraction
     step: Fraction
     count: int
 
     def value(self, word: int) -> Fraction:
-        """Return what a word stands for."""
         return self.start + self.step * word
 
     def reached(self, values: Enclosure, turn: Fraction | None = None) -> NDArray[np.int64]:
-        """Return the words that stand for values; with a whole `turn` more they are the same."""
+        """Return the words for these values, if `turn` is given, modulo a turn."""
         low, high = ((end - self.start) / self.step for end in values.ends)
         first, last = -(-low.numerator // low.denominator), high.numerator // high.denominator
         if turn is None:
@@ -404,34 +383,34 @@ class Line:
         return np.unique(found[found < self.count])
 
 
-def line_of(graph: WordGraph, place: int) -> Line:
-    """Return what the words of a node stand for, from its scale; an angle's input has its own."""
+def line_of(graph: WordGraph, place: int) -> WordLine:
+    """Return the values of a node's words, except those of an angle's input, from its scale."""
     bits, scale = graph.nodes[place].bits, graph.scales[place]
     step = Fraction(2) ** scale.lsb
     start = Fraction(scale.offset) - step * ((1 << bits) - 1) / 2
-    return Line(start, step, 1 << bits)
+    return WordLine(start, step, 1 << bits)
 
 
-def given_line(graph: WordGraph, given: GivenWord) -> Line:
-    """Return what an input's words stand for."""
+def given_line(graph: WordGraph, given: GivenWord) -> WordLine:
+    """Return the values of an input's words."""
     if given.word is None:
-        raise ValueError(f"no word stands for {given.name}")
+        raise ValueError(f"{given.name} has no word")
     node = graph.nodes[given.word]
     if not isinstance(node, InputWord) or node.name != given.name:
         raise ValueError(f"word {given.word} is not the input {given.name}")
     if not given.angle:
         found = line_of(graph, given.word)
         if found.step * found.count != given.cells:
-            raise ValueError(f"the word of {given.name} has not as many cells as is said")
+            raise ValueError(f"the word of {given.name} does not have {given.cells} cells")
         return found
     step = Fraction(1, given.cells << given.part)
     step *= Fraction(given.cells, 1 << node.bits)
-    return Line(step / 2 - Fraction(1, 2), step, 1 << node.bits)
+    return WordLine(step / 2 - Fraction(1, 2), step, 1 << node.bits)
 
 
 def units(value: Fraction) -> int:
-    """Return an exact number in units of enclosures; a `ValueError` where it is no multiple."""
+    """Return an exact number in units of enclosures; a fraction of a unit is a `ValueError`."""
     scaled = value * ONE
     if scaled.denominator != 1:
-        raise ValueError(f"{float(value)} is finer than what is calculated with")
+        raise ValueError(f"{float(value)} is no multiple of the unit of enclosures")
     return scaled.numerator

@@ -1,7 +1,7 @@
-"""Between which numbers words lie, for boxes of the words of the inputs; many boxes at a time.
+"""Ranges of words in boxes of inputs, and the proof by them that heaps do not overflow.
 
-All is whole numbers of the graph alone, whatever it stands for. Of a word that wraps the range may
-pass the end of a turn: it begins within the first turn and ends within the second.
+Ranges are integer arithmetic on the graph, without its meanings. The range of a word that wraps
+begins within the first turn, and may end within the second.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
 from boolcomp.words.simulation import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -29,11 +29,10 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Between which numbers words lie, for boxes of the words of the inputs; many boxes at a time.
+# Ranges of words for many boxes of the inputs' words at a time.
 # --------------------------------------------------------------------------------------------------
 
-
-LONGEST = 62  # bits of a sum, or of a product with what is discarded of it
+LONGEST = 62  # bits of a sum, or of a product with its discarded columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,57 +46,54 @@ class Range:
         return Range(self.low + other.low, self.high + other.high)
 
     def clipped(self, bits: int) -> Range:
-        """Return what of it a word of so many bits can say."""
-        most = (1 << bits) - 1
-        return Range(np.clip(self.low, 0, most), np.clip(self.high, 0, most))
+        """Clip to the values of a word with `bits` bits."""
+        largest = (1 << bits) - 1
+        return Range(np.clip(self.low, 0, largest), np.clip(self.high, 0, largest))
 
     def turned(self, bits: int) -> Range:
-        """Return the same modulo a turn."""
+        """Reduce modulo a turn."""
         low = self.low & ((1 << bits) - 1)
         high = low + (self.high - self.low)
         every = self.high - self.low >= (1 << bits) - 1
         return Range(np.where(every, 0, low), np.where(every, (1 << bits) - 1, high))
 
     def straight(self, bits: int) -> Range:
-        """Return what words it holds, without a second turn."""
+        """Return the union of both turns within one."""
         over = self.high >> bits > 0
         return Range(np.where(over, 0, self.low), np.where(over, (1 << bits) - 1, self.high))
 
 
 class Extremes:
-    """The largest and the least entries of a table between any two places, over two turns."""
+    """Minima and maxima of a table over ranges of indices, which may span two turns."""
 
     def __init__(self, entries: Words) -> None:
         twice = np.concatenate([entries, entries])
-        self.most, self.least = [twice], [twice]
+        self.largest, self.least = [twice], [twice]
         step = 1
         while 2 * step <= len(entries):
-            self.most.append(np.maximum(self.most[-1][:-step], self.most[-1][step:]))
+            self.largest.append(np.maximum(self.largest[-1][:-step], self.largest[-1][step:]))
             self.least.append(np.minimum(self.least[-1][:-step], self.least[-1][step:]))
             step *= 2
 
     def between(self, index: Range) -> Range:
-        """Return between which numbers the entries of a range of places lie."""
+        """Return the ranges of entries over ranges of indices."""
         low, high = np.empty_like(index.low), np.empty_like(index.low)
         levels = np.log2(index.high - index.low + 1).astype(np.int64)
         levels -= (1 << levels) > index.high - index.low + 1  # floats may round up
         for level in np.unique(levels):
             here = levels == level
             first, last = index.low[here], index.high[here] + 1 - (1 << level)
-            most, least = self.most[level], self.least[level]
-            high[here] = np.maximum(most[first], most[last])
+            largest, least = self.largest[level], self.least[level]
+            high[here] = np.maximum(largest[first], largest[last])
             low[here] = np.minimum(least[first], least[last])
         return Range(low, high)
 
 
 class WordRanges:
-    """The ranges of a heap and of all that it depends on."""
+    """The ranges of a heap and of all words that it depends on."""
 
-    def __init__(
-        self, graph: WordGraph, place: int, booked: Sequence[tuple[int, int, int]] = ()
-    ) -> None:
+    def __init__(self, graph: WordGraph, place: int) -> None:
         self.graph, self.place = graph, place
-        self._booked = {word: (low, high) for word, low, high in booked}
         self.nodes = ancestors(graph, [place])
         self.inputs = [k for k in self.nodes if isinstance(graph.nodes[k], InputWord)]
         self._extremes = {
@@ -106,7 +102,7 @@ class WordRanges:
         }  # fmt: skip
 
     def sum(self, inputs: Mapping[int, Range]) -> Range:
-        """Return what the heap adds up, before it is cut to its bits."""
+        """Return the range of the heap's sum, before it is reduced to the bits of its word."""
         found = dict(inputs)
         for k in self.nodes:
             node = self.graph.nodes[k]
@@ -122,9 +118,7 @@ class WordRanges:
                 )
                 found[k] = self._extremes[k].between(index)
             elif isinstance(node, Heap):
-                low, high = self._booked.get(k, (0, 0))
                 total = self._heap(node, found)
-                total = Range(total.low + low, total.high + high)
                 if k == self.place:
                     return total
                 found[k] = total.turned(node.bits) if node.wraps else total.clipped(node.bits)
@@ -141,12 +135,12 @@ class WordRanges:
         return Range(np.full_like(like, value), np.full_like(like, value))
 
     def _turn(self, node: Angles, turn: Turn, source: Range) -> Range:
-        bits, most = self.graph.nodes[turn.node].bits, (1 << turn.read) - 1
+        bits, mask = self.graph.nodes[turn.node].bits, (1 << turn.read) - 1
         if turn.read + turn.shift < node.bits:
             source = source.straight(bits)
         low, high = (end >> (bits - turn.read) for end in (source.low, source.high))
         if turn.negative:
-            low, high = most - high, most - low
+            low, high = mask - high, mask - low
         return Range(low << turn.shift, high << turn.shift)
 
     def _heap(self, node: Heap, found: Mapping[int, Range]) -> Range:
@@ -157,23 +151,23 @@ class WordRanges:
                 word = found[part.node].straight(bits)
                 low, high = word.low >> part.drop, word.high >> part.drop
                 if part.negative:
-                    most = (1 << (bits - part.drop)) - 1
-                    low, high = most - high, most - low
+                    mask = (1 << (bits - part.drop)) - 1
+                    low, high = mask - high, mask - low
                 total += Range(low << part.column, high << part.column)
             else:
                 total += self._products(part, found)
         return total
 
     def _products(self, part: PartialProducts, found: Mapping[int, Range]) -> Range:
-        """Return what partial products add up to: half of αβ and of what all count, α, β odd.
+        """Return the range of partial products: half of αβ plus half their weight, with odd α, β.
 
-        Those below column 0 are discarded, any of them.
+        Any number of the products below column 0 may be discarded.
         """
         ends, grid = [], part.layout(self.graph.nodes)
         for place, drop, bits in ((part.a, part.drop_a, grid.a), (part.b, part.drop_b, grid.b)):
             word = found[place].straight(self.graph.nodes[place].bits)
-            most = (1 << bits) - 1
-            ends.append((2 * (word.low >> drop) - most, 2 * (word.high >> drop) - most))
+            mask = (1 << bits) - 1
+            ends.append((2 * (word.low >> drop) - mask, 2 * (word.high >> drop) - mask))
         if grid.a + grid.b + 2 > LONGEST:
             raise ValueError(f"a product of {grid.a} by {grid.b} digits is too long")
         corners = [a * b for a in ends[0] for b in ends[1]]
@@ -191,51 +185,49 @@ class WordRanges:
 
 
 def _entries(node: Lookup) -> Words:
-    """Return a table's entries by the leading bits of its source, without a mask."""
+    """Return a table's entries by all leading bits of its source."""
     index = masked(np.arange(1 << node.read, dtype=np.int64), node.mask)
     return np.asarray(node.entries, dtype=np.int64)[index]
 
 
 # --------------------------------------------------------------------------------------------------
-# That heaps have bits enough: no sum is larger or smaller than its word can say.
+# Proofs that the sums of heaps do not exceed their words.
 #
-# A heap is looked at for all words of its inputs at once, then for halves of them, and so on, until
-# ranges of words alone show that its sum fits (`wordranges.py`), or too many boxes were looked at.
+# Beginning with all words of the inputs, boxes are halved until ranges of words show that the sum
+# fits in each of them, or too many boxes have been visited.
 # --------------------------------------------------------------------------------------------------
 
-
 BOXES = 1 << 13  # at a time
-LOOKED_AT = 32  # boxes that say which input is halved
-CALL = 1000  # boxes that take as long as it takes to begin
-USUAL = 10  # million words of boxes that are looked at of a heap: a third of a second
-ALL = 4  # times as many of all heaps
-HEAPS = 20  # of a tight bound's effort the part that heaps get
+SAMPLE = 32  # boxes that decide which input is halved
+CALL = 1000  # boxes whose evaluation takes as long as the call
+USUAL = 10  # effort for a heap: million words in boxes, a third of a second
+ALL = 4  # multiple of this effort for all heaps together
+HEAPS = 20  # divisor of a tight bound's effort that gives the effort for heaps
 
 
-class Boxes(NamedTuple):
+class WordBoxes(NamedTuple):
     """Ranges of the inputs' words, (inputs, boxes)."""
 
     low: Words
     high: Words
 
-    def some(self, which: Words) -> Boxes:
-        """Return some of the boxes."""
-        return Boxes(self.low[:, which], self.high[:, which])
+    def some(self, which: Words) -> WordBoxes:
+        return WordBoxes(self.low[:, which], self.high[:, which])
 
-    def halved(self, axis: int) -> Boxes:
-        """Return both halves of every box along an input; a single word is kept once."""
+    def halved(self, axis: int) -> WordBoxes:
+        """Halve every box along an input; a single word stays as it is."""
         middle = (self.low[axis] + self.high[axis]) >> 1
         more = middle < self.high[axis]
         low, high = self.low[:, more].copy(), self.high.copy()
         low[axis], high[axis] = middle[more] + 1, middle
-        return Boxes(
+        return WordBoxes(
             np.concatenate([self.low, low], axis=1),
             np.concatenate([high, self.high[:, more]], axis=1),
         )
 
 
 def input_words(explained: Explained) -> dict[int, tuple[int, int]]:
-    """Return the first and the last word that every input may have."""
+    """Return the first and the last possible word of every input."""
     graph = explained.graph
     found = {k: (0, (1 << node.bits) - 1) for k, node in enumerate(graph.inputs)}
     for one in explained.meanings:
@@ -245,23 +237,23 @@ def input_words(explained: Explained) -> dict[int, tuple[int, int]]:
 
 
 def without_overflow(explained: Explained, bounds: Bounds, effort: int = USUAL) -> Bounds:
-    """Return bounds of which all heaps are proved that are so with some effort.
+    """Remove heaps that are proved not to overflow from the conditions of bounds.
 
-    The others are still named: what is proved holds while none of these overflows. `effort` is
-    million words of boxes, of every heap; of all together `ALL` times as many.
+    `effort` is the number of words in boxes for a heap, in millions; all heaps together may use
+    `ALL` times as many.
     """
     words, left = input_words(explained), effort * ALL * 1_000_000
     unproved = []
     for place in bounds.unproved:
-        search = Search(explained, place, words, min(left, effort * 1_000_000))
+        search = OverflowSearch(explained, place, words, min(left, effort * 1_000_000))
         if not search.fits():
             unproved.append(place)
         left -= search.spent
     return replace(bounds, unproved=tuple(unproved))
 
 
-class Search:
-    """A search for boxes of which ranges do not show that a heap's sum fits."""
+class OverflowSearch:
+    """A search for boxes in which the sum of a heap may overflow."""
 
     def __init__(
         self, explained: Explained, place: int, words: Mapping[int, tuple[int, int]], effort: int
@@ -269,21 +261,21 @@ class Search:
         heap = explained.graph.nodes[place]
         if not isinstance(heap, Heap):
             raise TypeError(f"word {place} is no heap")
-        self.ranges = WordRanges(explained.graph, place, explained.booked)
-        self.most = (1 << heap.bits) - 1
+        self.ranges = WordRanges(explained.graph, place)
+        self.largest = (1 << heap.bits) - 1
         self.words, self.effort, self.spent = words, effort, 0
 
     def fits(self) -> bool:
-        """Tell whether a heap is proved to hold every sum there can be."""
+        """Tell whether the heap is proved not to overflow."""
         ends = np.array([self.words[k] for k in self.ranges.inputs], np.int64).reshape(-1, 2, 1)
-        waiting = [Boxes(ends[:, 0], ends[:, 1])]
+        waiting = [WordBoxes(ends[:, 0], ends[:, 1])]
         while waiting:
             boxes = waiting.pop()
-            boxes = boxes.some(np.flatnonzero(self._above(boxes) > 0))
+            boxes = boxes.some(np.flatnonzero(self._excess(boxes) > 0))
             if not boxes.low.shape[1]:
                 continue
             if self.spent > self.effort or (boxes.low == boxes.high).all(axis=0).any():
-                return False  # a box of single words overflows
+                return False  # effort spent, or a box of single words overflows
             halves = boxes.halved(self._axis(boxes))
             count = halves.low.shape[1]
             waiting += [
@@ -292,22 +284,22 @@ class Search:
             ]
         return True
 
-    def _above(self, boxes: Boxes) -> Words:
-        """Return by how much a heap's sum may be too large or too small."""
+    def _excess(self, boxes: WordBoxes) -> Words:
+        """Return the largest possible overflow of the sum, in either direction."""
         self.spent += len(self.ranges.nodes) * (boxes.low.shape[1] + CALL)
         inputs = {k: Range(boxes.low[j], boxes.high[j]) for j, k in enumerate(self.ranges.inputs)}
         found = self.ranges.sum(inputs)
-        return np.maximum(found.high - self.most, -found.low)
+        return np.maximum(found.high - self.largest, -found.low)
 
-    def _axis(self, boxes: Boxes) -> int:
-        """Return the input whose halves leave the least; of several that with the longest range."""
+    def _axis(self, boxes: WordBoxes) -> int:
+        """Return the input whose halves have the least excess; of several, the widest."""
         count = boxes.low.shape[1]
-        sample = boxes.some(np.linspace(0, count - 1, min(count, LOOKED_AT)).astype(np.int64))
+        sample = boxes.some(np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.int64))
         found = []
         for axis, place in enumerate(self.ranges.inputs):
             length = (boxes.high[axis] - boxes.low[axis]).max()
             if length:
-                above = np.maximum(self._above(sample.halved(axis)), 0).sum()
+                excess = np.maximum(self._excess(sample.halved(axis)), 0).sum()
                 bits = self.ranges.graph.nodes[place].bits
-                found.append((above, -length / (1 << bits), axis))
+                found.append((excess, -length / (1 << bits), axis))
         return min(found)[2]

@@ -1,8 +1,8 @@
-"""Sums: what a heap adds up, digit by digit, beside the sum that it stands for.
+"""The plain bound, node by node, with sums of heaps, and curves beyond the ends of their tables.
 
-A heap's word is half of all that its bits count, its constant, and what its parts say as digits ±½
-(see `words/graph.py`). So its error is that of its addends, what their constants lack, the bits and
-products that are discarded, and one constant; all of it is read off the graph.
+The value of a heap's word is half the weight of all its bits, plus its constant, plus the digits ±½
+of its parts (see `words/graph.py`). So the error of a heap consists of errors of its addends, of
+their constants, of discarded bits and products, and of one constant, which the graph determines.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import TYPE_CHECKING
 from boolcomp.proof.bound.balls import ZERO, Enclosure, about, between, exactly
 from boolcomp.proof.bound.meaning import (
     NONE,
+    AddendSum,
     Bound,
     Bounds,
     Causes,
     CurveTable,
+    Enclosures,
     Error,
     GivenWord,
-    Known,
-    Line,
     LinearPart,
-    Pieces,
     PowerTable,
     ProductPart,
-    Total,
     TurnSum,
     WaveTable,
+    WordLine,
+    WordPieces,
     given_line,
     line_of,
 )
@@ -59,74 +59,69 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# Sums: what a heap adds up, digit by digit, beside the sum that it stands for.
+# Sums: the digits that a heap adds up, against the sum that it represents.
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What an addend reads: what is known of it, its words, and the values that tables have.
+    """An operand of an addend: its enclosures, its words, and the possible values of tables.
 
-    Of an `output` what is known is of its digits alone: its decoder knows of no offset.
+    The words of an `output` have no offset, because its decoder ignores it.
     """
 
-    known: Known
-    pieces: Pieces
+    enclosures: Enclosures
+    pieces: WordPieces
     entries: Mapping[int, Words] = field(default_factory=dict)
     output: bool = False
 
     def offset(self, graph: WordGraph, place: int) -> Enclosure:
-        """Return what is known of one of its words beside its digits."""
         return ZERO if self.output else exactly(graph.scales[place].offset)
 
     def lost(self, graph: WordGraph, place: int, drop: int) -> Enclosure:
-        """Return what the lowest bits of one of its words count, in what the word stands for."""
+        """Enclose the value of the lowest `drop` bits of a word."""
         if not drop:
             return ZERO
-        step, most = step_of(graph, place), (1 << drop) - 1
+        step, mask = step_of(graph, place), (1 << drop) - 1
         if place not in self.entries:
-            return about(exactly(Fraction(most, 2) * step))
-        found = 2 * (self.entries[place] & most) - most
+            return about(exactly(Fraction(mask, 2) * step))
+        found = 2 * (self.entries[place] & mask) - mask
         return between(int(found.min()) * step / 2, int(found.max()) * step / 2)
 
 
 @dataclass(frozen=True, slots=True)
-class HeapKnown:
-    """What is known of a sum, and whether its heap holds every sum there can be."""
+class HeapEnclosures:
+    """The enclosures of a sum, and whether its heap's word can hold all values of the sum."""
 
-    known: Known
+    enclosures: Enclosures
     fits: bool
 
 
 def step_of(graph: WordGraph, place: int) -> Fraction:
-    """Return what the lowest bit of a word counts."""
     return Fraction(2) ** graph.scales[place].lsb
 
 
-def total_known(
+def enclose_sum(
     graph: WordGraph,
-    total: Total,
+    total: AddendSum,
     operands: Sequence[tuple[Operand, ...]],
-    booked: tuple[int, int] = (0, 0),
     *,
     output: bool = False,
-) -> HeapKnown:
-    """Return what is known of a sum; `operands` are those of its addends, one or two each.
+) -> HeapEnclosures:
+    """Enclose a sum; `operands` has one or two operands for each of its addends.
 
-    By how many steps its heap is more than it adds up is `booked`.
-
-    What the decoder of an inner word adds to it (`offset`) is part of what it stands for; that of
-    an output does not know it.
+    The decoder of an inner word adds its `offset`, which is part of the word's value; the decoder
+    of an output does not.
     """
     exact, inputs = exactly(total.constant), ZERO
     for addend, read in zip(total.addends, operands, strict=True):
         value, moved = exact_addend(addend, read)
         exact, inputs = exact + value, inputs + moved
     if total.word is None:
-        return HeapKnown(Known(exact, exact, NONE, inputs), fits=True)
+        return HeapEnclosures(Enclosures(exact, exact, NONE, inputs), fits=True)
     heap = graph.nodes[total.word]
     if not isinstance(heap, Heap):
-        raise ValueError(f"word {total.word} is no heap")  # noqa: TRY004 (of what is said of it)
+        raise ValueError(f"word {total.word} is no heap")  # noqa: TRY004 (a value of the claim)
     sum_ = _Sum(graph, total.word, heap)
     for k, (addend, read) in enumerate(zip(total.addends, operands, strict=True)):
         mine = [part for part, owner in zip(heap.parts, total.owners, strict=True) if owner == k]
@@ -135,30 +130,32 @@ def total_known(
         else:
             sum_.product(addend, read, mine)
     sum_.constant(total, output=output)
-    sum_.book(*booked)
-    found = Known(exact, sum_.said, sum_.error, inputs).tightened()
-    return HeapKnown(found, sum_.fits(found.words, output=output))
+    found = Enclosures(exact, sum_.value, sum_.error, inputs).tightened()
+    return HeapEnclosures(found, sum_.fits(found.words, output=output))
 
 
 def exact_addend(
     addend: LinearPart | ProductPart, read: Sequence[Operand]
 ) -> tuple[Enclosure, Enclosure]:
-    """Return an addend at the middles of the inputs' cells, and how much more that is."""
+    """Enclose an addend at the middles of the inputs' cells, and that minus its exact value."""
     factor = Fraction(addend.factor)
     if isinstance(addend, LinearPart):
-        return read[0].known.exact.times(factor), read[0].known.inputs.times(factor)
-    a, b = (one.known for one in read)
+        own = read[0].enclosures
+        return own.exact.times(factor), own.inputs.times(factor)
+    a, b = (one.enclosures for one in read)
     moved = a.exact * b.inputs + b.exact * a.inputs - a.inputs * b.inputs
     return (a.exact * b.exact).times(factor), moved.times(factor)
 
 
-def addend_error(forward: Forward, total: Total, k: int, parts: Sequence[HeapPart]) -> Enclosure:
-    """Return how much more the parts of an addend say, as digits, than it is where inputs are."""
+def addend_error(
+    forward: Forward, total: AddendSum, k: int, parts: Sequence[HeapPart]
+) -> Enclosure:
+    """Enclose the value of an addend's parts, as digits, minus the exact addend."""
     if total.word is None:
         raise ValueError("a sum without a word has no parts")
     heap = forward.graph.nodes[total.word]
     if not isinstance(heap, Heap):
-        raise ValueError(f"word {total.word} is no heap")  # noqa: TRY004 (of what is said of it)
+        raise ValueError(f"word {total.word} is no heap")  # noqa: TRY004 (a value of the claim)
     addend = total.addends[k]
     read = forward.operands(addend)
     sum_ = _Sum(forward.graph, total.word, heap)
@@ -170,28 +167,28 @@ def addend_error(forward: Forward, total: Total, k: int, parts: Sequence[HeapPar
 
 
 class _Sum:
-    """What the parts of a heap say, and how much more that is than what they stand for."""
+    """The value of the parts of a heap, and its error."""
 
     def __init__(self, graph: WordGraph, place: int, heap: Heap) -> None:
         self.graph, self.place, self.heap = graph, place, heap
         self.line = line_of(graph, place)
-        self.said, self.error = ZERO, NONE
+        self.value, self.error = ZERO, NONE
         self.offsets = ZERO
 
     def weight_of(self, part: Bits) -> Fraction:
-        """Return how often a word is added."""
+        """Return the factor at which a word is added."""
         shift = part.column - part.drop - self.graph.scales[part.node].lsb
         size = self.line.step * Fraction(2) ** shift
         return -size if part.negative else size
 
     def linear(self, addend: LinearPart, read: Operand, parts: Sequence[HeapPart]) -> None:
-        """Add what stands for factor · word; the words are pieces, each added for every digit."""
+        """Add the parts of factor · word; each piece of the word is added for every digit."""
         rows = [part for part in parts if isinstance(part, Bits)]
         grids = [part for part in parts if isinstance(part, PartialProducts)]
         found = {place: Counter[Fraction]() for place in read.pieces.words}
         for part in rows:
             if part.node not in found:
-                raise ValueError(f"heap {self.place} adds word {part.node}, which is another's")
+                raise ValueError(f"heap {self.place} adds word {part.node}, which is not its own")
             weight = self.weight_of(part)
             found[part.node][weight] += 1
             self._discard(read.lost(self.graph, part.node, part.drop).times(-weight))
@@ -207,39 +204,39 @@ class _Sum:
         for place, counted in found.items():
             line, offset = line_of(self.graph, place), read.offset(self.graph, place)
             whole = exactly(line.step * (line.count - 1) / 2)
-            for weight in (weights - counted).elements():  # digits of which no bit is left
+            for weight in (weights - counted).elements():  # digits that are dropped altogether
                 self._discard(about(whole).times(-weight))
             self.offsets = self.offsets + offset.times(-times)
         factor = Fraction(addend.factor)
-        known = read.known
-        self.said = self.said + known.words.times(times)
-        self.error = self.error + known.error.times(times)
-        self._discard(known.exact.times(times - factor), said=False)
+        own = read.enclosures
+        self.value = self.value + own.words.times(times)
+        self.error = self.error + own.error.times(times)
+        self._add_error(own.exact.times(times - factor))
 
     def _grids(self, read: Operand, grids: Sequence[PartialProducts]) -> Counter[Fraction]:
-        """Return how often the product of an operand's pieces is added."""
+        """Return the factors at which the product of an operand's pieces is added."""
         weights = Counter[Fraction]()
         for part in grids:
             if read.pieces.product is None or (part.a, part.b) != read.pieces.product:
-                raise ValueError(f"heap {self.place} multiplies words that nothing is said of")
+                raise ValueError(f"heap {self.place} multiplies words that are not its operands")
             weights[self.times(part)] += 1
             self._discard(self.columns_lost(part))
         return weights
 
     def _largest(self, words: tuple[int, int]) -> Enclosure:
-        """Return the largest product that two words about zero have."""
+        """Return the largest product of two words about zero."""
         a, b = (line_of(self.graph, place) for place in words)
         return exactly(a.step * (a.count - 1) * b.step * (b.count - 1) / 4)
 
     def times(self, part: PartialProducts) -> Fraction:
-        """Return how often the product of two words is added."""
+        """Return the factor at which the product of two words is added."""
         a, b = step_of(self.graph, part.a), step_of(self.graph, part.b)
         column = part.column + 1 - part.drop_a - part.drop_b
         size = self.line.step * Fraction(2) ** column / (a * b)
         return -size if part.negative else size
 
     def columns_lost(self, part: PartialProducts) -> Enclosure:
-        """Return what products below column 0 count at most, either way."""
+        """Bound the value of partial products below column 0."""
         columns = part.layout(self.graph.nodes).diagonals()
         lost = sum((n * Fraction(2) ** (c - 1) for c, n in columns if c < 0), Fraction(0))
         return about(exactly(lost * self.line.step))
@@ -247,163 +244,159 @@ class _Sum:
     def product(
         self, addend: ProductPart, read: Sequence[Operand], parts: Sequence[HeapPart]
     ) -> None:
-        """Add what stands for factor · a · b."""
+        """Add the part of factor · a · b."""
         factor = Fraction(addend.factor)
-        a, b = (one.known for one in read)
+        a, b = (one.enclosures for one in read)
         exact = (a.exact * b.exact).times(factor)
-        if not parts:  # its mean stands for it, in a constant
-            self._discard(-exact, said=False)
+        if not parts:  # replaced by its mean, in a constant
+            self._add_error(-exact)
             return
         (part,) = parts
         if not isinstance(part, PartialProducts) or (part.a, part.b) != tuple(
             word for one in read for word in one.pieces.words
         ):
-            raise ValueError(f"heap {self.place} multiplies other words than is said")
+            raise ValueError(f"heap {self.place} multiplies words that are not its operands")
         if self.times(part) != factor:
-            raise ValueError(f"heap {self.place} multiplies by another factor than is said")
+            raise ValueError(f"heap {self.place} multiplies by another factor")
         errors, words = [], []
         for one, place, drop in zip(
             read, (part.a, part.b), (part.drop_a, part.drop_b), strict=True
         ):
             lost = one.lost(self.graph, place, drop)
             offset = one.offset(self.graph, place)
-            errors.append(one.known.error + Error(ZERO, -(lost + offset)))
-            words.append(one.known.words - lost - offset)
-        self.said = self.said + (words[0] * words[1]).times(factor)
+            errors.append(one.enclosures.error + Error(ZERO, -(lost + offset)))
+            words.append(one.enclosures.words - lost - offset)
+        self.value = self.value + (words[0] * words[1]).times(factor)
         self.error = self.error + _product_error(words, errors).times(factor)
         self._discard(self.columns_lost(part))
 
-    def _discard(self, lost: Enclosure, *, said: bool = True) -> None:
-        self.error = self.error + Error(ZERO, lost)
-        if said:
-            self.said = self.said + lost
+    def _discard(self, lost: Enclosure) -> None:
+        self.value = self.value + lost
+        self._add_error(lost)
 
-    def constant(self, total: Total, *, output: bool) -> None:
-        """Add the constant, which is one of the errors too: but for rounding it is no error."""
+    def _add_error(self, more: Enclosure) -> None:
+        self.error = self.error + Error(ZERO, more)
+
+    def constant(self, total: AddendSum, *, output: bool) -> None:
+        """Add the constant and its error, which is zero up to rounding."""
         weight = sum(part.layout(self.graph.nodes).weight for part in self.heap.parts)
         start = self.line.start
         if output:
             start -= Fraction(self.graph.scales[self.place].offset)
         given = exactly(start + self.line.step * (Fraction(weight, 2) + self.heap.constant))
         given = given + self.offsets
-        self.said = self.said + given
-        beside = given - exactly(total.constant)
+        self.value = self.value + given
+        error = given - exactly(total.constant)
         if total.turning:
-            beside = _wrapped(beside, 1 << total.turning)
-        self._discard(beside, said=False)
+            error = wrapped(error, 1 << total.turning)
+        self._add_error(error)
 
-    def book(self, low: int, high: int) -> None:
-        """Add what the heap is more than it adds up."""
-        self._discard(between(low * self.line.step, high * self.line.step))
-
-    def fits(self, said: Enclosure, *, output: bool) -> bool:
-        """Tell whether the heap's word is never another than the sum."""
+    def fits(self, value: Enclosure, *, output: bool) -> bool:
+        """Tell whether the heap's word holds all values of the sum."""
         if self.heap.wraps:
             return True
         start = self.line.start
         if output:
             start -= Fraction(self.graph.scales[self.place].offset)
-        low, high = said.ends
-        most = start + self.line.step * (self.line.count - 1)
-        return start <= low and high <= most
+        low, high = value.ends
+        largest = start + self.line.step * (self.line.count - 1)
+        return start <= low and high <= largest
 
 
 def _product_error(words: Sequence[Enclosure], errors: Sequence[Error]) -> Error:
-    """Return how much more A·B is than α·β where A is α and an error, and B is β and another."""
+    """Enclose A·B - α·β, where A is α plus an error, and B is β plus an error."""
     (a, b), (da, db) = words, errors
     tables = a * db.tables + b * da.tables - da.tables * db.tables
     both = a * db.bits + b * da.bits - da.bits * db.bits
     return Error(tables, both - da.tables * db.bits - da.bits * db.tables)
 
 
-def _wrapped(value: Enclosure, turn: int) -> Enclosure:
-    """Return a number less the whole turns nearest to it."""
+def wrapped(value: Enclosure, turn: int) -> Enclosure:
+    """Subtract whole turns to bring a number near zero."""
     middle = sum(value.ends) / 2
     return value - exactly(round(Fraction(middle) / turn) * turn)
 
 
 # --------------------------------------------------------------------------------------------------
-# The plain bound: node by node, between which numbers words, values and errors lie.
+# The plain bound: enclosures of words, values and errors, node by node.
 #
-#     error = [what the word says - the value at the middles of the inputs' cells]
-#           + [that value - the value where the inputs are]
+#     error = [value of the word - exact value at the middles of the inputs' cells]
+#           + [exact value at the middles - exact value at the inputs]
 #
-# The first depends on words alone. It is that of entries of tables, which are looked at one by one,
-# and of bits that are discarded; sums add it, products A·B of α + a and β + b make A·b + B·a - a·b
-# of it. The second is the same calculation without words. Any graph, any function; milliseconds.
+# The first difference depends on words alone. It stems from entries of tables, which are
+# enumerated, and from discarded bits. Sums add it up; a product A·B of α + a and β + b has the
+# error A·b + B·a - a·b. The second difference is computed likewise, without words. This applies to
+# any graph and any function, and takes milliseconds.
 # --------------------------------------------------------------------------------------------------
-
 
 TABLES = (WaveTable, PowerTable, CurveTable)
 
 
 class Forward:
-    """What is known of every meaning, in their order, and which heaps may overflow."""
+    """Enclosures of all meanings, in order, and the heaps that may overflow."""
 
     def __init__(self, explained: Explained) -> None:
         self.graph, self.explained = explained.graph, explained
-        self.known: list[Known] = []
+        self.enclosures: list[Enclosures] = []
         self.entries: dict[int, Words] = {}
         self.unproved: list[int] = []
         self.outputs = {result.meaning for result in explained.results}
         for place, meaning in enumerate(explained.meanings):
-            self.known.append(self._known(place, meaning))
+            self.enclosures.append(self._enclosures(place, meaning))
 
-    def _known(self, place: int, meaning: Meaning) -> Known:
+    def _enclosures(self, place: int, meaning: Meaning) -> Enclosures:
         if isinstance(meaning, GivenWord):
             return given_known(self.graph, meaning)
         if isinstance(meaning, TurnSum):
             items = [item for item, _ in meaning.items]
             lines = {k: found for k in items if (found := self.line(k))}
-            return turns_known(self.graph, meaning, {k: self._turns(k) for k in items}, lines)
+            return turns_known(self.graph, meaning, {k: self.turns(k) for k in items}, lines)
         if isinstance(meaning, TABLES):
             return self._table(meaning)
-        operands = [tuple(self._operand(k) for k in _reads(addend)) for addend in meaning.addends]
-        booked = self.explained.beside(meaning.word)
-        total = total_known(self.graph, meaning, operands, booked, output=place in self.outputs)
+        operands = [self.operands(addend) for addend in meaning.addends]
+        total = enclose_sum(self.graph, meaning, operands, output=place in self.outputs)
         if not total.fits and meaning.word is not None:
             self.unproved.append(meaning.word)
-        return total.known
+        return total.enclosures
 
     def operands(self, addend: LinearPart | ProductPart) -> tuple[Operand, ...]:
-        """Return what an addend reads."""
         return tuple(self._operand(k) for k in _reads(addend))
 
     def _operand(self, place: int) -> Operand:
         pieces = pieces_of(self.explained.meanings[place])
         entries = {k: self.entries[k] for k in pieces.words if k in self.entries}
-        return Operand(self.known[place], pieces, entries, output=place in self.outputs)
+        return Operand(self.enclosures[place], pieces, entries, output=place in self.outputs)
 
-    def line(self, place: int) -> tuple[int, Line] | None:
-        """Return the node of a meaning's word and what it stands for, an angle's in turns."""
+    def line(self, place: int) -> tuple[int, WordLine] | None:
+        """Return the word of a meaning and its values; those of an angle are in turns."""
         meaning = self.explained.meanings[place]
         if isinstance(meaning, GivenWord):
             return None if meaning.word is None else (meaning.word, given_line(self.graph, meaning))
-        if not isinstance(meaning, TurnSum | Total) or meaning.word is None:
+        if not isinstance(meaning, TurnSum | AddendSum) or meaning.word is None:
             return None
         found = line_of(self.graph, meaning.word)
         if place in self.outputs:
             found = replace(
                 found, start=found.start - Fraction(self.graph.scales[meaning.word].offset)
             )
-        if isinstance(meaning, Total) and meaning.turning:
+        if isinstance(meaning, AddendSum) and meaning.turning:
             turn = 1 << meaning.turning
-            found = Line(found.start / turn, found.step / turn, found.count)
+            found = WordLine(found.start / turn, found.step / turn, found.count)
         return meaning.word, found
 
-    def _turns(self, place: int) -> Known:
-        """Return what is known of a meaning, an angle in turns."""
-        meaning, known = self.explained.meanings[place], self.known[place]
-        if not isinstance(meaning, Total) or not meaning.turning:
-            return known
+    def turns(self, place: int) -> Enclosures:
+        """Return the enclosures of a meaning; those of an angle are in turns."""
+        meaning, own = self.explained.meanings[place], self.enclosures[place]
+        if not isinstance(meaning, AddendSum) or not meaning.turning:
+            return own
         part = Fraction(1, 1 << meaning.turning)
-        return Known(
-            known.exact.times(part), known.words.times(part), known.error.times(part),
-            known.inputs.times(part),
+        return Enclosures(
+            own.exact.times(part), own.words.times(part), own.error.times(part),
+            own.inputs.times(part),
         )  # fmt: skip
 
-    def _table(self, table: TableMeaning) -> Known:
-        source, line = self._turns(table.source), self.line(table.source)
+    def _table(self, table: TableMeaning) -> Enclosures:
+        source, line = self.turns(table.source), self.line(table.source)
         if line is None or not table.pieces.words:
             return table_known(self.graph, table, source, None)
         angle = isinstance(table, WaveTable) or (isinstance(table, CurveTable) and table.angle)
@@ -413,9 +406,9 @@ class Forward:
         self.entries |= {place: looked_up(self.graph, place, read) for place in both}
         return table_known(self.graph, table, source, read)
 
-    def _words(self, place: int, source: Known, line: Line, *, angle: bool) -> Words:
-        """Return the words that a meaning may have."""
-        import numpy as np  # noqa: PLC0415
+    def _words(self, place: int, source: Enclosures, line: WordLine, *, angle: bool) -> Words:
+        """Return the possible words of a meaning."""
+        import numpy as np  # noqa: PLC0415 (only tables of words need numpy)
 
         given = self.explained.meanings[place]
         if isinstance(given, GivenWord):
@@ -428,11 +421,11 @@ def _reads(addend: LinearPart | ProductPart) -> tuple[int, ...]:
     return (addend.meaning,) if isinstance(addend, LinearPart) else (addend.a, addend.b)
 
 
-def pieces_of(meaning: Meaning) -> Pieces:
-    """Return the words that stand for a meaning."""
+def pieces_of(meaning: Meaning) -> WordPieces:
+    """Return the words that represent a meaning."""
     if isinstance(meaning, TABLES):
         return meaning.pieces
-    return Pieces(() if meaning.word is None else (meaning.word,))
+    return WordPieces(() if meaning.word is None else (meaning.word,))
 
 
 def plain_bounds(explained: Explained) -> Bounds:
@@ -446,9 +439,9 @@ def plain_bounds(explained: Explained) -> Bounds:
 
 
 def _bound(explained: Explained, result: ResultMeaning, column: int, forward: Forward) -> Bound:
-    known = forward.known[result.meaning]
+    own = forward.enclosures[result.meaning]
     causes = Causes(
-        known.inputs, known.error.tables, known.error.bits, rounding(explained, column, result)
+        own.inputs, own.error.tables, own.error.bits, rounding(explained, column, result)
     )
     low, high = causes.total.ends
     if result.rest is not None:
@@ -458,46 +451,44 @@ def _bound(explained: Explained, result: ResultMeaning, column: int, forward: Fo
 
 
 def rounding(explained: Explained, column: int, result: ResultMeaning) -> Enclosure:
-    """Return what an output's word stands for beside the sum in its heap."""
+    """Enclose the value of an output's word minus the sum in its heap."""
     output = explained.graph.results[column]
     lsb = explained.graph.scales[output.node].lsb
     total = explained.meanings[result.meaning]
-    if not isinstance(total, Total) or total.word != output.node or output.drop != -lsb:
-        raise ValueError(f"{result.name} is not the sum that it is said to be")
+    if not isinstance(total, AddendSum) or total.word != output.node or output.drop != -lsb:
+        raise ValueError(f"the word of {result.name} is not that of its sum")
     half = Fraction(1, 2) - Fraction(1, 2 << output.drop)
     return about(exactly(half)) + moved(explained, column, result)
 
 
 def moved(explained: Explained, column: int, result: ResultMeaning) -> Enclosure:
-    """Return what an output's word stands for beside the middle of its cell."""
     return exactly(result.shift - (Fraction(1, 2) if explained.graph.results[column].tread else 0))
 
 
 def at_rest(explained: Explained, result: ResultMeaning) -> Enclosure:
-    """Return between which numbers an output is where its word is held at zero."""
-    known = Forward(explained.restricted(dict(result.rest or ()))).known[result.meaning]
-    return known.exact - known.inputs
+    """Enclose an output where its word is held at zero."""
+    own = Forward(explained.restricted(dict(result.rest or ()))).enclosures[result.meaning]
+    return own.exact - own.inputs
 
 
 # --------------------------------------------------------------------------------------------------
-# Curves of sums stand still beyond their ends, which samples found: what is meant does not.
+# Curves of sums beyond the ends of their tables.
 #
-# A sketch tabulates a curve of a sum where samples of the sum were, and a little farther. Where it
-# is not seen that the sum stays there the sketch's function may be another than what was asked for;
-# by how much is enclosed here, node by node as the plain bound is, and added to a bound of any
-# grade.
+# A sketch tabulates a curve of a sum over a range that samples of the sum reached, with a margin,
+# and clamps arguments beyond. If the sum is not proved to stay in this range, the sketch may differ
+# from the specified function. This difference is enclosed node by node, as the plain bound is, and
+# added to a bound of any grade.
 # --------------------------------------------------------------------------------------------------
 
-
-PIECES = 64  # of what lies beyond an end: in each a curve is enclosed by itself
+PIECES = 64  # of an interval beyond an end; a curve is enclosed in each
 
 
 def beyond_ends(explained: Explained, bounds: Bounds) -> Bounds:
-    """Return bounds of what was asked for, from those of the sketch's function.
+    """Return bounds against the specified function, given bounds against the sketch.
 
-    A `DataError` where a curve has no bound beyond an end.
+    An unbounded curve beyond an end is a `DataError`.
     """
-    if all(bound.of_asked for bound in bounds.outputs):
+    if all(bound.of_specification for bound in bounds.outputs):
         return bounds
     if not any(_ends(explained, one) for one in explained.meanings):
         return bounds
@@ -510,7 +501,7 @@ def beyond_ends(explained: Explained, bounds: Bounds) -> Bounds:
 
 
 def _ends(explained: Explained, table: object) -> bool:
-    """Tell whether a meaning is a curve that ends where it need not; inputs end where they may."""
+    """Tell whether a meaning is a curve with ends; ends of curves of inputs are those of inputs."""
     if not isinstance(table, CurveTable):
         return False
     given = isinstance(explained.meanings[table.source], GivenWord)
@@ -524,7 +515,7 @@ def _moved(bound: Bound, by: Enclosure) -> Bound:
 
 
 class _Excess:
-    """How much more the sketch's function is than what is meant, for every meaning."""
+    """The sketch's function minus the specified function, for every meaning."""
 
     def __init__(self, forward: Forward) -> None:
         self.forward, self.meanings = forward, forward.explained.meanings
@@ -533,25 +524,25 @@ class _Excess:
             if isinstance(meaning, GivenWord):
                 self.found.append(ZERO)
             elif isinstance(meaning, TurnSum):
-                parts = (self._turns(k).times(Fraction(often)) for k, often in meaning.items)
+                parts = (self._turns(k).times(Fraction(multiple)) for k, multiple in meaning.items)
                 self.found.append(sum(parts, ZERO))
-            elif isinstance(meaning, Total):
+            elif isinstance(meaning, AddendSum):
                 self.found.append(self._total(meaning))
             else:
                 self.found.append(self._table(meaning))
 
     def _values(self, place: int) -> Enclosure:
-        """Return between which numbers the sketch's function lies where the inputs are."""
-        known = self.forward.known[place]
-        return known.exact - known.inputs
+        """Enclose the sketch's function over all inputs."""
+        own = self.forward.enclosures[place]
+        return own.exact - own.inputs
 
     def _turns(self, place: int) -> Enclosure:
-        """Return what is found of an angle, in turns."""
+        """Return the difference of an angle, in turns."""
         meaning = self.meanings[place]
-        turning = meaning.turning if isinstance(meaning, Total) else 0
+        turning = meaning.turning if isinstance(meaning, AddendSum) else 0
         return self.found[place].times(Fraction(1, 1 << turning))
 
-    def _total(self, total: Total) -> Enclosure:
+    def _total(self, total: AddendSum) -> Enclosure:
         more = ZERO
         for addend in total.addends:
             factor = Fraction(addend.factor)
@@ -568,9 +559,9 @@ class _Excess:
         if not isinstance(table, CurveTable):
             if by == ZERO:
                 return ZERO
-            # as if what is meant were where the inputs are, and the sketch at their cells' middles
+            # the specified function is evaluated at inputs, the sketch at the middles of cells
             values = self._values(table.source)
-            source = Known(values, values, NONE, by)
+            source = Enclosures(values, values, NONE, by)
             return table_known(self.forward.graph, table, source, None).inputs
         free = replace(table, low=-math.inf, high=math.inf)
         if by != ZERO:
@@ -582,7 +573,7 @@ class _Excess:
 
 
 def _beyond(table: CurveTable, free: CurveTable, values: Enclosure) -> Enclosure:
-    """Return how much more a curve with ends is than one without, for values of its source."""
+    """Enclose a curve with ends minus the curve without, over values of its source."""
     more = ZERO
     low, high = values.ends
     middle, unit = Fraction(table.middle), Fraction(table.unit)
@@ -593,18 +584,14 @@ def _beyond(table: CurveTable, free: CurveTable, values: Enclosure) -> Enclosure
         lower = (end == table.low) == (unit > 0)
         first, last = (low, min(at, high)) if lower else (max(at, low), high)
         if first < last:
-            still = curve_within(table, between(at, at))
-            more = _both(more, still - _within(free, between(first, last)))
+            clamped = curve_within(table, between(at, at))
+            more = more.join(clamped - _within(free, between(first, last)))
     return more
 
 
 def _within(table: CurveTable, values: Enclosure) -> Enclosure:
-    """Return what a curve is for all values, piece by piece."""
+    """Enclose a curve over values, piece by piece."""
     low, high = values.ends
     borders = [low + (high - low) * k / PIECES for k in range(PIECES + 1)]
     found = [curve_within(table, between(*pair)) for pair in pairwise(borders)]
     return Enclosure(min(one.low for one in found), max(one.high for one in found))
-
-
-def _both(one: Enclosure, two: Enclosure) -> Enclosure:
-    return Enclosure(min(one.low, two.low), max(one.high, two.high))

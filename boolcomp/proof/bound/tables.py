@@ -1,7 +1,8 @@
-"""Tables: all words of their source are looked at, one by one.
+"""Enclosures of tables, inputs and sums of angles, word by word.
 
-A table's words differ from the function of what its source says by what the entries are, and that
-from the function of what the source stands for by a slope times what the source errs by.
+The error of a table's words has two parts. Their difference from the function at the value of the
+source's word follows from the entries, which are enumerated. The change of the function by the
+error of the source is at most a slope times this error.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from boolcomp.proof.bound.balls import (
 from boolcomp.proof.bound.meaning import (
     NONE,
     CurveTable,
+    Enclosures,
     Error,
-    Known,
-    Line,
     PowerTable,
     WaveTable,
+    WordLine,
     given_line,
     line_of,
     units,
@@ -53,33 +54,32 @@ if TYPE_CHECKING:
     from flint import arb
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.tape import Straight
-    from boolcomp.proof.bound.meaning import GivenWord, Pieces, TableMeaning, TurnSum
+    from boolcomp.problem.tape import Straight
+    from boolcomp.proof.bound.meaning import GivenWord, TableMeaning, TurnSum, WordPieces
     from boolcomp.words.graph import WordGraph
 
     Words = NDArray[np.int64]
     Whole = NDArray[np.object_]
-    Lines = Mapping[int, tuple[int, Line]]
+    Lines = Mapping[int, tuple[int, WordLine]]
 
 
 # --------------------------------------------------------------------------------------------------
-# Tables of functions that are no waves: between which numbers they are near every word.
+# Curves: enclosures around every word.
 #
-# Each step of the calculation is enclosed by balls; what rises is known by its ends.
+# Balls enclose each step of the function; monotone steps are enclosed by their values at the ends.
 # --------------------------------------------------------------------------------------------------
-
 
 RISING = ("exp", "atan", "tanh")
 WITHIN = {"sqrt": (0, None), "log": (0, None), "asin": (-1, 1), "acos": (-1, 1)}
 
 
 def curve_known(
-    table: CurveTable, source: Known, read: Read | None, found: Sampled | None
-) -> Known:
-    """Return what is known of a curve; `found` is what its words say at all words that it reads."""
+    table: CurveTable, source: Enclosures, read: Read | None, found: Sampled | None
+) -> Enclosures:
+    """Enclose a curve; `found` has the values of its words at all words that it reads."""
     if read is None or found is None:
         whole = curve_within(table, source.exact - source.inputs)
-        return Known(whole, whole, NONE, whole - whole)
+        return Enclosures(whole, whole, NONE, whole - whole)
     error, beside = source.error.total, source.error.total + source.inputs
     missed, passed, inputs, exact = [], [], [], []
     ends = table.low, table.high
@@ -100,12 +100,12 @@ def curve_known(
         inputs.append(here - near if error == ZERO else moved - near)
         exact.append(moved)
     errors = Error(_all(missed), _all(passed))
-    return Known(_all(exact), found.hull, errors, _all(inputs)).tightened()
+    return Enclosures(_all(exact), found.hull, errors, _all(inputs)).tightened()
 
 
 @lru_cache(maxsize=4)
 def _values_of(*curve: object) -> dict[Enclosure, Enclosure]:
-    """Return the enclosures of a curve found so far; several bounds of a search need the same."""
+    """Return the cached enclosures of a curve, which several bounds of a search share."""
     del curve
     return {}
 
@@ -115,7 +115,7 @@ def _all(found: list[Enclosure]) -> Enclosure:
 
 
 def curve_within(table: CurveTable, x: Enclosure) -> Enclosure:
-    """Return what a curve is for all x of an enclosure."""
+    """Enclose a curve over an interval of x."""
     place = ball(x)
     if table.angle:
         place = place * 2 * precise().pi()
@@ -140,7 +140,7 @@ def _hull(low: arb, high: arb) -> arb:
 
 
 def evaluated(function: Straight, x: arb) -> arb:
-    """Return what a function of one input is for all of a ball."""
+    """Evaluate a function of one input over a ball."""
     values: list[arb] = []
     for node in function.nodes:
         if node.kind == "input":
@@ -214,24 +214,25 @@ _OTHERS: dict[str, Callable[..., arb]] = {
 
 
 # --------------------------------------------------------------------------------------------------
-# Tables: all words of their source are looked at, one by one.
+# Tables.
 # --------------------------------------------------------------------------------------------------
 
-
-PLACES_WITHIN = 64  # of an angle that is no word, or one of few: values between are counted
+PLACES_WITHIN = 64  # grid points in an angle without a word, or with few words
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The word that a table reads: its node, what it stands for, and the values it may have."""
+    """The word that a table reads: its node, its values, and its possible words."""
 
     place: int
-    line: Line
+    line: WordLine
     words: Words
 
 
-def table_known(graph: WordGraph, table: TableMeaning, source: Known, read: Read | None) -> Known:
-    """Return what is known of a table; `read` is None where there are no words of it."""
+def table_known(
+    graph: WordGraph, table: TableMeaning, source: Enclosures, read: Read | None
+) -> Enclosures:
+    """Enclose a table; `read` is None if it has no words."""
     if isinstance(table, CurveTable):
         found = None if read is None else said(graph, table.pieces, read)
         return curve_known(table, source, read, found)
@@ -241,7 +242,7 @@ def table_known(graph: WordGraph, table: TableMeaning, source: Known, read: Read
     else:
         whole, slope = _powers_within(table, source.exact + beside)
     if read is None:
-        return Known(whole, whole, NONE, source.inputs * slope)
+        return Enclosures(whole, whole, NONE, source.inputs * slope)
     if isinstance(table, WaveTable):
         function = waves_of(table, read.line, read.words)
         slope = slope.meet(_slopes_near(table, read, beside))
@@ -252,11 +253,11 @@ def table_known(graph: WordGraph, table: TableMeaning, source: Known, read: Read
     passed = source.error * slope
     exact = (function.hull - passed.total).meet(whole)
     error = Error(missed, ZERO) + passed
-    return Known(exact, entries.hull, error, source.inputs * slope).tightened()
+    return Enclosures(exact, entries.hull, error, source.inputs * slope).tightened()
 
 
-def said(graph: WordGraph, pieces: Pieces, read: Read) -> Sampled:
-    """Return what the words of a table stand for at all words of its source."""
+def said(graph: WordGraph, pieces: WordPieces, read: Read) -> Sampled:
+    """Return the values of the words of a table at all words of its source."""
     total, slack = np.zeros(len(read.words), dtype=object), 0
     for place in pieces.words:
         found = piece_said(graph, place, read)
@@ -269,7 +270,7 @@ def said(graph: WordGraph, pieces: Pieces, read: Read) -> Sampled:
 
 
 def piece_said(graph: WordGraph, place: int, read: Read) -> Sampled:
-    """Return what the words of a lookup stand for at all words of its source."""
+    """Return the values of the words of a lookup at all words of its source."""
     line = line_of(graph, place)
     start = exactly(line.start)
     entries = looked_up(graph, place, read).astype(object)
@@ -294,8 +295,8 @@ def looked_up(graph: WordGraph, place: int, read: Read) -> Words:
     return np.asarray(node.entries, dtype=np.int64)[index]
 
 
-def waves_of(table: WaveTable, line: Line, words: Words, derivative: int = 0) -> Sampled:
-    """Return waves, or their derivative by turns over (2π)^derivative, at words."""
+def waves_of(table: WaveTable, line: WordLine, words: Words, derivative: int = 0) -> Sampled:
+    """Return harmonics, or their derivative by turns over (2π)^derivative, at words."""
     start, rest = split_start(line.start, line.step)
     parts = table.parts
     for _ in range(derivative):
@@ -303,8 +304,8 @@ def waves_of(table: WaveTable, line: Line, words: Words, derivative: int = 0) ->
     return waves_at(turned(parts, rest), start, line.step, words.astype(object))
 
 
-def powers_of(table: PowerTable, line: Line, words: Words) -> Sampled:
-    """Return a polynomial at words, by Horner's rule; what is rounded off is counted."""
+def powers_of(table: PowerTable, line: WordLine, words: Words) -> Sampled:
+    """Evaluate a polynomial at words by Horner's rule, and count the rounding errors."""
     start = exactly(line.start)
     x = words.astype(object) * units(line.step) + start.low
     largest, beside = max(abs(int(x[0])), abs(int(x[-1]))) + 1, start.high - start.low
@@ -325,7 +326,7 @@ def _horner(coefficients: Sequence[float], x: Enclosure) -> Enclosure:
 
 
 def _waves_within(table: WaveTable, turns: Enclosure) -> tuple[Enclosure, Enclosure]:
-    """Return what waves are and how steep they are within an enclosure of an angle."""
+    """Enclose harmonics and their slope over an interval of an angle."""
     values = slopes = bends = ZERO
     for k, a, b in table.parts:
         amplitude, often = _amplitude(a, b), pi().times(Fraction(2 * k))
@@ -338,7 +339,7 @@ def _waves_within(table: WaveTable, turns: Enclosure) -> tuple[Enclosure, Enclos
     finest = min(FINEST, math.ceil(PLACES_WITHIN / max(high - low, Fraction(1, FINEST))))
     step = Fraction(1, 1 << (finest - 1).bit_length())
     first, last = math.floor(low / step), math.ceil(high / step)
-    line, gap = Line(Fraction(0), step, FINEST), about(exactly(step / 2))
+    line, gap = WordLine(Fraction(0), step, FINEST), about(exactly(step / 2))
     places = np.arange(first, last + 1, dtype=np.int64)
     near = waves_of(table, line, places).hull + gap * slopes
     steep = waves_of(table, line, places, 1).hull * pi().times(Fraction(2)) + gap * bends
@@ -346,7 +347,7 @@ def _waves_within(table: WaveTable, turns: Enclosure) -> tuple[Enclosure, Enclos
 
 
 def _amplitude(a: float, b: float) -> Enclosure:
-    """Return the height of a wave, rounded up."""
+    """Return the amplitude of a harmonic, rounded up."""
     if not a or not b:
         return exactly(abs(a) + abs(b))
     square = Fraction(a) ** 2 + Fraction(b) ** 2
@@ -357,7 +358,7 @@ def _amplitude(a: float, b: float) -> Enclosure:
 
 
 def _slopes_near(table: WaveTable, read: Read, beside: Enclosure) -> Enclosure:
-    """Return how steep waves are near words of an angle, so far beside at most."""
+    """Enclose the slope of harmonics within a distance of the words of an angle."""
     twice = pi().times(Fraction(2))
     bend = sum((about(_amplitude(a, b).times(Fraction(k * k))) for k, a, b in table.parts), ZERO)
     at_words = waves_of(table, read.line, read.words, 1).hull * twice
@@ -365,38 +366,39 @@ def _slopes_near(table: WaveTable, read: Read, beside: Enclosure) -> Enclosure:
 
 
 def _powers_within(table: PowerTable, x: Enclosure) -> tuple[Enclosure, Enclosure]:
-    """Return what a polynomial is and how steep it is within an enclosure."""
+    """Enclose a polynomial and its slope over an interval."""
     slopes = [k * c for k, c in enumerate(table.coefficients)][1:]
     return _horner(table.coefficients, x), _horner(slopes, x)
 
 
 # --------------------------------------------------------------------------------------------------
-# Inputs: which words they may have, and how far from the middle of a cell they may be.
+# Inputs: possible words, and distances from the middles of cells.
 # --------------------------------------------------------------------------------------------------
 
+TIE = Fraction(
+    1, 1 << 28
+)  # of a cell: encoders round values this near below a border to the border
 
-TIE = Fraction(1, 1 << 28)  # of a cell: what encoders take for on the border, and round to it
 
-
-def given_known(graph: WordGraph, given: GivenWord) -> Known:
-    """Return what is known of an input."""
+def given_known(graph: WordGraph, given: GivenWord) -> Enclosures:
+    """Enclose an input."""
     if given.word is None:
         return _unread(given)
     line = given_line(graph, given)
     first, last = cells_reached(line, given)
     middles = between(line.value(first), line.value(last))
-    return Known(middles, middles, NONE, -beside(line, given))
+    return Enclosures(middles, middles, NONE, -beside(line, given))
 
 
-def _unread(given: GivenWord) -> Known:
-    """Return what is known of an input that no word is read of: it is one cell."""
+def _unread(given: GivenWord) -> Enclosures:
+    """Enclose an input whose word is not read, which is one cell."""
     low, high = given.allowed.ends
     middle, half = exactly((low + high) / 2), (high - low) / 2
-    return Known(middle, middle, NONE, between(-half, half))
+    return Enclosures(middle, middle, NONE, between(-half, half))
 
 
-def cells_reached(line: Line, given: GivenWord) -> tuple[int, int]:
-    """Return the first and the last cell in which an input may lie."""
+def cells_reached(line: WordLine, given: GivenWord) -> tuple[int, int]:
+    """Return the first and the last cell that an input can have."""
     most = line.count - 1
     if given.wraps:
         return 0, most
@@ -406,8 +408,8 @@ def cells_reached(line: Line, given: GivenWord) -> tuple[int, int]:
     return min(max(0, ends[0]), most), min(max(0, ends[1]), most)
 
 
-def beside(line: Line, given: GivenWord) -> Enclosure:
-    """Return how far above the middle of its cell an input may lie; words saturate at the ends."""
+def beside(line: WordLine, given: GivenWord) -> Enclosure:
+    """Return how far an input may be above the middle of its cell; words saturate at the ends."""
     if given.exact:
         half = (line.step - (Fraction(1, given.cells << given.part) if given.angle else 1)) / 2
         return between(-half, half) if half > 0 else ZERO
@@ -420,29 +422,29 @@ def beside(line: Line, given: GivenWord) -> Enclosure:
 
 
 # --------------------------------------------------------------------------------------------------
-# Sums of angles: the leading bits of words are added, modulo a turn.
+# Sums of angles: leading bits of words are added modulo a turn.
 # --------------------------------------------------------------------------------------------------
 
 
 def turns_known(
     graph: WordGraph,
     sum_: TurnSum,
-    read: Mapping[int, Known],
-    lines: Mapping[int, tuple[int, Line]],
-) -> Known:
-    """Return what is known of a sum of angles.
+    read: Mapping[int, Enclosures],
+    lines: Mapping[int, tuple[int, WordLine]],
+) -> Enclosures:
+    """Enclose a sum of angles.
 
-    `lines` are the nodes of its items' words, and what these stand for.
+    `lines` has the words of its items with their values.
     """
     exact = inputs = ZERO
     for item, multiple in sum_.items:
         exact = exact + read[item].exact.times(Fraction(multiple))
         inputs = inputs + read[item].inputs.times(Fraction(multiple))
     if sum_.word is None:
-        return Known(exact, exact, NONE, inputs)
+        return Enclosures(exact, exact, NONE, inputs)
     node = graph.nodes[sum_.word]
     if not isinstance(node, Angles):
-        raise ValueError(f"word {sum_.word} is no sum of angles")  # noqa: TRY004 (of what is said)
+        raise ValueError(f"word {sum_.word} is no sum of angles")  # noqa: TRY004 (a value of the claim)
     own = line_of(graph, sum_.word)
     constant, error = own.start + own.step * node.constant, NONE
     times = {item: Fraction(0) for item, _ in sum_.items}
@@ -463,10 +465,10 @@ def turns_known(
         if times[item] != multiple:
             error = error + Error(ZERO, read[item].exact.times(times[item] - multiple))
     error = error + Error(ZERO, _nearest(exactly(constant), error.bits))
-    return Known(exact, exact + error.total, error, inputs)
+    return Enclosures(exact, exact + error.total, error, inputs)
 
 
 def _nearest(constant: Enclosure, beside: Enclosure) -> Enclosure:
-    """Return a constant less whole turns such that with what is beside it is nearest to 0."""
+    """Subtract whole turns from a constant so that its sum with an enclosure is nearest to 0."""
     middle = sum((constant + beside).ends) / 2
     return constant - exactly(round(Fraction(middle)))

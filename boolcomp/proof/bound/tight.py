@@ -1,10 +1,10 @@
-"""The tight bound of an output of at most two angles: all cells of these are enumerated.
+"""The tight bound of an output with at most two angles, over all cells of the angles.
 
-    error = Σ over groups (what a group puts into the heap - what it stands for) + constants
+    error = Σ over groups (contribution to the heap - exact value) + constants
 
-For given cells of the angles the groups are independent. Within a cell the error is linear in every
-input but for a remainder, so that it is largest at a corner: R = Σ sup|∂²τ/∂x²|·h²/2. The corner of
-the angles is shared by all groups, those of linear inputs are each group's own.
+Given the cells of the angles, groups are independent. Within a cell the error is linear in every
+input up to a remainder R = Σ sup|∂²τ/∂x²|·h²/2, and is largest at a corner. All groups share the
+corner of the angles; corners of linear inputs belong to a group each.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ import numpy as np
 from boolcomp.proof.bound.balls import ONE, ZERO, Enclosure, about, exactly
 from boolcomp.proof.bound.expansion import NotPlainError, Poly, add, amplitude_of, steepness
 from boolcomp.proof.bound.groups import (
+    AngleNode,
     Flattener,
     Grouping,
+    GroupStates,
     JointTables,
     Products,
     Profiles,
-    States,
     Sweep,
-    Turning,
     ancestors,
     components,
+    contribution_of,
     joint_of,
     needed,
     part_of_rows,
-    said_by,
     shape_of,
 )
-from boolcomp.proof.bound.meaning import GivenWord, Line, Total, given_line
+from boolcomp.proof.bound.meaning import AddendSum, GivenWord, WordLine, given_line
 from boolcomp.proof.bound.plain import Forward, rounding
 from boolcomp.proof.bound.tables import TIE, beside, cells_reached
 from boolcomp.words.graph import part_reads
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.proof.bound.groups import Flat, FlatAddend, Group, Joint, Profile
+    from boolcomp.proof.bound.groups import Flat, FlatAddend, HeapGroup, JointGroup, Profile
     from boolcomp.proof.bound.meaning import Explained
     from boolcomp.words.graph import HeapPart
 
@@ -52,23 +52,22 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# The worst cells of a sweep, looked at once more: every word, and how its sum is rounded.
+# A closer evaluation of the worst cells, with the rounding of the sum for every word.
 #
-# Tables of a group are chords between points, and of rounding they know the most it can be. In one
-# cell, at one corner, all is known: what every group puts into the heap modulo a step of the
-# output, and the worst it errs by. Their sums by remainder (a cyclic convolution of maxima) say
-# what the output's word then is.
+# Tables of a group are chords between points, and include the largest possible rounding error. In a
+# single cell, at one corner, the contributions of all groups modulo a step of the output and their
+# largest errors are known. Their sums by remainder (a cyclic convolution of maxima) give the
+# rounding error of the output's word.
 # --------------------------------------------------------------------------------------------------
 
+KEPT = 64  # cached contributions of groups
+MOST = 400  # limit on cells that are evaluated closely, for either sign
+CHUNK = 1 << 11  # cells that are evaluated together
+NEVER = -(1 << 62)  # the error of a remainder that does not occur
 
-KEPT = 64  # of the words of groups
-MOST = 400  # cells that are looked at once more, for either sign
-CHUNK = 1 << 11  # cells that are looked at together
-NEVER = -(1 << 62)  # of a remainder that does not occur
 
-
-class Candidate(NamedTuple):
-    """A cell's error by the tables, where it is, and the corner of its angles."""
+class CornerError(NamedTuple):
+    """The error of a cell by tables, the cell, and the corner of its angles."""
 
     error: int
     cell: int
@@ -76,7 +75,7 @@ class Candidate(NamedTuple):
 
 
 class WorstLeaf:
-    """The cells with the largest errors of all that were offered, at most so many."""
+    """The cells with the largest errors of all that were offered, up to a limit."""
 
     def __init__(self, most: int = MOST) -> None:
         self.most, self.dropped = most, NEVER
@@ -84,7 +83,7 @@ class WorstLeaf:
         self.corners: list[tuple[int, ...]] = []
 
     def offer(self, errors: Words, first: int, corner: tuple[int, ...]) -> None:
-        """Take the worst of some cells, the first of which has this number."""
+        """Add the worst of consecutive cells; `number` is that of the first."""
         if corner not in self.corners:
             self.corners.append(corner)
         errors = errors.reshape(-1)
@@ -104,11 +103,10 @@ class WorstLeaf:
 
     @property
     def largest(self) -> int:
-        """What no error exceeds of all that were offered."""
         return max(self.dropped, int(self.errors.max(initial=NEVER)))
 
     def improve(self, less: Callable[[Words, tuple[int, ...]], Words]) -> None:
-        """Lower the errors of the worst cells by what `less` says of cells at a corner."""
+        """Lower the errors of the worst cells by `less`, a function of cells at a corner."""
         best = self.dropped
         for start in range(0, len(self.errors), CHUNK):
             chunk = slice(start, start + CHUNK)
@@ -121,8 +119,8 @@ class WorstLeaf:
             best = max(best, int(self.errors[chunk].max()))
         self._keep(np.lexsort((self.sides, self.cells, -self.errors)))
 
-    def refined(self, look: Callable[[Candidate], int], most: int = MOST) -> int:
-        """Return what no error exceeds, where `look` says more of the worst cells than tables."""
+    def refined(self, look: Callable[[CornerError], int], most: int = MOST) -> int:
+        """Bound all errors; `look` gives tighter errors of the worst cells than the tables."""
         best = max(self.dropped, int(self.errors[most:].max(initial=NEVER)))
         for k in range(min(most, len(self.errors))):
             one = self._candidate(k)
@@ -131,12 +129,14 @@ class WorstLeaf:
             best = max(best, min(one.error, look(one)))
         return best
 
-    def _candidate(self, k: int) -> Candidate:
-        return Candidate(int(self.errors[k]), int(self.cells[k]), self.corners[int(self.sides[k])])
+    def _candidate(self, k: int) -> CornerError:
+        return CornerError(
+            int(self.errors[k]), int(self.cells[k]), self.corners[int(self.sides[k])]
+        )
 
 
 def by_remainder(errors: Words, remainders: Words, count: int) -> Words:
-    """Return the largest error of every remainder; there may be one for all errors."""
+    """Return the largest error of every remainder, or the same error for all remainders."""
     found = np.full(count, NEVER, np.int64)
     np.maximum.at(found, np.broadcast_to(remainders, errors.shape), errors)
     return found
@@ -152,11 +152,15 @@ def together(one: Words, two: Words) -> Words:
     return found
 
 
-class Leaf:
-    """Says of single cells, at a corner of their angles, what the error is at most."""
+class CellBound:
+    """Bounds of the error of single cells at a corner of their angles."""
 
     def __init__(
-        self, output: Output, whole: Sweep, groups: Sequence[Group], joints: Sequence[States] = ()
+        self,
+        output: TightOutput,
+        whole: Sweep,
+        groups: Sequence[HeapGroup],
+        joints: Sequence[GroupStates] = (),
     ) -> None:
         self.output, self.whole = output, whole
         self.still = whole.waves(output.still.get((), {}), Fraction(1))
@@ -170,8 +174,8 @@ class Leaf:
         self.bits = output.drop if output.whole else 0
         self._said: dict[tuple[int, int], Words] = {}
 
-    def error(self, one: Candidate, sign: int) -> int:
-        """Return the largest error in one direction, in units, less that of most rounding."""
+    def error(self, one: CornerError, sign: int) -> int:
+        """Return the largest error in one direction, in units, except for rounding."""
         sizes = [len(angle.words) for angle in self.whole.angles]
         places = np.unravel_index(one.cell, sizes) if sizes else ()
         block = [
@@ -201,8 +205,8 @@ class Leaf:
     def _remainder(self, said: Words) -> Words:
         return said >> (self.output.scale - self.bits) & ((1 << self.bits) - 1)
 
-    def _words(self, place: int, group: Group, number: int) -> Words:
-        """Return what a group puts into the heap; a few of these are kept."""
+    def _words(self, place: int, group: HeapGroup, number: int) -> Words:
+        """Return the contribution of a group to the heap; a few of them are cached."""
         if (place, number) not in self._said:
             if len(self._said) >= KEPT:
                 self._said.clear()
@@ -211,17 +215,16 @@ class Leaf:
 
 
 # --------------------------------------------------------------------------------------------------
-# The tight bound of an output of at most two angles: all cells of these are enumerated.
+# The bound.
 # --------------------------------------------------------------------------------------------------
 
+BITS = 58  # of a sum
+PART = 4  # divisor of the effort for single cells of groups of several functions
+CANDIDATES = 1 << 15  # limit on cells with tables by finer blocks, for either sign
 
-BITS = 58  # of all that is added
-PART = 4  # of the effort that is spent on single cells of groups of several functions
-CANDIDATES = 1 << 15  # cells of which tables by finer blocks say more, for either sign
 
-
-class Output:
-    """One output: its groups, angles and constants."""
+class TightOutput:
+    """An output: its groups, angles and constants."""
 
     def __init__(self, forward: Forward, column: int, effort: int) -> None:
         explained = forward.explained
@@ -230,7 +233,7 @@ class Output:
             raise NotPlainError
         self.forward, self.graph, self.effort = forward, forward.graph, effort
         total = explained.meanings[result.meaning]
-        if not isinstance(total, Total) or total.word is None:
+        if not isinstance(total, AddendSum) or total.word is None:
             raise NotPlainError
         self.flattener = Flattener(forward)
         lsb = Fraction(2) ** self.graph.scales[total.word].lsb
@@ -246,8 +249,8 @@ class Output:
         self.drop, self.first = self._first(flat, lsb)
         self.whole = not flat.lost.size  # whether all that is in the heap is known
         self.grouping = Grouping(forward, self.reach, effort)
-        self.groups: list[Group] = []
-        self.joints: list[Joint] = []
+        self.groups: list[HeapGroup] = []
+        self.joints: list[JointGroup] = []
         self.tables: list[JointTables] = []
         self.turning: list[FlatAddend] = []
         self.still: Poly = {}
@@ -255,15 +258,15 @@ class Output:
             self._add_group(names, [flat.addends[k] for k in places])
 
     def _first(self, flat: Flat, lsb: Fraction) -> tuple[int, int]:
-        """Return the bits that are rounded off, and what the heap holds of itself."""
+        """Return the bits that are rounded off, and the constant of the heap."""
         constant = flat.constant / lsb
         return lsb.denominator.bit_length() - 1, int(constant) if constant.denominator == 1 else 0
 
     def _usual(self, explained: Explained) -> bool:
-        """Tell whether every input lies in its cell, and is not the cell's middle for sure."""
+        """Tell whether every input can have any value of its cell."""
         for one in explained.meanings:
             if isinstance(one, GivenWord) and not (one.angle and one.word is None):
-                line = Line(Fraction(1 - one.cells, 2), Fraction(1), one.cells)
+                line = WordLine(Fraction(1 - one.cells, 2), Fraction(1), one.cells)
                 if one.word is not None:
                     line = given_line(explained.graph, one)
                 within = exactly(line.step * (Fraction(1, 2) + TIE))
@@ -272,15 +275,15 @@ class Output:
         return True
 
     def _largest(self, flat: Flat) -> int:
-        """Return what nothing that is added exceeds, in steps."""
+        """Bound the sum of all addends in absolute value, in steps."""
         size = amplitude_of(self.poly, self.reach).size // ONE + 1
         for addend in flat.addends:
             size += amplitude_of(addend.poly, self.reach).size // ONE + 1
             size += sum(abs(int(a.weight * a.most(self.graph.nodes))) + 1 for a in addend.atoms)
         return size + abs(int(flat.constant)) + 1
 
-    def _angles(self, parts: Sequence[HeapPart]) -> list[Turning]:
-        """Return the angles on which the output depends: two at most."""
+    def _angles(self, parts: Sequence[HeapPart]) -> list[AngleNode]:
+        """Return the angles on which the output depends, at most two."""
         names = {name for series in self.poly.values() for angle in series for name, _ in angle}
         found = []
         for place, meaning in enumerate(self.forward.explained.meanings):
@@ -294,7 +297,7 @@ class Output:
             first, last = cells_reached(line, meaning)
             places = meaning.part + self.graph.nodes[meaning.word].bits
             words = np.arange(first, last + 1, dtype=np.int64)
-            found.append(Turning(place, meaning.word, words, places))
+            found.append(AngleNode(place, meaning.word, words, places))
         used = set(needed(self.graph, parts))
         found = [one for one in found if one.meaning in names or one.node in used]
         if len(found) > 2:
@@ -302,12 +305,12 @@ class Output:
         return found
 
     def _constant(self, flat: Flat, place: int, lsb: Fraction) -> Enclosure:
-        """Return all that is the same at all words, and what may be lost of them."""
+        """Return the constant part, and the limits of the dropped bits."""
         middle = lsb * ((1 << self.graph.nodes[place].bits) - 1) / 2
         return exactly(flat.constant - flat.stands - middle) + flat.lost + self.rounding
 
     def _beside(self) -> Enclosure:
-        """Return what the error may be beside that at corners of cells."""
+        """Bound the deviation of the error from its values at corners of cells."""
         total = ZERO
         for place, one in enumerate(self.forward.explained.meanings):
             if not isinstance(one, GivenWord):
@@ -321,7 +324,7 @@ class Output:
         return about(total)
 
     def _add_group(self, names: frozenset[int], addends: Sequence[FlatAddend]) -> None:
-        """Add a group that is looked at, or of which only the worst is known."""
+        """Add a group with tables, or a group of which only the largest error is known."""
         if not names:
             self.turning += addends
             return
@@ -344,7 +347,7 @@ class Output:
             self._coarsen(self.joints[-1].left)
 
     def _coarsen(self, addends: Sequence[FlatAddend]) -> None:
-        """Take addends for what they err by at most, whatever the angles are."""
+        """Replace addends by limits of their errors over all angles."""
         for one in addends:
             self.whole = False
             half = sum((a.weight * a.most(self.graph.nodes) for a in one.atoms), Fraction(0))
@@ -369,22 +372,22 @@ class Output:
         return found.ends[0] + (low - tiny) * unit, found.ends[1] + (high + tiny) * unit
 
     def _refined(self, whole: Sweep, worst: tuple[WorstLeaf, WorstLeaf]) -> tuple[int, int]:
-        """Return the largest and the least error where the worst cells are looked at once more."""
+        """Return the largest and the least error, with a closer evaluation of the worst cells."""
         for tables in self.tables:
             finer = tables.finer()
             for k in range(2):
                 worst[k].improve(partial(_less, whole, tables, finer, k))
         try:
-            joints = [States(self.grouping, one, whole) for one in self.joints]
+            joints = [GroupStates(self.grouping, one, whole) for one in self.joints]
         except NotPlainError:
             return worst[0].largest, -worst[1].largest
-        look = Leaf(self, whole, self.groups, joints)
+        look = CellBound(self, whole, self.groups, joints)
         most = min([MOST, *(self.effort // (PART * one.size) for one in joints)])
         high = worst[0].refined(lambda one: look.error(one, 1), most)
         return high, -worst[1].refined(lambda one: look.error(one, -1), most)
 
     def _profiles(self) -> tuple[list[Profile], int]:
-        """Return what all groups err by; of those that are too large only the worst is known."""
+        """Return the errors of all groups; groups that are too large have only a largest error."""
         profiles = Profiles(self.graph, tuple(self.angles), self.scale, self.effort)
         found, tiny = [], 0
         for group in list(self.groups):
@@ -411,7 +414,7 @@ class Output:
         return found, tiny
 
     def _still(self) -> Poly:
-        """Return what all that is looked at stands for, whatever linear inputs are."""
+        """Return the exact value of all enumerated addends that no linear input affects."""
         total: Poly = {}
         for one in [*self.turning, *(one for group in self.groups for one in group.addends)]:
             add(total, {(): one.poly.get((), {})})
@@ -422,9 +425,9 @@ class Output:
     def _sums(
         self, whole: Sweep, profiles: Sequence[Profile]
     ) -> Iterator[tuple[tuple[int, ...], int, Words, Words]]:
-        """Yield the largest and the least errors of all cells, at every corner of some of them.
+        """Yield the largest and the least errors of consecutive cells, at every corner.
 
-        With them the corner and the number of the first of these cells.
+        Each item has the corner and the number of the first cell.
         """
         still = whole.waves(self.still.get((), {}), Fraction(1))
         row = cell = 0
@@ -445,17 +448,19 @@ class Output:
             row, cell = row + shape[0], cell + len(said)
 
     def turned(self, whole: Sweep, block: Sequence[Words]) -> Words:
-        """Return what addends of angles alone put into the heap."""
+        """Return the contribution of addends of angles alone to the heap."""
         read = [k for one in self.turning for atom in one.atoms for k in part_reads(atom.part)]
         values = whole.values(block, ancestors(self.graph, read))
-        return said_by(self.graph, self.turning, values, self.scale) + np.zeros_like(values[0])
+        return contribution_of(self.graph, self.turning, values, self.scale) + np.zeros_like(
+            values[0]
+        )
 
 
 def _less(
     whole: Sweep, coarse: JointTables, finer: JointTables, down: int, cells: Words,
     corner: tuple[int, ...],
 ) -> Words:  # fmt: skip
-    """Return by how much finer tables say less of cells: one number for all without angles."""
+    """Return the reduction of errors by finer tables of cells; one number without angles."""
     sizes = [len(one.words) for one in whole.angles]
     places = np.unravel_index(cells, sizes) if sizes else ()
     mine = [k for k, one in enumerate(whole.angles) if one in coarse.whole.angles]

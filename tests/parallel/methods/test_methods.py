@@ -11,7 +11,7 @@ from graphs import crossing, error
 from samples import general_robot, random_robot, random_states
 
 from boolcomp.base import UsageError
-from boolcomp.parallel import METHODS, method_named, straight_line, task_graph
+from boolcomp.parallel import METHODS, straight_line, task_graph
 from boolcomp.problem import Operations, inverse_dynamics, load_robot, robot_names
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ TORQUES = [name for name in GRAPHS if not METHODS[name].whole]
 
 @pytest.mark.parametrize("name", [name for name in GRAPHS if not METHODS[name].general])
 def test_a_robot_in_general_frames_is_refused_with_a_sentence(name: str) -> None:
-    with pytest.raises(UsageError, match=f"general frames .* {name!r} is written for Denavit"):
+    with pytest.raises(UsageError, match=f"general frames .* {name!r} supports Denavit"):
         task_graph(name, general_robot(3, joints=4))
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.parametrize("literal", [False, True])
 @pytest.mark.parametrize("name", TORQUES)
 def test_torques_are_newton_eulers_on_every_arm(name: str, *, literal: bool) -> None:
@@ -126,6 +126,6 @@ def test_customising_costs_less_than_half_of_the_semi_customised_form() -> None:
 
 def test_unknown_methods_get_the_nearest_spelling() -> None:
     with pytest.raises(UsageError, match=r"unknown method 'lagrange' \(did you mean 'lagrangian'"):
-        method_named("lagrange")
+        task_graph("lagrange", load_robot("machado-2r"))
     with pytest.raises(UsageError, match="compile the robot in paper mode first"):
         task_graph("boolean", load_robot("machado-2r"))

@@ -10,7 +10,7 @@ from boolcomp.parallel import task_graph
 from boolcomp.problem import Operations, load_robot
 
 if TYPE_CHECKING:
-    from boolcomp.parallel import Recorded
+    from boolcomp.parallel import RecordedMethod
 
 # Figure 2's table: the predecessors of task k of link i, as (task, links ahead).
 NINETEEN = {
@@ -27,7 +27,7 @@ TEN = {
 }  # fmt: skip
 
 
-def zeng(name: str) -> Recorded:
+def zeng(name: str) -> RecordedMethod:
     return task_graph(name, load_robot("puma560-5"))
 
 

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from boolcomp.parallel import Costs, Edge, Links, Machine, Shared, Task, TaskGraph
+from boolcomp.parallel import Edge, Task, TaskGraph, load_machine
 from boolcomp.problem import Operations, Tape, task
 
-COSTS = Costs(0.5, 0.25, 1.0, 2.0, 4.0)
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+LINKED: Any = load_machine("t800")
+SHARED: Any = load_machine("encore")
+COSTS = replace(
+    LINKED.costs, multiplication=0.5, addition=0.25, division=1.0, root=2.0, function=4.0
+)
+
+
+def named_graph(
+    tasks: Mapping[str, Operations], edges: Iterable[tuple[str, str, int]]
+) -> TaskGraph:
+    """Return a graph of tasks by name, and of edges with their words."""
+    made = tuple(Task(name, operations) for name, operations in tasks.items())
+    return TaskGraph("g", made, tuple(Edge(*one) for one in edges))
 
 
 def graph_of(times: str, edges: str = "") -> TaskGraph:
@@ -36,17 +51,27 @@ def random_graph(size: int, seed: int, density: float = 0.2, words: int = 3) -> 
 
 def linked(
     topology: Any = "full", *, overlap: bool = True, count: int = 4, word: float = 1.5
-) -> Machine:
-    return Machine("linked", "", "", 64, COSTS, Links(topology, count, 0.5, word, overlap=overlap))
+) -> Any:
+    """Return a machine of 64 processors with links."""
+    links = replace(
+        LINKED.memory, topology=topology, count=count, latency=0.5, word=word, overlap=overlap
+    )
+    return replace(LINKED, name="linked", processors=64, costs=COSTS, memory=links)
 
 
-def shared(*, poll: bool = True, own: bool = False) -> Machine:
-    memory = Shared(0.25, 0.125, 1.0, 2.0, poll=poll, own=own)
-    return Machine("shared", "", "", 64, replace(COSTS, dispatch=0.5), memory)
+def shared(*, poll: bool = True, own: bool = False) -> Any:
+    """Return a machine of 64 processors with memory in common."""
+    memory = replace(
+        SHARED.memory, latency=0.25, word=0.125, lock=1.0, queue=2.0, poll=poll, own=own
+    )
+    costs = replace(COSTS, dispatch=0.5)
+    return replace(SHARED, name="shared", processors=64, costs=costs, memory=memory)
 
 
-def free() -> Machine:
-    return Machine("free", "", "", 64, COSTS, Links("full", 99, 0.0, 0.0, overlap=True))
+def free() -> Any:
+    """Return a machine whose messages take no time."""
+    one = linked(count=99, word=0.0)
+    return replace(one, name="free", memory=replace(one.memory, latency=0.0))
 
 
 @st.composite
@@ -60,7 +85,7 @@ def graphs(draw: st.DrawFn, most: int = 14) -> TaskGraph:
     return TaskGraph("drawn", tasks, edges)
 
 
-def machines() -> st.SearchStrategy[Machine]:
+def machines() -> st.SearchStrategy[Any]:
     return st.one_of(
         st.builds(
             linked,

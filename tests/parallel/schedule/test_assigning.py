@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from parallel.schedule.graphs import free
+from parallel.schedule.graphs import free, named_graph
 
 from boolcomp.base import DataError
 from boolcomp.parallel import (
     Assignment,
-    Edge,
-    Task,
-    TaskGraph,
     communication,
     exact_communication,
     parse_assignment,
@@ -19,11 +16,7 @@ from boolcomp.problem import Operations, Tape, task
 
 TASKS = ("M/1", "M/2", "k/1", "solve")
 NEEDS = (("M/1", "M/2", 1), ("M/1", "solve", 3), ("M/2", "solve", 2), ("k/1", "solve", 2))
-GRAPH = TaskGraph(
-    "g",
-    tuple(Task(name, Operations(k)) for k, name in enumerate(TASKS, 1)),
-    tuple(Edge(*need) for need in NEEDS),
-)
+GRAPH = named_graph({name: Operations(k) for k, name in enumerate(TASKS, 1)}, NEEDS)
 GOOD = '[processors]\nP0 = ["M*", "solve"]\nP1 = ["k*"]\n'
 
 
@@ -43,9 +36,9 @@ def test_patterns_are_sorted_by_urgency_or_left_as_given() -> None:
         ("P1", "P2", "processors.P2: unknown processor; there are 2: P0 to P1"),
         ("P1", "p1", "did you mean 'P1'"),
         ('"k*"', '"kk*"', "no task matches 'kk.'"),
-        ('"k*"', '"k*", "M/1"', "'M/1' is given to P0 and to P1"),
+        ('"k*"', '"k*", "M/1"', "'M/1' is on P0 and on P1"),
         ('"k*"', '"k/1"]\nP0 = [', "not a TOML file"),
-        ('P1 = ["k*"]', "", "no processor is given task 'k/1'"),
+        ('P1 = ["k*"]', "", "task 'k/1' is on no processor"),
         ('["k*"]', '"k*"', "must be a list"),
         ("[processors]", "[processor]", "did you mean 'processors'"),
         ("[processors]", 'order = "prio"\n[processors]', "must be priority or given"),

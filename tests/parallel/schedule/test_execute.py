@@ -15,7 +15,7 @@ from parallel.schedule.graphs import there_and_back
 from waiting import until_gone
 
 from boolcomp.base import DataError, UsageError
-from boolcomp.parallel import Assignment, Engine, Executed, StageRunner
+from boolcomp.parallel import Assignment, StageRunner
 from boolcomp.problem import Tape, task
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ def columns(samples: int, largest: float = 9.0) -> list[NDArray[np.float64]]:
     return [draw.uniform(-largest, largest, samples), draw.uniform(-2, 2, samples)]
 
 
-def check(done: Executed, given: list[NDArray[np.float64]]) -> None:
+def check(done: Any, given: list[NDArray[np.float64]]) -> None:
     expected = np.array(STRAIGHT.evaluate(given))
     np.testing.assert_allclose(done.outputs, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["llvm", "numpy"])
-def test_two_processes_calculate_what_one_does(engine: Engine) -> None:
+def test_two_processes_calculate_what_one_does(engine: Any) -> None:
     with StageRunner(STRAIGHT, NAMES, TWO, engine=engine, block=16) as runner:
         assert len(set(runner.processes)) == 2
         assert (runner.staged.stages, runner.staged.exchanged) == (3, 2)
@@ -61,9 +61,7 @@ def test_large_angles_are_exact_or_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["llvm", "numpy"])
 @pytest.mark.parametrize("victim", [0, 1])
-def test_a_killed_worker_is_reported_at_once_and_nothing_is_left(
-    engine: Engine, victim: int
-) -> None:
+def test_a_killed_worker_is_reported_at_once_and_nothing_is_left(engine: Any, victim: int) -> None:
     files = len(list(Path("/proc/self/fd").iterdir()))
     given = columns(3_000_000 if engine == "llvm" else 100_000)
     with StageRunner(STRAIGHT, NAMES, TWO, engine=engine, block=8) as runner:
@@ -71,9 +69,9 @@ def test_a_killed_worker_is_reported_at_once_and_nothing_is_left(
         os.kill(pids[1 - victim], signal.SIGSTOP)  # it never answers
         answers = runner._answers  # noqa: SLF001 (asked when both have been given the batch)
 
-        def killed(wanted: str, seconds: float) -> list[Any]:
+        def killed(expected: str, seconds: float) -> list[Any]:
             os.kill(pids[victim], signal.SIGKILL)
-            return answers(wanted, seconds)
+            return answers(expected, seconds)
 
         runner._answers = killed  # type: ignore[method-assign]  # noqa: SLF001
         with pytest.raises(DataError, match=rf"worker P{victim} .*killed by signal 9"):
@@ -95,7 +93,7 @@ def test_workers_must_be_running() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["llvm", "numpy"])
-def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: Engine) -> None:
+def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: Any) -> None:
     # P0's last segment waits only for P1, which P0's first does not feed; P2 needs P0's first.
     tape = Tape()
     x, y = tape.input("x"), tape.input("y")
@@ -127,8 +125,8 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
     code = (
         "import os, time\n"
         "import numpy as np\n"
-        "from boolcomp.parallel.schedule.execute import StageRunner\n"
-        "from boolcomp.parallel.schedule.graph import Assignment\n"
+        "from boolcomp.parallel.execute import StageRunner\n"
+        "from boolcomp.parallel.taskgraph import Assignment\n"
         "from parallel.schedule.graphs import there_and_back\n"
         "lists = Assignment((('out', 'back'), ('beyond',)))\n"
         "with StageRunner(*there_and_back(), lists, block=8) as runner:\n"

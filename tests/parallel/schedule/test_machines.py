@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from parallel.schedule.graphs import linked, shared
 
+import boolcomp
 from boolcomp.base import DataError, UsageError
-from boolcomp.parallel import FOLDER, Links, load_machine, machine_names
+from boolcomp.parallel import load_machine
 from boolcomp.problem import Operations
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+FOLDER = Path(boolcomp.__file__).parent / "parallel" / "machines"
 TEXT = (FOLDER / "t800.toml").read_text(encoding="utf-8")
 SHARED = (FOLDER / "encore.toml").read_text(encoding="utf-8")
 
@@ -33,7 +32,7 @@ def test_operations_and_messages_cost_what_the_machine_says() -> None:
     [("full", (1, 4)), ("line", (1, 2, 3, 4)), ("ring", (1, 0, 4)), ("star", (1, 0, 4))],
 )
 def test_messages_take_the_shortest_way(topology: str, path: tuple[int, ...]) -> None:
-    links = Links(topology, 4, 0.0, 1.0, overlap=True)  # type: ignore[arg-type]
+    links = linked(topology).memory
     assert links.path(1, 4, 5) == path
     assert all(links.neighbours(a, b, 5) for a, b in pairwise(path))
     pairs = [(a, b, count) for count in (1, 2, 6) for a in range(count) for b in range(count)]
@@ -41,9 +40,8 @@ def test_messages_take_the_shortest_way(topology: str, path: tuple[int, ...]) ->
 
 
 def test_the_machines_that_ship_can_be_read(tmp_path: Path) -> None:
-    for name in machine_names():
-        if name != "this-machine":
-            assert load_machine(name).name == name
+    for path in FOLDER.glob("*.toml"):
+        assert load_machine(path.stem).name == path.stem
     machine = load_machine("t800")
     assert (machine.costs.multiplication, machine.costs.addition) == (0.55, 0.35)
     assert machine.delay(12, 0, 1, 4) == pytest.approx(19.2)  # as the paper says
@@ -63,16 +61,12 @@ def test_this_machine_is_measured() -> None:
     ("old", "new", "message"),
     [
         ("addition = 0.35", "addition = -0.35", "operations.addition: must be a cost of 0"),
-        ("addition = 0.35", "addition = nan", "operations.addition: must be a cost of 0"),
         ("addition = 0.35", 'addition = "cheap"', "operations.addition: must be a number"),
-        ("addition = 0.35", "additon = 0.35", "unknown key .did you mean 'addition'"),
         ("addition = 0.35", "", "operations.addition: missing"),
         ("count = 4", "count = 0", "links.count: must be a whole number from 1"),
         ("overlap = true", "overlap = 1", "links.overlap: must be true or false"),
         ('"full"', '"rings"', "did you mean 'ring'"),
         ("[links]", "[linx]", "unknown key .did you mean 'links'"),
-        ("processors = 1024", "processors = true", "processors: must be a whole number"),
-        ("name = ", "name = = ", "not a TOML file"),
         ('name = "t800"', "name = 800", "name: must be text"),
         (TEXT[TEXT.index("[links]") :], "", r"either a .links. or a .shared. section"),
         (TEXT, SHARED + TEXT[TEXT.index("[links]") :], r"either a .links. or a .shared. section"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ from boolcomp.base import UsageError
 from boolcomp.parallel import check_schedule, lower_bounds, make_schedule, optimal, simulate
 
 if TYPE_CHECKING:
-    from boolcomp.parallel import Machine, TaskGraph
+    from boolcomp.parallel import TaskGraph
 
 GENERAL = ("cp-misf", "dynamic", "static", "first-fit", "best-fit")
 
@@ -30,7 +30,7 @@ GENERAL = ("cp-misf", "dynamic", "static", "first-fit", "best-fit")
 @settings(max_examples=40, deadline=None)
 @given(graphs(), machines(), st.integers(1, 5), st.sampled_from(GENERAL))
 def test_every_scheduler_gives_valid_schedules(
-    graph: TaskGraph, machine: Machine, processors: int, scheduler: str
+    graph: TaskGraph, machine: Any, processors: int, scheduler: str
 ) -> None:
     schedule = make_schedule(graph, machine, processors, scheduler)
     check_schedule(schedule, graph, machine)
@@ -41,7 +41,7 @@ def test_every_scheduler_gives_valid_schedules(
 @settings(max_examples=8, deadline=None)
 @given(graphs(most=7), machines(), st.integers(1, 3), st.sampled_from(("improved", "optimal")))
 def test_searching_schedulers_give_valid_schedules(
-    graph: TaskGraph, machine: Machine, processors: int, scheduler: str
+    graph: TaskGraph, machine: Any, processors: int, scheduler: str
 ) -> None:
     schedule = make_schedule(graph, machine, processors, scheduler, seconds=0.2)
     check_schedule(schedule, graph, machine)
@@ -68,11 +68,11 @@ def test_names_are_suggested_and_papers_keep_their_processors() -> None:
         make_schedule(graph, free(), 2, "cpmisf")
     with pytest.raises(UsageError, match="for 4 processors, not 2"):
         make_schedule(graph, free(), 2, "zomaya")
-    with pytest.raises(UsageError, match="does not know task 't0'"):
+    with pytest.raises(UsageError, match="has no task 't0'"):
         make_schedule(graph, free(), 4, "zomaya")
 
 
-def lists(graph: TaskGraph, machine: Machine, processors: int, name: str) -> tuple[object, ...]:
+def lists(graph: TaskGraph, machine: Any, processors: int, name: str) -> tuple[object, ...]:
     return make_schedule(graph, machine, processors, name).assignment.lists
 
 
@@ -123,7 +123,7 @@ def test_lower_bounds_see_a_wide_middle() -> None:
     assert optimal(wide, free(), 3).makespan_us == pytest.approx(4)
 
 
-def exhaustive(graph: TaskGraph, machine: Machine, processors: int) -> float:
+def exhaustive(graph: TaskGraph, machine: Any, processors: int) -> float:
     """Try every order on every processor, without contention."""
     best = float("inf")
     for order in permutations(task.name for task in graph.tasks):
@@ -147,7 +147,7 @@ def exhaustive(graph: TaskGraph, machine: Machine, processors: int) -> float:
 
 @pytest.mark.parametrize("machine", [free(), linked("line")], ids=["free", "line"])
 @pytest.mark.parametrize("seed", range(3))
-def test_no_schedule_is_shorter_than_the_optimal_one(machine: Machine, seed: int) -> None:
+def test_no_schedule_is_shorter_than_the_optimal_one(machine: Any, seed: int) -> None:
     graph = random_graph(5, seed, density=0.35)
     found = optimal(graph, machine, 2)
     assert found.proved
@@ -161,6 +161,6 @@ def test_a_search_for_the_optimum_that_ends_early_has_a_bound() -> None:
     found = optimal(random_graph(25, 2, density=0.06), free(), 4, seconds=0.01)
     assert found.bound_us <= found.makespan_us
     assert found.proved == (found.bound_us == found.makespan_us)
-    beyond = optimal(random_graph(600, 1, density=0.01), linked(), 8, seconds=1)
+    beyond = optimal(random_graph(600, 1, density=0.01), linked(), 8, seconds=0.1)
     assert beyond.makespan_us >= beyond.bound_us > 0
     assert beyond.nodes == 0

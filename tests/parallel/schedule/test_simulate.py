@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,7 @@ from boolcomp.base import DataError
 from boolcomp.parallel import Assignment, check_schedule, pipelined, simulate
 
 if TYPE_CHECKING:
-    from boolcomp.parallel import Machine, TaskGraph
+    from boolcomp.parallel import TaskGraph
 
 CHAIN = graph_of("a1 b1 c1", "ab2 bc2")
 
@@ -54,9 +54,9 @@ def test_shared_memory_costs_a_lock_for_every_successor_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("lists", "message"),
     [
-        ((("b", "a"), ("c",)), "waits for ever to begin task 'b'"),
+        ((("b", "a"), ("c",)), "can never begin task 'b'"),
         ((("a", "b"),), "'c' of graph g is on no processor"),
-        ((("a", "b", "c", "a"),), "'a' of graph g is there 2 times"),
+        ((("a", "b", "c", "a"),), "'a' of graph g is assigned 2 times"),
         ((("a", "b", "c", "bb"),), "no task 'bb' .did you mean 'b'"),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_pipeline_of_equal_stages_has_the_papers_speed_up() -> None:
 @settings(max_examples=25, deadline=None)
 @given(graphs(), machines(), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_any_consistent_assignment_gives_a_valid_schedule(
-    graph: TaskGraph, machine: Machine, processors: int, draw: object
+    graph: TaskGraph, machine: Any, processors: int, draw: object
 ) -> None:
     lists: list[list[str]] = [[] for _ in range(processors)]
     for name in graph.order():
@@ -89,3 +89,26 @@ def test_any_consistent_assignment_gives_a_valid_schedule(
     assert schedule.makespan_us >= schedule.critical_path_us * (1 - 1e-9)
     once = pipelined(graph, assignment, machine, 1)
     assert once.makespan_us == schedule.makespan_us
+
+
+def test_an_order_puts_every_task_behind_what_it_needs() -> None:
+    graph = graph_of("a1 b1 c1", "ca1 ab2")
+    assert graph.order() == ("c", "a", "b")
+    assert graph.predecessors() == {"a": graph.edges[:1], "b": graph.edges[1:], "c": ()}
+    assert graph.successors() == {"c": graph.edges[:1], "a": graph.edges[1:], "b": ()}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "edges", "message"),
+    [
+        ("a1 a1", "", "2 tasks are named 'a'"),
+        ("a1 b1", "ax1", "unknown task 'x'"),
+        ("a1 b1", "ab-1", "a negative number of words"),
+        ("a1 b1", "ab1 ab1", "twice"),
+        ("a1 b1 c1", "ab1 bc1 cb1", r"cycle.*(b -> c -> b|c -> b -> c)"),
+        ("a1 b1 c1", "bc1 cb1 ca1", r"cycle: (b -> c -> b|c -> b -> c)\b"),
+    ],
+)
+def test_a_bad_graph_is_refused(tasks: str, edges: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        graph_of(tasks, edges).check()

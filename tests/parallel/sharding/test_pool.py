@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from small_programs import stages
+from small_programs import same, stages
 from waiting import running, until, until_gone
 
-from boolcomp.base import DataError, UsageError
-from boolcomp.scale import ProcessPool, WorkerError
+from boolcomp.base import BoolcompError, DataError, UsageError
+from boolcomp.scale import ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from boolcomp.engines import Evaluation
 
     Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
@@ -39,16 +37,6 @@ def samples(count: int, dtype: Any = np.float64) -> Samples:
     rng = np.random.default_rng(count)
     q, qd, qdd = (rng.uniform(-x, x, (count, 2)).astype(dtype) for x in (3.3, 1.01, 1.01))
     return q, qd, qdd
-
-
-def same(found: Evaluation, wanted: Evaluation) -> bool:
-    return (
-        found.torques.dtype == wanted.torques.dtype
-        and np.array_equal(found.torques, wanted.torques)
-        and np.array_equal(found.words, wanted.words)
-        and found.saturated_inputs == wanted.saturated_inputs
-        and found.saturated_outputs == wanted.saturated_outputs
-    )
 
 
 @contextmanager
@@ -227,7 +215,7 @@ def test_an_error_inside_a_worker_is_an_error_of_the_caller_with_its_text() -> N
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(pool, "_job", broken)
-            with pytest.raises(WorkerError, match=r"process [12]: MemoryError: no such"):
+            with pytest.raises(BoolcompError, match=r"process [12]: MemoryError: no such"):
                 pool.evaluate(*samples(100))
         assert same(pool.evaluate(*samples(100)), PROGRAM.evaluate(*samples(100)))
 
@@ -235,7 +223,7 @@ def test_an_error_inside_a_worker_is_an_error_of_the_caller_with_its_text() -> N
 SCRIPT = """
 import signal, sys
 import numpy as np
-from small_programs import stages
+from small_programs import same, stages
 from boolcomp.scale.pool import ProcessPool
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it

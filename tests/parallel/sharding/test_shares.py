@@ -14,7 +14,7 @@ PROGRAM = stages(4)[2]
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 5])
 def test_shares_have_as_much_to_do_as_each_other(count: int) -> None:
-    program = stages(6)[2]
+    program = stages(5)[2]
     terms = terms_of(program.load(), program.wiring())
     shares = deal_terms(terms, [0] * count)
     loads = [share.load for share in shares]

@@ -13,8 +13,8 @@ from pinocchio_model import after_joint, placed
 from samples import branched_robot, random_states
 from sdf_texts import ARM, BODY
 
-from boolcomp.base import DataError
-from boolcomp.problem import Interval, Pose, inverse_dynamics, load_urdf
+import boolcomp as bc
+from boolcomp.problem import Interval, Pose, load_urdf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,8 +108,8 @@ def test_random_trees_written_as_sdf_have_the_torques_that_they_had(
     arm = arm_of(tmp_path, sdf_of(robot, seed), tips)
     order = [int(joint.name.removeprefix("joint")) - 1 for joint in arm.chain.joints]
     q, qd, qdd = random_states(robot, 20, seed)
-    expected = inverse_dynamics(robot, q, qd, qdd)[:, order]
-    found = inverse_dynamics(arm.robot, q[:, order], qd[:, order], qdd[:, order])
+    expected = bc.inverse_dynamics(robot, q, qd, qdd)[:, order]
+    found = bc.inverse_dynamics(arm.robot, q[:, order], qd[:, order], qdd[:, order])
     assert np.allclose(found, expected, rtol=0, atol=1e-11 * (1 + np.abs(expected).max()))
     assert after_joint(arm.robot.links[0]).isIdentity()
 
@@ -149,26 +149,26 @@ def test_a_model_that_stands_on_nothing_stands_where_its_pose_says(tmp_path: Pat
 
 
 MISTAKES = [
-    ('version="1.9"', 'version="1.4"', r":2: <sdf>: version must be 1.5 or later: axes stood in"),
+    ('version="1.9"', 'version="1.4"', r":2: <sdf>: version must be 1.5 or later: earlier ones"),
     ("</model>", '</model><model name="b"/>', r"<sdf>: it must hold one <model>, not 2"),
     ("<frame", "<include/><frame", r":6: <include>: models in models are not read"),
     ('type="revolute"', 'type="revolut"', r":7: .*: unknown type 'revolut' \(did you mean 'revolu"),
     ('type="revolute"', 'type="universal"', r":7: .*: a universal joint between foot and two: no"),
     ("<child>one", "<child>on", r":7: <joint name=\"turn\">: no link is called 'on' \(did you me"),
     ('relative_to="foot"', 'relative_to="fot"', r":7: .*: no link, joint or frame is called 'fot'"),
-    ('relative_to="foot"', 'relative_to="one"', r"<\w+ name=\"\w+\">: where it lies is said in a"),
+    ('relative_to="foot"', 'relative_to="one"', r"<\w+ name=\"\w+\">: its pose is relative to it"),
     ('attached_to="one"', "", r":6: <frame name=\"mount\">: attached_to is missing: a link"),
-    ('attached_to="one"', 'attached_to="mount"', r":6: .*: what it is attached to is said in a c"),
+    ('attached_to="one"', 'attached_to="mount"', r":6: .*: it is attached to itself"),
     ("<xyz>1 0 0</xyz>", "<xyz>0 0 0</xyz>", r":10: <xyz>: its text must not be zero"),
     ("<xyz>1 0 0</xyz>", "<xyz>1 0</xyz>", r":10: <xyz>: its text must be three numbers, not '1 "),
     ("<upper>0.2</upper>", "<upper>-1</upper>", r":10: <limit>: lower, 0, is above upper, -1"),
-    ("<upper>0.2<", "<upper>0<", r"equal lower and upper limits .*how far it slides"),
-    ("<upper>0.2</upper>", "", r":9: .*it has no limits of its position: say how far it slides"),
+    ("<upper>0.2<", "<upper>0<", r"equal lower and upper limits .*give them"),
+    ("<upper>0.2</upper>", "", r":9: .*it has no limits of its position: give them"),
     ("<damping>0.4", "<damping>-1", r":11: <damping>: its text must not be negative, not -1"),
     ("0 0 1 0 0 0</pose>", "0 0 1</pose>", r":7: <pose>: its text must be 6 numbers, not '0 0 1'"),
-    (f'"/>{BODY}', '"/>', r":4: <link name=\"one\">: <inertial> is missing \(SDF means 1 kg by"),
+    (f'"/>{BODY}', '"/>', r":4: <link name=\"one\">: <inertial> is missing \(the default is 1 kg"),
     (">10<", ">0<", r":9: <joint name=\"slide\">: the gear ratio must not be zero"),
-    ('frame name="mount"', 'frame name="two"', r":6: .*: its name is that of another: <link name="),
+    ('frame name="mount"', 'frame name="two"', r":6: .*: its name is also that of <link name="),
 ]  # fmt: skip
 
 
@@ -177,5 +177,5 @@ def test_mistakes_are_named_with_line_and_element(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     assert old in ARM
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(bc.DataError, match=message):
         arm_of(tmp_path, ARM.replace(old, new, 1))

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from limited import with_ranges
 
-from boolcomp.base import DataError
-from boolcomp.problem import Interval, parse_robot, robot_problem, stopped
+import boolcomp as bc
+from boolcomp.problem import Interval, parse_robot, robot_problem
 
 if TYPE_CHECKING:
     from boolcomp.problem import Input
@@ -84,7 +84,7 @@ def test_an_input_whose_word_says_more_than_its_range_is_stopped(
     name: str, ranges: dict[str, tuple[float, float]], stops: list[str]
 ) -> None:
     problem = robot_problem(with_ranges(name, **ranges))
-    assert [f"{one.name} within {one.range}" for one in stopped(problem)] == stops
+    assert [f"{one.name} within {one.range}" for one in problem.inputs if one.limited] == stops
 
 
 def _file(line: str) -> str:
@@ -110,5 +110,5 @@ def test_a_file_may_say_what_a_word_spans(line: str, word: Interval) -> None:
     ("word_range = [3, 3]", "must rise"),
 ])  # fmt: skip
 def test_a_word_that_holds_no_range_is_refused(line: str, message: str) -> None:
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(bc.DataError, match=message):
         parse_robot(_file(line))

@@ -11,8 +11,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from boolcomp.base import DataError
-from boolcomp.problem import inverse_dynamics, load_robot, load_urdf, parse_robot
+import boolcomp as bc
+from boolcomp.problem import load_urdf, parse_robot
 
 if TYPE_CHECKING:
     from boolcomp.problem import Robot
@@ -70,7 +70,7 @@ def compare(robot: Robot, model: Any, kept: tuple[int, ...], states: int = STATE
     joints = [model.joints[k] for k in kept]
     places = [joint.idx_v for joint in joints]
     q, qd, qdd = (rng.uniform(-4, 4, (states, robot.joints)) for _ in range(3))
-    ours, worst = inverse_dynamics(robot, q, qd, qdd), 0.0
+    ours, worst = bc.inverse_dynamics(robot, q, qd, qdd), 0.0
     there, speed, rate = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
     for k in range(states):
         for joint, angle in zip(joints, q[k], strict=True):
@@ -114,7 +114,7 @@ def same(path: Path, model: Any, kept: tuple[int, ...], ends: list[int], states:
     base = body_of(model, model.parents[kept[0]])
     try:
         arm = load_urdf(path, base, [body_of(model, end) for end in ends])
-    except DataError as error:
+    except bc.DataError as error:
         if not any(reason in str(error) for reason in REFUSED):
             raise
     else:
@@ -139,7 +139,7 @@ def test_chains_and_trees_of_a_file_agree_with_pinocchio_to_nine_digits(path: Pa
 def test_files_without_links_are_refused() -> None:
     assert len(ROBOTS) > 50
     for path in BARE:
-        with pytest.raises(DataError, match="a robot needs at least one <link>"):
+        with pytest.raises(bc.DataError, match="a robot needs at least one <link>"):
             load_urdf(path)
 
 
@@ -157,6 +157,6 @@ HAND = rf'<(joint|link) name="panda_({PARTS})"([^>]*/>|[^>]*>.*?</\1>)'
 def test_shipped_arms_are_those_of_the_wheel(name: str, file: str, tolerance: float) -> None:
     path = next(path for path in ROBOTS if path.name == file)
     text = re.sub(HAND, "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    robot = load_robot(name)
+    robot = bc.load_robot(name)
     kept = tuple(range(1, robot.joints + 1))
     assert compare(robot, pin.buildModelFromXML(text), kept) < tolerance

@@ -13,16 +13,7 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.base import BoolcompError, DataError, UsageError
-from boolcomp.problem import (
-    Problem,
-    Robot,
-    load_robot,
-    load_source,
-    parse_function,
-    parse_robot,
-    problem_of,
-)
+from boolcomp.problem import Problem, Robot, load_source, parse_function, parse_robot, problem_of
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
@@ -101,9 +92,9 @@ NOT_ALLOWED = [
     ("x[0]", "x[0]: not allowed"), ("[x]", "[x]: not allowed"),
     ("lambda: x", "lambda: x: not allowed"), ("(x := y)", "not allowed"),
     ("__import__(x)", "__import__: unknown function: functions are abs, acos"),
-    ("().__class__", "not allowed"), ("x.sin()", "x.sin: no function"),
-    ("(x)(y)", "x is no function: a product is written x * (…)"),
-    ("2(x)", "2: no function"), ("True*x", "True: no number"), ("1j*x", "1j: no number"),
+    ("().__class__", "not allowed"), ("x.sin()", "x.sin: not a function"),
+    ("(x)(y)", "x is no function: write a product as x * (…)"),
+    ("2(x)", "2: not a function"), ("True*x", "True: not a number"), ("1j*x", "1j: not a number"),
     ("x**y", "x**y: an exponent is a whole number"),
     ("x**0.5", "exponents are whole numbers within ±64, not 0.5: write sqrt"),
     ("9**64*x", "numbers are within ±1e+12"),
@@ -118,7 +109,7 @@ NOT_ALLOWED = [
     ("sin + x", "sin is a function: write sin(x)"),
     ("hafl*x", "hafl: unknown name (did you mean 'half'"),
     ("zz*x", "zz: unknown name: names are x, y, q, half, s, pi"),
-    ("u + 1", "u: it is an output, and outputs are not read: put it in [let], too"),
+    ("u + 1", "u: it is an output, which expressions cannot use: put it in [let], too"),
     ("x +", "is no expression: invalid syntax"),
     ("", "an empty expression"),
     ("x" * 2001, "an expression has at most 2000 characters"),
@@ -133,7 +124,7 @@ NOT_ALLOWED = [
 
 @pytest.mark.parametrize(("expression", "said"), NOT_ALLOWED)
 def test_what_is_not_allowed_is_refused_with_its_place(expression: str, said: str) -> None:
-    with pytest.raises(DataError) as error:
+    with pytest.raises(bc.DataError) as error:
         parse_function(with_output(expression), "f.toml")
     assert said in str(error.value)
     whole = any(part in said for part in ("u is always", "u: q"))  # of no part of it
@@ -153,13 +144,13 @@ WRONG = [
     (FILE.replace("range = [-1, 1]\n", ""), "f.toml:3: inputs.x: its range is missing"),
     (FILE.replace("= true", "= 1"), "f.toml:12: inputs.q.angle: must be true or false, not 1"),
     (FILE.replace('unit = "m"', "unit = 2"), "f.toml:9: inputs.y.unit: must be text, not 2"),
-    (FILE.replace("half", "sin"), "f.toml:15: let.sin: sin is a function: take another name"),
-    (FILE.replace("half", "pi"), "f.toml:15: let.pi: 'pi' means something already"),
-    (FILE.replace("half = ", "x = "), "f.toml:15: let.x: 'x' is there already, as inputs.x"),
-    (FILE.replace("outputs.u", "outputs.s"), "outputs.s: 's' is there already, as let.s"),
-    (FILE.replace("inputs.y", "inputs.time"), "f.toml:7: inputs.time: 'time' means something"),
+    (FILE.replace("half", "sin"), "f.toml:15: let.sin: sin is a function: choose another name"),
+    (FILE.replace("half", "pi"), "f.toml:15: let.pi: 'pi' is reserved"),
+    (FILE.replace("half = ", "x = "), "f.toml:15: let.x: 'x' is already used as inputs.x"),
+    (FILE.replace("outputs.u", "outputs.s"), "outputs.s: 's' is already used as let.s"),
+    (FILE.replace("inputs.y", "inputs.time"), "f.toml:7: inputs.time: 'time' is reserved"),
     (FILE.replace('"half*x + y"', '"later*x"\nlater = 2'),
-     "f.toml:16: let.s: later: it is defined further below: [let] is read in order"),
+     "f.toml:16: let.s: later: it is defined further below: [let] is evaluated in order"),
     (FILE.replace("half = 0.5", "half = []"), "f.toml:15: let.half: must be an expression as text"),
     (FILE.replace('expression = "s*cos(q)"', ""), "f.toml:18: outputs.u.expression: missing"),
     (FILE.replace("[outputs.u]", "[output.u]"), "output: unknown key (did you mean 'outputs'"),
@@ -174,7 +165,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("text", "said"), WRONG)
 def test_a_wrong_file_is_a_sentence_with_line_and_key(text: str, said: str) -> None:
-    with pytest.raises(DataError) as error:
+    with pytest.raises(bc.DataError) as error:
         parse_function(text, "f.toml")
     assert said in str(error.value)
     assert len(str(error.value)) < 400
@@ -237,20 +228,20 @@ def test_a_function_is_told_from_a_robot_by_its_tables(tmp_path: Path) -> None:
     path = tmp_path / "arm.toml"
     path.write_text(FILE)
     assert isinstance(load_source(path), Problem)
-    with pytest.raises(DataError, match="a function, and no robot: compile, evaluate, terms"):
-        load_robot(path)
-    with pytest.raises(BoolcompError, match="made is no robot: it has no gravity"):
+    with pytest.raises(bc.DataError, match="a function, not a robot: compile, evaluate, terms"):
+        bc.load_robot(path)
+    with pytest.raises(bc.BoolcompError, match="made is no robot: it has no gravity"):
         problem_of(path, "gravity")
-    with pytest.raises(BoolcompError, match="payloads are for robots"):
+    with pytest.raises(bc.BoolcompError, match="payloads are for robots"):
         problem_of(path, mass=1.0)
-    path.write_text(str(load_robot("machado-2r")))
+    path.write_text(str(bc.load_robot("machado-2r")))
     assert isinstance(load_source(path), Robot)
     path.write_text("[inputs.x")
-    with pytest.raises(DataError, match="not a TOML file"):
+    with pytest.raises(bc.DataError, match="not a TOML file"):
         load_source(path)
-    with pytest.raises(UsageError, match="no robot named 'nobody'"):
+    with pytest.raises(bc.UsageError, match="no robot named 'nobody'"):
         load_source("nobody")
-    with pytest.raises(DataError, match="inputs: unknown key"):
+    with pytest.raises(bc.DataError, match="inputs: unknown key"):
         parse_robot("name = 'x'\n[inputs.a]\n[[joint]]\n")
 
 

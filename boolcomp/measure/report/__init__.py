@@ -1,1 +1,0 @@
-"""The error of logic against arithmetic: measured, tabulated, drawn."""

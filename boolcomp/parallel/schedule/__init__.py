@@ -1,1 +1,0 @@
-"""Task graphs of parallel computations, machines, schedules on them, and their execution."""

@@ -1,0 +1,481 @@
+"""Segments as LLVM text, and the worker processes that run them.
+
+Every segment becomes `void segment_i(frame, in, in_stride, out, out_stride)`, with a loop over a
+block of samples in vectors. `frame` holds the exchanged values of a block, a row of `block` doubles
+each. `in` and `out` point at the block's first sample of the first column; columns are `stride`
+doubles apart.
+
+Sine and cosine are reduced by multiples of pi/2 in three parts. Taylor series to x^15 and x^16 on
+±pi/4 have a remainder below half a unit in the last place, for |x| up to `LARGEST_ANGLE`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boolcomp.problem.algebra import OPERATIONS
+from boolcomp.scale.shared_memory import SharedView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from boolcomp.base.processes import Channel
+    from boolcomp.parallel.simulation import Segment, StagedProgram
+    from boolcomp.problem.tape import Operation, Straight
+
+
+LARGEST_ANGLE = 1e6
+_HALF_PI = Fraction("1.5707963267948966192313216916397514420985846996875529")
+_BITS = 33  # of a part: its products with counts below 2^20 are exact
+_TERMS = 8
+COUNTER_WORDS = 8
+_LOOKS, _VECTOR_YIELDS = 2000, 20_000
+_OPERATORS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+
+
+def module_text(setup: StageSetup, width: int) -> str:
+    """Return the module of one processor, with vectors of `width` samples.
+
+    Segments are numbered in the order of its list; `drive(blocks, frames, in, out, progress)` runs
+    them on all blocks.
+    """
+    vector = f"<{width} x double>"
+    parts = [
+        f"declare {vector} @llvm.rint.v{width}f64({vector})",
+        f"declare {vector} @llvm.sqrt.v{width}f64({vector})",
+    ]
+    for number, segment in enumerate(setup.staged.of(setup.processor)):
+        parts.append(_Writer(setup, segment, width).function(f"segment_{number}"))
+    parts.append(_driver(setup))
+    attributes = f'attributes #0 = {{ nounwind "min-legal-vector-width"="{64 * width}" }}'
+    return "\n".join([*parts, attributes]) + "\n"
+
+
+def _driver(setup: StageSetup) -> str:
+    """Return the loop that runs the latest ready segment until all are done.
+
+    `n` numbers segments; `%done` is a counter on the stack for each. `looks` counts attempts
+    without a ready segment: the loop spins at first, then yields the processor, then sleeps.
+    """
+    segments = setup.staged.of(setup.processor)
+    lines = ["  br label %try"]
+    first = f"%ask{len(segments) - 1}" if segments else "%idle"
+    lines += ["try:", f"  br label {first}"]
+    for n in reversed(range(len(segments))):
+        lines += _attempt(setup, n)
+    lines.append("idle:")
+    for n in range(len(segments)):
+        lines += [
+            f"  %left{n} = load i64, ptr %done0.{n}",
+            f"  %over{n} = icmp uge i64 %left{n}, %blocks",
+            f"  br i1 %over{n}, label %over.{n + 1}, label %wait",
+            f"over.{n + 1}:",
+        ]
+    lines += [
+        "  br label %end",
+        "wait:",
+        "  %looks = load i64, ptr %patience",
+        "  %more = add i64 %looks, 1",
+        "  store i64 %more, ptr %patience",
+        f"  %soon = icmp ult i64 %more, {_LOOKS}",
+        "  br i1 %soon, label %try, label %patient",
+        "patient:",
+        f"  %young = icmp ult i64 %more, {_VECTOR_YIELDS}",
+        "  br i1 %young, label %offer, label %sleep",
+        "offer:",
+        "  call i32 @sched_yield()",
+        "  br label %try",
+        "sleep:",
+        "  call i32 @usleep(i32 50)",
+        "  br label %try",
+        "end:",
+        "  ret void",
+    ]  # fmt: skip
+    counters = [
+        f"  %done0.{n} = alloca i64\n  store i64 0, ptr %done0.{n}" for n in range(len(segments))
+    ]
+    head = [
+        "declare i32 @sched_yield()",
+        "declare i32 @usleep(i32)",
+        "define void @drive(i64 %blocks, ptr %frames, ptr %in, ptr %out, ptr %progress) {",
+        "entry:",
+        f"  %stride = mul i64 %blocks, {setup.block}",
+        "  %patience = alloca i64",
+        "  store i64 0, ptr %patience",
+        *counters,
+    ]
+    return "\n".join([*head, *lines, "}"])
+
+
+def _attempt(setup: StageSetup, n: int) -> list[str]:
+    """Return the code that runs segment n on its next block if it is ready."""
+    staged, block, ring = setup.staged, setup.block, setup.ring
+    segment = staged.of(setup.processor)[n]
+    other = f"%ask{n - 1}" if n else "%idle"
+    needed = [(place, f"%after{n}") for place in segment.suppliers]
+    # All other segments must have finished with the frame that is reused.
+    others = [(x.processor, x.stage) for x in staged.segments if x is not segment]
+    needed += [(place, f"%old{n}") for place in others]
+    lines = [
+        f"ask{n}:",
+        f"  %block{n} = load i64, ptr %done0.{n}",
+        f"  %after{n} = add i64 %block{n}, 1",
+        f"  %old{n} = sub i64 %after{n}, {ring}",
+        f"  %due{n} = icmp ult i64 %block{n}, %blocks",
+        f"  br i1 %due{n}, label %need{n}.0, label {other}",
+    ]
+    for k, (place, count) in enumerate(needed):
+        lines += [
+            f"need{n}.{k}:",
+            f"  %p{n}.{k} = getelementptr i64, ptr %progress, i64 {_counter(staged, *place)}",
+            f"  %now{n}.{k} = load atomic i64, ptr %p{n}.{k} acquire, align 8",
+            f"  %there{n}.{k} = icmp sge i64 %now{n}.{k}, {count}",
+            f"  br i1 %there{n}.{k}, label %need{n}.{k + 1}, label {other}",
+        ]
+    frame = 8 * block * len(staged.slots)
+    mine = _counter(staged, setup.processor, segment.stage)
+    call = f"ptr %frame{n}, ptr %in{n}, i64 %stride, ptr %out{n}, i64 %stride"
+    return [
+        *lines,
+        f"need{n}.{len(needed)}:",
+        f"  %turn{n} = urem i64 %block{n}, {ring}",
+        f"  %skip{n} = mul i64 %turn{n}, {frame}",
+        f"  %frame{n} = getelementptr i8, ptr %frames, i64 %skip{n}",
+        f"  %row{n} = mul i64 %block{n}, {8 * block}",
+        f"  %in{n} = getelementptr i8, ptr %in, i64 %row{n}",
+        f"  %out{n} = getelementptr i8, ptr %out, i64 %row{n}",
+        f"  call void @segment_{n}({call})",
+        f"  store i64 %after{n}, ptr %done0.{n}",
+        "  store i64 0, ptr %patience",
+        f"  %mine{n} = getelementptr i64, ptr %progress, i64 {mine}",
+        f"  store atomic i64 %after{n}, ptr %mine{n} release, align 8",
+        "  br label %try",
+    ]
+
+
+def _counter(staged: StagedProgram, processor: int, stage: int) -> int:
+    return (processor * staged.stages + stage) * COUNTER_WORDS
+
+
+class _Writer:
+    """Writer of one function."""
+
+    def __init__(self, setup: StageSetup, segment: Segment, width: int) -> None:
+        self.straight, self.block, self.width = setup.straight, setup.block, width
+        self.slot = dict(setup.staged.slots)
+        self.segment = segment
+        self.vector = f"<{width} x double>"
+        self.whole = f"<{width} x i32>"
+        self.lines: list[str] = []
+        self.count = 0
+        self.names: dict[int, str] = {}
+        self.turns: dict[str, tuple[str, str, str]] = {}
+
+    def emit(self, text: str) -> str:
+        self.count += 1
+        name = f"%v{self.count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def constant(self, value: float) -> str:
+        return self._splat("double", "0x" + struct.pack(">d", value).hex().upper())
+
+    def whole_constant(self, value: int) -> str:
+        return self._splat("i32", str(value))
+
+    def _splat(self, kind: str, text: str) -> str:
+        return "<" + ", ".join([f"{kind} {text}"] * self.width) + ">"
+
+    def function(self, name: str) -> str:
+        for read in self.segment.reads:
+            self.names[read[0]] = self._load("%frame", str(self.slot[read] * self.block))
+        written = set(self.segment.writes)
+        for k in self.segment.nodes:
+            self.names[k] = self._node(self.straight.nodes[k])
+            if k in written:
+                place = self.slot[k, self.segment.processor] * self.block
+                self._store(self.names[k], "%frame", str(place))
+        for i in self.segment.outputs:
+            value = self._operand(self.straight.outputs[i].node)
+            self._store(value, "%out", self.emit(f"mul i64 %out_stride, {i}"))
+        body = "\n".join(self.lines)
+        return (
+            f"define void @{name}(ptr %frame, ptr %in, i64 %in_stride, ptr %out, i64 %out_stride) "
+            f"#0 {{\nentry:\n  fence seq_cst\n  br label %loop\nloop:\n"
+            f"  %i = phi i64 [ 0, %entry ], [ %next, %loop ]\n{body}\n"
+            f"  %next = add i64 %i, {self.width}\n  %more = icmp ult i64 %next, {self.block}\n"
+            f"  br i1 %more, label %loop, label %end\nend:\n  fence seq_cst\n  ret void\n}}\n"
+        )
+
+    def _address(self, base: str, offset: str) -> str:
+        place = self.emit(f"add i64 %i, {offset}")
+        return self.emit(f"getelementptr double, ptr {base}, i64 {place}")
+
+    def _load(self, base: str, offset: str) -> str:
+        return self.emit(f"load {self.vector}, ptr {self._address(base, offset)}, align 8")
+
+    def _store(self, value: str, base: str, offset: str) -> None:
+        address = self._address(base, offset)
+        self.lines.append(f"  store {self.vector} {value}, ptr {address}, align 8")
+
+    def _operand(self, k: int) -> str:
+        if k not in self.names:
+            node = self.straight.nodes[k]
+            if node.kind == "constant":
+                self.names[k] = self.constant(node.value)
+            else:  # an input: everything else comes before its users
+                column = self.straight.inputs.index(node.name)
+                self.names[k] = self._load("%in", self.emit(f"mul i64 %in_stride, {column}"))
+        return self.names[k]
+
+    def _node(self, node: Operation) -> str:
+        operands = [self._operand(k) for k in node.operands]
+        if node.kind in _OPERATORS:
+            return self.binary(_OPERATORS[node.kind], *operands)
+        (x,) = operands
+        if node.kind == "neg":
+            return self.emit(f"fneg {self.vector} {x}")
+        if node.kind == "sqrt":
+            return self._call("sqrt", x)
+        if node.kind == "sign":
+            zero, one = self.constant(0.0), self.constant(1.0)
+            up = self._chosen(self.emit(f"fcmp ogt {self.vector} {x}, {zero}"), one, zero)
+            down = self._chosen(self.emit(f"fcmp olt {self.vector} {x}, {zero}"), one, zero)
+            return self.binary("fsub", up, down)
+        return self._circular(node.kind, x)
+
+    def binary(self, operator: str, a: str, b: str) -> str:
+        # Contraction: fused multiply-add rounds once less.
+        return self.emit(f"{operator} contract {self.vector} {a}, {b}")
+
+    def _call(self, name: str, x: str) -> str:
+        function = f"@llvm.{name}.v{self.width}f64"
+        return self.emit(f"call {self.vector} {function}({self.vector} {x})")
+
+    def _chosen(self, condition: str, yes: str, no: str) -> str:
+        kinds = f"<{self.width} x i1> {condition}, {self.vector} {yes}, {self.vector} {no}"
+        return self.emit(f"select {kinds}")
+
+    def _circular(self, kind: str, x: str) -> str:
+        if x not in self.turns:
+            self.turns[x] = self._turn(x)
+        sine, cosine, quarter = self.turns[x]
+        if kind == "cos":  # cos x = sin(x + pi/2)
+            quarter = self.emit(f"add {self.whole} {quarter}, {self.whole_constant(1)}")
+        odd = self._bit(quarter, 1)
+        value = self._chosen(odd, cosine, sine)
+        negated = self.emit(f"fneg {self.vector} {value}")
+        return self._chosen(self._bit(quarter, 2), negated, value)
+
+    def _bit(self, quarter: str, bit: int) -> str:
+        masked = self.emit(f"and {self.whole} {quarter}, {self.whole_constant(bit)}")
+        return self.emit(f"icmp ne {self.whole} {masked}, zeroinitializer")
+
+    def _turn(self, x: str) -> tuple[str, str, str]:
+        """Return sine and cosine of a reduced angle, and its quarter turns."""
+        scaled = self.binary("fmul", x, self.constant(float(1 / _HALF_PI)))
+        turns = self._call("rint", scaled)
+        rest = x
+        for part in half_pi_parts():
+            rest = self.binary("fsub", rest, self.binary("fmul", turns, self.constant(part)))
+        square = self.binary("fmul", rest, rest)
+        odd = self._series(
+            [(-1) ** n / math.factorial(2 * n + 1) for n in range(1, _TERMS)], square
+        )
+        even = self._series(
+            [(-1) ** n / math.factorial(2 * n) for n in range(2, _TERMS + 1)], square
+        )
+        cube = self.binary("fmul", rest, square)
+        sine = self.binary("fadd", rest, self.binary("fmul", cube, odd))
+        half = self.binary("fmul", square, self.constant(0.5))
+        one = self.binary("fsub", self.constant(1.0), half)
+        fourth = self.binary("fmul", square, square)
+        cosine = self.binary("fadd", one, self.binary("fmul", fourth, even))
+        quarter = self.emit(f"fptosi {self.vector} {turns} to {self.whole}")
+        return sine, cosine, quarter
+
+    def _series(self, factors: list[float], square: str) -> str:
+        value = self.constant(factors[-1])
+        for factor in factors[-2::-1]:
+            value = self.binary("fadd", self.binary("fmul", value, square), self.constant(factor))
+        return value
+
+
+def half_pi_parts() -> tuple[float, float, float]:
+    """Return pi/2 as a sum of three numbers, the first two of few bits."""
+    first = _truncated(_HALF_PI)
+    second = _truncated(_HALF_PI - Fraction(first))
+    return first, second, float(_HALF_PI - Fraction(first) - Fraction(second))
+
+
+def _truncated(value: Fraction) -> float:
+    scale = Fraction(2) ** (_BITS - math.frexp(float(value))[1])
+    return float(Fraction(math.floor(value * scale)) / scale)
+
+
+# --------------------------------------------------------------------------------------------------
+# A worker process of a parallel run.
+#
+# A worker runs its latest ready segment: blocks are finished before new ones begin, and a processor
+# waits only if no segment is ready. `progress[p, s]` counts the blocks that processor p has done in
+# stage s; a block's frame is reused `ring` blocks later.
+# --------------------------------------------------------------------------------------------------
+
+_YIELDS = 200  # attempts before it sleeps
+_RING = 64
+_CACHE = 1 << 22  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StageSetup:
+    """The setup of a worker, sent once."""
+
+    straight: Straight
+    staged: StagedProgram
+    processor: int
+    block: int
+    ring: int
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageBatch:
+    """A batch of samples: offsets in the shared file (bytes)."""
+
+    blocks: int
+    size: int
+    inputs: int
+    outputs: int
+    frames: int
+    progress: int
+
+
+def ring_length(stages: int, frame: int) -> int:
+    """Return the number of blocks in progress: at least one per stage, and as many as fit a cache.
+
+    With a longer ring processors work longer while another one is delayed.
+    """
+    return max(stages + 2, min(_RING, _CACHE // max(frame, 1)))
+
+
+def main(channel: Channel, file: int) -> None:
+    """Run batches until the parent closes the channel; `file` is the inherited shared file."""
+    view = SharedView(file)
+    setup: StageSetup = channel.receive()
+    run = _native(setup) if setup.engine == "llvm" else partial(_interpret, setup)
+    channel.send(("ready", ""))
+    while True:
+        batch: StageBatch = channel.receive()
+        view.reach(batch.size)
+        started = time.perf_counter(), time.thread_time()
+        run(batch, view)
+        ended = time.perf_counter(), time.thread_time()
+        channel.send(("done", (ended[0] - started[0], ended[1] - started[1])))
+
+
+def _native(setup: StageSetup) -> Callable[[StageBatch, SharedView], None]:
+    """Return a function that runs the compiled driver, which releases Python's lock."""
+    from boolcomp.engines.llvm import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
+
+    code = NativeCode(module_text(setup, 8 if host().has_ternary else 4), host())
+    drive = code.function("drive", ctypes.c_int64, *[ctypes.c_void_p] * 4)
+
+    def run(batch: StageBatch, view: SharedView) -> None:
+        assert code  # noqa: S101  # alive as long as its function
+        places = (batch.frames, batch.inputs, batch.outputs, batch.progress)
+        drive(batch.blocks, *(view.address + place for place in places))
+
+    return run
+
+
+def _interpret(setup: StageSetup, batch: StageBatch, view: SharedView) -> None:
+    """Run batches with numpy, without LLVM."""
+    staged = setup.staged
+    shape = (staged.processors, staged.stages, COUNTER_WORDS)
+    progress = view.array(batch.progress, shape, np.int64)[:, :, 0]
+    kernels = _Interpreted(setup, batch, view)
+    done = [0] * len(kernels.segments)
+    looks = 0
+    while done and min(done) < batch.blocks:
+        for number in reversed(range(len(done))):
+            if done[number] < batch.blocks and _ready(setup, progress, number, done[number]):
+                kernels.run(number, done[number])
+                done[number] += 1
+                progress[setup.processor, kernels.segments[number].stage] = done[number]
+                looks = 0
+                break
+        else:
+            looks += 1
+            time.sleep(0.0 if looks < _YIELDS else 1e-4)
+
+
+def _ready(setup: StageSetup, progress: NDArray[np.int64], number: int, block: int) -> bool:
+    """Tell whether the operands of a segment's block are complete and its frame is free."""
+    segment = setup.staged.of(setup.processor)[number]
+    return all(progress[place] > block for place in segment.suppliers) and all(
+        progress[x.processor, x.stage] > block - setup.ring
+        for x in setup.staged.segments
+        if x is not segment
+    )
+
+
+class _Interpreted:
+    """Kernels in numpy, node by node."""
+
+    def __init__(self, setup: StageSetup, batch: StageBatch, view: SharedView) -> None:
+        self.setup = setup
+        staged = setup.staged
+        columns = batch.blocks * setup.block
+        straight = setup.straight
+        self.inputs = view.array(batch.inputs, (len(straight.inputs), columns), np.float64)
+        self.outputs = view.array(batch.outputs, (len(straight.outputs), columns), np.float64)
+        shape = (setup.ring, len(staged.slots), setup.block)
+        self.frames = view.array(batch.frames, shape, np.float64)
+        self.slot = dict(staged.slots)
+        self.segments = staged.of(setup.processor)
+        self.ends = [self._ends(segment) for segment in self.segments]
+
+    def _ends(self, segment: Segment) -> dict[int, list[int]]:
+        """Return the values to drop after each node, so that they leave the caches."""
+        straight = self.setup.straight
+        kept = {*segment.writes, *(straight.outputs[i].node for i in segment.outputs)}
+        last = {j: k for k in segment.nodes for j in straight.nodes[k].operands}
+        ends: dict[int, list[int]] = {}
+        for j, k in last.items():
+            if j not in kept:
+                ends.setdefault(k, []).append(j)
+        return ends
+
+    def run(self, number: int, block: int) -> None:
+        segment, ends = self.segments[number], self.ends[number]
+        span = slice(block * self.setup.block, (block + 1) * self.setup.block)
+        frame = self.frames[block % self.setup.ring]
+        values: dict[int, Any] = {x[0]: frame[self.slot[x]] for x in segment.reads}
+        nodes = self.setup.straight.nodes
+
+        def value(k: int) -> Any:
+            if k not in values:
+                node = nodes[k]
+                constant = node.kind == "constant"
+                values[k] = node.value if constant else self.inputs[k, span]  # inputs come first
+            return values[k]
+
+        for k in segment.nodes:
+            values[k] = OPERATIONS[nodes[k].kind](*(value(j) for j in nodes[k].operands))
+            for j in ends.get(k, ()):
+                del values[j]
+        for k in segment.writes:
+            frame[self.slot[k, segment.processor]] = values[k]
+        for i in segment.outputs:
+            self.outputs[i, span] = value(self.setup.straight.outputs[i].node)

@@ -1,1 +1,0 @@
-"""Inverse dynamics: the Newton-Euler recurrence, written once over any algebra."""

@@ -1,0 +1,416 @@
+"""Function files: functions in TOML, with words of inputs and outputs, and expressions.
+
+    name = "pid"
+    [inputs.e]
+    range = [-1, 1]
+    bits = 10
+    [let]
+    s = "2*e"
+    [outputs.u]
+    expression = "clip(s, -1, 1)"
+    range = [-1, 1]
+
+Every message contains file, line and key, and the nearest spelling.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from boolcomp.base.errors import (
+    LONGEST_NAME,
+    BoolcompError,
+    DataError,
+    cut,
+    listing,
+    number,
+    parse_number,
+    parse_toml,
+    shown,
+    suggestion,
+)
+from boolcomp.problem import operations
+from boolcomp.problem.build import RecordedFunction
+from boolcomp.problem.tracing import Recorder, Value, Word, name_problem, power
+from boolcomp.problem.words import MOST_SIZE, Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from boolcomp.problem.problem import Problem
+
+
+# --------------------------------------------------------------------------------------------------
+# Expressions: parsed by Python's parser, evaluated here; only the listed nodes are allowed.
+# --------------------------------------------------------------------------------------------------
+
+LONGEST = 2000  # characters
+DEEPEST = 40  # operations within operations
+LONGEST_PART = 60  # characters of an expression in a message
+ARITY = dict.fromkeys(operations.__all__, 1) | {
+    "atan2": 2, "minimum": 2, "maximum": 2, "clip": 3, "where_positive": 3,
+}  # fmt: skip
+CONSTANTS = {"pi": math.pi}
+OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+}
+HINTS: dict[type[ast.AST], str] = {
+    ast.BitXor: "powers are written **",
+    ast.IfExp: "write where_positive(x, a, b)",
+    ast.Compare: "write where_positive(x, a, b)",
+    ast.BoolOp: "write where_positive(x, a, b)",
+    ast.Tuple: "a decimal has a point, and an expression one value",
+    ast.Attribute: "names have no points",
+}
+
+
+@dataclass(slots=True)
+class Scope:
+    """The values of names in an expression; `key` is its place in the file."""
+
+    recorder: Recorder
+    values: Mapping[str, Any]
+    key: str
+    later: Mapping[str, str]  # names that cannot be used here, with the reason
+
+    def fail(self, reason: str) -> NoReturn:
+        raise DataError(f"{self.key}: {reason}")
+
+
+def read_expression(text: str, scope: Scope) -> Any:
+    """Evaluate an expression with the values in its scope, to a value or a number."""
+    if len(text) > LONGEST:
+        scope.fail(f"an expression has at most {LONGEST} characters: use [let] for its parts")
+    whole = " ".join(text.split())
+    if not whole:
+        scope.fail("an empty expression")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(whole, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = "it is nested too deep, or contains a number that is too long"
+        if isinstance(error, SyntaxError) and error.msg:
+            at = f" at character {error.offset}" if error.offset else ""
+            reason = cut(error.msg, LONGEST_PART) + at
+        scope.fail(f"{shown(whole)} is no expression: {reason}")
+    return _FunctionReader(whole, scope).value(tree.body, DEEPEST)
+
+
+@dataclass(slots=True)
+class _FunctionReader:
+    text: str
+    scope: Scope
+
+    def part(self, node: ast.AST) -> str:
+        """Return the source text of a node."""
+        segment = ast.get_source_segment(self.text, node) if isinstance(node, ast.expr) else None
+        return cut(segment or self.text, LONGEST_PART)
+
+    def fail(self, node: ast.AST, reason: str) -> NoReturn:
+        self.scope.fail(f"{self.part(node)}: {reason}")
+
+    def value(self, node: ast.AST, deep: int) -> Any:
+        """Return the value of a node; `deep` is the number of operations that it may contain."""
+        if not deep:
+            self.fail(node, f"more than {DEEPEST} operations within each other: use [let]")
+        if isinstance(node, ast.Constant):
+            return self._number(node)
+        if isinstance(node, ast.Name):
+            return self._name(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            x = self.value(node.operand, deep - 1)
+            return self._result(node, lambda: -x) if isinstance(node.op, ast.USub) else x
+        if isinstance(node, ast.BinOp):
+            return self._operation(node, deep - 1)
+        if isinstance(node, ast.Call):
+            return self._call(node, deep - 1)
+        hint = HINTS.get(type(node), "numbers, names, + - * / **, brackets and functions are")
+        return self.fail(node, f"not allowed in an expression: {hint}")
+
+    def _number(self, node: ast.Constant) -> float:
+        value = node.value
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self.fail(node, "not a number")
+        if not abs(value) <= MOST_SIZE:  # an integer may be too large for a float
+            self.fail(node, f"numbers are within ±{MOST_SIZE:g}")
+        return float(value)
+
+    def _name(self, node: ast.Name) -> Any:
+        name = node.id
+        if name in self.scope.values:
+            return self.scope.values[name]
+        if name in CONSTANTS:
+            return CONSTANTS[name]
+        if name in ARITY:
+            return self.fail(node, f"{name} is a function: write {_example(name)}")
+        if name in self.scope.later:
+            return self.fail(node, self.scope.later[name])
+        known = [*self.scope.values, *CONSTANTS]
+        hint = suggestion(name, [*known, *ARITY]) or f": names are {listing(known)}"
+        return self.fail(node, f"unknown name{hint}")
+
+    def _operation(self, node: ast.BinOp, deep: int) -> Any:
+        one, other = self.value(node.left, deep), self.value(node.right, deep)
+        if isinstance(node.op, ast.Pow):
+            if not isinstance(other, float):
+                return self.fail(node, "an exponent is a whole number")
+            place = f"{self.scope.key}: {self.part(node)}"
+            return self._result(node, lambda: power(one, other, place))
+        if type(node.op) not in OPERATORS:
+            hint = HINTS.get(type(node.op), "operators are + - * / **")
+            return self.fail(node, f"not allowed in an expression: {hint}")
+        return self._result(node, lambda: OPERATORS[type(node.op)](one, other))
+
+    def _call(self, node: ast.Call, deep: int) -> Any:
+        if not isinstance(node.func, ast.Name):
+            return self.fail(node.func, "not a function")
+        name = node.func.id
+        if name not in ARITY:
+            if name in self.scope.values or name in CONSTANTS:
+                return self.fail(node, f"{name} is no function: write a product as {name} * (…)")
+            hint = suggestion(name, ARITY) or f": functions are {listing(ARITY)}"
+            return self.fail(node.func, f"unknown function{hint}")
+        if node.keywords or any(isinstance(x, ast.Starred) for x in node.args):
+            return self.fail(node, f"write {_example(name)}")
+        if len(node.args) != ARITY[name]:
+            return self.fail(node, f"{len(node.args)} values given: write {_example(name)}")
+        given = [self.value(x, deep) for x in node.args]
+        return self._result(node, lambda: getattr(operations, name)(*given))
+
+    def _result(self, node: ast.AST, make: Callable[[], Any]) -> Any:
+        """Return the result of an operation; steps and errors have the place of its node."""
+        self.scope.recorder.place = lambda: f"{self.scope.key}: {self.part(node)}"
+        try:
+            found = make()
+        except BoolcompError as error:
+            if str(error).startswith(self.scope.key):
+                raise DataError(str(error)) from None
+            self.fail(node, str(error))
+        except ZeroDivisionError:
+            self.fail(node, "it divides by zero for all inputs")
+        except OverflowError:
+            self.fail(node, f"numbers are within ±{MOST_SIZE:g}")
+        if isinstance(found, Value):
+            return found
+        number = float(found)
+        if not abs(number) <= MOST_SIZE:
+            self.fail(node, f"numbers are within ±{MOST_SIZE:g}, and this is {number:.3g}")
+        return number
+
+
+def _example(name: str) -> str:
+    """Return an example of a function's call."""
+    given = {"atan2": "y, x", "minimum": "a, b", "maximum": "a, b", "clip": "x, low, high",
+             "where_positive": "x, a, b"}  # fmt: skip
+    return f"{name}({given.get(name, 'x')})"
+
+
+# --------------------------------------------------------------------------------------------------
+# Files.
+# --------------------------------------------------------------------------------------------------
+
+MOST_BYTES = 200_000
+MOST_NAMES = 500  # inputs, values and outputs of a file
+TOP_KEYS = ("name", "title", "source", "inputs", "let", "outputs")
+INPUT_KEYS = ("range", "bits", "unit", "angle", "title")
+OUTPUT_KEYS = ("expression", "range", "bits", "unit", "title")
+TURN = (-math.pi, math.pi)
+_FILE_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}")
+_HEADER = re.compile(r"\s*\[\s*([A-Za-z0-9_.\"'\s-]+?)\s*\]")
+_KEY = re.compile(r"\s*([A-Za-z0-9_\"'-]+(?:\s*\.\s*[A-Za-z0-9_\"'-]+)*)\s*=")
+
+
+def is_function(document: Mapping[str, Any]) -> bool:
+    return "joint" not in document and not {"inputs", "outputs", "let"}.isdisjoint(document)
+
+
+def parse_function(text: str, where: str = "function") -> Problem:
+    """Parse the text of a function file; `where` names it in messages."""
+    if len(text) > MOST_BYTES:
+        raise DataError(f"{where}: too large: a function file has at most {MOST_BYTES} bytes")
+    return _File(where, text, parse_toml(text, where)).problem()
+
+
+@dataclass(frozen=True)
+class _File:
+    """A document with the places of its keys."""
+
+    where: str
+    text: str
+    document: Mapping[str, Any]
+
+    def problem(self) -> Problem:
+        """Check the document and return its problem."""
+        self.check_keys("", self.document, TOP_KEYS)
+        name = self.string("name", self.document.get("name"))
+        if not _FILE_NAME.fullmatch(name):
+            self.fail("name", f"{shown(name)} may hold letters, digits, '-', '_' and '.' only, "
+                              f"{LONGEST_NAME} at most")  # fmt: skip
+        for key in ("title", "source"):
+            self.string(key, self.document.get(key, ""))
+        tables = {key: self.table(key) for key in ("inputs", "let", "outputs")}
+        for key in ("inputs", "outputs"):
+            if not tables[key]:
+                self.fail(key, f"a function needs at least one [{key}.NAME]")
+        if sum(map(len, tables.values())) > MOST_NAMES:
+            self.fail("", f"more than {MOST_NAMES} inputs, values and outputs")
+        self.check_names(tables)
+        inputs, outputs = (
+            {one: self.word(key, one, table) for one, table in tables[key].items()}
+            for key in ("inputs", "outputs")
+        )
+        recorder = Recorder(lambda: self.where)
+        values = self.values(recorder, inputs, tables["let"], tables["outputs"])
+        steps = recorder.tape.finish([(one, values[one].wire) for one in outputs])
+        try:
+            return RecordedFunction(name, steps, inputs, outputs).problem()
+        except BoolcompError as error:  # errors of steps begin with their place
+            text = str(error)
+            if text.startswith(self.where):
+                raise DataError(text) from None
+            raise DataError(f"{self.where}: {text.removeprefix(f'{name}: ')}") from None
+
+    def values(
+        self,
+        recorder: Recorder,
+        inputs: Mapping[str, Word],
+        let: Mapping[str, Any],
+        outputs: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Return the outputs' values, calculated from the inputs and [let]."""
+        known: dict[str, Any] = {one: recorder.input(one) for one in inputs}
+        later = dict.fromkeys(let, "it is defined further below: [let] is evaluated in order")
+        reason = "it is an output, which expressions cannot use: put it in [let], too"
+        later |= dict.fromkeys(outputs, reason)
+        for one, given in let.items():
+            key = f"let.{one}"
+            number_given = isinstance(given, (int, float)) and not isinstance(given, bool)
+            expression = repr(given) if number_given else given
+            text = self.string(key, expression, "an expression as text, or a number")
+            known[one] = read_expression(text, Scope(recorder, known, self.at(key), later))
+        found = {}
+        for one, table in outputs.items():
+            key = f"outputs.{one}.expression"
+            text = self.string(key, table.get("expression"), "an expression as text")
+            value = read_expression(text, Scope(recorder, known, self.at(key), later))
+            if not isinstance(value, Value):
+                self.fail(key, f"it is always {number(value)}: there is nothing to compile")
+            found[one] = value
+        return found
+
+    def check_names(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
+        """Raise DataError for invalid or duplicate names."""
+        seen: dict[str, str] = {}
+        for table, entries in tables.items():
+            for one in entries:
+                key = f"{table}.{one}"
+                if one in ARITY:
+                    self.fail(key, f"{one} is a function: choose another name")
+                if one in seen:
+                    self.fail(key, f"{shown(one)} is already used as {seen[one]}")
+                if problem := name_problem(one):
+                    self.fail(key, problem)
+                seen[one] = key
+
+    def word(self, kind: str, name: str, table: Any) -> Word:
+        """Return the word of an input's or an output's table."""
+        key = f"{kind}.{name}"
+        if not isinstance(table, dict):
+            self.fail(key, f"must be a table, [{key}], not {shown(table)}")
+        self.check_keys(key, table, INPUT_KEYS if kind == "inputs" else OUTPUT_KEYS)
+        angle = table.get("angle", False)
+        if not isinstance(angle, bool):
+            self.fail(f"{key}.angle", f"must be true or false, not {shown(angle)}")
+        bits = table.get("bits")
+        if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int)):
+            self.fail(f"{key}.bits", f"must be a whole number, not {shown(bits)}")
+        span = self.interval(f"{key}.range", table.get("range"))
+        if span is None and kind == "inputs":
+            if not angle:
+                self.fail(key, "its range is missing: range = [low, high]")
+            span = Interval(*TURN)
+        unit = self.string(f"{key}.unit", table.get("unit", ""))
+        self.string(f"{key}.title", table.get("title", ""))
+        try:
+            return Word(span, bits, unit, angle)
+        except BoolcompError as error:
+            self.fail(f"{key}.bits" if "bits" in str(error) else f"{key}.range", str(error))
+
+    def interval(self, key: str, given: Any) -> Interval | None:
+        """Return a range given by two numbers, or texts such as "pi/2"."""
+        if given is None:
+            return None
+        if not isinstance(given, list) or len(given) != 2:
+            self.fail(key, f"must be two numbers, [low, high], not {shown(given)}")
+        ends = []
+        for one in given:
+            value = parse_number(one) if isinstance(one, str) else one
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                self.fail(key, f"must hold numbers, or angles such as 'pi/2', not {shown(one)}")
+            if abs(value) > 1e300:  # an integer may be too large for a float
+                self.fail(key, f"must hold smaller numbers than {shown(one)}")
+            ends.append(float(value))
+        return Interval(*ends)
+
+    def table(self, key: str) -> dict[str, Any]:
+        """Return a table of the document, empty if it is missing."""
+        found = self.document.get(key, {})
+        if not isinstance(found, dict):
+            self.fail(key, f"must be a table, not {shown(found)}")
+        return found
+
+    def string(self, key: str, value: Any, kind: str = "text") -> str:
+        """Return a text, or raise DataError."""
+        if value is None:
+            self.fail(key, "missing")
+        if not isinstance(value, str):
+            self.fail(key, f"must be {kind}, not {shown(value)}")
+        return value
+
+    def check_keys(self, path: str, table: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
+        """Raise DataError for unknown keys."""
+        for key in table:
+            if key not in allowed:
+                hint = suggestion(key, allowed) or f" (allowed: {listing(allowed)})"
+                self.fail(f"{path}.{key}" if path else key, f"unknown key{hint}")
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        raise DataError(f"{self.at(key)}: {problem}")
+
+    def at(self, key: str) -> str:
+        """Return file, line (if known) and key."""
+        line = self.lines.get(key) or self.lines.get(key.rpartition(".")[0])
+        place = f"{self.where}:{line}" if line else self.where
+        return f"{place}: {cut(key)}" if key else place
+
+    @cached_property
+    def lines(self) -> dict[str, int]:
+        """The line of every key at the beginning of a line."""
+        found: dict[str, int] = {}
+        for key, row in _lines(self.text):
+            found.setdefault(key, row)
+        return found
+
+
+def _lines(text: str) -> Iterator[tuple[str, int]]:
+    table = ""
+    for row, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = _plain(header[1])
+            yield table, row
+        elif key := _KEY.match(line):
+            yield f"{table}.{_plain(key[1])}".lstrip("."), row
+
+
+def _plain(key: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in key.split("."))

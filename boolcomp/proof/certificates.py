@@ -1,0 +1,1070 @@
+"""Write certificates section by section, with bounds and lemmas that the checker confirms.
+
+A clause follows if its negation leads to a conflict by unit propagation (RUP). Literals are
+variables from 1, negative if negated; inside loops they are twice the variable, plus one if
+negated. For a sum of tables the claim is the compiler's bound, or slightly more if the checker's
+own bound is wider.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from pysat.solvers import Glucose4
+
+from boolcomp.base.errors import DataError
+from boolcomp.base.loops import njit
+from boolcomp.checker.bound import FITTING, ClaimedBound, confirm_tighter
+from boolcomp.checker.boxes import BoxedSum
+from boolcomp.checker.claim import per_kilogram, stated
+from boolcomp.checker.folder import (
+    CLAIM,
+    FIRST_LINE,
+    CertificateSection,
+    DoesNotHoldError,
+    LoadFiles,
+    NotCoveredError,
+)
+from boolcomp.checker.graph import claim_of
+from boolcomp.checker.lemmas import add_final, cone_clauses, letters, shown_literal
+from boolcomp.checker.network import FirstNetwork
+from boolcomp.checker.plain import PlainBound
+from boolcomp.checker.problem import differences, read_origin
+from boolcomp.checker.tabled import Sums, sum_differences
+from boolcomp.compact.realisation import realised_places
+from boolcomp.compact.result import explained, sums_of
+from boolcomp.compact.sketch import (
+    TURN,
+    AngleSum,
+    Curve,
+    Linear,
+    Powers,
+    SourceWord,
+    Waves,
+    quantities,
+)
+from boolcomp.problem.functions import USUAL
+from boolcomp.program.program import HEAD, render_program
+from boolcomp.proof.bound.expansion import NotPlainError
+from boolcomp.proof.bound.groups import Flattener, components
+from boolcomp.proof.bound.meaning import AddendSum, GivenWord, rounded_up
+from boolcomp.proof.bound.plain import Forward
+from boolcomp.words.graph import InputWord, Lookup
+from boolcomp.words.simulation import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.checker.network import RuleNetwork
+    from boolcomp.checker.tabled import TermErrors
+    from boolcomp.compact.network import Addition
+    from boolcomp.compact.result import Built, Compact
+    from boolcomp.compact.sketch import Quantity, Sketch, SketchNode, WordSum
+    from boolcomp.logic.network import Network
+    from boolcomp.paper.passes import Covered
+    from boolcomp.paper.plan import Plan
+    from boolcomp.problem.problem import Input, Problem
+    from boolcomp.problem.tape import Straight
+    from boolcomp.program.program import CodedOutput, Program
+    from boolcomp.proof.bound.meaning import Bound, Bounds, Explained
+    from boolcomp.terms.terms import Term
+    from boolcomp.words.graph import WordGraph
+
+    Whole = NDArray[np.int64]
+    Clauses = Sequence[Sequence[int]]
+
+# --------------------------------------------------------------------------------------------------
+# The section `first`: folded tables and full adders of the first network.
+# --------------------------------------------------------------------------------------------------
+
+
+def first_section(known: CertifiedLoad) -> str:
+    """Write a line for every table and every sum."""
+    lines, additions = [], iter(known.additions)
+    for place, node in enumerate(known.graph.nodes):
+        if isinstance(node, Lookup):
+            folded = fold(node.entries, node.bits)
+            masks = "".join(f" {mask:x}" for mask in folded.inputs)
+            lines.append(f"w{place} folds{masks} flip {folded.flip:x}\n")
+        elif not isinstance(node, InputWord):
+            lines.append(f"w{place} adds {_adds(next(additions))}\n")
+    return "".join(lines)
+
+
+def _adds(addition: Addition) -> str:
+    """Write the positions of added bits, column by column."""
+    columns = (", ".join(" ".join(map(str, group)) for group in c) for c in addition.groups())
+    return " / ".join(columns).rstrip()
+
+
+# --------------------------------------------------------------------------------------------------
+# SAT proofs reduced to the steps they need, with the clauses that imply each step.
+# --------------------------------------------------------------------------------------------------
+
+MOST_TRACED = 1 << 23
+
+
+class ClauseProof(NamedTuple):
+    """A clause and its hints: under its negation, all hints but the last leave one literal each."""
+
+    clause: tuple[int, ...]
+    hints: tuple[int, ...]
+
+
+def trimmed(given: Clauses, added: Clauses, limit: int = MOST_TRACED) -> list[ClauseProof] | None:
+    """Return the steps of a proof that its conflict needs; the last of them is empty.
+
+    Clauses are numbered from 0, the given ones first, then the steps. None if a step does not
+    follow from earlier clauses, if the proof ends without a conflict, or if it has more than
+    `limit` hints.
+    """
+    clauses = [list(dict.fromkeys(clause)) for clause in (*given, *added)]
+    ends = np.cumsum([0, *map(len, clauses)], dtype=np.int64)
+    literals = np.array([2 * abs(x) + (x < 0) for clause in clauses for x in clause], np.int64)
+    trace, bounds = np.zeros(limit, np.int64), np.zeros(len(added) + 2, np.int64)
+    place = _run(literals, ends, len(given), trace, bounds)
+    if place <= len(clauses) or bounds[-1] > limit:
+        return None
+    first = len(given)
+    hints = {first + k: trace[bounds[k] : bounds[k + 1]].tolist() for k in range(len(added) + 1)}
+    used = {len(clauses)}
+    for number in reversed(hints):
+        if number in used:
+            used.update(hints[number])
+    kept = sorted(number for number in used if number >= first)
+    numbers = {number: first + k for k, number in enumerate(kept)}
+    return [
+        ClauseProof(
+            tuple(added[number - first]) if number < len(clauses) else (),
+            tuple(numbers.get(hint, hint) for hint in hints[number]),
+        )
+        for number in kept
+    ]
+
+
+@njit(cache=True)
+def _run(literals: Whole, ends: Whole, given: int, trace: Whole, bounds: Whole) -> int:
+    """Return the first clause that does not follow; a conflict must follow from all clauses."""
+    size = 2 if len(literals) == 0 else int(literals.max()) + 2
+    heads, follow = np.full(size, -1), np.full(2 * len(ends), -1)
+    values, reasons, trail = np.zeros(size, np.int64), np.full(size, -1), np.zeros(size, np.int64)
+    units, seen, stack = np.zeros(len(ends), np.int64), np.zeros(len(ends), np.int64), [0]
+    count = 0  # of units
+    for place in range(len(ends)):
+        start, end = ends[place], ends[min(place + 1, len(ends) - 1)]
+        if place >= given:
+            assumed = _assumed(start, end, literals, values, trail)
+            conflict, known = _conflict(
+                units[:count], assumed, literals, ends, heads, follow, values, reasons, trail
+            )
+            if conflict >= 0:
+                _mark(conflict, place, literals, ends, reasons, seen, stack)
+                bounds[place - given + 1] = _traced(
+                    conflict, place, bounds[place - given], trail[:known], reasons, seen, trace
+                )
+            for k in range(known):
+                values[trail[k]] = values[trail[k] ^ 1] = 0
+                reasons[trail[k] >> 1] = -1
+            if conflict < 0:
+                return place
+        if end - start < 2:
+            units[count] = place
+            count += 1
+        else:
+            for k in range(2):
+                follow[2 * place + k] = heads[literals[start + k]]
+                heads[literals[start + k]] = 2 * place + k
+    return len(ends)
+
+
+@njit(cache=True)
+def _assumed(start: int, end: int, literals: Whole, values: Whole, trail: Whole) -> int:
+    """Assume the negation of a clause; return the number of assigned literals."""
+    count = 0
+    for k in range(start, end):
+        no = literals[k] ^ 1
+        if values[no] == 0:
+            values[no], values[no ^ 1] = 1, -1
+            trail[count] = no
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def _conflict(  # noqa: PLR0917 (a compiled loop takes columns, not values)
+    units: Whole, count: int, literals: Whole, ends: Whole, heads: Whole, follow: Whole,
+    values: Whole, reasons: Whole, trail: Whole,
+) -> tuple[int, int]:  # fmt: skip
+    """Propagate units; return a falsified clause or -1, and the number of assigned literals."""
+    for clause in units:
+        if ends[clause] == ends[clause + 1] or values[literals[ends[clause]]] < 0:
+            return clause, count
+        one = literals[ends[clause]]
+        if values[one] == 0:
+            values[one], values[one ^ 1], reasons[one >> 1] = 1, -1, clause
+            trail[count] = one
+            count += 1
+    conflict, done = -1, 0
+    while conflict < 0 and done < count:
+        conflict, count = _propagate(
+            trail[done] ^ 1, literals, ends, heads, follow, values, reasons, trail, count
+        )
+        done += 1
+    return conflict, count
+
+
+@njit(cache=True)
+def _propagate(  # noqa: PLR0917 (a compiled loop takes columns, not values)
+    false: int, literals: Whole, ends: Whole, heads: Whole, follow: Whole, values: Whole,
+    reasons: Whole, trail: Whole, count: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Visit all clauses that watch a falsified literal; return a falsified one or -1, the count."""
+    watch, heads[false], conflict = heads[false], -1, -1
+    while watch >= 0:
+        later, clause, k = follow[watch], watch >> 1, watch & 1
+        start = ends[clause]
+        other, moved = literals[start + 1 - k], False
+        if conflict < 0 and values[other] != 1:
+            for j in range(start + 2, ends[clause + 1]):
+                if values[literals[j]] >= 0:
+                    literals[start + k], literals[j] = literals[j], false
+                    new = literals[start + k]
+                    follow[watch], heads[new], moved = heads[new], watch, True
+                    break
+            if not moved and values[other] < 0:
+                conflict = clause
+            elif not moved:
+                values[other], values[other ^ 1], reasons[other >> 1] = 1, -1, clause
+                trail[count] = other
+                count += 1
+        if not moved:
+            follow[watch] = heads[false]
+            heads[false] = watch
+        watch = later
+    return conflict, count
+
+
+@njit(cache=True)
+def _mark(  # noqa: PLR0917 (a compiled loop takes columns, not values)
+    conflict: int, stamp: int, literals: Whole, ends: Whole, reasons: Whole, seen: Whole,
+    stack: list[int],
+) -> None:  # fmt: skip
+    """Mark the clauses that a conflict depends on."""
+    stack.clear()
+    stack.append(conflict)
+    seen[conflict] = stamp
+    while len(stack) > 0:
+        clause = stack.pop()
+        for k in range(ends[clause], ends[clause + 1]):
+            reason = reasons[literals[k] >> 1]
+            if reason >= 0 and seen[reason] != stamp:
+                seen[reason] = stamp
+                stack.append(reason)
+
+
+@njit(cache=True)
+def _traced(  # noqa: PLR0917 (a compiled loop takes columns, not values)
+    conflict: int, stamp: int, start: int, trail: Whole, reasons: Whole, seen: Whole, trace: Whole
+) -> int:
+    """Store the marked clauses in order of propagation; return the end of the trace."""
+    for k in range(len(trail) + 1):
+        clause = conflict if k == len(trail) else reasons[trail[k] >> 1]
+        if clause >= 0 and seen[clause] == stamp and (k == len(trail) or clause != conflict):
+            if start < len(trace):
+                trace[start] = clause
+            start += 1
+    return start
+
+
+# --------------------------------------------------------------------------------------------------
+# Refutation by a SAT solver of the assumption that two literals differ.
+# --------------------------------------------------------------------------------------------------
+
+# Nodes of a cone and the limit on conflicts: small cones are tried before larger ones.
+TRIES = ((40, 300), (120, 1000), (400, 3000), (1500, 20_000), (1 << 30, 50_000))
+
+
+class Refutation(NamedTuple):
+    """The cut of a proof, and the proof's clauses as text of a certificate."""
+
+    cut: list[int]
+    text: str
+
+
+def refutation(
+    nodes: RuleNetwork, levels: list[int], x: int, y: int
+) -> Refutation | list[int] | None:
+    """Return a proof that two literals are equal, or inputs at which they differ.
+
+    Inputs are signals, negative if 0. None if neither was found.
+    """
+    cone = _Cone(nodes, levels, x, y)
+    for size, conflicts in TRIES:
+        whole = cone.grow(size)
+        cut = sorted(cone.leaves)
+        clauses = cone_clauses(nodes, x, y, cone.leaves)
+        with Glucose4(bootstrap_with=clauses, with_proof=True) as solver:
+            solver.conf_budget(conflicts)
+            answer = solver.solve_limited()
+            lines = solver.get_proof() if answer is False else []
+            model = solver.get_model() or []
+        if answer is False:
+            added = [[int(one) for one in line.split()[:-1]] for line in lines if line[:1] != "d"]
+            steps = trimmed(clauses, [clause for clause in added if clause])
+            return None if steps is None else Refutation(cut, ", ".join(map(_text, steps)))
+        if whole and answer:
+            return [one for one in model if 0 < abs(one) <= nodes.inputs]
+        if whole:
+            return None
+    return None
+
+
+def _text(step: ClauseProof) -> str:
+    return f"{' '.join(map(str, step.clause))} / {' '.join(map(str, step.hints))}".strip()
+
+
+class _Cone:
+    """The nodes nearest to two literals, and the signals that these nodes read."""
+
+    def __init__(self, nodes: RuleNetwork, levels: list[int], x: int, y: int) -> None:
+        self.nodes, self.levels = nodes, levels
+        self.inner: set[int] = set()
+        self.leaves: set[int] = {y >> 1} - {0}
+        self._enter(x >> 1)
+
+    def grow(self, size: int) -> bool:
+        """Add the highest leaves up to a size; tell whether the cone is complete."""
+        while len(self.inner) < size:
+            high = [leaf for leaf in self.leaves if self.levels[leaf]]
+            if not high:
+                return True
+            self._enter(max(high, key=lambda leaf: (self.levels[leaf], leaf)))
+        return False
+
+    def _enter(self, signal: int) -> None:
+        self.inner.add(signal)
+        self.leaves.discard(signal)
+        for literal in self.nodes.operands[signal]:
+            below = self.nodes.known(literal) >> 1
+            if below and below not in self.inner:
+                self.leaves.add(below)
+
+
+# --------------------------------------------------------------------------------------------------
+# Equality of two literals by a truth table over a cut.
+#
+# The first cut is directly below both literals. The leaf of the highest level is then replaced by
+# its operands until the tables are equal or the cut is too wide.
+# --------------------------------------------------------------------------------------------------
+
+MOST_SEEN = 4000
+WIDEST = 14  # signals of a cut: 16,384 rows
+MOST_EXPANDED = 30  # leaves that are replaced by operands
+
+
+class Windows:
+    """Searches for cuts, given the lemmas proved so far."""
+
+    def __init__(self, nodes: RuleNetwork, words: set[int]) -> None:
+        self.words = words
+        self.nodes = nodes
+        self.levels = [0] * (nodes.inputs + 1)
+        self.planes = letters(WIDEST)
+
+    def enter(self, signal: int) -> None:
+        """Record the level of the next signal."""
+        below = (self.levels[self.nodes.known(k) >> 1] for k in self.nodes.operands[signal])
+        self.levels.append(1 + max(below))
+
+    def cut(self, x: int, y: int) -> list[int] | None:
+        return (
+            self._grown(x, y, steep=True) or self._grown(x, y, steep=False) or self._at_words(x, y)
+        )
+
+    def _grown(self, x: int, y: int, *, steep: bool) -> list[int] | None:
+        """Replace leaves by operands: the highest first, or those that add fewest leaves."""
+        leaves: set[int] = set()
+        self._expand(leaves, x >> 1)
+        if self.levels[y >> 1] and y >> 1 not in leaves:
+            self._expand(leaves, y >> 1)
+        else:
+            leaves |= {y >> 1} - {0}
+        for _ in range(MOST_EXPANDED):
+            if len(leaves) <= WIDEST and self.equal(x, y, sorted(leaves)):
+                return sorted(leaves)
+            inner = [leaf for leaf in leaves if self.levels[leaf]]
+            if not inner or len(leaves) > 2 * WIDEST:
+                return None
+            growth = {} if steep else {leaf: self._added(leaves, leaf) for leaf in inner}
+            top = min(inner, key=lambda leaf: (growth.get(leaf, 0), -self.levels[leaf], leaf))
+            leaves.discard(top)
+            self._expand(leaves, top)
+        return None
+
+    def _at_words(self, x: int, y: int) -> list[int] | None:
+        """Return the bits of words below two literals if they are few and prove equality."""
+        leaves: set[int] = set()
+        seen, waiting = {0}, [x >> 1, y >> 1]
+        while waiting:
+            signal = waiting.pop()
+            if signal in seen:
+                continue
+            seen.add(signal)
+            if len(seen) > MOST_SEEN or len(leaves) >= WIDEST:
+                return None
+            if (
+                signal in self.words and signal != x >> 1 and signal != y >> 1
+            ) or signal <= self.nodes.inputs:
+                leaves.add(signal)
+            else:
+                waiting += [self.nodes.known(one) >> 1 for one in self.nodes.operands[signal]]
+        found = sorted(leaves)
+        return found if self.equal(x, y, found) else None
+
+    def equal(self, x: int, y: int, leaves: list[int]) -> bool:
+        """Tell whether two literals are equal for all values of the leaves."""
+        rows = 1 << len(leaves)
+        ones = (1 << rows) - 1
+        cut = {leaf: self.planes[k] & ones for k, leaf in enumerate(leaves)}
+        a, b = self.nodes.values([x, y], cut, ones)
+        return a == b
+
+    def _added(self, leaves: set[int], leaf: int) -> int:
+        known = {self.nodes.known(one) >> 1 for one in self.nodes.operands[leaf]} - {0}
+        return len(known - leaves)
+
+    def _expand(self, leaves: set[int], signal: int) -> None:
+        for literal in self.nodes.operands[signal]:
+            known = self.nodes.known(literal)
+            if known > 1:
+                leaves.add(known >> 1)
+
+
+# --------------------------------------------------------------------------------------------------
+# The section `lemmas`: the final network is equivalent to the first.
+#
+# Signals that agree on random words are compared with the first of them. Signals proved equal
+# replace each other in later proofs, which keeps these short.
+# --------------------------------------------------------------------------------------------------
+
+WORDS, SEED = 1 << 13, 1988
+NEIGHBOURS = 256  # words near a counterexample that are tried with it
+
+
+def lemmas_section(known: CertifiedLoad) -> str:
+    """Write the lemmas; a missing proof is a `DataError`."""
+    section = CertificateSection(tuple(first_section(known).splitlines()), 0)
+    made = FirstNetwork(known.graph, section)
+    outputs = add_final(made.nodes, known.final)
+    work = _ProofSweep(made)
+    for signal in range(len(made.nodes.tables)):
+        work.prove(signal)
+    for place, (one, other) in enumerate(zip(outputs, made.outputs, strict=True)):
+        if made.nodes.known(one) != made.nodes.known(other):
+            raise DataError(
+                f"no proof was found that output {place} of the network equals that of the graph: "
+                "compile with --approximate off, or with another --seed"
+            )
+    ends = {one >> 1 for one in (*outputs, *made.outputs)}
+    return "".join(work.lemmas[signal].line for signal in work.needed(ends))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lemma:
+    """The line of a lemma, and the earlier lemmas that it depends on."""
+
+    line: str
+    needs: frozenset[int]
+
+
+class _ProofSweep:
+    """Proves equalities, signal by signal."""
+
+    def __init__(self, made: FirstNetwork) -> None:
+        self.nodes = made.nodes
+        sources = {node.source for node in made.graph.nodes if isinstance(node, Lookup)}
+        barriers = {bit >> 1 for place in sources for bit in made.words[place]}
+        self.windows = Windows(made.nodes, barriers)
+        self.noise = random.Random(SEED)  # noqa: S311 (reproducible)
+        self.width = 0
+        self.planes = [0] * len(made.nodes.tables)
+        self.first: list[int] = []  # of each class: signals without an equal earlier one
+        self.lemmas: dict[int, _Lemma] = {}
+        self.classes: dict[int, int] = {}  # first literal by plane, inverted to begin with 0
+        self._simulate([self.noise.getrandbits(WORDS) for _ in range(made.nodes.inputs)], WORDS)
+
+    def prove(self, signal: int) -> None:
+        """Search for an earlier signal that equals this one."""
+        if signal > self.nodes.inputs:
+            self.windows.enter(signal)
+        while True:
+            key, inverse = self._key(signal)
+            other = self.classes.setdefault(key, 2 * signal ^ inverse)
+            if other >> 1 == signal:
+                self.first.append(signal)
+                return
+            x, y = 2 * signal, self.nodes.known(other ^ inverse)
+            found = self.windows.cut(x, y)
+            if found is not None:
+                self._note(x, y, "over", found)
+                return
+            result = refutation(self.nodes, self.windows.levels, x, y)
+            if isinstance(result, Refutation):
+                self._note(x, y, "by", result.cut, f": {result.text}")
+            if not isinstance(result, list):
+                return
+            self._distinguish(result)
+
+    def needed(self, ends: set[int]) -> list[int]:
+        """Return the signals whose lemmas are needed for some signals, in order."""
+        found, waiting = set(), [signal for signal in ends if signal in self.lemmas]
+        while waiting:
+            signal = waiting.pop()
+            if signal not in found:
+                found.add(signal)
+                waiting += self.lemmas[signal].needs
+        return sorted(found)
+
+    def _note(self, x: int, y: int, how: str, cut: list[int], proof: str = "") -> None:
+        line = f"{x >> 1} = {shown_literal(y)} {how}{''.join(f' {k}' for k in cut)}{proof}\n"
+        needs, seen, waiting = set(), set(cut), [x >> 1, y >> 1]
+        while waiting:
+            signal = waiting.pop()
+            if signal not in seen:
+                seen.add(signal)
+                for below in (one >> 1 for one in self.nodes.operands[signal]):
+                    needs |= {below} & self.lemmas.keys()
+                    waiting.append(self.nodes.known(2 * below) >> 1)
+        self.lemmas[x >> 1] = _Lemma(line, frozenset(needs))
+        self.nodes.equal[x >> 1] = y
+
+    def _key(self, signal: int) -> tuple[int, int]:
+        plane = self.planes[signal]
+        inverse = plane & 1
+        return (plane ^ ((1 << self.width) - 1) if inverse else plane), inverse
+
+    def _distinguish(self, model: list[int]) -> None:
+        """Simulate the inputs of a counterexample and random neighbours, and split classes."""
+        ones, known = (1 << NEIGHBOURS) - 1, {abs(one): one > 0 for one in model}
+        planes = []
+        for k in range(1, self.nodes.inputs + 1):
+            flips = self.noise.getrandbits(NEIGHBOURS) & self.noise.getrandbits(NEIGHBOURS) & ~1
+            bit = known.get(k)
+            planes.append(self.noise.getrandbits(NEIGHBOURS) if bit is None else ones * bit ^ flips)
+        self._simulate(planes, NEIGHBOURS)
+        self.classes = {}
+        for signal in self.first:
+            key, inverse = self._key(signal)
+            self.classes.setdefault(key, 2 * signal ^ inverse)
+
+    def _simulate(self, planes: list[int], width: int) -> None:
+        cut = dict(enumerate(planes, 1))
+        everything = [2 * k for k in range(len(self.nodes.tables))]
+        found = self.nodes.values(everything, cut, (1 << width) - 1)
+        self.planes = [a | b << self.width for a, b in zip(self.planes, found, strict=True)]
+        self.width += width
+
+
+# --------------------------------------------------------------------------------------------------
+# The input of the writers.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedLoad:
+    """One load: its finished compilation, the program, and the index of the load in it."""
+
+    built: Built
+    program: Program
+    place: int
+
+    @property
+    def compact(self) -> Compact:
+        return self.built.compact
+
+    @property
+    def graph(self) -> WordGraph:
+        return self.built.compact.graph
+
+    @cached_property
+    def explained(self) -> Explained:
+        return explained(self.built.compact, self.built.ends)
+
+    @cached_property
+    def additions(self) -> tuple[Addition, ...]:
+        """The adders of the first network, in the order of the graph's words."""
+        if self.compact.demand.of_words:
+            return sums_of(self.graph)
+        return sums_of(self.graph, self.compact.demand.synthesis)
+
+    @property
+    def final(self) -> Network:
+        return self.built.network
+
+
+# --------------------------------------------------------------------------------------------------
+# The section `origin`: the specified function and its inputs (see `checker.problem`).
+# --------------------------------------------------------------------------------------------------
+
+_ROBOT = re.compile(r"(?:([^\n]+) of\n)?(name = .*?)(?:\nword [^\n]*)*", re.DOTALL)
+
+
+def origin_section(known: CertifiedLoad) -> str:
+    """Write the section of a load."""
+    payload = known.program.loads[known.place].payload
+    return origin_text(known.compact.problem, known.compact.demand.input_bits, payload)
+
+
+def origin_text(problem: Problem, bits: Mapping[str, int], payload: float = 0.0) -> str:
+    """Write the section of a problem with inputs of these bits and a payload in kg."""
+    words = quantities(problem, bits)
+    lines = [
+        *_robot(problem, payload),
+        *(_input(one, words) for one in problem.inputs),
+        *_problem_steps(problem),
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _robot(problem: Problem, payload: float) -> Iterator[str]:
+    """Yield the function of a robot, its payload, and the robot file without the payload."""
+    if found := _ROBOT.fullmatch(problem.key):
+        yield f"function {found[1] or USUAL}"
+        yield f"payload {payload!r}"
+        text = problem.unloaded or found[2]
+        yield from (f"| {line}".rstrip() for line in text.rstrip("\n").splitlines())
+
+
+def _problem_steps(problem: Problem) -> Iterator[str]:
+    """Yield the steps and outputs of a user's function."""
+    if problem.recorded is not None:
+        for step in problem.recorded.nodes[len(problem.inputs) :]:
+            value = [repr(float(step.value))] if step.kind == "constant" else [step.kind]
+            yield " ".join(["step", *value, *map(str, step.operands)])
+        yield from (f"output {one.name} {one.node}" for one in problem.recorded.outputs)
+
+
+def _input(one: Input, words: Mapping[str, Quantity]) -> str:
+    """Write the range of an input, and its word: range, bits, part of a turn."""
+    parts = [f"input {one.name} {one.range.low!r} {one.range.high!r}{' angle' * one.angle}"]
+    if one.name in words:
+        word = words[one.name]
+        parts.append(f"word {word.range.low!r} {word.range.high!r} {word.bits}")
+        parts.append("of all" if word.part is None else f"of {word.part}")
+        parts += ["wraps"] * word.wraps + ["exact"] * word.exact
+    return " ".join(parts)
+
+
+# --------------------------------------------------------------------------------------------------
+# The section `sketch`: the function that a graph computes (see `checker.problem`).
+# --------------------------------------------------------------------------------------------------
+
+
+def sketch_section(known: CertifiedLoad) -> str:
+    """Write the section of a load."""
+    compact = known.compact
+    return sketch_text(compact.sketch, compact.problem, compact.problem.steps(compact.demand.bits))
+
+
+def sketch_text(sketch: Sketch, problem: Problem, steps: Sequence[float]) -> str:
+    """Write the section of a sketch whose outputs have these steps."""
+    lines = [f"s{place} = {_node_text(node)}" for place, node in enumerate(sketch.nodes)]
+    for one, step, place in zip(problem.outputs, steps, sketch.outputs, strict=True):
+        lines.append(f"{one.name} = {one.range.centre!r} {step!r} s{place}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _node_text(node: SketchNode) -> str:
+    if isinstance(node, SourceWord):
+        return f"input {node.name}{' angle' * node.angle}"
+    if isinstance(node, AngleSum):
+        return " | ".join(["turns", *(f"{multiple} s{k}" for k, multiple in node.items)])
+    if isinstance(node, Waves):
+        parts = (f"{k} {float(a)!r} {float(b)!r}" for k, a, b in node.parts)
+        return " | ".join([f"waves s{node.source}", *parts])
+    if isinstance(node, Powers):
+        return " | ".join([f"powers s{node.source}", *(repr(float(c)) for c in node.coefficients)])
+    if isinstance(node, Curve):
+        numbers = (node.unit, node.middle, node.factor, node.low, node.high)
+        head = " ".join(repr(float(x)) for x in numbers) + " angle" * node.angle
+        return " | ".join([f"curve s{node.source} {head}", *_function_steps(node.function)])
+    return _sum_text(node)
+
+
+def _sum_text(node: WordSum) -> str:
+    head = f"turning {TURN}" if node.angle else "sum"
+    addends = (
+        f"{float(one.factor)!r} s{one.node}"
+        if isinstance(one, Linear)
+        else f"{float(one.factor)!r} s{one.a} s{one.b}"
+        for one in node.addends
+    )
+    return " | ".join([f"{head} {float(node.constant)!r}", *addends])
+
+
+def _function_steps(function: Straight) -> Iterator[str]:
+    """Yield the steps of a function of one input; the last step is its result."""
+    (result,) = function.outputs
+    for node in function.nodes[: result.node + 1]:
+        if node.kind == "constant":
+            yield repr(float(node.value))
+        else:
+            yield " ".join(["x" if node.kind == "input" else node.kind, *map(str, node.operands)])
+
+
+# --------------------------------------------------------------------------------------------------
+# Bounds against the specified function, instead of the sketch.
+#
+# Coefficients of a sketch have eleven digits. The checker bounds the error of this rounding (see
+# `checker.problem`), which is added to the bounds.
+# --------------------------------------------------------------------------------------------------
+
+
+def with_sketch_errors(program: Program, built: Sequence[Built]) -> Program:
+    """Add the errors of sketches, where the checker can bound them, to a program's bounds."""
+    loads = []
+    for place, (load, one) in enumerate(zip(program.loads, built, strict=True)):
+        errors = _sketch_errors(CertifiedLoad(one, program, place))
+        if one.bounds is None:
+            loads.append(load)
+            continue
+        bounds = {bound.name: bound for bound in one.bounds.outputs}
+        outputs = []
+        for output in load.outputs:
+            bound = bounds[output.name]
+            largest = max(bound.high, -bound.low) + errors.get(output.name, 0)
+            value = math.inf if one.bounds.unproved else rounded_up(largest * Fraction(bound.step))
+            bounded = replace(output, bound=value, grade=bound.grade)
+            outputs.append(bounded if math.isfinite(output.bound) else output)
+        loads.append(replace(load, outputs=tuple(outputs)))
+    return replace(program, loads=tuple(loads))
+
+
+def _sketch_errors(known: CertifiedLoad) -> dict[str, Fraction]:
+    """Return the errors of a sketch by output, in steps; empty if the checker cannot bound them."""
+    texts = (origin_section(known), sketch_section(known))
+    try:
+        found = differences(*(CertificateSection(tuple(text.splitlines()), 1) for text in texts))
+    except (NotCoveredError, DataError):
+        return {}
+    return {one.name: Fraction(one.steps) for one in found}
+
+
+# --------------------------------------------------------------------------------------------------
+# The section `bound`: the proved bounds of outputs (see `checker.bound`).
+# --------------------------------------------------------------------------------------------------
+
+BOUND_DIGITS, CLAIM_DIGITS = 15, 12  # decimals, in compact and in paper mode; rounded outward
+
+
+def bound_section(known: CertifiedLoad) -> str:
+    """Write the section; it is empty if nothing is proved."""
+    bounds = known.built.bounds
+    if bounds is None:
+        return ""
+    lines = []
+    for column, one in enumerate(bounds.outputs):
+        ends = " ".join([one.name, one.grade, *_outward(one.low, one.high, BOUND_DIGITS)])
+        groups = groups_of(known, column) if one.grade != "plain" else ""
+        lines.append(f"{ends} {groups}".rstrip())
+    if bounds.unproved:
+        lines.append(" ".join(["while", *(f"w{k}" for k in bounds.unproved)]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def groups_of(known: CertifiedLoad, column: int) -> str:
+    """Return the groups of linear inputs that are independent of each other for given angles.
+
+    The text is empty for an output that is no sum of harmonics times powers.
+    """
+    explained = known.explained
+    result = explained.results[column]
+    total = explained.meanings[result.meaning]
+    if not isinstance(total, AddendSum) or total.word is None:
+        raise TypeError(f"{result.name} is no sum with a word")
+    flattener = Flattener(Forward(known.explained))
+    try:
+        flat = flattener.flat(result.meaning, Fraction(2) ** explained.graph.scales[total.word].lsb)
+    except NotPlainError:
+        return ""
+    found = []
+    for names, _ in components([one.linear for one in flat.addends]):
+        given = [explained.meanings[k] for k in sorted(names)]
+        found.append(" ".join(one.name for one in given if isinstance(one, GivenWord)))
+    return " | ".join(one for one in found if one)
+
+
+def _outward(low: Fraction, high: Fraction, digits: int) -> tuple[str, str]:
+    scale = 10**digits
+    return _decimal(low * scale // 1, digits), _decimal(-(-high * scale // 1), digits)
+
+
+def _decimal(units: int, digits: int) -> str:
+    whole, part = divmod(abs(units), 10**digits)
+    return f"{'-' * (units < 0)}{whole}.{part:0{digits}d}"
+
+
+# --------------------------------------------------------------------------------------------------
+# The section `graph`: the words that represent nodes of the sketch (see `checker.graph`).
+# --------------------------------------------------------------------------------------------------
+
+
+def graph_section(known: CertifiedLoad) -> str:
+    """Write the section; nodes without words have no line."""
+    compact, lines = known.compact, []
+    places = realised_places(compact.sketch, compact.widths, compact.graph)
+    for k, place in enumerate(places):
+        if place.words:
+            words = [f"w{word}" for word in place.words]
+            words += ["times", *(f"w{word}" for word in place.product)] if place.product else []
+            words += ["of", *map(str, place.owners)] if place.owners else []
+            lines.append(f"s{k} = {' '.join(words)}")
+    for one in known.explained.results:
+        rest = "" if one.rest is None else " ".join(["", "rest", *(name for name, _ in one.rest)])
+        lines.append(f"{one.name} = shift {float(one.shift)!r}{rest}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+# --------------------------------------------------------------------------------------------------
+# Bounds that the checker confirms.
+#
+# The checker's algorithms are simpler than those of the compiler. A bound that it does not confirm
+# is widened, at most to its own plain bound.
+# --------------------------------------------------------------------------------------------------
+
+CLAIMED = "origin", "sketch", "graph", "first"  # sections that bounds depend on
+HALVINGS = 3  # of the interval between a proved bound and the checker's plain bound
+
+
+def with_confirmed_bounds(program: Program, built: list[Built]) -> list[Built]:
+    """Widen bounds until the checker confirms them; remove bounds that it does not cover."""
+    listed = enumerate(built)
+    return [replace(one, bounds=_confirmed(CertifiedLoad(one, program, k))) for k, one in listed]
+
+
+def _confirmed(known: CertifiedLoad) -> Bounds | None:
+    bounds = known.built.bounds
+    if bounds is None:
+        return None
+    texts = {name: WRITERS[name](known) for name in CLAIMED}
+    sections = {
+        name: CertificateSection(tuple(text.splitlines()), 1)
+        for name, text in texts.items()
+        if text
+    }
+    try:
+        plain = PlainBound(claim_of(LoadFiles(known.place, {}, {}, known.graph, None, sections)))
+    except (DataError, NotCoveredError):
+        return None
+    outputs = [_confirmed_bound(known, plain, k, one) for k, one in enumerate(bounds.outputs)]
+    unproved = {k for k in plain.overflow if k in bounds.unproved or not _fits(plain, k)}
+    return replace(bounds, outputs=tuple(outputs), unproved=tuple(sorted(unproved)))
+
+
+def _fits(plain: PlainBound, word: int) -> bool:
+    places = [k for k, one in enumerate(plain.claim.places) if one.words == (word,)]
+    try:
+        return BoxedSum(plain, places[0]).fits(FITTING) > 0
+    except (DoesNotHoldError, NotCoveredError):
+        return False
+
+
+def _confirmed_bound(known: CertifiedLoad, plain: PlainBound, column: int, one: Bound) -> Bound:
+    """Return the bound of an output, at most as wide as the checker's plain bound."""
+    low, high = plain.error(plain.claim.outputs[column], column).ends
+    if one.low <= low and high <= one.high:
+        return one
+    if one.grade == "plain":  # the checker confirms plain claims by its plain bound alone
+        return replace(one, low=min(low, one.low), high=max(high, one.high), of_specification=False)
+    groups = tuple(tuple(names.split()) for names in groups_of(known, column).split("|"))
+
+    def holds(ends: tuple[Fraction, Fraction]) -> bool:
+        try:
+            confirm_tighter(plain, column, ClaimedBound(one.name, one.grade, *ends, groups))
+        except (DoesNotHoldError, NotCoveredError):
+            return False
+        return True
+
+    remainder = Fraction(one.remainder)
+    for ends in ((one.low, one.high), (one.low - remainder, one.high + remainder)):
+        if holds(ends):
+            return replace(one, low=ends[0], high=ends[1])
+    least, largest = min(low, one.low), max(high, one.high)
+    found, refused, accepted = None, Fraction(0), Fraction(1)
+    for _ in range(HALVINGS):
+        part = (refused + accepted) / 2
+        ends = one.low + (least - one.low) * part, one.high + (largest - one.high) * part
+        if holds(ends):
+            found, accepted = ends, part
+        else:
+            refused = part
+    if found:
+        return replace(one, low=found[0], high=found[1])
+    return replace(one, low=least, high=largest, grade="plain", of_specification=False)
+
+
+# --------------------------------------------------------------------------------------------------
+# The claim of a certificate, and the effect of a kilogram as the checker confirms it.
+# --------------------------------------------------------------------------------------------------
+
+
+def head(program: Program, unproved: Sequence[Iterable[int]], exact: Sequence[str] = ()) -> str:
+    """Write the first lines of a certificate, with all its claims.
+
+    `unproved` has the words of every load that are not shown to be wide enough.
+    """
+    lines = stated(json.loads(render_program(program)[HEAD]), unproved, exact)
+    return "".join(f"{line}\n" for line in (FIRST_LINE, CLAIM, *lines))
+
+
+def with_confirmed_changes(program: Program, origin: str) -> Program:
+    """Increase the effects of a kilogram to those that the checker finds from a load's `origin`."""
+    if not program.per_kilogram:
+        return program
+    try:
+        read = read_origin(CertificateSection(tuple(origin.splitlines()), 1))
+        found = per_kilogram(read, program.returned.members)
+    except (NotCoveredError, DataError):
+        return program  # the checker reports this
+    return replace(program, per_kilogram=tuple(map(max, program.per_kilogram, found)))
+
+
+# --------------------------------------------------------------------------------------------------
+# Certificates of paper mode, with bounds that the checker confirms (see `checker.tabled`).
+# --------------------------------------------------------------------------------------------------
+
+
+def certified(program: Program, made: Sequence[Covered]) -> Program:
+    """Add a certificate to a program; `made` are the compilations of its loads.
+
+    Bounds are increased to those that the checker finds. Bounds that it does not cover are claimed
+    as they are; the checker then reports them as not checked.
+    """
+    document = json.loads(render_program(program)[HEAD])
+    bits = {one.name: one.code.bits for one in program.inputs}
+    loads, lines = [], list[str]()
+    for place, (load, one) in enumerate(zip(program.loads, made, strict=True)):
+        widths = {x.name: bits.get(x.name, 1) for x in one.plan.problem.inputs}
+        origin = origin_text(one.plan.problem, widths, load.payload).splitlines()
+        sections = {"origin": origin, "terms": list(_terms(one.plan, None))}
+        files = LoadFiles(
+            place,
+            document,
+            document["loads"][place],
+            None,
+            None,
+            {name: CertificateSection(tuple(text), 1) for name, text in sections.items()},
+            program.networks,
+        )
+        confirmed = _confirmed_sums(files, [output.name for output in load.outputs])
+        outputs = [_confirmed_output(*pair) for pair in zip(load.outputs, confirmed, strict=True)]
+        loads.append(replace(load, outputs=tuple(outputs)))
+        sections["terms"] = list(_terms(one.plan, confirmed))
+        sections["bound"] = list(_bounds(outputs, confirmed))
+        lines.append(f"== load {place}")
+        for name, listed in sections.items():
+            lines += [f"= {name}", *listed]
+    made_of = with_confirmed_changes(replace(program, loads=tuple(loads)), "\n".join(origin))
+    text = head(made_of, [()] * len(loads)) + "".join(f"{line}\n" for line in lines)
+    return replace(made_of, certificate=text)
+
+
+def _confirmed_sums(files: LoadFiles, names: Sequence[str]) -> list[TermErrors | None]:
+    """Return the checker's errors of every output, None for those that it does not cover."""
+    try:
+        sums = Sums(files)
+        steps = {output.name: output.code.step for output in sums.outputs}
+        differences = sum_differences(files.section("origin"), sums.terms, steps)
+    except (NotCoveredError, DataError):
+        return [None] * len(names)
+    found: list[TermErrors | None] = []
+    for output in sums.outputs:
+        try:
+            found.append(sums.confirm(output, differences[output.name]))
+        except NotCoveredError:
+            found.append(None)
+    return found
+
+
+def _confirmed_output(output: CodedOutput, confirmed: TermErrors | None) -> CodedOutput:
+    """Increase the bound of an output to the confirmed one."""
+    if confirmed is None or not math.isfinite(output.bound):
+        return output
+    low, high = _outward(confirmed.low, confirmed.high, CLAIM_DIGITS)
+    step = (Fraction(output.code.range.high) - Fraction(output.code.range.low)) / output.code.cells
+    bound = max(Fraction(high), -Fraction(low)) * step
+    return output if bound <= Fraction(output.bound) else replace(output, bound=rounded_up(bound))
+
+
+def _bounds(
+    outputs: Sequence[CodedOutput], confirmed: Sequence[TermErrors | None]
+) -> Iterator[str]:
+    for output, one in zip(outputs, confirmed, strict=True):
+        steps = Fraction(output.bound) / Fraction(output.code.step)
+        low, high = (one.low, one.high) if one else (-steps, steps)
+        yield " ".join([output.name, *_outward(low, high, CLAIM_DIGITS)])
+
+
+def _terms(plan: Plan, confirmed: Sequence[TermErrors | None] | None) -> Iterator[str]:
+    """Yield the terms of tables, with limits of their entries' errors (0 if not covered)."""
+    nothing = (Fraction(0), Fraction(0))
+    for output, one in zip(plan.outputs, confirmed or [None] * len(plan.outputs), strict=True):
+        ends = one.terms if one else [nothing] * len(output.terms)
+        for term, (low, high) in zip(output.terms, ends, strict=True):
+            claim = " ".join(_outward(low, high, CLAIM_DIGITS))
+            yield f"{output.output.name} {term.term.name} {claim} = {_term_text(term.term)}"
+        for left in output.left_out:
+            yield f"{output.output.name} left = {_term_text(left)}"
+
+
+def _term_text(term: Term) -> str:
+    """Write a term as harmonics times powers."""
+    parts = []
+    for wave in term.waves():
+        powers = dict(wave.powers)
+        for variable in term.factor:
+            powers[variable.name] = powers.get(variable.name, 0) + 1
+        words = [repr(float(wave.cosine)), repr(float(wave.sine))]
+        words += [f"{name}*{k}" for name, k in wave.multiples]
+        words += [f"{name}^{power}" for name, power in powers.items()]
+        parts.append(" ".join(words))
+    return " | ".join(parts)
+
+
+# --------------------------------------------------------------------------------------------------
+# Whole certificates (see `checker.folder`).
+# --------------------------------------------------------------------------------------------------
+
+WRITERS = {
+    "origin": origin_section,
+    "sketch": sketch_section,
+    "graph": graph_section,
+    "first": first_section,
+    "lemmas": lemmas_section,
+    "bound": bound_section,
+}
+
+
+def certificate(program: Program, built: Sequence[Built]) -> str:
+    """Write the certificate of a program; `built` are the compilations of its loads."""
+    bounds = [one.bounds for one in built]
+    unproved = [() if one is None else one.unproved for one in bounds]
+    exact = [one.name for one in built[0].compact.problem.inputs if one.exact]
+    lines = [head(program, unproved, exact)]
+    for place, one in enumerate(built):
+        known = CertifiedLoad(one, program, place)
+        lines.append(f"== load {place}\n")
+        for name, write in WRITERS.items():
+            if text := write(known):
+                lines.append(f"= {name}\n{text}")
+    return "".join(lines)

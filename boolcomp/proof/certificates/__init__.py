@@ -1,1 +1,0 @@
-"""Certificates: what is claimed of a program, written for a checker of its own."""
