@@ -13,13 +13,14 @@ import os
 import re
 import stat
 import time
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from boolcomp.base.errors import MOST_JSON, DataError, parse_json
+from boolcomp.base.errors import MOST_JSON, DataError, parse_json, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 try:
     import fcntl
@@ -40,6 +41,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_live.clear)  # those are its parent's
 
 
+MOST_NAMES = 1000  # of a folder that are compared with a misspelt one
 MOST_BYTES = 1 << 28  # of a text that is read at once
 # A link may lead to a file of another user, and a pipe may have no other end.
 PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -80,7 +82,24 @@ def regular_file(path: Path) -> Iterator[BinaryIO]:
         with os.fdopen(_handle(path), "rb") as stream:
             yield stream
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: OSError) -> DataError:
+    """Return the error of a path that cannot be read, with a hint for a misspelt name."""
+    hint = similar_names(path) if isinstance(error, FileNotFoundError) else ""
+    return DataError(f"{path}: cannot be read: {error.strerror or error}{hint}")
+
+
+def similar_names(path: Path, suffixes: Collection[str] | None = None) -> str:
+    """Return ` (did you mean 'x'?)` for a similar name in the folder of a path, or nothing."""
+    try:
+        with os.scandir(path.parent) as entries:
+            names = sorted(one.name for one in islice(entries, MOST_NAMES))
+    except (OSError, ValueError):
+        return ""
+    near = [one for one in names if suffixes is None or Path(one).suffix in suffixes]
+    return suggestion(str(path), [str(path.parent / one) for one in near], cutoff=0.75)
 
 
 def _handle(path: Path) -> int:

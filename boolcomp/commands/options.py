@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.base.errors import UsageError, cut, listing, reals, short, shown, suggestion, widths
-from boolcomp.base.files import is_file
+from boolcomp.base.files import is_file, similar_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -661,7 +661,7 @@ def check_robot(name: str) -> None:
 
     file = name.partition("#")[0].endswith((".toml", *DESCRIPTIONS)) or is_file(Path(name))
     if name not in robot_names() and not file:
-        hint = suggestion(Path(name).name, robot_names())
+        hint = similar_names(Path(name)) or suggestion(Path(name).name, robot_names())
         raise UsageError(f"{cut(name) or shown(name)}: neither a program folder nor a robot{hint}")
 
 

@@ -37,7 +37,7 @@ from boolcomp.base.errors import (
     unclosed,
     unquoted,
 )
-from boolcomp.base.files import is_stream, output_file, regular_file
+from boolcomp.base.files import is_stream, output_file, regular_file, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -122,7 +122,7 @@ def _text_input(path: Path) -> Iterator[TextIO]:
     try:
         stream = path.open(encoding="utf-8-sig")
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
     with stream:
         yield stream
 

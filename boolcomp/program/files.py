@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from boolcomp.base import VERSION as BOOLCOMP
 from boolcomp.base.errors import NO_CONES, BoolcompError, DataError, UsageError, cut, shown, spelled
-from boolcomp.base.files import is_file, read_json, read_text
+from boolcomp.base.files import is_file, read_json, read_text, similar_names
 from boolcomp.codes import Code
 from boolcomp.engines.engine import Stop
 from boolcomp.logic.network import parse_network
@@ -70,7 +70,8 @@ def load_program(folder: str | Path, payload: float | None = None) -> Program:
     """
     source = Path(folder)
     if not is_file(source / HEAD):
-        raise DataError(f"{source}: no program: it has no {HEAD}")
+        hint = "" if source.exists() else similar_names(source)
+        raise DataError(f"{source}: no program: it has no {HEAD}{hint}")
     document = _document(read_json(source / HEAD, MOST_HEAD), f"{source / HEAD}")
     reader = _ProgramReader(document, str(source / HEAD))
     texts = _Texts(source, reader.field(document, "files", dict))

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.base.errors import DataError, DataWarning, listing, suggestion
+from boolcomp.base.files import unreadable
 from boolcomp.twolevel.cubes import Cubes, pack, points_of, unpack, words_for
 from boolcomp.twolevel.function import Function, in_phase
 
@@ -141,7 +142,7 @@ def read(path: Path) -> Pla:
     try:
         data = _standard_input() if path == STANDARD else _content(path)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
     if len(data) > MOST_BYTES:
         raise DataError(f"{path}: larger than the maximum of {MOST_BYTES >> 20} MiB")
     pla = parse(data, str(path))

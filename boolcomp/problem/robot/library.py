@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import DataWarning, UsageError, listing, shown, spelled, suggestion
-from boolcomp.base.files import is_file, read_text, shipped
+from boolcomp.base.files import is_file, read_text, shipped, similar_names
 from boolcomp.problem.robot import xml
 from boolcomp.problem.robot.model import MOST_BYTES, Robot
 from boolcomp.problem.robot.sdf_mjcf import read_mjcf, read_sdf
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+SUFFIXES = (".toml", ".urdf", ".sdf", ".mjcf", ".xml")
 READERS = {"robot": read_urdf, "sdf": read_sdf, "mujoco": read_mjcf}
 
 
@@ -110,4 +111,5 @@ def _check_exists(path: str | Path) -> None:
     except (OSError, ValueError):  # an invalid name: reading the file raises the error
         return
     if missing:
-        raise UsageError(f"{path}: no such robot file{suggestion(Path(path).stem, robot_names())}")
+        hint = similar_names(Path(path), SUFFIXES) or suggestion(Path(path).stem, robot_names())
+        raise UsageError(f"{path}: no such robot file{hint}")
