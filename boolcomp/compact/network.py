@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import heapq
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from bitarray import bitarray, frozenbitarray
@@ -15,7 +17,7 @@ from boolcomp.compact.sketch import quantities
 from boolcomp.compact.tables import Columns, columns_of, folding_nodes, mux_network
 from boolcomp.logic import network as luts
 from boolcomp.logic.network import CONSTANTS, FALSE, TRUE, Builder, Network, Node, copied
-from boolcomp.logic.simulation import TruthTable
+from boolcomp.logic.simulation import Planes, TruthTable
 from boolcomp.problem.words import Interval
 from boolcomp.program.program import program_of_network
 from boolcomp.words.graph import (
@@ -93,8 +95,8 @@ def reduce_columns(
 ) -> list[int]:
     """Return the literals of the sum modulo 2^bits, least significant first.
 
-    Each full adder is an XOR and a majority, and removes two bits from the heap; it takes the
-    earliest bits, for depth. The steps are added to `record`.
+    Each full adder is an XOR and a majority, and removes two bits from the heap; the builder takes
+    the earliest bits, for depth. The steps are added to `record`.
     """
     waiting: list[list[Timed]] = [[] for _ in range(bits)]
     for column, literals in columns.items():
@@ -105,7 +107,7 @@ def reduce_columns(
         queue = waiting[column]
         heapq.heapify(queue)
         while len(queue) > 1:
-            taken = [heapq.heappop(queue)[1] for _ in range(min(3, len(queue)))]
+            taken = builder.take(queue, carries=column + 1 < bits)
             three, carry = [*taken, 2 * FALSE][:3], 2 * FALSE
             if column + 1 < bits:
                 carry = builder.node(luts.MAJ3, *three)
@@ -157,11 +159,71 @@ class TimedBuilder(Builder):
     def depth(self, literal: int) -> int:
         return self._depths[literal >> 1]
 
+    def take(self, queue: list[Timed], *, carries: bool) -> list[int]:  # noqa: ARG002 (in GuidedBuilder)
+        """Remove the operands of the next full adder from the bits of a column, a heap."""
+        return [heapq.heappop(queue)[1] for _ in range(min(3, len(queue)))]
+
     def _add(self, node: Node) -> int:
         signal = super()._add(node)
         if signal == len(self._depths):
             self._depths.append(1 + max(self._depths[k] for k in node.operands))
         return signal
+
+
+class GuidedBuilder(TimedBuilder):
+    """Prefers full adders whose sum and carry occur in a given network, at random input words.
+
+    The order of its adders is then that of the network, which keeps proofs of equivalence short.
+    """
+
+    WORDS, SEED = 1 << 12, 1988
+    COMPARED = 24  # bits of a column
+
+    def __init__(self, inputs: int, network: Network) -> None:
+        self._planes: list[int] = []
+        super().__init__(inputs)
+        noise = random.Random(self.SEED)  # noqa: S311 (reproducible)
+        self._algebra = Planes((1 << self.WORDS) - 1)
+        given = [noise.getrandbits(self.WORDS) for _ in range(inputs)]
+        self._planes = [0, self._algebra.ones, *given]
+        found = list(self._planes)
+        for node in network.nodes:
+            values = tuple(found[k] for k in node.operands)
+            found.append(self._algebra.node(node.lut, values))
+        self._given = {self._upright(plane) for plane in found}
+
+    def _add(self, node: Node) -> int:
+        signal = super()._add(node)
+        if signal == len(self._planes):
+            values = tuple(self._planes[k] for k in node.operands)
+            self._planes.append(self._algebra.node(node.lut, values))
+        return signal
+
+    def take(self, queue: list[Timed], *, carries: bool) -> list[int]:
+        """Remove the operands of the next full adder: the earliest of the best known."""
+        best: tuple[Timed, ...] = ()
+        most = -1
+        for three in combinations(sorted(queue)[: self.COMPARED], min(3, len(queue))):
+            if most < (count := self._occurring(three, carries=carries)):
+                best, most = three, count
+            if most == 1 + carries:
+                break
+        for one in best:
+            queue.remove(one)
+        heapq.heapify(queue)
+        return [literal for _, literal in best]
+
+    def _occurring(self, bits: Sequence[Timed], *, carries: bool) -> int:
+        """Return how many of the sum and the carry of three bits the network contains."""
+        a, b, c = [*(self._plane(literal) for _, literal in bits), 0][:3]
+        made = (a ^ b ^ c, a & b | c & (a | b))[: 1 + carries]
+        return sum(self._upright(one) in self._given for one in made)
+
+    def _plane(self, literal: int) -> int:
+        return self._planes[literal >> 1] ^ (self._algebra.ones if literal & 1 else 0)
+
+    def _upright(self, plane: int) -> int:
+        return plane ^ self._algebra.ones if plane & 1 else plane
 
 
 # --------------------------------------------------------------------------------------------------
@@ -224,15 +286,16 @@ def word_logic(
     synthesise: Synthesiser = mux_network,
     additions: list[Addition] | None = None,
     counted: list[int] | None = None,
+    like: Network | None = None,
 ) -> Network:
-    """Return the network of a word graph.
+    """Return the network of a word graph, with adders in the order of those of a network `like`.
 
     Its inputs are the bits of the input words, each most significant first. Its outputs are, for
     every output, the bits of its word, most significant first, and whether it saturated.
     Records of sums, in the order of words, are appended to `additions`, and the number of nodes
     that each word adds to `counted`.
     """
-    maker = LogicMaker(graph, synthesise, additions, counted)
+    maker = LogicMaker(graph, synthesise, additions, counted, like)
     return maker.builder.build(maker.outputs())
 
 
@@ -257,9 +320,11 @@ class LogicMaker:
         synthesise: Synthesiser,
         additions: list[Addition] | None = None,
         counted: list[int] | None = None,
+        like: Network | None = None,
     ) -> None:
         self.graph, self.synthesise, self.additions = graph, synthesise, additions
-        self.builder = TimedBuilder(sum(word.bits for word in graph.inputs))
+        inputs = sum(word.bits for word in graph.inputs)
+        self.builder = GuidedBuilder(inputs, like) if like else TimedBuilder(inputs)
         self.words: list[Literals] = []
         for _ in graph.nodes:
             before = self.builder.made

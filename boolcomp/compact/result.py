@@ -609,14 +609,17 @@ def synthesiser(
     return from_truth_tables(small, MOST_INPUTS)
 
 
-def sums_of(graph: WordGraph, objective: Objective | None = None) -> tuple[Addition, ...]:
-    """Return records of the sums of a first network, in the order of the graph's words.
-
-    It is that of `table_network` or, without an objective, of `plain_network`.
-    """
+def sums_of(graph: WordGraph, network: Network) -> tuple[Addition, ...]:
+    """Return records of the graph's sums, in the order of its words, as a network adds them."""
     sums: list[Addition] = []
-    word_logic(graph, synthesiser(objective, None) if objective else mux_network, sums)
+    word_logic(graph, mux_network, sums, like=network)
     return tuple(sums)
+
+
+@lru_cache(maxsize=8)
+def logic_like(graph: WordGraph, network: Network) -> Network:
+    """Return the network of a graph with synthesised tables and the adders of another network."""
+    return word_logic(graph, synthesiser("nodes", None, tables_in(graph)), like=network)
 
 
 def plain_network(graph: WordGraph) -> Finished:

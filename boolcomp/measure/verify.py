@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +26,7 @@ from boolcomp.checker.claim import described, not_verified
 from boolcomp.checker.folder import read_program
 from boolcomp.checker.lemmas import Lemma, add_final, cone_clauses
 from boolcomp.checker.network import first_network
-from boolcomp.compact.result import plain_network, table_network
+from boolcomp.compact.result import logic_like, plain_network
 from boolcomp.logic import formats, lutmapping
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder
@@ -124,16 +123,11 @@ def _against_graph(program: Program, load: Load, name: str) -> Check:
     return Check(name, method, cases, time.perf_counter() - start, holds, note)
 
 
-@cache
-def logic_of(graph: WordGraph) -> Network:
-    return table_network(graph).network
-
-
 def _proved(name: str, network: Network, graph: WordGraph, deadline: float) -> Check:
     start = time.perf_counter()
     if network == plain_network(graph).network:  # as in programs for microcontrollers
         return Check(name, "structure", 0, time.perf_counter() - start, holds=True)
-    verdict = equivalent(network, logic_of(graph), deadline=deadline)
+    verdict = equivalent(network, logic_like(graph, network), deadline=deadline)
     holds = None if verdict.verdict == "unknown" else verdict.holds
     note = "" if verdict.holds else str(verdict)
     seconds = time.perf_counter() - start
@@ -438,10 +432,9 @@ def _by_abc(
     for one in program.loads if load is None else (program.load(load),):
         if one.graph is not None and one.joint is not None:
             ending = f", load {mass_text(one.payload)} kg" if len(program.loads) > 1 else ""
-            files = {
-                "a.blif": formats.render(program.networks[one.joint.network]),
-                "b.blif": formats.render(logic_of(one.graph)),
-            }
+            network = program.networks[one.joint.network]
+            like = logic_like(one.graph, network)
+            files = {"a.blif": formats.render(network), "b.blif": formats.render(like)}
             yield cec(f"network against word graph{ending}", files, deadline)
 
 

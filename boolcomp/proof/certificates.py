@@ -603,9 +603,7 @@ class CertifiedLoad:
     @cached_property
     def additions(self) -> tuple[Addition, ...]:
         """The adders of the first network, in the order of the graph's words."""
-        if self.compact.demand.of_words:
-            return sums_of(self.graph)
-        return sums_of(self.graph, self.compact.demand.synthesis)
+        return sums_of(self.graph, self.final)
 
     @property
     def final(self) -> Network:

@@ -227,3 +227,16 @@ def test_other_solvers_say_the_same_of_networks_and_lemmas(tmp_path: Path) -> No
     changed(tmp_path / "a", CERTIFICATE, lambda text: re.sub(r" over \d+", " over", text, count=1))
     said = {one.method: one for one in chain_tools(str(tmp_path / "a"), 60.0, lambda _: None)}
     assert said["CaDiCaL"].holds is False
+
+
+@pytest.mark.check
+def test_a_program_with_changed_tables_is_certified_and_verified(
+    run: Callable[..., Result],
+) -> None:
+    """Changed tables have other depths than those that the search began with."""
+    given = ("--effort", "0", "--certify", "-o", "arm")
+    assert not run("compile", "scara", *given).code
+    checks = json.loads(run("verify", "arm", "--json").out)["checks"]
+    proved = {one["name"]: one["holds"] for one in checks}
+    assert proved["lemmas: first to final network"]
+    assert proved["network against the graph's logic"]

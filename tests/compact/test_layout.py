@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,8 +13,16 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 
-from boolcomp.compact.network import TimedBuilder, adder_nodes, mean_adder_nodes, reduce_columns
+import boolcomp as bc
+from boolcomp.compact.network import (
+    TimedBuilder,
+    adder_nodes,
+    mean_adder_nodes,
+    reduce_columns,
+    word_logic,
+)
 from boolcomp.compact.realisation import angle_node, angle_shape, realise, sum_shape
+from boolcomp.compact.result import table_network
 from boolcomp.compact.sketch import (
     AngleSum,
     Linear,
@@ -45,6 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boolcomp.compact.sketch import Widths
+    from boolcomp.logic.network import Network
 
 
 def graph_of(
@@ -457,3 +467,24 @@ def test_a_word_is_calculated_again_where_one_of_its_two_words_has_changed() -> 
         found = again.simulate(g.parse_graph(SHIFTED.format(entries)))
         table = np.array(entries.split(), dtype=int)
         assert found.words[:, 0].tolist() == (words["q"] + 2 * table).tolist()
+
+
+def functions_of(network: Network) -> set[int]:
+    """Return the values of all nodes at random input words, up to inversion."""
+    noise, ones = random.Random(7), (1 << 1024) - 1  # noqa: S311 (reproducible)
+    planes = [0, ones, *(noise.getrandbits(1024) for _ in range(network.inputs))]
+    for node in network.nodes:
+        planes.append(Planes(ones).node(node.lut, tuple(planes[k] for k in node.operands)))
+    return {min(one, one ^ ones) for one in planes}
+
+
+def test_adders_in_the_order_of_a_network_share_its_functions() -> None:
+    graph = bc.compile("machado-2r", bits=8).graph
+    assert graph is not None
+    network = table_network(graph).network  # its tables have other depths than decision diagrams
+    known = functions_of(network)
+    others = [
+        len(functions_of(made) - known)
+        for made in (word_logic(graph), word_logic(graph, like=network))
+    ]
+    assert others[1] < others[0] / 3
