@@ -38,9 +38,9 @@ from boolcomp.compact.demand import Demand
 from boolcomp.compact.network import word_logic
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.logic import formats, lutmapping
-from boolcomp.problem.problem import Group, Input, Output, Problem, with_exact_words
+from boolcomp.problem.problem import Group, Problem, with_exact_words
 from boolcomp.problem.tape import Tape
-from boolcomp.problem.words import Interval
+from boolcomp.problem.words import Input, Interval, Output
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:

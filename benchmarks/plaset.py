@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, Any
 from boolcomp.base.errors import table as aligned
 from boolcomp.twolevel import minimisation, pla
 from boolcomp.twolevel.cubes import MOST_INPUTS
+from boolcomp.twolevel.exact import warm_exact
 from boolcomp.twolevel.function import verify
-from boolcomp.twolevel.minimisation import minimise, warm, warm_exact
+from boolcomp.twolevel.minimisation import minimise, warm
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.function import Cover, Function

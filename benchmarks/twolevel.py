@@ -31,8 +31,9 @@ from boolcomp.paper.plan import PlanOptions
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel import minimisation, pla
 from boolcomp.twolevel.cubes import MOST_INPUTS
+from boolcomp.twolevel.exact import warm_exact
 from boolcomp.twolevel.function import verify
-from boolcomp.twolevel.minimisation import minimise, warm, warm_exact
+from boolcomp.twolevel.minimisation import minimise, warm
 
 if TYPE_CHECKING:
     from boolcomp.base.pages import ChartRow

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from conftest import Result
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Input
     from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.words import Input
 
 ODD = random_limited(2, 1)
 STOPPED = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5), qd1=(-0.5, 1.0))

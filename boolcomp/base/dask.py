@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from boolcomp.base.errors import BoolcompError, DataError, DataWarning, UsageError, cut
 from boolcomp.base.files import temporary_folder
 from boolcomp.base.processes import MOST_DEATHS, ONE_THREAD, Worker, WorkerLostError
-from boolcomp.base.workers import scheduler_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,12 +161,11 @@ def _said(error: BaseException) -> BaseException:
     return error
 
 
-def of_address(address: str) -> Dask:
-    """Connect to the scheduler of an address, or of a scheduler file."""
+def of_address(address: str, named: str) -> Dask:
+    """Connect to the scheduler of an address, or of a scheduler file that names an address."""
     given = {"address": address}
     if "://" not in address:
         given = {"scheduler_file": address}
-    named = address if "://" in address else scheduler_address(address)
     distributed = _distributed()
     _check_certificates(distributed, named)
     with contextlib.ExitStack() as closing:

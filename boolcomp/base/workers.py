@@ -84,7 +84,9 @@ def executor(where: Any = HERE) -> Executor:
 
     if kind == "client":
         return dask.Dask(where)  # the client stays open
-    return dask.on_this_machine(count) if kind == "local" else dask.of_address(where)
+    if kind == "local":
+        return dask.on_this_machine(count)
+    return dask.of_address(where, where if "://" in where else scheduler_address(where))
 
 
 def way(where: Any) -> tuple[str, int]:

@@ -58,9 +58,9 @@ if TYPE_CHECKING:
     from boolcomp.paper.passes import PaperChoices
     from boolcomp.paper.plan import PlanOptions
     from boolcomp.pipeline import CompactCompilation, PaperCompilation
-    from boolcomp.problem.problem import Output, Problem
+    from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
-    from boolcomp.problem.words import Interval
+    from boolcomp.problem.words import Interval, Output
     from boolcomp.program.program import Program
     from boolcomp.twolevel.minimisation import Recipe
     from boolcomp.words.graph import WordGraph

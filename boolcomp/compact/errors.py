@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from boolcomp.compact.sketch import Quantity
     from boolcomp.engines.choice import EngineName
     from boolcomp.logic.network import Network
-    from boolcomp.problem.problem import Input, Problem
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.words import Input
     from boolcomp.proof.worst import SearchedProgram, Worst
     from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import numpy as np
 
 from boolcomp.compact.costs import NODES
-from boolcomp.compact.realisation import AngleShape, SumShape, angle_shape, shift_of, sum_shape
+from boolcomp.compact.realisation import SumShape, angle_shape, shift_of, sum_shape
 from boolcomp.compact.sketch import (
     TURN,
     Addend,
@@ -42,6 +42,7 @@ from boolcomp.compact.sketch import (
     shape_variables,
 )
 from boolcomp.compact.tables import (
+    AngleShape,
     Format,
     Pair,
     SampleStatistics,

@@ -21,6 +21,7 @@ from boolcomp.compact.sketch import (
     operands,
 )
 from boolcomp.compact.tables import (
+    AngleShape,
     Format,
     Interpolation,
     SampleStatistics,
@@ -67,24 +68,6 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 
 NEARLY = 1e-6  # of a step: tolerance of half and whole steps
-
-
-@dataclass(frozen=True, slots=True)
-class AngleShape:
-    """The word of an angle: it has `bits`, and a precision of 2^-known turns.
-
-    `offset` is the difference of its value from (k + ½)/2^known - ½ turns; `part` leading bits of a
-    turn are left out, because they are 0.
-    """
-
-    bits: int
-    known: int
-    offset: float = 0.0
-    part: int = 0
-
-    @property
-    def guarded(self) -> bool:
-        return self.bits + self.part > self.known
 
 
 @dataclass(frozen=True, slots=True)

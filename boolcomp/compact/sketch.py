@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Input, Problem
+    from boolcomp.problem.problem import Problem
     from boolcomp.problem.tape import Straight
+    from boolcomp.problem.words import Input
     from boolcomp.terms.extract import Terms
 
     Floats = NDArray[np.float64]

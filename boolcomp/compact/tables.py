@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.realisation import AngleShape
     from boolcomp.compact.sketch import Linear, Product, Table
     from boolcomp.words.simulation import Folded
 
@@ -609,3 +608,21 @@ def _correction(table: Floats, domain: Domain, lsb: int, first: int) -> Tabulate
     mask = ((1 << lead) - 1) << (read - lead) | ((1 << low) - 1)
     made = quantised(table.reshape(-1), domain.leading(lead + low), lsb, centred=False)
     return replace(made, read=read, mask=0 if lead + low == read else mask)
+
+
+@dataclass(frozen=True, slots=True)
+class AngleShape:
+    """The word of an angle: it has `bits`, and a precision of 2^-known turns.
+
+    `offset` is the difference of its value from (k + ½)/2^known - ½ turns; `part` leading bits of a
+    turn are left out, because they are 0.
+    """
+
+    bits: int
+    known: int
+    offset: float = 0.0
+    part: int = 0
+
+    @property
+    def guarded(self) -> bool:
+        return self.bits + self.part > self.known

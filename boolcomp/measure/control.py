@@ -12,7 +12,7 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,6 +52,7 @@ from boolcomp.measure.control_loop import (
     FRICTIONS,
     READ,
     ControlLoop,
+    TorqueBlock,
     drive_of,
     friction,
     gravity,
@@ -97,13 +98,6 @@ if TYPE_CHECKING:
 FEW = 8  # runs up to this number are evaluated one by one, which is faster than small batches
 EXTRA_BITS = 2  # of input words, as in compact mode
 _MEMBER = re.compile(r"(qddr|qdr|qr|qdd|qd|q|de|e|t)(\d*)")
-
-
-class TorqueBlock(Protocol):
-    """A source of torques."""
-
-    def torques(self, signals: Signals) -> Floats:
-        """Return torques (joints, runs) for named signals (joints, runs)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.control import TorqueBlock
     from boolcomp.problem.robot.model import Link, Robot
     from boolcomp.problem.tape import Straight
 
@@ -1105,3 +1104,10 @@ def law_of(robot: Robot, kind: Kind, inertias: Floats, bandwidth: float, damping
         np.array([link.revolute and link.span.wraps for link in robot.links]),
         inertias,
     )
+
+
+class TorqueBlock(Protocol):
+    """A source of torques."""
+
+    def torques(self, signals: Signals) -> Floats:
+        """Return torques (joints, runs) for named signals (joints, runs)."""

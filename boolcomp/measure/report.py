@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.demand import Demand
-    from boolcomp.measure.report_page import Pictured
     from boolcomp.paper.covers import CoverStore, TermCover
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.tables import CoverWords
-    from boolcomp.problem.problem import Output, Problem
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.words import Output
     from boolcomp.program.program import Mode, Program
     from boolcomp.proof.bound.meaning import Grade
     from boolcomp.proof.worst import SearchedProgram
@@ -850,3 +850,20 @@ def _check_words(program: Program, plan: Plan, samples: Samples, words: CoverWor
     state = tuple(array[:TIMED] for array in samples.arrays)
     if not np.array_equal(program.evaluate(*state).words, quantised(plan, state, words).words):
         raise DataError(f"{plan.problem.name}: the logic differs from its tables")
+
+
+@dataclass(slots=True)
+class Pictured:
+    """Rows and looks in order of arrival; `updated` is called after every addition."""
+
+    surveyor: Surveyor
+    updated: Callable[[], None] = lambda: None
+    rows: list[ReportRow] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
+
+    def add(self, rows: Sequence[ReportRow], *looks: Look) -> None:
+        """Add the rows and looks of one compilation or plan."""
+        self.rows += rows
+        self.looks += looks
+        if rows:
+            self.updated()

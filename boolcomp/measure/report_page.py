@@ -9,7 +9,7 @@ import io
 import json
 import math
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from boolcomp.base.pages import (
     page_text,
     picture,
 )
-from boolcomp.measure.report import Surveyor, documents
+from boolcomp.measure.report import Pictured, Surveyor, documents
 from boolcomp.program.program import NOT_USEFUL, WIDE
 
 if TYPE_CHECKING:
@@ -783,23 +783,6 @@ WAYS: tuple[tuple[set[str], Callable[[Any, list[Any]], PageSection]], ...] = (
 # --------------------------------------------------------------------------------------------------
 # The results of a report so far, and its facts; the page can be written at any time.
 # --------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Pictured:
-    """Rows and looks in order of arrival; `updated` is called after every addition."""
-
-    surveyor: Surveyor
-    updated: Callable[[], None] = lambda: None
-    rows: list[ReportRow] = field(default_factory=list)
-    looks: list[Look] = field(default_factory=list)
-
-    def add(self, rows: Sequence[ReportRow], *looks: Look) -> None:
-        """Add the rows and looks of one compilation or plan."""
-        self.rows += rows
-        self.looks += looks
-        if rows:
-            self.updated()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ import numpy as np
 
 from boolcomp.base.errors import DataError, UsageError, listing, number, suggestion
 from boolcomp.codes import ROUNDINGS, Code, Rounding
-from boolcomp.problem.problem import Input, name_order
-from boolcomp.problem.words import TURN, Interval, part_of
+from boolcomp.problem.problem import name_order
+from boolcomp.problem.words import TURN, Input, Interval, part_of
 from boolcomp.terms.extract import Terms, number_terms
 from boolcomp.terms.extrema import ceiling, height, output_amplitudes
 from boolcomp.terms.terms import collect
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Output, Problem
-    from boolcomp.problem.words import CodeKind
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.words import CodeKind, Output
     from boolcomp.terms.terms import Term, Wave
 
     Cells = NDArray[np.int64]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.logic.network import Network
     from boolcomp.paper.plan import CellAngleSum, Plan, TableWord, TermPlan
-    from boolcomp.problem.problem import Input
+    from boolcomp.problem.words import Input
     from boolcomp.terms.terms import Term
     from boolcomp.twolevel.cubes import Cubes
 

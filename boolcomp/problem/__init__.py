@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from boolcomp.problem.functions import robot_problem as robot_problem
     from boolcomp.problem.problem import AngleInputs as AngleInputs
     from boolcomp.problem.problem import Group as Group
-    from boolcomp.problem.problem import Input as Input
-    from boolcomp.problem.problem import Output as Output
     from boolcomp.problem.problem import Problem as Problem
     from boolcomp.problem.problem import SeenAngles as SeenAngles
     from boolcomp.problem.problem import angles_of as angles_of
@@ -49,7 +47,9 @@ if TYPE_CHECKING:
     from boolcomp.problem.words import CODE_KINDS as CODE_KINDS
     from boolcomp.problem.words import ZEROS as ZEROS
     from boolcomp.problem.words import CodeKind as CodeKind
+    from boolcomp.problem.words import Input as Input
     from boolcomp.problem.words import Interval as Interval
+    from boolcomp.problem.words import Output as Output
     from boolcomp.problem.words import WordFormat as WordFormat
     from boolcomp.problem.words import formats as formats
 else:

@@ -24,10 +24,10 @@ from boolcomp.base.errors import (
 )
 from boolcomp.problem.algebra import DOMAINS
 from boolcomp.problem.fourier import Angle, Harmonics, WaveSum
-from boolcomp.problem.problem import MARGIN, Group, Output, Problem, climb, extremes
+from boolcomp.problem.problem import MARGIN, Group, Problem, climb, extremes
 from boolcomp.problem.tape import Returned, Straight, Tape
 from boolcomp.problem.tracing import Recorder, Value, Word, code_place, name_problem
-from boolcomp.problem.words import MOST_SIZE, Interval, round_above
+from boolcomp.problem.words import MOST_SIZE, Interval, Output, round_above
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.fourier import Spectra
-    from boolcomp.problem.problem import Input
     from boolcomp.problem.tape import Operation
+    from boolcomp.problem.words import Input
 
     Floats = NDArray[np.float64]
     Element: TypeAlias = WaveSum | Angle | float

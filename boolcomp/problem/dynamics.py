@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.algebra import Algebra, FunctionAlgebra
     from boolcomp.problem.fourier import Complex
-    from boolcomp.problem.problem import Input
     from boolcomp.problem.robot.model import Link, Pose, Robot, Rows, Triple
+    from boolcomp.problem.words import Input
 
     Elements = Sequence[Element]
 

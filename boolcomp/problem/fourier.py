@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Input
     from boolcomp.problem.tape import Straight, Tape
+    from boolcomp.problem.words import Input
 
     Complex = NDArray[np.complex128]
 

@@ -55,20 +55,10 @@ from boolcomp.problem.kinematics import (
     planar,
     wrist,
 )
-from boolcomp.problem.problem import (
-    MARGIN,
-    Group,
-    Input,
-    Output,
-    PartHint,
-    Problem,
-    SumHint,
-    extremes,
-    numbered,
-)
+from boolcomp.problem.problem import MARGIN, Group, PartHint, Problem, SumHint, extremes, numbered
 from boolcomp.problem.robot.model import axis_before, own_axis
 from boolcomp.problem.tape import Tape
-from boolcomp.problem.words import USUAL_FORMAT, Interval, WordSpan, round_above
+from boolcomp.problem.words import USUAL_FORMAT, Input, Interval, Output, WordSpan, round_above
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

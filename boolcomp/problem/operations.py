@@ -140,9 +140,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 def clip(x: Any, low: Any, high: Any) -> Any:
     """Return x clipped to low .. high."""
-    ends = [end for end in (low, high) if isinstance(end, (int, float))]
-    if len(ends) == 2 and ends[0] > ends[1]:
-        raise UsageError(f"clip to {low} .. {high}: the first must be the smaller")
+    recorded.check_ends(low, high)
     return maximum(minimum(x, high), low)
 
 

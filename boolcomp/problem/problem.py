@@ -23,9 +23,9 @@ from boolcomp.problem.words import (
     MOST_BITS,
     NEARLY,
     TURN,
-    USUAL_FORMAT,
+    Input,
+    Output,
     WordFormat,
-    all_around,
     part_of,
     span_of,
     word_problem,
@@ -44,64 +44,6 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.float64]
 Arrays: TypeAlias = "tuple[Floats, ...]"
 _NUMBERED = re.compile(r"(.*?)(\d*)\Z", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """An input: errors are measured within `range`, the logic is valid within `reach`.
-
-    Its word spans `word`. An angle (rad) that `wraps` is periodic: 2π + x is x. The values of an
-    `exact` input are the middles of its word's cells. `format` holds the user's word format.
-    """
-
-    name: str
-    range: Interval
-    unit: str
-    word: Interval
-    reach: Interval
-    angle: bool = False
-    wraps: bool = False
-    exact: bool = False
-    format: WordFormat = USUAL_FORMAT
-
-    @property
-    def limited(self) -> bool:
-        """Whether the word covers more than the input's range; always true for a single value."""
-        if self.range.single:
-            return True
-        return not all_around(self.range) if self.angle else self.range != self.word
-
-    def __str__(self) -> str:
-        return f"{self.name} in {self.range} {self.unit}".rstrip()
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """An output: its name in files (`tau1`), in formulas (`T1`) and in sentences (`torque 1`).
-
-    Its word spans `range`; `format` holds the user's word format. Names of its terms begin with
-    `stem`, by default the symbol: T1 has the term T11.
-    """
-
-    name: str
-    symbol: str
-    range: Interval
-    unit: str
-    title: str = ""
-    format: WordFormat = USUAL_FORMAT
-    stem: str = field(default="", repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stem", self.stem or self.symbol)
-        object.__setattr__(self, "title", self.title or self.name)
-
-    @property
-    def noun(self) -> str:
-        """The title without its number: `torque`."""
-        return self.title.rstrip(" 0123456789")
-
-    def __str__(self) -> str:
-        return f"{self.name} in {self.range} {self.unit}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)

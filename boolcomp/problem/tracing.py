@@ -31,12 +31,12 @@ from boolcomp.base.errors import (
     spelled,
 )
 from boolcomp.problem.algebra import UNARY_FUNCTIONS
-from boolcomp.problem.problem import Input
 from boolcomp.problem.tape import Tape, Wire
 from boolcomp.problem.words import (
     LEAST_BITS,
     MOST_BITS,
     MOST_SIZE,
+    Input,
     Interval,
     WordSpan,
     span_of,
@@ -171,13 +171,12 @@ class Value:
 
     def __array_function__(self, function: Any, _: Any, given: Any, options: Any) -> Any:
         """Record numpy.clip; refuse all other functions that are not ufuncs."""
-        from boolcomp.problem.operations import clip  # noqa: PLC0415 (which imports this)
-
         named = {**dict(zip(("a", "a_min", "a_max"), given, strict=False)), **options}
         ends = [named.pop(key) for key in ("a_min", "min", "a_max", "max") if key in named]
         if function is not np.clip or len(ends) != 2 or len(named) != 1:
             self._unknown(function.__name__)
-        return clip(named["a"], *ends)
+        check_ends(*ends)
+        return maximum(minimum(named["a"], ends[1]), ends[0])
 
     def _unknown(self, name: str) -> NoReturn:
         self._refuse(
@@ -247,6 +246,13 @@ def minimum(a: Any, b: Any) -> Any:
     if not isinstance(a, Value):
         a, b = b, a
     return b - _excess(b, a)
+
+
+def check_ends(low: Any, high: Any) -> None:
+    """Raise a UsageError for limits of `clip` in the wrong order, if both are numbers."""
+    ends = [end for end in (low, high) if isinstance(end, (int, float))]
+    if len(ends) == 2 and ends[0] > ends[1]:
+        raise UsageError(f"clip to {low} .. {high}: the first must be the smaller")
 
 
 def _excess(a: Any, b: Any) -> Any:

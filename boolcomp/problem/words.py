@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias, get_args
 
 from boolcomp.base.errors import UsageError, angle, listing, parse_number, short, shown, suggestion
@@ -278,3 +278,61 @@ def word_problem(word: Interval, given: WordFormat, *, wraps: bool) -> str:
     if given.tread and wraps and given.code == "sign-magnitude":
         return "a whole turn in sign-magnitude with a cell at zero lacks half a turn: take twos"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input: errors are measured within `range`, the logic is valid within `reach`.
+
+    Its word spans `word`. An angle (rad) that `wraps` is periodic: 2π + x is x. The values of an
+    `exact` input are the middles of its word's cells. `format` holds the user's word format.
+    """
+
+    name: str
+    range: Interval
+    unit: str
+    word: Interval
+    reach: Interval
+    angle: bool = False
+    wraps: bool = False
+    exact: bool = False
+    format: WordFormat = USUAL_FORMAT
+
+    @property
+    def limited(self) -> bool:
+        """Whether the word covers more than the input's range; always true for a single value."""
+        if self.range.single:
+            return True
+        return not all_around(self.range) if self.angle else self.range != self.word
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.range} {self.unit}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output: its name in files (`tau1`), in formulas (`T1`) and in sentences (`torque 1`).
+
+    Its word spans `range`; `format` holds the user's word format. Names of its terms begin with
+    `stem`, by default the symbol: T1 has the term T11.
+    """
+
+    name: str
+    symbol: str
+    range: Interval
+    unit: str
+    title: str = ""
+    format: WordFormat = USUAL_FORMAT
+    stem: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stem", self.stem or self.symbol)
+        object.__setattr__(self, "title", self.title or self.name)
+
+    @property
+    def noun(self) -> str:
+        """The title without its number: `torque`."""
+        return self.title.rstrip(" 0123456789")
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.range} {self.unit}".rstrip()

@@ -73,8 +73,9 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
     from boolcomp.paper.passes import Covered
     from boolcomp.paper.plan import Plan
-    from boolcomp.problem.problem import Input, Problem
+    from boolcomp.problem.problem import Problem
     from boolcomp.problem.tape import Straight
+    from boolcomp.problem.words import Input
     from boolcomp.program.program import CodedOutput, Program
     from boolcomp.proof.bound.meaning import Bound, Bounds, Explained
     from boolcomp.terms.terms import Term

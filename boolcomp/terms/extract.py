@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from boolcomp.problem.fourier import Series, Spectra, Summand
-    from boolcomp.problem.problem import Input, Output
     from boolcomp.problem.sources import Source
+    from boolcomp.problem.words import Input, Output
 
 
 Form = Literal["grouped", "amplitude-phase", "products"]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Input, Problem
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.words import Input
     from boolcomp.terms.terms import Term, Wave
 
 TOLERANCE = 1e-10  # relative gap between attained value and proved bound

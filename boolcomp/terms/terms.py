@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Input
+    from boolcomp.problem.words import Input
 
 
 Order = tuple[str, int]

@@ -12,15 +12,26 @@ If there are too many primes, points and the sets of them in a product take thei
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from boolcomp.base.errors import UsageError, shown
 from boolcomp.base.loops import interpreting
-from boolcomp.twolevel.cubes import MOST_INPUTS, Clock, Dense, Shape, literals, packed, unpacked
+from boolcomp.twolevel.cubes import (
+    MOST_INPUTS,
+    Clock,
+    Cubes,
+    Dense,
+    Shape,
+    literals,
+    packed,
+    unpacked,
+)
 from boolcomp.twolevel.function import (
     Cover,
     GaveUpError,
@@ -31,22 +42,30 @@ from boolcomp.twolevel.function import (
     verify,
     without_idle_outputs,
 )
-from boolcomp.twolevel.minimisation import warm_exact
 from boolcomp.twolevel.primes import (
     LEAF_INPUTS,
+    Budget,
     PrimesTooManyError,
     SearchedDemands,
     TableDemands,
     all_primes,
+    merged,
 )
-from boolcomp.twolevel.setcover import greedy_columns, independent, reduced, solve_block
+from boolcomp.twolevel.setcover import (
+    LocalSearch,
+    greedy_columns,
+    independent,
+    lagrangian,
+    reduced,
+    solve_block,
+)
 from boolcomp.twolevel.solvers import MEMORY, Milp
-from boolcomp.twolevel.unlisted import LONGEST, Unlisted
+from boolcomp.twolevel.unlisted import LONGEST, Gatherer, Unlisted, independent_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.twolevel.cubes import I64, U64, Cubes
+    from boolcomp.twolevel.cubes import I64, U64
     from boolcomp.twolevel.function import Function
     from boolcomp.twolevel.primes import Demands
     from boolcomp.twolevel.setcover import CoverMatrix, Solution
@@ -389,3 +408,26 @@ def _least(demands: Demands, cost: I64, end: float) -> tuple[I64 | None, int]:
             if not demands.add_missed(chosen, end):
                 return np.sort(chosen), bound
     return None, bound
+
+
+@cache
+def warm_exact() -> None:
+    """Compile or load the loops of exact minimisation, once per process."""
+    rows = [(f"{x:03b}", f"{w:02b}") for x, w in enumerate((1, 3, 3, 2, 2, 3, 3, 1))]
+    on, shape = packed(Cubes.from_rows(3, 2, rows)), Shape(3, 2)
+    end = math.inf
+    budget = Budget(1000, end)
+    primes = merged(on[:4], on[4:], 0, shape, budget)
+    for kind in (TableDemands, SearchedDemands):
+        demands = kind(on, on[:0], primes, shape)
+        demands.add_missed(np.zeros(0, np.int64), end)
+        demands.primes_around(on)
+    matrix = demands.matrix
+    list(matrix.blocks())
+    reduced(matrix, np.zeros(matrix.columns, np.int64), end)
+    lagrangian(matrix, greedy_columns(matrix), end)
+    LocalSearch(matrix, greedy_columns(matrix), 0).run(5, end)
+    without_idle_outputs(on, on[:1], shape, end)
+    independent_points(on, on[:1], on, shape, end)
+    off = packed(Cubes.from_rows(3, 2, [("000", "10"), ("011", "01")]))
+    Gatherer(on, on[:0], off, shape).search(end)

@@ -21,10 +21,8 @@ from boolcomp.twolevel.cubes import (
     Clock,
     Cubes,
     Dense,
-    Shape,
     is_small,
     pack,
-    packed,
     to_index,
     unpack,
 )
@@ -36,11 +34,8 @@ from boolcomp.twolevel.function import (
     in_phase,
     missing,
     verify,
-    without_idle_outputs,
 )
-from boolcomp.twolevel.primes import Budget, SearchedDemands, TableDemands, merged
-from boolcomp.twolevel.setcover import LocalSearch, greedy_columns, lagrangian, reduced
-from boolcomp.twolevel.unlisted import Gatherer, independent_points
+from boolcomp.twolevel.setcover import LocalSearch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,6 +116,8 @@ def _warm(dense: bool, exact: bool) -> None:  # noqa: FBT001 (cache keys)
         return
     warm(dense=dense)
     if exact:
+        from boolcomp.twolevel.exact import warm_exact  # noqa: PLC0415 (rarely needed)
+
         warm_exact()
 
 
@@ -369,29 +366,6 @@ def warm(*, dense: bool) -> None:
     lists = Function(3, 1, on, dc)
     lists.__dict__["is_dense"] = False  # as if it had too many inputs
     verify(lists, heuristic.improve_lists(lists, on, Clock()))
-
-
-@cache
-def warm_exact() -> None:
-    """Compile or load the loops of exact minimisation, once per process."""
-    rows = [(f"{x:03b}", f"{w:02b}") for x, w in enumerate((1, 3, 3, 2, 2, 3, 3, 1))]
-    on, shape = packed(Cubes.from_rows(3, 2, rows)), Shape(3, 2)
-    end = math.inf
-    budget = Budget(1000, end)
-    primes = merged(on[:4], on[4:], 0, shape, budget)
-    for kind in (TableDemands, SearchedDemands):
-        demands = kind(on, on[:0], primes, shape)
-        demands.add_missed(np.zeros(0, np.int64), end)
-        demands.primes_around(on)
-    matrix = demands.matrix
-    list(matrix.blocks())
-    reduced(matrix, np.zeros(matrix.columns, np.int64), end)
-    lagrangian(matrix, greedy_columns(matrix), end)
-    LocalSearch(matrix, greedy_columns(matrix), 0).run(5, end)
-    without_idle_outputs(on, on[:1], shape, end)
-    independent_points(on, on[:1], on, shape, end)
-    off = packed(Cubes.from_rows(3, 2, [("000", "10"), ("011", "01")]))
-    Gatherer(on, on[:0], off, shape).search(end)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -34,9 +34,9 @@ from boolcomp.compact.sketch_steps import direct_sketch
 from boolcomp.compact.sketch_terms import Formulation, build_sketch
 from boolcomp.compact.widths import Checkpoint, Ledger
 from boolcomp.logic.simulation import Planes
-from boolcomp.problem.problem import Group, Input, Output, Problem, with_exact_words
+from boolcomp.problem.problem import Group, Problem, with_exact_words
 from boolcomp.problem.tape import Tape
-from boolcomp.problem.words import Interval
+from boolcomp.problem.words import Input, Interval, Output
 from boolcomp.terms.extract import split
 from boolcomp.terms.extrema import output_amplitudes
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.report_page import Pictured
+    from boolcomp.measure.report import Pictured
 
 ROBOT = load_robot("machado-2r")
 TERMS = terms_of(ROBOT)
@@ -55,7 +55,7 @@ def measured(bits: int, pictured: Pictured) -> None:
 
 @pytest.fixture(scope="module", name="pictured")
 def two_word_lengths() -> Pictured:
-    from boolcomp.measure.report_page import Pictured
+    from boolcomp.measure.report import Pictured
 
     made = Pictured(Surveyor(SAMPLES))
     for bits in (4, 5):

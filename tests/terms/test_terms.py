@@ -29,8 +29,8 @@ from boolcomp.terms.terms import Monomial, Term, Wave, collect, evaluate_terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Input
     from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.words import Input
 
 
 def test_the_papers_arm_has_exactly_the_papers_terms() -> None:

@@ -34,9 +34,9 @@ from boolcomp.twolevel import exact, primes_kernels, unlisted
 from boolcomp.twolevel import function as isop_module
 from boolcomp.twolevel import primes as prime_module
 from boolcomp.twolevel.cubes import Cubes, Shape, packed, unpacked
-from boolcomp.twolevel.exact import minimise_exact
+from boolcomp.twolevel.exact import minimise_exact, warm_exact
 from boolcomp.twolevel.function import Cover, Function, minterms
-from boolcomp.twolevel.minimisation import minimise, warm_exact
+from boolcomp.twolevel.minimisation import minimise
 from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
 from boolcomp.twolevel.unlisted import Gatherer, Gathering, TooManySetsError
 

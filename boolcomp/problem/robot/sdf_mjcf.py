@@ -59,8 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from boolcomp.problem.robot.model import Inertia, Rows, Triple
-    from boolcomp.problem.robot.tree import LinkTree
-    from boolcomp.problem.robot.xml import Element
+    from boolcomp.problem.robot.tree import Element, LinkTree
 
 
 # --------------------------------------------------------------------------------------------------

@@ -9,11 +9,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from boolcomp.base.errors import LONGEST_NAME, UsageError, cut, listing, number, shown, suggestion
+from boolcomp.base.errors import (
+    LONGEST_NAME,
+    DataError,
+    UsageError,
+    cut,
+    listing,
+    number,
+    shown,
+    suggestion,
+)
 from boolcomp.problem.robot import model
 from boolcomp.problem.robot.model import (
     HERE,
@@ -36,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from boolcomp.problem.robot.model import Inertia, Triple
-    from boolcomp.problem.robot.xml import Element
 
 
 # --------------------------------------------------------------------------------------------------
@@ -563,3 +571,36 @@ def _file_name(name: str) -> str:
     """Return a name that robot files may contain."""
     kept = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).lstrip("_.-")[:LONGEST_NAME].rstrip("-")
     return kept or "robot"
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """An element: its name, attributes, children and text, and its first line."""
+
+    tag: str
+    attributes: dict[str, str]
+    where: str
+    line: int
+    children: list[Element] = field(default_factory=list)
+    text: str = ""
+
+    def all(self, tag: str) -> Iterator[Element]:
+        return (child for child in self.children if child.tag == tag)
+
+    def one(self, tag: str) -> Element | None:
+        """Return the only child of this name, or None."""
+        found = list(self.all(tag))
+        if len(found) > 1:
+            found[1].fail(f"a second <{tag}> in <{self.tag}>")
+        return found[0] if found else None
+
+    def fail(self, problem: str) -> NoReturn:
+        raise DataError(f"{self.where}:{self.line}: {self.label}: {problem}")
+
+    @property
+    def label(self) -> str:
+        """The element in messages: `<joint name="elbow">`."""
+        name = self.attributes.get("name")
+        if name is not None and not name.isprintable():
+            name = shown(name)
+        return f"<{cut(self.tag)}>" if name is None else f'<{cut(self.tag)} name="{cut(name)}">'

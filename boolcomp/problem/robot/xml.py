@@ -8,16 +8,16 @@ rotor inertia and gear ratio of the only actuator of a transmission.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from boolcomp.base.errors import DataError, cut, listing, number, shown, suggestion
+from boolcomp.base.errors import DataError, listing, number, shown, suggestion
 from boolcomp.problem.robot import model
 from boolcomp.problem.robot.model import HERE, Pose, Z, snapped, unit
 from boolcomp.problem.robot.tree import (
     MOVING,
     Drive,
+    Element,
     Inertial,
     Limit,
     TreeJoint,
@@ -28,8 +28,6 @@ from boolcomp.problem.robot.tree import (
 from boolcomp.problem.words import width_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from boolcomp.problem.robot.model import Triple
     from boolcomp.problem.robot.tree import LinkTree
 
@@ -42,39 +40,6 @@ MOST_BYTES = 1 << 23
 MOST_ELEMENTS = 20_000
 MOST_DEPTH = 64
 MOST_TEXT = 4096  # characters of an element's text that are kept
-
-
-@dataclass(slots=True, eq=False)
-class Element:
-    """An element: its name, attributes, children and text, and its first line."""
-
-    tag: str
-    attributes: dict[str, str]
-    where: str
-    line: int
-    children: list[Element] = field(default_factory=list)
-    text: str = ""
-
-    def all(self, tag: str) -> Iterator[Element]:
-        return (child for child in self.children if child.tag == tag)
-
-    def one(self, tag: str) -> Element | None:
-        """Return the only child of this name, or None."""
-        found = list(self.all(tag))
-        if len(found) > 1:
-            found[1].fail(f"a second <{tag}> in <{self.tag}>")
-        return found[0] if found else None
-
-    def fail(self, problem: str) -> NoReturn:
-        raise DataError(f"{self.where}:{self.line}: {self.label}: {problem}")
-
-    @property
-    def label(self) -> str:
-        """The element in messages: `<joint name="elbow">`."""
-        name = self.attributes.get("name")
-        if name is not None and not name.isprintable():
-            name = shown(name)
-        return f"<{cut(self.tag)}>" if name is None else f'<{cut(self.tag)} name="{cut(name)}">'
 
 
 def parse_xml(text: str, where: str) -> Element:

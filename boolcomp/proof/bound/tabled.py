@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.logic.simulation import TruthTable
-    from boolcomp.problem.problem import Input
+    from boolcomp.problem.words import Input
     from boolcomp.terms.terms import Term
 
     Whole = NDArray[np.int64]
