@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
+import importlib
 import re
 import tomllib
 from pathlib import Path
@@ -112,6 +114,19 @@ def test_every_path_on_pages_for_contributors_exists() -> None:
     missing = [one for one in paths if not any((place / one[1]).exists() for place in places)]
     assert sorted(missing) == []
     assert len({path for _, path in paths}) > 100
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/contributing/representations/[!R]*.md")))
+def test_pages_of_representations_list_the_fields_of_their_classes(page: Path) -> None:
+    text = page.read_text("utf-8")
+    sources = re.findall(r"`(\w+/\w+)\.py`", text[: text.index("\n|")])
+    modules = [importlib.import_module(f"boolcomp.{one.replace('/', '.')}") for one in sources]
+    listed = re.findall(r"^\| `(\w+)` \| ([^|]*)\|", text, re.MULTILINE)
+    assert len(listed) > 1
+    for name, row in listed:
+        kind = next(found for one in modules if (found := getattr(one, name, None)))
+        fields = getattr(kind, "_fields", None) or [one.name for one in dataclasses.fields(kind)]
+        assert re.findall(r"`(\w+)`", row) == list(fields), name
 
 
 def test_every_path_of_one_torque_has_the_stated_number_of_files_below_fifteen() -> None:
