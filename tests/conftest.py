@@ -1,21 +1,14 @@
 """What all tests share: repeatable Hypothesis, and a way to run commands."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from browser import chromium
+from browser import Window, chromium
 from hypothesis import settings
 
 from boolcomp.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from browser import Window
 
 # No deadlines: the machine may be busy.
 settings.register_profile("boolcomp", deadline=None, derandomize=True, max_examples=60)

@@ -1,19 +1,13 @@
 """Read a term of a robot back from its text: `(15.75 + 10 cos q2) qdd1`, `-5 sin q2 qd2^2`."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from boolcomp.problem import name_order
+from boolcomp.problem import Input, name_order
 from boolcomp.terms import Term, collect
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from boolcomp.problem import Input
-
-    Powers = tuple[tuple[str, int], ...]
+Powers = tuple[tuple[str, int], ...]
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d+)?)|(?P<function>cos|sin)\b"

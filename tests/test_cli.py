@@ -1,28 +1,22 @@
 """The command line: what its commands leave behind, how it starts and how it ends."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Result
 from small_programs import stages
 
 import boolcomp as bc
 from boolcomp.commands import COMMANDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 BOOLCOMP = [sys.executable, "-m", "boolcomp"]
 

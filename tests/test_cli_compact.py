@@ -1,15 +1,16 @@
 """Compact mode through the commands: what `compile`, `plan`, `evaluate` and `report` say of it."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Result
 from shippedarms import built_of
 from small_programs import compact
 
@@ -19,12 +20,6 @@ from boolcomp.commands.compile import _loose, _words, print_origin, unread
 from boolcomp.logic import lutmapping
 from boolcomp.logic.synthesis import SynthesisStep
 from boolcomp.words.graph import Bits, Heap, InputWord, Scale, WordGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from conftest import Result
 
 SMALL = ("machado-2r", "--bits", "4")  # its result ships
 

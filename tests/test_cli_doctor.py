@@ -1,25 +1,19 @@
 """`doctor` and `completion`: what is here, what is missing, and what a shell is told."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Result
 
 import boolcomp as bc
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 PUMAS = [f"plain,{name}" for name in bc.robot_names() if name.startswith("puma")]
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"

@@ -1,26 +1,19 @@
 """`boolcomp evaluate`: torques by logic and by arithmetic, in every form of states and results."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import Result
 
 import boolcomp as bc
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.program import Program
+from boolcomp.program import Program
 
 COUNT = 700
 HEAD = "q1,q2,qd1,qd2,qdd1,qdd2\n"

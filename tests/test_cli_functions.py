@@ -1,21 +1,16 @@
 """Functions through the commands: those of a robot by name, and those that users write in files."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Result
 
 import boolcomp as bc
 from boolcomp.problem import problem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "functions"
 PARK, GELU = (str(EXAMPLES / f"{name}.toml") for name in ("park", "gelu"))

@@ -1,21 +1,15 @@
 """Mistakes on the command line: one short sentence each, nothing printed, exit code 2 or 1."""
 
-from __future__ import annotations
-
 import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import Result
 from small_programs import stages
 
 from boolcomp.commands import COMMANDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 HUGE, NINES = "9" * 20, "9" * 5000
 ADDER = ".i 3\n.o 2\n.ilb a b c\n.ob carry sum\n001 01\n010 01\n011 10\n100 01\n101 10\n110 10\n"

@@ -1,25 +1,19 @@
 """`boolcomp minimize`: files in and out, choices, interrupts."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Result
 from waiting import until
 
 from boolcomp.twolevel import pla
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 ADDER = """\
 # two bits and a carry

@@ -1,31 +1,24 @@
 """What the command and Python say of errors that are promised."""
 
-from __future__ import annotations
-
 import json
 import math
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Result
 from samples import problem_of, terms_of
 
 import boolcomp as bc
 from boolcomp.paper import passes, quantised
 from boolcomp.paper import program as paper_program
-from boolcomp.paper.plan import PlanOptions, make_plan
+from boolcomp.paper.plan import OutputPlan, PlanOptions, make_plan
 from boolcomp.paper.program import plans_within
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.problem import promise_of
 from boolcomp.program.program import Program
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.paper.plan import OutputPlan
 
 PAPER = ("compile", "machado-2r", "--mode", "paper", "--minimizer", "isop", "--bits", "4")
 

@@ -1,17 +1,11 @@
 """`boolcomp schedule`, as a user runs it."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
+from conftest import Result
 
 LOGIC = ("boolean", "compact", "compact-32")
 

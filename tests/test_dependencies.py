@@ -1,7 +1,5 @@
 """What is installed with boolcomp, what works without it, and what is said where it is missing."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -9,21 +7,17 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Callable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import Result
 from packaging.requirements import Requirement
 from small_programs import stages
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from conftest import Result
-
-    Command = Callable[..., subprocess.CompletedProcess[str]]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -1,27 +1,20 @@
 """Every example of the README and the documentation is run, and prints what it says."""
 
-from __future__ import annotations
-
 import doctest
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import docblocks
 import pytest
+from conftest import Result
 from docblocks import PAGES, ROOT
 
 from boolcomp.commands import COMMANDS
 from boolcomp.compact import WORK, Demand
 from boolcomp.problem import parse_function, parse_robot
 from boolcomp.scale import parse_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
 
 CONTRIBUTING = [ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/contributing/**/*.md"))]
 

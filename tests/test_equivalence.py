@@ -1,7 +1,5 @@
 """Equivalence: exhaustive, by proof, never wrong, and differences come with a witness."""
 
-from __future__ import annotations
-
 import signal
 from itertools import combinations, product
 from typing import Any

@@ -1,7 +1,5 @@
 """Files appear whole or not at all, and what is no regular file is refused or kept as it is."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
@@ -10,9 +8,9 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
@@ -21,9 +19,6 @@ from small_programs import stages
 import boolcomp as bc
 from boolcomp.base import files
 from boolcomp.twolevel import pla
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SHARED = Path("/dev/shm")  # noqa: S108 (a folder of the test's own is made there)
 SPECIAL = ["pipe", "pipe with a reader", "socket", "device", "link", "dangling link"]

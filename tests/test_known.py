@@ -1,7 +1,5 @@
 """Paper mode's arithmetic and errors: those of the tables, and true of the logic."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,32 +1,26 @@
 """Libraries of loads: which stands for a mass, by how much it errs, and what is read of it."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Result
+from numpy.typing import NDArray
 
 import boolcomp as bc
 from boolcomp.base import ALONE, TWO
 from boolcomp.compact import CompactChoices, Demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import problem_of
+from boolcomp.program import Program
 from boolcomp.targets import export_texts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-    from numpy.typing import NDArray
-
-    from boolcomp.program import Program
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @cache

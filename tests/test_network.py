@@ -1,7 +1,5 @@
 """Networks: normal form, folds, text, orders; covers become the networks that they are."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 

@@ -1,19 +1,20 @@
 """Signs and sums of angles outside of tables, and tables that round faithfully."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Result
 from limited import random_limited, with_ranges
+from numpy.typing import NDArray
 from samples import input_of, terms_of
 from small_programs import cover_of
 
@@ -27,19 +28,12 @@ from boolcomp.paper.plan import AngleAddend, PlanOptions, TermPlan, make_plan, w
 from boolcomp.paper.program import error_bound, explained, network_of_cover, plan_subject
 from boolcomp.paper.tables import TermTable, quantised, tabulate
 from boolcomp.pipeline import compile_paper
+from boolcomp.problem.problem import Input
+from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.words import TURN, Interval, part_of
 from boolcomp.proof.worst import find_worst
 from boolcomp.terms.terms import Term, Wave
 from boolcomp.twolevel import Recipe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-    from numpy.typing import NDArray
-
-    from boolcomp.problem.problem import Input
-    from boolcomp.problem.robot.model import Robot
 
 ODD = random_limited(2, 1)
 STOPPED = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5), qd1=(-0.5, 1.0))

@@ -1,9 +1,8 @@
 """The lists of passes, and the whole way from a robot to a program."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,11 +18,7 @@ from boolcomp.paper import PlanOptions, make_plan, network_of_cover, quantised, 
 from boolcomp.pipeline import COMPACT, run_passes
 from boolcomp.problem import Problem, problem_of
 from boolcomp.terms import split
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from boolcomp.twolevel import Cubes
+from boolcomp.twolevel import Cubes
 
 
 @pytest.mark.check

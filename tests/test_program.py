@@ -1,7 +1,5 @@
 """Programs of both modes: what they compute, their parts, and what they show."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -10,34 +8,31 @@ import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from limited import with_ranges
+from numpy.typing import NDArray
 from samples import by_name, terms_of
 from small_programs import compact, cover_of, family, stages
 
 import boolcomp as bc
 from boolcomp.logic import Planes, most_live
 from boolcomp.paper import (
+    Plan,
     PlanOptions,
+    TermTable,
     function_of,
     make_plan,
     make_tables,
     program_of,
     render_table,
 )
-from boolcomp.program import JointNetwork, KnownErrors, Slice, family_of, render_program
+from boolcomp.problem import CodeKind
+from boolcomp.program import JointNetwork, KnownErrors, Program, Slice, family_of, render_program
 from boolcomp.twolevel import minimise
 from boolcomp.words import simulate
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.paper import Plan, TermTable
-    from boolcomp.problem import CodeKind
-    from boolcomp.program import Program
 
 
 def direct(

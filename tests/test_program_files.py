@@ -1,12 +1,10 @@
 """Files of programs: read as they were written, and refused where they are damaged or forged."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +14,7 @@ from hypothesis import strategies as st
 from small_programs import compact, family, stages
 
 import boolcomp as bc
-from boolcomp.program import HEAD, KnownErrors, render_program
-
-if TYPE_CHECKING:
-    from boolcomp.program import Program
+from boolcomp.program import HEAD, KnownErrors, Program, render_program
 
 OLD = Path(__file__).parent / "programs"
 KINDS = ["format-1", "format-2-paper", "format-2-compact"]

@@ -1,15 +1,14 @@
 """Files of states and results: every kind read and written, every mistake or damage a sentence."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
 import struct
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -19,9 +18,6 @@ from hypothesis import strategies as st
 import boolcomp as bc
 from boolcomp.base import DataWarning
 from boolcomp.problem import CHUNK, numbered, read_states, write_results
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Q = np.arange(12.0).reshape(2, 6)
 GROUPS = [numbered(name, 2) for name in ("q", "qd", "qdd")]

@@ -1,19 +1,13 @@
 """What programs show of their words and loads: masses as short decimals, units or a dash."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from conftest import Result
 from targets.exported import tiny
 
 from boolcomp.program import family_of
 from boolcomp.targets import export_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 MASS = 3 * 0.6  # 1.7999999999999998
 

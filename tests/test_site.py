@@ -1,18 +1,14 @@
 """The documentation as a site: all pages in it, every link in place, nothing from elsewhere."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import markdown
 import pytest
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,29 +1,22 @@
 """Programs of arms with stops: what is encoded, counted and warned of, in both modes."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from limited import with_ranges
+from numpy.typing import NDArray
 from samples import terms_of
 
 import boolcomp as bc
 from boolcomp.engines import Stop
 from boolcomp.paper import PlanOptions, error_bound, make_plan, make_tables, quantised, render_table
-from boolcomp.problem import Interval
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Robot
-    from boolcomp.program import Program
+from boolcomp.problem import Interval, Robot
+from boolcomp.program import Program
 
 ARM = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5))
 ENGINES = ["numpy", "llvm"]

@@ -1,14 +1,15 @@
 """Stores of covers and results: found by content, verified, shared without being believed."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import socket
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
+from conftest import Result
 from small_programs import stages
 
 import boolcomp as bc
@@ -16,22 +17,14 @@ from boolcomp.base import DataWarning, Folder
 from boolcomp.paper import (
     CoverStore,
     PlanOptions,
+    TermTable,
     default_store,
     function_of,
     make_covers,
     stored_network,
 )
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel import Dense, Recipe, minimise
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from conftest import Result
-
-    from boolcomp.paper import TermTable
-    from boolcomp.twolevel import Cover
+from boolcomp.twolevel import Cover, Dense, Recipe, minimise
 
 
 def tables() -> tuple[TermTable, ...]:

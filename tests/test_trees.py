@@ -1,27 +1,19 @@
 """A tree of joints goes through all stages as a chain does; what cannot take one says so."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import docblocks
 import numpy as np
 import pytest
+from conftest import Result
 from samples import branched_robot, by_name, problem_of, random_states, terms_of
 
 import boolcomp as bc
 from boolcomp.parallel import straight_line
-from boolcomp.problem import Pose, parse_robot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.problem import Robot
+from boolcomp.problem import Pose, Robot, parse_robot
 
 
 def two_arms() -> Robot:

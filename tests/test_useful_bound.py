@@ -1,17 +1,16 @@
 """A bound that is wider than the word of its output is shown nowhere as one."""
 
-from __future__ import annotations
-
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import Result
 from shippedarms import built_of
 from small_programs import compact
 
@@ -19,15 +18,8 @@ import boolcomp as bc
 from boolcomp.commands.compile import _bound, _proved
 from boolcomp.commands.sweep import _largest
 from boolcomp.measure.control import program_variant
-from boolcomp.program.program import NOT_PROVED, NOT_USEFUL, bound_note
+from boolcomp.program.program import NOT_PROVED, NOT_USEFUL, Program, bound_note
 from boolcomp.targets.target import export_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.program.program import Program
 
 
 @cache

@@ -1,28 +1,22 @@
 """Files evaluated by workers: the same bytes by whom it may be, also where one is killed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from batchfiles import bytes_of, program, states, write
 from clusters import needs_loopback
+from conftest import Result
 from waiting import until, until_gone
 
 import boolcomp as bc
 from boolcomp.scale import header
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from conftest import Result
 
 pytestmark = pytest.mark.slow  # processes are started
 ROWS = 600_000

@@ -1,19 +1,12 @@
 """`boolcomp bench`, as a user runs it."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Result
 from small_programs import stages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
 
 TINY = ("--batches", "1,256", "--cores", "1", "--seconds", "0.02")
 

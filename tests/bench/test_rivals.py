@@ -1,23 +1,17 @@
 """Every rival in C computes the torques, within the bound it states."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Result
 from samples import problem_of
 from small_programs import stages
 
 from boolcomp.measure import bench
 from boolcomp.measure.bench import Checked, check, draw_states
 from boolcomp.problem.robot.library import load_robot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from conftest import Result
 
 rivals = bench.rivals("offers")
 

@@ -1,16 +1,16 @@
 """Searches of widths, inside: descents, what widths are in effect, what inputs forbid."""
 
-from __future__ import annotations
-
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from compact.word_robots import X, case, sketch_of, small_robot, tape_problem
+from numpy.typing import NDArray
 from samples import problem_of as arm_problem
 from samples import terms_of
 from targets.exported import tiny
@@ -42,13 +42,7 @@ from boolcomp.terms.extract import Terms, split
 from boolcomp.terms.terms import evaluate_terms
 from boolcomp.words.graph import Heap
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def test_live_nodes_are_known_after_every_change() -> None:

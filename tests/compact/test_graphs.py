@@ -1,24 +1,17 @@
 """Word graphs of sketches: what they compute, simulated and as logic; their texts and networks."""
 
-from __future__ import annotations
-
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from compact.word_robots import case, run_network, small_robot
 from limited import random_limited, with_ranges
+from numpy.typing import NDArray
 
 from boolcomp.compact import Formulation, word_logic
-from boolcomp.problem import inverse_dynamics, load_robot
+from boolcomp.problem import Robot, inverse_dynamics, load_robot
 from boolcomp.words import Heap, InputWord, narrowed, node_word, parse_graph, simulate
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Robot
-
 
 # Simulation and logic
 

@@ -1,24 +1,24 @@
 """The noise and the cost that the model predicts of each node, beside enumeration and networks."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 from compact.word_robots import TEN, case, logarithm, searched
 from limited import random_limited, with_ranges
+from numpy.typing import NDArray
 from samples import problem_of, terms_of
 
 import boolcomp as bc
 from boolcomp.base.files import shipped
 from boolcomp.base.store import sealed, unsealed
-from boolcomp.compact.costs import LEVEL, costs_of
+from boolcomp.compact.costs import LEVEL, Factors, costs_of
 from boolcomp.compact.demand import TARGETS, Demand, Target, usual_demand
 from boolcomp.compact.errors import (
     GRAIN,
@@ -50,12 +50,15 @@ from boolcomp.compact.sketch import (
     SketchNode,
     SourceWord,
     Waves,
+    Widths,
     WordSum,
 )
 from boolcomp.compact.sketch_terms import Formulation
 from boolcomp.compact.tables import Domain, Tabulated, columns_of, mux_network, table_cost, tabulate
+from boolcomp.logic.synthesis import Objective
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.words import Interval
 from boolcomp.proof.worst import Worst
 from boolcomp.terms.extract import split
@@ -66,6 +69,7 @@ from boolcomp.words.graph import (
     Heap,
     HeapRow,
     InputWord,
+    Node,
     OutputWord,
     PartialProducts,
     Scale,
@@ -73,20 +77,7 @@ from boolcomp.words.graph import (
     WordGraph,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.compact.costs import Factors
-    from boolcomp.compact.result import Compact
-    from boolcomp.compact.sketch import Widths
-    from boolcomp.logic.synthesis import Objective
-    from boolcomp.problem.robot.model import Robot
-    from boolcomp.words.graph import Node
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 FINE = -40  # the exponent of a step that makes no noise to speak of

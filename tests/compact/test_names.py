@@ -1,20 +1,19 @@
 """Words named by what they mean: of graphs made by hand, and beside what tables hold."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from compact.word_robots import case
 from limited import with_ranges
+from numpy.typing import NDArray
 from shippedarms import built_of
 
 from boolcomp.compact import Formulation
-from boolcomp.problem import Interval
+from boolcomp.problem import Interval, Robot
 from boolcomp.words import (
     Angles,
     Bits,
@@ -30,12 +29,6 @@ from boolcomp.words import (
     node_word,
     word_names,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Robot
-
 
 ANGLES = (
     InputWord("q1", 8, angle=True),

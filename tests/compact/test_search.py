@@ -1,7 +1,5 @@
 """The search, from forms to widths that hold; what may be asked of it."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re
@@ -10,12 +8,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from compact.word_robots import built_of, measured, searched, small_robot
 from limited import random_limited, with_ranges
+from numpy.typing import NDArray
 from samples import problem_of, terms_of
 
 import boolcomp as bc
@@ -31,19 +30,14 @@ from boolcomp.compact import (
 from boolcomp.pipeline import COMPACT, TipLoad, run
 from boolcomp.problem import (
     Interval,
+    Robot,
     inverse_dynamics,
     load_robot,
     parse_function,
     promise_of,
 )
+from boolcomp.program import Program
 from boolcomp.terms import split
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Robot
-    from boolcomp.program import Program
-
 
 TIGHTENINGS = 6  # tries to hold the errors on many states
 

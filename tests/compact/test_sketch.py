@@ -1,16 +1,16 @@
 """Sketches: outputs taken apart into sums and products of words compute what was asked for."""
 
-from __future__ import annotations
-
 import itertools
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from compact.word_robots import Q, R, X, Y, Z, case, sketch_of, small_robot, tape_problem
 from limited import with_ranges
+from numpy.typing import NDArray
 from samples import problem_of as arm_problem
 
 from boolcomp.base.errors import UsageError
@@ -31,19 +31,12 @@ from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.functions import FRICTION, robot_problem
 from boolcomp.problem.problem import Problem, with_words
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.tape import Tape
 from boolcomp.problem.words import Interval, WordFormat
 from boolcomp.terms.extract import split
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot.model import Robot
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def outputs_of(sketch: Sketch, states: States) -> Floats:

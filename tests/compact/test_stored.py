@@ -1,17 +1,16 @@
 """Results of compact mode in stores: kept, read back, and believed only where they are proved."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
 import re
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,13 +30,8 @@ from boolcomp.logic import parse_network
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import load_robot
 from boolcomp.proof import subject_of
+from boolcomp.terms import Terms
 from boolcomp.words import agrees
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from boolcomp.terms import Terms
-
 
 QUICK = Demand(bits=4, rms=(0.6,), effort=0.0, seed=3)
 Document = dict[str, Any]

@@ -1,14 +1,13 @@
 """Tables of words, against enumeration: folding, synthesis by cofactors, curves in pieces."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 from compact.word_robots import case, run_network
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from boolcomp.compact.network import column_luts, from_truth_tables, word_logic
 from boolcomp.compact.result import lut6, smaller, table_network
@@ -26,7 +25,9 @@ from boolcomp.compact.tables import (
     tabulate,
 )
 from boolcomp.logic.equivalence import equivalent
-from boolcomp.logic.network import Builder, copied
+from boolcomp.logic.network import Builder, Network, copied
+from boolcomp.logic.simulation import TruthTable
+from boolcomp.logic.synthesis import SynthesisStep
 from boolcomp.words.graph import (
     Bits,
     Heap,
@@ -39,16 +40,7 @@ from boolcomp.words.graph import (
 )
 from boolcomp.words.simulation import agrees, fold, simulate
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.logic.network import Network
-    from boolcomp.logic.simulation import TruthTable
-    from boolcomp.logic.synthesis import SynthesisStep
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def unfolded(entries: tuple[int, ...], bits: int) -> list[int]:

@@ -1,14 +1,14 @@
 """`boolcomp simulate`: what it prints, what it writes, what it refuses."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Result
 from small_programs import stages
 
 import boolcomp as bc
@@ -21,11 +21,6 @@ from boolcomp.measure import (
     trajectory_of,
 )
 from boolcomp.problem import numbered, robot_problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 FAST = ("--time", "0.3", "--rate", "200")
 

@@ -1,12 +1,12 @@
 """What designs take of FPGAs: what tools print is read, frames are Verilog, real runs count."""
 
-from __future__ import annotations
-
 import json
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from conftest import Result
 from targets.exported import arm, tiny
 
 from boolcomp.base.errors import DataError, UsageError
@@ -23,12 +23,6 @@ from boolcomp.measure.fpga import (
     mapped_area,
     source_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from conftest import Result
 
 needs_yosys = pytest.mark.skipif(fpga.find("yosys") is None, reason="Yosys is not installed")
 

@@ -1,15 +1,14 @@
 """Bitstreams: the protocol is talked to the top module, the core is proved, parts have an end."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Result
 from targets.exported import arm, family, of_graph, tiny
 from targets.verilog import simulation
 
@@ -17,15 +16,9 @@ from boolcomp.base.errors import DataError, UsageError
 from boolcomp.logic import lutmapping
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import Sources, board, built, sources
+from boolcomp.program.program import Program
 from boolcomp.targets.target import ExportOptions
 from boolcomp.words import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.program.program import Program
 
 needs_yosys = pytest.mark.skipif(
     fpga.find("yosys") is None or fpga.find("nextpnr-ice40") is None or lutmapping.find() is None,

@@ -1,26 +1,21 @@
 """Angles that look like degrees: what is counted of samples, and that it is asked once."""
 
-from __future__ import annotations
-
 import math
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from batchfiles import program, states, write
+from conftest import Result
 from limited import with_ranges
 from targets.exported import tiny
 
 import boolcomp as bc
 from boolcomp.base import DataWarning
 from boolcomp.problem import AngleInputs, Group, Interval, SeenAngles, angles_of, robot_problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 ASKED = "are the angles in degrees?"
 STOPS = {"q1": Interval(-2, 2), "q2": Interval(-2, 2), "q3": None}

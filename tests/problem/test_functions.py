@@ -1,14 +1,13 @@
 """Functions of robots: references beside Pinocchio and differences, terms beside references."""
 
-from __future__ import annotations
-
 from dataclasses import astuple, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from limited import with_ranges
+from numpy.typing import NDArray
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, problem_of, random_robot
 
@@ -16,6 +15,7 @@ import boolcomp as bc
 from boolcomp.problem import (
     Interval,
     Pose,
+    Problem,
     Robot,
     Straight,
     function_name,
@@ -25,12 +25,7 @@ from boolcomp.problem import (
 )
 from boolcomp.terms import FORMS, evaluate_terms, split
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Problem
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 USUAL, FRICTION = "inverse-dynamics", "inverse-dynamics-with-friction"
 PLAIN = ["gravity", "bias", "inertia", "forward-kinematics", "jacobian", "derivatives",

@@ -1,9 +1,7 @@
 """What the report measures, and what it says where something is missing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,9 +20,6 @@ from boolcomp.measure import (
 from boolcomp.paper import CoverStore, PlanOptions, make_plan
 from boolcomp.problem import Interval
 from boolcomp.twolevel import Recipe
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROBOT = bc.load_robot("machado-2r")
 TORQUES = terms_of(ROBOT)

@@ -1,23 +1,17 @@
 """Pages as text: whole without scripts, escaped, the same bytes again, and small."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Result
 from exports import kept
 from showpages import EVIL, MAJORITY, model_of, page_of, poisoned, subject_of
 
 from boolcomp.measure import program_page, table_page
 from boolcomp.twolevel import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 
 class Seen(HTMLParser):

@@ -1,19 +1,14 @@
 """Files of sweeps: which cells they mean, and what is said of wrong ones."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from conftest import Result
 
 import boolcomp as bc
 from boolcomp.scale import parse_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 USUAL: dict[str, Any] = {"robots": ["machado-2r"], "effort": 0}
 

@@ -1,29 +1,24 @@
 """Sweeps: every cell once, whatever ends a run, and the same bytes whoever computes them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import sweepcells
+from conftest import Result
 from sweepcells import DEADLY, REFUSED, contents, spec
 from waiting import until
 
 from boolcomp.base import WorkerLostError
 from boolcomp.scale import compute, parse_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 BITS = [4, 5, 6, 7, 8, 9]
 SCRIPT = str(Path(sweepcells.__file__))

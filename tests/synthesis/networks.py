@@ -1,18 +1,13 @@
 """Hypothesis strategies for networks and tables, and a few tables that robots need."""
 
-from __future__ import annotations
-
 import math
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from bitarray import frozenbitarray
 from hypothesis import strategies as st
 
 from boolcomp.logic import Builder, Network, TruthTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def random_network(seed: int, inputs: int, nodes: int, outputs: int) -> Network:

@@ -1,8 +1,7 @@
 """Whole networks: every step is equivalent and no worse, whatever ABC does."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,9 +24,6 @@ from boolcomp.logic import (
     optimise,
     render,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.slow

@@ -1,10 +1,7 @@
 """Do torque ranges suit an arm? Against arms whose extremes are known by hand."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from compact.word_robots import case
@@ -12,11 +9,8 @@ from samples import problem_of
 
 import boolcomp as bc
 from boolcomp.compact import Formulation
-from boolcomp.problem import Interval, Output, parse_robot
+from boolcomp.problem import Interval, Output, Robot, parse_robot
 from boolcomp.terms import Verdict, judge_outputs, per_kilogram
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Robot
 
 PENDULUM = """\
 name = "pendulum"

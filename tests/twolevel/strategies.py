@@ -1,7 +1,5 @@
 """Cubes, functions and tables for tests of minimisers; values of cubes the slow and obvious way."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 

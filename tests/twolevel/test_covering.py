@@ -1,7 +1,5 @@
 """Covering problems beside all sets of columns, solvers in processes, bounds proved once more."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import subprocess

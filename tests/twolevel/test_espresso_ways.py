@@ -3,12 +3,11 @@
 The oracle reads rows letter by letter and looks at all points; it shares nothing with the package.
 """
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,15 +18,10 @@ from twolevel.strategies import Rows, cubes, holds, points
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.exact import ProductPrices, cheapest
+from boolcomp.twolevel.function import Function
 from boolcomp.twolevel.minimisation import minimise, phase_assignment
 from boolcomp.twolevel.pla import statistics
 from boolcomp.twolevel.primes import essential, primes_around
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from boolcomp.twolevel.function import Function
 
 File = tuple[Rows, int, int]
 

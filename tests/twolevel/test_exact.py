@@ -3,14 +3,13 @@
 Primes are compared with all implicants; covers by points that products hold, with lists of primes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math
 import time
+from collections.abc import Callable
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,9 +38,6 @@ from boolcomp.twolevel.function import Cover, Function, minterms
 from boolcomp.twolevel.minimisation import minimise, warm_exact
 from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
 from boolcomp.twolevel.unlisted import Gatherer, Gathering, TooManySetsError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LATER = math.inf  # of `time.monotonic`
 small = st.tuples(st.integers(0, 4), st.integers(0, 3)).flatmap(lambda shape: cubes_of(*shape, 8))

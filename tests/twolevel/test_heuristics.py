@@ -1,7 +1,5 @@
 """Irredundant sums, sweeps, lists of cubes and pools: right covers, small ones, the same again."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,14 +1,13 @@
 """The one function for every method: always a verified cover, and no claim beyond the truth."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from importlib.util import find_spec
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,12 +24,7 @@ from twolevel.strategies import (
 )  # fmt: skip
 
 from boolcomp.base import UsageError
-from boolcomp.twolevel import Cubes, Function, minimise, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from boolcomp.twolevel import Clock, Dense
+from boolcomp.twolevel import Clock, Cubes, Dense, Function, minimise, parse
 
 needs_pyeda = pytest.mark.skipif(find_spec("pyeda") is None, reason="pyeda is not installed")
 BLOCKS = of_rows(*in_pairs(24))  # whose OFF set is made of 2^24 parts

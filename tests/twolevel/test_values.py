@@ -1,7 +1,5 @@
 """Cubes, truth tables, functions and covers as values, and whether a cover is right."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

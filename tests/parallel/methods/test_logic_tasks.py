@@ -1,7 +1,5 @@
 """Task graphs of logic: product terms joined pairwise, and compact networks by levels."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,23 +1,18 @@
 """Every kind of fault that a schedule can have is found; its chart shows it as it is."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from conftest import Result
 from parallel.schedule.graphs import graph_of, linked
 
 from boolcomp.base import DataError
 from boolcomp.parallel import Assignment, check_schedule, simulate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 GRAPH = graph_of("a1 b1 c1", "ab1 ac2")
 MACHINE = linked(count=1)

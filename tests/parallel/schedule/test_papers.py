@@ -1,7 +1,5 @@
 """The papers' figures: those that follow from counts agree, and models are near."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

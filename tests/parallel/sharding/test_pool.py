@@ -1,17 +1,16 @@
 """Several processes give the results of one, whatever befalls them, and leave nothing behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,10 +20,7 @@ from waiting import running, until, until_gone
 from boolcomp.base import BoolcompError, DataError, UsageError
 from boolcomp.scale import ProcessPool
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
+Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 PROGRAM = stages(4)[2]
 SIZES = (0, 1, 513, 100_003)

@@ -1,10 +1,7 @@
 """The cheapest arithmetic: right on every kind of arm, and cheap. Parameters that act."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from graphs import error
@@ -12,10 +9,7 @@ from samples import branched_robot, general_robot, random_robot, random_states
 
 import boolcomp as bc
 from boolcomp.parallel import straight_line, task_graph
-from boolcomp.problem import Operations
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Robot
+from boolcomp.problem import Operations, Robot
 
 ROBOTS = [
     *(random_robot(seed, joints=4) for seed in range(4)), *map(branched_robot, range(4)),

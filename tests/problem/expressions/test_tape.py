@@ -1,7 +1,5 @@
 """Recording: what folds, what is shared, and that values stay what they were."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

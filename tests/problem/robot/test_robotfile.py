@@ -1,12 +1,10 @@
 """Robot files: what they hold, the sentence that every mistake gets, and numbers no arm has."""
 
-from __future__ import annotations
-
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -26,9 +24,6 @@ from boolcomp.problem import (
     robot_problem,
     with_payload,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HEAD = 'name = "one"\ngravity = [0, 0, -9.81]\n'
 JOINT = """

@@ -1,28 +1,23 @@
 """URDF files: the arm that they hold, what is proposed, and the sentence of every mistake."""
 
-from __future__ import annotations
-
 import json
 import math
 import random
 import re
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from conftest import Result
 from urdf_texts import ARM, LIMIT, TREE, damaged, joint
 
 import boolcomp as bc
 from boolcomp.base import DataWarning
 from boolcomp.problem import Interval, load_urdf, parse_robot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from conftest import Result
 
 
 def arm_of(

@@ -1,21 +1,16 @@
 """Every serial chain of up to seven joints in the wheel `example-robot-data`, by Pinocchio."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import boolcomp as bc
-from boolcomp.problem import load_urdf, parse_robot
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Robot
+from boolcomp.problem import Robot, load_urdf, parse_robot
 
 MOST = 7
 STATES = 200
