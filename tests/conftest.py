@@ -24,10 +24,13 @@ class Result:
     err: str
 
 
+Run = Callable[..., Result]  # of the words of a command
+
+
 @pytest.fixture(name="run")
 def runner(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Callable[..., Result]:
+) -> Run:
     """Run commands in an empty folder, with a cache of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -64,9 +67,7 @@ def shorter_searches() -> Iterator[None]:
 
 
 @pytest.fixture(name="warm_run")
-def runner_with_session_cache(
-    run: Callable[..., Result], own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Result]:
+def runner_with_session_cache(run: Run, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run commands in an empty folder, with the cache that lasts."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(own_cache))
     return run

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Result
+from conftest import Run
 from shippedarms import built_of
 from small_programs import compact
 
@@ -24,7 +23,7 @@ from boolcomp.words.graph import Bits, Heap, InputWord, Scale, WordGraph
 SMALL = ("machado-2r", "--bits", "4")  # its result ships
 
 
-def test_compile_says_what_was_read_from_the_store(run: Callable[..., Result]) -> None:
+def test_compile_says_what_was_read_from_the_store(run: Run) -> None:
     first, again = (run("compile", *SMALL) for _ in range(2))
     assert first.out == again.out
     assert first.err.endswith(" s\nread from the store; to search again, use another --effort\n")
@@ -47,7 +46,7 @@ def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[
 
 @pytest.mark.check
 def test_paper_mode_says_which_tables_were_read(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     nothing = Folder(tmp_path / "nothing")
     monkeypatch.setattr("boolcomp.paper.covers.shipped_place", lambda _: nothing)
@@ -85,7 +84,7 @@ def test_what_is_said_of_bounds_words_and_bits() -> None:
 
 
 @pytest.mark.slow
-def test_evaluated_words_err_no_more_than_compile_says(warm_run: Callable[..., Result]) -> None:
+def test_evaluated_words_err_no_more_than_compile_says(warm_run: Run) -> None:
     document = json.loads(warm_run("compile", *SMALL, "-o", "c", "--json").out)
     turn = np.array([np.pi, np.pi, 1, 1, 1, 1])
     states = np.random.default_rng(5).uniform(-turn, turn, (5000, 6))
@@ -112,7 +111,7 @@ def test_python_compiles_in_compact_mode_unless_told() -> None:
 
 @pytest.mark.slow
 def test_words_in_other_codes_are_read_from_the_store_and_their_cost_is_printed(
-    run: Callable[..., Result],
+    run: Run,
 ) -> None:
     words = ("--word", "q1=gray:10", "--word", "tau=sign-magnitude")
     found = run("compile", "machado-2r", *words)
@@ -129,7 +128,7 @@ def test_words_in_other_codes_are_read_from_the_store_and_their_cost_is_printed(
 
 @pytest.mark.check
 def test_the_report_shows_both_modes_and_takes_tight_bounds(
-    warm_run: Callable[..., Result],
+    warm_run: Run,
 ) -> None:
     asked = ("report", *SMALL, "--samples", "2000", "--evaluations", "20000", "--json")
     rows = json.loads(warm_run(*asked, "--extra", "0", "--proof", "plain").out)["rows"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Result
+from conftest import Result, Run
 
 import boolcomp as bc
 from boolcomp.program import Program
@@ -27,7 +27,7 @@ def arms() -> Program:
 
 
 @pytest.fixture(name="evaluate")
-def beside_a_program(run: Callable[..., Result]) -> Callable[[str], Result]:
+def beside_a_program(run: Run) -> Callable[[str], Result]:
     """Return what evaluates at 0 kg unless said otherwise, beside a program and its states."""
     arms().save("program")
     low = np.array([-np.pi, -np.pi, -1, -1, -1, -1])
@@ -56,7 +56,7 @@ def test_torques_are_those_of_the_program_of_that_payload(
 
 @pytest.mark.slow
 def test_a_program_of_several_loads_wants_to_be_told_which(
-    evaluate: Callable[[str], Result], run: Callable[..., Result]
+    evaluate: Callable[[str], Result], run: Run
 ) -> None:
     del evaluate  # the program is there
     result = run("evaluate", "program", "-i", "s.npy")
@@ -190,7 +190,7 @@ def test_times_come_out_first_and_no_samples_are_no_rows(
             assert Path("t.csv").read_text() == "tau1,tau2\n"
 
 
-def test_angles_in_degrees_are_asked_about_once(warm_run: Callable[..., Result]) -> None:
+def test_angles_in_degrees_are_asked_about_once(warm_run: Run) -> None:
     Path("states.csv").write_text(HEAD + "40,-70,0.4,0.9,-0.5,0.2\n" * 3)
     done = warm_run("evaluate", "machado-2r", "-i", "states.csv")
     assert done.code == 0
@@ -202,7 +202,7 @@ def test_angles_in_degrees_are_asked_about_once(warm_run: Callable[..., Result])
 
 @pytest.mark.parametrize(("wrong", "asked"), [(1, 0), (2, 1)])
 def test_more_than_a_hundredth_of_samples_beyond_stops_is_asked_about(
-    run: Callable[..., Result], wrong: int, asked: int
+    run: Run, wrong: int, asked: int
 ) -> None:
     Path("sine.toml").write_text(
         'name = "sine"\n[inputs.q]\nangle = true\nrange = [-1, 1]\n'
@@ -216,9 +216,7 @@ def test_more_than_a_hundredth_of_samples_beyond_stops_is_asked_about(
 
 
 @pytest.mark.check
-def test_float32_answers_are_off_by_no_more_than_is_said(
-    run: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_float32_answers_are_off_by_no_more_than_is_said(run: Run, tmp_path: Path) -> None:
     words = {"x": bc.word(-3.3, 3.3, bits=9)}
     program = bc.compile(
         bc.function_problem(lambda x: 1.0 * x, words, {"y": bc.word(-3.3, 3.3)}),

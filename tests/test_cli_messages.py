@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Result
+from conftest import Result, Run
 from small_programs import stages
 
 from boolcomp.commands import COMMANDS
@@ -182,7 +182,7 @@ LATE = [  # likewise, after some work
 
 
 @pytest.fixture(name="said")
-def files_and_a_program(run: Callable[..., Result]) -> Callable[[str], Result]:
+def files_and_a_program(run: Run) -> Callable[[str], Result]:
     """Return what runs a command line beside files, a program and a folder."""
     for name, text in FILES.items():
         Path(name).write_text(text)
@@ -237,16 +237,14 @@ def test_every_command_that_takes_a_robot_says_what_is_none(
 
 
 @pytest.mark.parametrize("name", ["x" * 100_000, "--" + "x" * 100_000])
-def test_long_words_are_cut_in_messages(run: Callable[..., Result], name: str) -> None:
+def test_long_words_are_cut_in_messages(run: Run, name: str) -> None:
     for arguments in ((name,), ("terms", name), ("evaluate", name), ("terms", "machado-2r", name)):
         result = run(*arguments)
         assert result.code == 2
         assert len(result.err) < 1500
 
 
-def test_too_little_memory_is_a_sentence(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_memory_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def invoke(_: object) -> None:
         raise MemoryError
 

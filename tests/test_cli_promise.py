@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Result
+from conftest import Run
 from samples import problem_of, terms_of
 
 import boolcomp as bc
@@ -24,7 +24,7 @@ PAPER = ("compile", "machado-2r", "--mode", "paper", "--minimizer", "isop", "--b
 
 
 @pytest.mark.check
-def test_paper_mode_keeps_a_promise_by_guard_bits(run: Callable[..., Result]) -> None:
+def test_paper_mode_keeps_a_promise_by_guard_bits(run: Run) -> None:
     found = run(*PAPER, "--error", "2lsb,1.9lsb", "-o", "program", "--json")
     assert found.code == 0
     joints = json.loads(found.out)["joints"]

@@ -1,22 +1,21 @@
 """`boolcomp schedule`, as a user runs it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Result
+from conftest import Run
 
 LOGIC = ("boolean", "compact", "compact-32")
 
 
-def test_a_pipeline_over_a_trajectory_is_faster_a_point(run: Callable[..., Result]) -> None:
+def test_a_pipeline_over_a_trajectory_is_faster_a_point(run: Run) -> None:
     arguments = ("elbow-3r", "--method", "lagrangian", "--points", "50", "--json")
     document = json.loads(run("schedule", "simulate", *arguments).out)
     assert document["pipeline"]["makespan_us"] < 50 * document["makespan_us"]
 
 
-def test_charts_and_page_are_written(run: Callable[..., Result]) -> None:
+def test_charts_and_page_are_written(run: Run) -> None:
     result = run("schedule", "simulate", "machado-2r", "--processors", "2", "-o", "out/s")
     assert result.err == "written to out/s\n"
     assert Path("out/s/gantt.svg").read_text().startswith("<svg")
@@ -25,7 +24,7 @@ def test_charts_and_page_are_written(run: Callable[..., Result]) -> None:
     assert "general Newton-Euler" in page
 
 
-def test_an_assignment_of_ones_own(run: Callable[..., Result]) -> None:
+def test_an_assignment_of_ones_own(run: Run) -> None:
     Path("mine.toml").write_text('[processors]\nP0 = ["[a-v]*"]\nP1 = ["[A-Z]*", "w*"]\n')
     asked = ("schedule", "machado-2r", "--processors", "2", "--assignment", "mine.toml")
     document = json.loads(run(*asked, "--json").out)
@@ -45,7 +44,7 @@ def test_an_assignment_of_ones_own(run: Callable[..., Result]) -> None:
     [("zomaya", 19, []), ("zalzala", 71, ["Uicker-Kahn mul, n = 6", "Waters mul, n = 6"])],
 )
 def test_the_counts_of_a_paper_are_reproduced_but_for_its_slips(
-    run: Callable[..., Result], paper: str, count: int, wrong: list[str]
+    run: Run, paper: str, count: int, wrong: list[str]
 ) -> None:
     findings = json.loads(run("schedule", "paper", paper, "--json").out)["findings"]
     counted = [one for one in findings if one["kind"] == "count"]
@@ -72,16 +71,14 @@ def test_the_counts_of_a_paper_are_reproduced_but_for_its_slips(
         ),
     ],
 )
-def test_the_older_spelling_prints_the_same(
-    run: Callable[..., Result], older: str, newer: str
-) -> None:
+def test_the_older_spelling_prints_the_same(run: Run, older: str, newer: str) -> None:
     one, other = (run("schedule", *line.split()) for line in (older, newer))
     assert (one.code, one.out) == (other.code, other.out)
     assert one.err.splitlines()[-1:] == other.err.splitlines()[-1:]
 
 
 @pytest.mark.check
-def test_a_chart_without_compact_logic_says_how_to_make_it(run: Callable[..., Result]) -> None:
+def test_a_chart_without_compact_logic_says_how_to_make_it(run: Run) -> None:
     result = run("schedule", "chart", "stanford", "--machine", "cortex-m", "--rms-error", ".77")
     assert result.code == 0
     assert (
@@ -92,7 +89,7 @@ def test_a_chart_without_compact_logic_says_how_to_make_it(run: Callable[..., Re
 
 
 @pytest.mark.check
-def test_all_methods_on_many_processors(run: Callable[..., Result]) -> None:
+def test_all_methods_on_many_processors(run: Run) -> None:
     arguments = ("schedule", "chart", "machado-2r", "--bits", "5", "-o", "out/c", "--json")
     rows = json.loads(run(*arguments).out)["rows"]
     assert Path("out/c/scaling.svg").exists()
@@ -109,7 +106,7 @@ def test_all_methods_on_many_processors(run: Callable[..., Result]) -> None:
 
 
 @pytest.mark.check
-def test_a_real_run_gives_the_torques(run: Callable[..., Result]) -> None:
+def test_a_real_run_gives_the_torques(run: Run) -> None:
     arguments = ("schedule", "run", "puma560", "--processors", "2", "--samples", "20000")
     document = json.loads(run(*arguments, "--json").out)
     found = document["run"]

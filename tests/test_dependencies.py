@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Result
+from conftest import Run
 from packaging.requirements import Requirement
 from small_programs import stages
 
@@ -100,7 +100,7 @@ def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(
 @pytest.mark.parametrize("command", ["report machado-2r", "bench machado-2r -o out",
                                      "schedule machado-2r --chart -o out"])  # fmt: skip
 def test_who_draws_asks_for_vl_convert_before_anything_is_measured(
-    command: str, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+    command: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     found = run(*command.split())

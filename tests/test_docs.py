@@ -3,12 +3,11 @@
 import doctest
 import re
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import docblocks
 import pytest
-from conftest import Result
+from conftest import Run
 from docblocks import PAGES, ROOT
 
 from boolcomp.commands import COMMANDS
@@ -26,7 +25,7 @@ def blocks(kind: str) -> list[pytest.ParameterSet]:
 @pytest.mark.check
 @pytest.mark.parametrize(("block", "page"), blocks("console"))
 def test_commands_print_what_the_page_shows(
-    block: str, page: Path, warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+    block: str, page: Path, warm_run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", 20_000_000)  # as users have
     for name, text in docblocks.files(page).items():
@@ -41,9 +40,7 @@ def test_commands_print_what_the_page_shows(
 
 @pytest.mark.check
 @pytest.mark.parametrize(("block", "page"), blocks("pycon"))
-def test_python_examples_are_doctests(
-    block: str, page: Path, warm_run: Callable[..., Result]
-) -> None:
+def test_python_examples_are_doctests(block: str, page: Path, warm_run: Run) -> None:
     del page, warm_run
     test = doctest.DocTestParser().get_doctest(block, {}, "page", None, None)
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0

@@ -4,7 +4,6 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Result
+from conftest import Run
 from limited import random_limited, with_ranges
 from numpy.typing import NDArray
 from samples import input_of, terms_of
@@ -322,7 +321,7 @@ def test_programs_say_what_arithmetic_says_and_keep_their_bounds(
 
 
 @pytest.mark.check
-def test_what_stands_outside_is_checked_shown_and_reported(run: Callable[..., Result]) -> None:
+def test_what_stands_outside_is_checked_shown_and_reported(run: Run) -> None:
     asked = (
         "machado-2r", "--of", "gravity", "--mode", "paper", "--bits", "4", "--rounding", "faithful",
         "--signs", "outside", "--sums", "outside", "--minimizer", "isop",

@@ -1,9 +1,8 @@
 """What programs show of their words and loads: masses as short decimals, units or a dash."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-from conftest import Result
+from conftest import Run
 from targets.exported import tiny
 
 from boolcomp.program import family_of
@@ -23,7 +22,7 @@ def test_masses_are_short_wherever_a_program_is_shown() -> None:
     assert "payload 0.333333333333 kg" in str(tiny(payload=1 / 3))
 
 
-def test_a_word_without_a_unit_has_a_dash(warm_run: Callable[..., Result]) -> None:
+def test_a_word_without_a_unit_has_a_dash(warm_run: Run) -> None:
     text = 'name = "f"\n[inputs.q]\nangle = true\n[outputs.y]\nexpression = "cos(q)"\n'
     for more, shown in (("", "–"), ('unit = "N·m"\n', "N·m")):
         Path("f.toml").write_text(text + more)

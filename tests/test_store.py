@@ -3,13 +3,12 @@
 import json
 import multiprocessing
 import socket
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import fsspec
 import pytest
-from conftest import Result
+from conftest import Run
 from small_programs import stages
 
 import boolcomp as bc
@@ -191,7 +190,7 @@ def test_a_cover_of_somebody_else_covers_but_is_no_proven_minimum(
 @pytest.mark.check
 @pytest.mark.parametrize("store", ["shared", "memory://lab/boolcomp"])
 def test_what_one_user_compiled_another_one_proves_and_uses(
-    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
 ) -> None:
     first = run(*GRAVITY, "--store", store, "-o", "first")
     assert first.code == 0
@@ -209,7 +208,7 @@ def test_what_one_user_compiled_another_one_proves_and_uses(
 
 @pytest.mark.check
 def test_workers_of_sweeps_share_a_store_and_a_lie_in_it_changes_nothing(
-    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sweep.toml").write_text(SWEEP)
 
@@ -262,7 +261,7 @@ ADDRESS, HTTP = "memory://lab/boolcomp", "https://lab.example/boolcomp"
 
 
 def test_no_address_is_opened_but_by_a_command_that_runs_with_it(
-    run: Callable[..., Result], opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sweep.toml").write_text(SWEEP)
     (tmp_path / "addresses.toml").write_text(f'robots = ["{HTTP}.urdf"]\nbits = [4]\n')

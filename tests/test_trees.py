@@ -1,14 +1,13 @@
 """A tree of joints goes through all stages as a chain does; what cannot take one says so."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import docblocks
 import numpy as np
 import pytest
-from conftest import Result
+from conftest import Run
 from samples import branched_robot, by_name, problem_of, random_states, terms_of
 
 import boolcomp as bc
@@ -65,7 +64,7 @@ def test_a_tree_askew_compiles_in_both_modes_and_errs_as_it_says() -> None:
         assert np.sqrt((errors**2).mean(axis=0)).max() < 0.6
 
 
-def test_a_tree_is_evaluated_and_told(run: Callable[..., Result]) -> None:
+def test_a_tree_is_evaluated_and_told(run: Run) -> None:
     Path("tree.toml").write_text(str(two_arms()))
     told = json.loads(run("robots", "tree.toml", "--json").out)["robots"][0]
     assert [joint["parent"] for joint in told["joints"]] == [0, 1, 1]

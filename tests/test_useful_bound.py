@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Result
+from conftest import Run
 from shippedarms import built_of
 from small_programs import compact
 
@@ -40,9 +39,7 @@ def test_one_place_decides(steps: float, note: str) -> None:
 
 
 @pytest.mark.check
-def test_commands_exports_and_pages_say_that_there_is_none(
-    run: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_commands_exports_and_pages_say_that_there_is_none(run: Run, tmp_path: Path) -> None:
     wide().save(tmp_path / "p")
     np.save("s.npy", np.zeros((3, 6)))
     evaluated = ("evaluate", "p", "-i", "s.npy", "-o", "t.npy")

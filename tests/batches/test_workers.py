@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from batchfiles import bytes_of, program, states, write
 from clusters import needs_loopback
-from conftest import Result
+from conftest import Run
 from waiting import until, until_gone
 
 import boolcomp as bc
@@ -138,9 +138,7 @@ def test_a_killed_worker_is_replaced(
     assert (folder / "replaced.npy").read_bytes() == (folder / "t.npy").read_bytes()
 
 
-def test_the_command_evaluates_in_chunks_and_says_what_it_counted(
-    run: Callable[..., Result], folder: Path
-) -> None:
+def test_the_command_evaluates_in_chunks_and_says_what_it_counted(run: Run, folder: Path) -> None:
     source, target = str(folder / "npys"), "t.parquet"
     found = run("evaluate", str(folder / "program"), "-i", source, "-o", target, "--json")
     assert found.code == 0
@@ -171,7 +169,7 @@ def test_the_command_evaluates_in_chunks_and_says_what_it_counted(
     ],
 )
 def test_what_is_not_evaluated_in_chunks_is_said(
-    run: Callable[..., Result], folder: Path, arguments: tuple[str, ...], said: str
+    run: Run, folder: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     for name in ("program", "npys"):
         Path(name).symlink_to(folder / name)

@@ -1,11 +1,10 @@
 """`boolcomp bench`, as a user runs it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Result
+from conftest import Run
 from small_programs import stages
 
 TINY = ("--batches", "1,256", "--cores", "1", "--seconds", "0.02")
@@ -17,7 +16,7 @@ def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.check
-def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None:
+def test_a_bench_leaves_table_json_and_chart(run: Run) -> None:
     stages(4)[2].save("program")
     result = run("bench", "program", *TINY, "-o", "out/bench", "--json")
     assert result.code == 0, result.err
@@ -49,7 +48,7 @@ def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None
         ("program --batches nan", "whole numbers"),
     ],
 )
-def test_a_bad_bench_is_refused(run: Callable[..., Result], arguments: str, message: str) -> None:
+def test_a_bad_bench_is_refused(run: Run, arguments: str, message: str) -> None:
     stages(4)[2].save("program")
     result = run("bench", *arguments.split())
     assert result.code == 2

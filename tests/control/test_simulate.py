@@ -1,14 +1,13 @@
 """`boolcomp simulate`: what it prints, what it writes, what it refuses."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Result
+from conftest import Run
 from small_programs import stages
 
 import boolcomp as bc
@@ -25,7 +24,7 @@ from boolcomp.problem import numbered, robot_problem
 FAST = ("--time", "0.3", "--rate", "200")
 
 
-def test_a_program_is_simulated_beside_exact_torques(run: Callable[..., Result]) -> None:
+def test_a_program_is_simulated_beside_exact_torques(run: Run) -> None:
     stages(4)[2].save("made")
     result = run("simulate", "made", *FAST, "--json")
     assert result.code == 0
@@ -70,7 +69,7 @@ def test_a_whole_control_law_closes_the_loop_by_itself() -> None:
     assert np.abs(mine[:, :, 0] - way.q).max() < 1e-3
 
 
-def test_a_users_controller_is_a_function_in_a_file(run: Callable[..., Result]) -> None:
+def test_a_users_controller_is_a_function_in_a_file(run: Run) -> None:
     Path("mine.py").write_text(
         "def law(q, qd, e, de, **more):\n    return 900 * e + 120 * de + [115.15, 49]\n"
     )
@@ -83,7 +82,7 @@ def test_a_users_controller_is_a_function_in_a_file(run: Callable[..., Result]) 
 
 
 @pytest.mark.parametrize("text", ["import sys\nsys.exit(0)\n", "def law(**_):\n    exit(0)\n"])
-def test_a_controller_that_leaves_is_no_simulation(run: Callable[..., Result], text: str) -> None:
+def test_a_controller_that_leaves_is_no_simulation(run: Run, text: str) -> None:
     Path("mine.py").write_text(text)
     result = run("simulate", "machado-2r", "--controller", "mine.py:law", *FAST)
     assert result.code == 1
@@ -91,7 +90,7 @@ def test_a_controller_that_leaves_is_no_simulation(run: Callable[..., Result], t
     assert "SystemExit: 0" in result.err
 
 
-def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Callable[..., Result]) -> None:
+def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Run) -> None:
     text = run("robots", "machado-2r").out
     text = text.replace("gravity =", "control_rate = 250\ngravity =")
     text = text.replace(
@@ -127,9 +126,7 @@ def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Callable[..., Re
         (("machado-2r", "--controller", "none.py:f"), 2, "no file 'none.py'"),
     ],
 )
-def test_mistakes_are_sentences(
-    run: Callable[..., Result], arguments: tuple[str, ...], code: int, said: str
-) -> None:
+def test_mistakes_are_sentences(run: Run, arguments: tuple[str, ...], code: int, said: str) -> None:
     result = run("simulate", *arguments)
     assert result.code == code
     assert said in result.err
@@ -137,14 +134,14 @@ def test_mistakes_are_sentences(
     assert result.out == ""
 
 
-def test_options_of_compilation_mean_nothing_for_a_program(run: Callable[..., Result]) -> None:
+def test_options_of_compilation_mean_nothing_for_a_program(run: Run) -> None:
     stages(4)[2].save("made")
     result = run("simulate", "made", "--bits", "4")
     assert result.code == 2
     assert "--bits has no effect: made is a compiled program" in result.err
 
 
-def test_what_cannot_be_made_is_a_row_that_says_why(run: Callable[..., Result]) -> None:
+def test_what_cannot_be_made_is_a_row_that_says_why(run: Run) -> None:
     result = run("simulate", "machado-2r", *FAST, "--mode", "paper", "--bits", "3,5", "--json")
     assert result.code == 0
     rows = json.loads(result.out)["rows"]
@@ -153,7 +150,7 @@ def test_what_cannot_be_made_is_a_row_that_says_why(run: Callable[..., Result]) 
     assert "bits must be 4 to 16" in rows[2]["note"]
 
 
-def test_a_trajectory_beyond_what_a_joint_may_do_is_warned_of(run: Callable[..., Result]) -> None:
+def test_a_trajectory_beyond_what_a_joint_may_do_is_warned_of(run: Run) -> None:
     result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:frequency=2")
     assert "warning" not in result.err
     result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:amplitude=2")

@@ -2,11 +2,10 @@
 
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Result
+from conftest import Run
 from targets.exported import arm, tiny
 
 from boolcomp.base.errors import DataError, UsageError
@@ -85,9 +84,7 @@ def test_a_tool_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
         fpga.FpgaTool("yosys", ("/bin/sleep",), "PATH").run(["20"], tmp_path, 0.05)
 
 
-def test_missing_tools_are_named_and_skipped(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_tools_are_named_and_skipped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fpga, "find", lambda _: None)
     tiny().save("tiny")
     said = json.loads(run("area", "tiny", "--on", "ice40,lut4", "--json").out)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Result
+from conftest import Run
 from targets.exported import arm, family, of_graph, tiny
 from targets.verilog import simulation
 
@@ -86,7 +86,7 @@ def test_a_core_with_another_table_fails_its_bench(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("taken", ["2r.bin", "2r_tb.v"])
 def test_a_folder_in_the_place_of_a_result_is_refused_before_anything_is_made(
-    run: Callable[..., Result], taken: str
+    run: Run, taken: str
 ) -> None:
     Path(taken).mkdir()
     result = run("build", "no-program", "--board", "icebreaker", "-o", "2r.bin")

@@ -2,14 +2,13 @@
 
 import math
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from batchfiles import program, states, write
-from conftest import Result
+from conftest import Run
 from limited import with_ranges
 from targets.exported import tiny
 
@@ -119,7 +118,7 @@ def test_workers_count_as_one_process_does(tmp_path: Path) -> None:
     assert len(told) == 1
 
 
-def test_a_trajectory_in_degrees_is_asked_about(run: Callable[..., Result]) -> None:
+def test_a_trajectory_in_degrees_is_asked_about(run: Run) -> None:
     Path("way.csv").write_text("t,q1,q2\n0,0,0\n1,30,45\n2,40,-70\n")
     for way, times in (("way.csv", 1), ("point:to=6,1", 0)):
         made = run("simulate", "machado-2r", "--mode", "exact", "--trajectory", way)

@@ -1,12 +1,11 @@
 """Pages as text: whole without scripts, escaped, the same bytes again, and small."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from conftest import Result
+from conftest import Run
 from exports import kept
 from showpages import EVIL, MAJORITY, model_of, page_of, poisoned, subject_of
 
@@ -154,7 +153,7 @@ def test_a_table_is_shown_with_a_minimal_cover_and_by_hand() -> None:
     ],
 )
 def test_what_cannot_be_shown_is_said(
-    run: Callable[..., Result], arguments: tuple[str, ...], code: int, sentence: str
+    run: Run, arguments: tuple[str, ...], code: int, sentence: str
 ) -> None:
     kept("format-2-paper").save("arm")
     for name, text in (("a.pla", MAJORITY), ("bad.pla", "nonsense\n"),
