@@ -79,9 +79,6 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert process.wait() == 0
 
 
-# Where nothing can be written.
-
-
 @pytest.mark.slow
 def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path: Path) -> None:
     if os.geteuid() == 0:
@@ -162,9 +159,6 @@ def test_on_a_full_disk_a_command_leaves_no_file_or_folder_that_it_made(
     assert (found.code, found.err.count("cannot be written: No space left on device")) == (1, 1)
     assert left(tmp_path) == before
     assert next(calls) > 2 * written - 1
-
-
-# Reports.
 
 
 def test_ranges_and_lists_of_numbers(run: Run) -> None:

@@ -141,9 +141,6 @@ def test_a_network_matches_its_table_and_none_with_a_required_bit_changed(
     assert verdict.witness == (0,) * table.inputs
 
 
-# Input words.
-
-
 @pytest.mark.parametrize("low", [3, 6, 9])
 def test_every_input_word_is_tried_and_the_first_that_shows_a_difference_is_told(
     low: int, monkeypatch: pytest.MonkeyPatch
@@ -171,9 +168,6 @@ def test_random_words_show_a_difference_where_most_inputs_are_equal(bit: int) ->
     assert verdict.witness is not None
     assert set(verdict.witness[20:]) == {bit}
     assert equivalent(builder.build([odd]), builder.build([builder.input(0)])) == verdict
-
-
-# The solver.
 
 
 def pigeons(holes: int) -> Solver:

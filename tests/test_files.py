@@ -137,9 +137,6 @@ def test_mistakes_are_sentences(tmp_path: Path) -> None:
             bc.load_robot(f"{name}.toml")
 
 
-# Links, pipes, descriptors and devices.
-
-
 def test_a_symbolic_link_to_output_stays_one_and_its_file_is_written(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there" / "a.txt")
@@ -256,9 +253,6 @@ def test_a_network_that_is_no_file_or_huge_is_refused_before_it_is_read(
             stream.truncate(1 << 40)
     with pytest.raises(bc.DataError, match=sentence):
         bc.load_program(tmp_path / "program")
-
-
-# What other runs left or are writing.
 
 
 @pytest.mark.parametrize("made", ["whole_file", "temporary_folder"])

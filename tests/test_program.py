@@ -154,9 +154,6 @@ def test_threads_change_nothing() -> None:
     assert alone.saturated_inputs == shared.saturated_inputs
 
 
-# Families.
-
-
 def test_a_family_holds_equal_networks_once_and_selects_by_payload() -> None:
     light, heavy = stages(4)[2], stages(5)[2]
     assert family().payloads == (0.0, 2.5)
@@ -205,9 +202,6 @@ def test_parts_that_do_not_fit_are_refused() -> None:
     late = replace(wiring.calls[0], inputs=(wiring.planes - 1,) * len(wiring.calls[0].inputs))
     with pytest.raises(ValueError, match="not written yet"):
         replace(wiring, calls=(late, *wiring.calls[1:]))
-
-
-# What programs show.
 
 
 def test_a_wiring_and_a_program_are_written_line_by_line() -> None:

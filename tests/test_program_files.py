@@ -81,9 +81,6 @@ def test_saving_again_replaces_a_program_but_nothing_else(tmp_path: Path) -> Non
     refused(tmp_path / "other", "no program")
 
 
-# Damage.
-
-
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("saved") / "p"
@@ -238,9 +235,6 @@ def test_very_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.Monke
     bc.load_program(tmp_path)
     monkeypatch.setattr("boolcomp.program.files.MOST_BYTES", max(sizes) + 1)
     refused(tmp_path, "too large: at most")
-
-
-# What earlier versions wrote.
 
 
 def old(kind: str, folder: Path) -> tuple[dict[str, Any], Program]:

@@ -73,9 +73,6 @@ def test_arrays_are_read_in_any_real_type_and_order(
     assert np.array_equal(states(tmp_path / "a.npz"), table)
 
 
-# Times.
-
-
 @pytest.mark.parametrize(
     ("place", "name"), [(0, "time"), (2, "T"), (6, '"Time"')], ids=["first", "inside", "last"]
 )
@@ -125,9 +122,6 @@ def test_times_are_left_out_of_arrays_with_one_warning(tmp_path: Path) -> None:
             sink.write(state.arrays[0], state.times)
         sink.write(state.arrays[0], state.times)
     assert np.load(tmp_path / "t.npy").tolist() == [[0.0, 1.0]] * 2
-
-
-# Results.
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz"])
@@ -186,9 +180,6 @@ def test_long_files_stream_in_constant_memory(tmp_path: Path) -> None:
 
     assert peak(5 * CHUNK) < 1.2 * peak(2 * CHUNK)
     assert np.load(tmp_path / "t.npy").shape == (2 * CHUNK, 2)
-
-
-# Mistakes.
 
 
 def npy(header: str, data: bytes = Q.tobytes(), version: int = 1) -> bytes:

@@ -133,9 +133,6 @@ def test_a_saved_program_knows_its_stops(tmp_path: Path) -> None:
     assert single.evaluate([0, 0], [0.2, 0], [0, 0], engine="numpy").beyond_stops == 1
 
 
-# Free rows of tables.
-
-
 @pytest.mark.parametrize("q2", [(-2.5, 2.5), (-2.5, 0.9)], ids=["even", "lopsided"])
 def test_only_rows_beyond_stops_and_margin_are_free(q2: tuple[float, float]) -> None:
     margin = 0.02 * 2 * np.pi
@@ -181,9 +178,6 @@ def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -
             row = row << word.inputs | kept
         for column in entry.table.free:
             assert not any(column[int(k)] for k in row), str(entry.plan.term)
-
-
-# Arms that hold still.
 
 
 def still(gravity: tuple[float, float, float], joints: tuple[int, ...]) -> Robot:

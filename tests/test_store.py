@@ -153,8 +153,6 @@ def test_a_folder_of_tables_that_happens_to_be_here_is_not_read(
     assert str(tmp_path / "tables") not in map(str, default_store().places)
 
 
-# Stores that others share.
-
 GRAVITY = ("compile", "machado-2r", "--of", "gravity", "--bits", "4", "--effort", "0")
 SWEEP = (
     'robots = ["machado-2r"]\nfunctions = ["gravity"]\nbits = [4, 5]\neffort = 0\n'

@@ -96,9 +96,6 @@ def approximated(store: Path, how: Any, **more: Any) -> Built:
     return built_of(torques(), demand, store=store, workers=ALONE)
 
 
-# Kernels
-
-
 def adder() -> Network:
     """Return the sum of two words of three bits, most significant bits first."""
     builder = Builder(6)
@@ -364,9 +361,6 @@ def test_prices_of_entries_are_the_errors_that_simulation_finds() -> None:
         grown = ((pricing.errors + moved) ** 2 - pricing.errors**2).mean(axis=0)
         said = prices.linear[:, row] * by + prices.square[:, row]
         assert np.allclose(grown, said, rtol=0.2, atol=2e-4)
-
-
-# Whole results
 
 
 @pytest.mark.check

@@ -21,9 +21,6 @@ from boolcomp.words import Lookup, WordGraph, agrees, simulate
 Floats = NDArray[np.float64]
 
 
-# Curves
-
-
 def output_values(graph: WordGraph, words: NDArray[np.int64]) -> Floats:
     """Return what words of the only output say, in steps from the middle of its range."""
     return np.asarray(words[:, 0] - (2.0 ** (graph.results[0].bits - 1) - 0.5))
@@ -85,8 +82,6 @@ def test_annealing_at_all_words_makes_a_smaller_graph_that_holds() -> None:
     assert not made.wrapped
     assert search.improve(start, 0, 0.4).widths == found.widths
 
-
-# Random expressions
 
 USUALLY = 0.9  # widths are found for so many of the functions
 FRESH = 1.04  # times what held on the states that the search looked at

@@ -241,8 +241,6 @@ def test_the_cost_of_a_table_is_what_synthesis_usually_leaves(*, operand: bool) 
     assert folded - cost == pytest.approx(5 + (0 if operand else 3))
 
 
-# Whole graphs
-
 ONES = np.ones(2)
 
 
@@ -293,9 +291,6 @@ def test_after_many_changes_the_model_agrees_with_a_fresh_one() -> None:
         assert (cost, noise.tolist()) == (again, expected.tolist())
 
 
-# The most that errors can be
-
-
 @pytest.mark.parametrize("row", [HeapRow(3, 0, 2), HeapRow(2, 1, 4), HeapRow(0, 2, 3)])
 def test_the_most_of_dropped_bits_is_that_of_all_their_values(row: HeapRow) -> None:
     first = row.column - row.drop
@@ -323,8 +318,6 @@ def test_the_model_of_the_worst_says_what_the_plain_bound_is() -> None:
     assert (said <= allowed).all()
     assert np.abs(said / found - 1).max() < 0.15
 
-
-# Sensitivities
 
 ARMS: dict[str, Robot] = {
     "stops": with_ranges("machado-2r", q2=(-2.5, 2.5)),
@@ -359,8 +352,6 @@ def test_sensitivities_are_those_of_finite_differences(arm: str, form: Formulati
         expected = ((slope / (2 * step)) ** 2).mean(axis=1)
         assert found[place].value == pytest.approx(expected, rel=1e-4, abs=1e-9), str(node)
 
-
-# What targets count, by hand
 
 LINE = tuple(range(16))
 TABLES: Factors = ("table", "table")
@@ -505,9 +496,6 @@ def test_a_search_for_a_microcontroller_discards_no_partial_product() -> None:
     assert costs_of(logic.demand).graph(logic.graph) < costs_of(logic.demand).graph(compact.graph)
 
 
-# What a decoder takes off: the mean of the errors
-
-
 def errors_from(samples: NDArray[np.float64]) -> Errors:
     ends = np.array([[max(column), min(column)] for column in samples.T])
     return Errors(
@@ -546,9 +534,6 @@ def test_a_demanded_maximum_is_not_broken_by_the_decoder(
     assert shifts.tolist() == [kept]
 
 
-# Errors of graphs over many states
-
-
 def test_blocks_of_states_are_measured_as_one() -> None:
     arm = case("machado-2r")
     graph = arm.graph(0.4)
@@ -575,9 +560,6 @@ def test_the_worst_states_are_those_with_the_largest_errors() -> None:
         own = np.abs(again[joint * kept : (joint + 1) * kept, joint])
         assert own.max() == errors.max[joint]
         assert own.min() > errors.rms[joint]
-
-
-# Words that can be enumerated
 
 
 def test_few_words_are_enumerated() -> None:

@@ -118,9 +118,6 @@ def test_the_square_of_a_word_beside_zero_says_where_it_lies() -> None:
     assert word_names(graph, {"qd1": Interval(-1.0, 1.0)})[-1] == "qd1²"
 
 
-# Parts of tables, signs of sums, arcs, and where a square has its zero
-
-
 @pytest.mark.parametrize(
     ("entries", "name"), [((0, 1, 2, 3), "low bits of qd1"), ((0, 1, 3, 2), "f(qd1), fine")]
 )
@@ -177,8 +174,6 @@ def test_an_arc_that_waves_of_the_angle_follow_is_not_named_by_those_of_its_doub
     graph = WordGraph((*ANGLES, table), (Scale(0, 0.0),) * 3 + (Scale(0, 0.5),), ())
     assert word_names(graph, {"q2": Interval(0.4, 1.4)})[-1] == "-0.5cos(q2)-sin(q2)"
 
-
-# Names beside the entries of tables
 
 PI = math.pi
 EXACT = Formulation(speeds=False, exact=True)

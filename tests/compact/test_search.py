@@ -238,9 +238,6 @@ def test_a_demand_below_the_floor_of_the_inputs_is_refused_at_once(
     assert "mostly from q2 (6 bits): widen it (--input-bits q2=" in str(caught.value)
 
 
-# Joints with stops
-
-
 def compiled(arm: Robot, folder: Path, **choices: Any) -> Program:
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     demand = Demand(bits=5, input_bits=inputs, effort=0.0, **choices)
@@ -294,10 +291,6 @@ def test_the_logic_is_right_within_the_margin_beyond_the_stops(tmp_path: Path) -
     assert found.beyond_stops == ((arrays[0] < ends[0]) | (arrays[0] > ends[1])).sum() > 0
 
 
-# What a decoder takes off
-
-# Results that ship
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -326,8 +319,6 @@ def test_what_the_demonstration_compiles_in_compact_mode_ships() -> None:
         allowed = tuple(float(x) for x in rms[1].split(",")) if rms else ()
         assert _is_there(robot, Demand(width, inputs, allowed)), (robot, more)
 
-
-# What searches of small functions find ------------------------------------------------------------
 
 WAVES = ("(2 + cos(q)) * x + sin(q) * x * x",)
 PAIR = ("cos(q + p) * x + x * x", "0.5 * sin(q + p) - sin(q)")

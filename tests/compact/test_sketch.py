@@ -44,8 +44,6 @@ def outputs_of(sketch: Sketch, states: States) -> Floats:
     return np.stack([values[k] for k in sketch.outputs], axis=1)
 
 
-# Sums of waves
-
 PI = math.pi
 ARMS = {
     "part": with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9)),
@@ -171,8 +169,6 @@ def test_an_angle_with_stops_has_a_word_of_part_of_a_turn() -> None:
     assert "angle sum" in str(case(with_ranges(ARMS["part"], word1=(0.3, 1.4))).sketch)
 
 
-# Factors that are calculated first
-
 ARM = load_robot("machado-2r")
 DRY = replace(ARM, links=tuple(replace(x, coulomb_friction=(8.0, 6.0)) for x in ARM.links))
 
@@ -202,9 +198,6 @@ def test_dry_friction_is_one_table_a_joint_and_no_product() -> None:
     assert sum(isinstance(node, Curve) for node in sketch.nodes) == 2
     assert len(sketch.nodes) == len(plain.nodes) + 2
     assert products(sketch) == products(plain)
-
-
-# Calculations on a tape
 
 
 def computed(problem: Problem, sketch: Sketch, count: int = 500) -> tuple[Floats, Floats]:
@@ -316,6 +309,3 @@ def test_curves_read_words_with_a_cell_at_zero(name: str) -> None:
     problem = with_words(plain, asked)
     found, exact = computed(problem, sketch_of(problem))
     assert np.abs(found - exact).max() < 1e-6 * max(1.0, np.abs(exact).max())
-
-
-# Widths in files

@@ -241,9 +241,6 @@ def test_a_folder_named_tables_in_the_working_directory_is_not_read(
     assert tmp_path / "tables" not in {Path(str(place)).absolute() for place in places}
 
 
-# Places that others write to
-
-
 @pytest.fixture(name="foreign")
 def store_of_somebody_else(
     made: tuple[Built, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -394,9 +391,6 @@ def test_unfinished_stages_are_kept_in_the_private_cache(foreign: Path) -> None:
     assert not list(foreign.glob("*.partial.json"))
     other = result_store(torques(), QUICK, foreign.parent / "other", also_shipped=False)
     assert other.stages() == {}
-
-
-# Complete compilations
 
 
 @pytest.mark.check

@@ -196,9 +196,6 @@ def measured(compact: Compact, count: int, seed: int) -> Errors:
     )
 
 
-# Problems of calculations on a tape, and their sketches
-
-
 PI = math.pi
 X, Y, Z = ("x", -1.0, 1.0, False), ("y", 0.5, 2.0, False), ("z", -0.75, 1.25, False)
 Q, R = ("q", -PI, PI, True), ("r", -PI, PI, True)

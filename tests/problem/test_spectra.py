@@ -49,7 +49,6 @@ def test_terms_of_random_expressions_add_up_to_them(seed: int) -> None:
     assert found == pytest.approx(exact, abs=1e-10 * max(1.0, float(np.abs(exact).max())))
 
 
-# a function that is no robot's -------------------------------------------------------------------
 @pytest.fixture(name="crane", scope="module")
 def a_crane() -> Problem:
     return bc.function_problem(

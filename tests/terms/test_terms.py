@@ -226,8 +226,6 @@ def test_terms_are_added_at_samples_by_name() -> None:
     assert total.tolist() == [50, 56, 62]
 
 
-# Heights of terms: attained, and proved where they are said to be
-
 PAPER = {
     "T11": 25.75, "T12": 9.0, "T13": 5.0, "T14": 10.0, "T15": 115.15,
     "T21": 9.0, "T22": 9.0, "T23": 5.0, "T24": 49.0,

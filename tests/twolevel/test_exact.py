@@ -43,7 +43,6 @@ LATER = math.inf  # of `time.monotonic`
 small = st.tuples(st.integers(0, 4), st.integers(0, 3)).flatmap(lambda shape: cubes_of(*shape, 8))
 
 
-# primes ------------------------------------------------------------------------------------------
 def primes_of(cubes: Cubes, limit: int = 10_000) -> Rows:
     shape = Shape(cubes.inputs, cubes.outputs)
     rows = unpacked(all_primes(packed(cubes), shape, limit, LATER), shape).rows()
@@ -131,7 +130,6 @@ def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPa
     assert max(steps) <= 2 * 4 * 1000
 
 
-# minima ------------------------------------------------------------------------------------------
 def slow_minimum(function: Function) -> tuple[int, int]:
     """Return the fewest products, and the fewest literals of so few, by trying everything."""
     wanted = set()
@@ -239,7 +237,6 @@ def test_minima_of_the_arms_tables_are_proved(name: str, *, faithful: bool, prod
     assert proved(table)[0] == products
 
 
-# deadlines and starts ----------------------------------------------------------------------------
 def ended(cover: Cover) -> None:
     assert not cover.proved
     assert 0 < cover.lower_bound < cover.products
@@ -326,7 +323,6 @@ def test_a_table_that_no_time_is_left_for_is_not_drawn_up_as_a_sum(
         assert minimise_exact(function, 1.0, start=cover).cubes.rows() == start.rows()
 
 
-# minima by the points that products hold ---------------------------------------------------------
 def drawn(seed: int, inputs: int, outputs: int) -> Function:
     return Function.from_dense(random_table(np.random.default_rng(seed), inputs, outputs, 0.5, 0.2))
 

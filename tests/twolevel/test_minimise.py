@@ -132,7 +132,6 @@ def test_no_method_claims_more_than_is_true(
     assert cover.proved or method != "exact"
 
 
-# functions at the borders ------------------------------------------------------------------------
 @pytest.mark.parametrize("method", ["isop", "own"])
 @pytest.mark.parametrize("inputs", [0, 7, 50])
 def test_empty_and_constant_functions_have_covers_of_no_and_one_product(
@@ -185,7 +184,6 @@ def test_products_grow_within_on_and_dont_care_where_the_off_set_is_out_of_reach
     assert implements(Function.from_cubes(on, dc), cover.cubes)
 
 
-# what may go wrong -------------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.parametrize("deadline", [0.0, 0.5])
 def test_a_cover_at_the_deadline_is_right(deadline: float) -> None:
@@ -251,7 +249,6 @@ def test_the_cover_is_the_same_in_any_process() -> None:
     assert texts != {b""}
 
 
-# Espresso in its own process ---------------------------------------------------------------------
 @needs_pyeda
 def test_espresso_is_free_beside_a_given_off_set() -> None:
     on = Cubes.from_rows(3, 2, [("111", "11"), ("100", "10")])
@@ -300,8 +297,6 @@ def test_whatever_a_worker_does_becomes_a_sentence(
     assert cover.method == "isop"
     assert words in cover.note
 
-
-# Covers as they always were ----------------------------------------------------------------------
 
 SWEPT = {"heuristic.FEW_INPUTS": 1, "heuristic.SOME_INPUTS": 0}  # primes are not listed
 SHORT = {"heuristic._LIMIT": 40, "heuristic._BUDGET": 500, "heuristic._CHUNK": 30}

@@ -120,7 +120,6 @@ def test_impossible_known_numbers_get_a_sentence(expression: Any, said: str) -> 
         recorded(expression)
 
 
-# straight-line programs --------------------------------------------------------------------------
 def small() -> Straight:
     tape = Tape()
     x, y = tape.input("x"), tape.input("y")
