@@ -1,7 +1,6 @@
 """Compact mode through the commands: what `compile`, `plan`, `evaluate` and `report` say of it."""
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -107,37 +106,3 @@ def test_python_compiles_in_compact_mode_unless_told() -> None:
     for worst, bound in zip(compact().worst_found, compact().bound, strict=True):
         assert worst is not None
         assert worst <= bound <= 3.5 * worst
-
-
-@pytest.mark.slow
-def test_words_in_other_codes_are_read_from_the_store_and_their_cost_is_printed(
-    run: Run,
-) -> None:
-    words = ("--word", "q1=gray:10", "--word", "tau=sign-magnitude")
-    found = run("compile", "machado-2r", *words)
-    assert "read from the store" in found.err
-    assert re.search(r"word formats: (\d+) more nodes, (\d+) in all", found.out)
-    document = json.loads(run("compile", "machado-2r", *words, "--json").out)
-    assert 0 < document["format_luts"] < 30
-    assert document["luts"] == 559
-    first = document["inputs"][0]
-    known = ("q1", "gray", 10, "rise")
-    assert tuple(first[key] for key in ("name", "code", "bits", "zero")) == known
-    assert [one["code"] for one in document["outputs"]] == ["sign-magnitude"] * 2
-
-
-@pytest.mark.check
-def test_the_report_shows_both_modes_and_takes_tight_bounds(
-    warm_run: Run,
-) -> None:
-    asked = ("report", *SMALL, "--samples", "2000", "--evaluations", "20000", "--json")
-    rows = json.loads(warm_run(*asked, "--extra", "0", "--proof", "plain").out)["rows"]
-    assert [(row["mode"], row["joint"]) for row in rows] == [
-        ("compact", 1), ("compact", 2), ("paper", 1), ("paper", 2),
-    ]  # fmt: skip
-    assert rows[0]["program_luts"] < rows[2]["program_luts"]
-    assert all(row["bound"] >= row["worst_found"] > row["sampled_max"] for row in rows)
-    tight = json.loads(warm_run(*asked, "--mode", "compact", "--proof", "tight").out)["rows"]
-    for one, other in zip(rows, tight, strict=False):
-        assert other["worst_found"] <= other["bound"] < one["bound"]
-    assert warm_run(*asked, "--proof", "tigth").code == 2

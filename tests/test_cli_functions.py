@@ -107,33 +107,6 @@ def test_a_program_says_what_was_chosen_of_its_function(run: Run, told: Callable
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("of", "how"),
-    [
-        ("forward-kinematics", ("--bits", "6", "--effort", "0")),
-        ("bias", ("--bits", "4", "--mode", "paper", "--minimizer", "isop")),
-    ],
-)
-def test_errors_of_a_compiled_function_are_those_that_are_printed(
-    run: Run, told: Callable[..., Any], of: str, how: tuple[str, ...]
-) -> None:
-    document = told("compile", ARM, "--of", of, *how, "-o", "made")
-    assert document["of"] == of
-    problem = problem_of(ARM, of)
-    arrays = problem.draw(5000, 11)
-    error = np.abs(bc.load_program("made")(*arrays) - problem.reference(*arrays))
-    rms = np.sqrt((error**2).mean(axis=0))
-    for k, one in enumerate(document["outputs"]):
-        assert error[:, k].max() <= one["bound"]
-        assert one["sampled_max"] <= one["worst_found"] <= one["bound"] <= 4 * one["worst_found"]
-        assert one["rms"] == pytest.approx(rms[k], rel=0.1)
-        if of == "forward-kinematics":
-            assert one["unit"] == ("m" if one["name"][0] == "p" else "")
-    shown = run("report", "made", "--samples", "1000", "--evaluations", "0", "-o", "out")
-    assert document["outputs"][0]["name"] in shown.out or of == "bias"
-
-
-@pytest.mark.check
 def test_a_compiled_file_is_a_program_like_any_other(run: Run, told: Callable[..., Any]) -> None:
     Path("small.toml").write_text(SMALL)
     document = told("compile", "small.toml", "--effort", "0", "-o", "made")

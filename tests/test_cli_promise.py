@@ -12,11 +12,10 @@ from conftest import Run
 from samples import problem_of, terms_of
 
 import boolcomp as bc
-from boolcomp.paper import passes, quantised
+from boolcomp.paper import passes
 from boolcomp.paper import program as paper_program
 from boolcomp.paper.plan import OutputPlan, PlanOptions, make_plan
 from boolcomp.paper.program import plans_within
-from boolcomp.pipeline import run_passes
 from boolcomp.problem.problem import promise_of
 from boolcomp.program.program import Program
 
@@ -38,25 +37,6 @@ def test_paper_mode_keeps_a_promise_by_guard_bits(run: Run) -> None:
     said = run(*PAPER, "--error", "2lsb,1.9lsb").out
     assert "LSB ≤ 2 LSB" in said
     assert "4 bits," in said
-
-
-@pytest.mark.check
-def test_paper_plans_take_the_fewest_guard_bits_that_keep_a_promise() -> None:
-    terms = run_passes("machado-2r", until="terms")
-
-    def planned(error: str, bits: int = 5, guard: int | None = None) -> PlanOptions:
-        promise = promise_of("error", error)
-        assert promise is not None
-        options = PlanOptions(bits, guard_bits=guard)
-        (plan,) = plans_within([terms], options, promise, free=error.endswith("Nm"))
-        return plan.options
-
-    guards = [planned(error).guard_bits or 0 for error in ("4lsb", "2lsb", "1lsb")]
-    assert guards == sorted(set(guards))
-    for guard, error in zip(guards[1:], ("2lsb", "1lsb"), strict=True):
-        with pytest.raises(bc.DataError, match="the best that was reached"):
-            planned(error, guard=guard - 1)
-    assert planned("20Nm", bits=8).bits in (5, 6)
 
 
 def chosen_plan(
@@ -118,23 +98,6 @@ def test_of_free_bits_those_of_the_fewest_table_entries_are_taken(
     assert bits({6: 1, 7: 2, 8: 0}) == 6
     with pytest.raises(bc.DataError, match=r"the best that was reached, with \d+ bits"):
         bits({})
-
-
-def test_known_errors_are_those_of_random_states_block_by_block(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(paper_program, "SAMPLES", 700)
-    monkeypatch.setattr(paper_program, "BLOCK", 300)
-    plan = make_plan(terms_of("machado-2r"), PlanOptions(4))
-    seeds = [(paper_program.SEED + place, min(300, 700 - place)) for place in (0, 300, 600)]
-    problem = problem_of("machado-2r")
-    drawn = [problem.draw(count, seed) for seed, count in seeds]
-    errors = np.concatenate([quantised(plan, s).values - problem.reference(*s) for s in drawn])
-    measured = paper_program.known_errors(plan, 0)
-    for known, one in zip(measured, errors.T, strict=True):
-        assert known.rms == pytest.approx(math.sqrt((one**2).mean()), rel=1e-4)
-        assert known.sampled_max == pytest.approx(np.abs(one).max(), rel=1e-4)
-        assert known.worst_found is None
 
 
 def paper_plan(amplitude: float) -> Any:

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from conftest import Run
 
-LOGIC = ("boolean", "compact", "compact-32")
-
 
 def test_a_pipeline_over_a_trajectory_is_faster_a_point(run: Run) -> None:
     arguments = ("elbow-3r", "--method", "lagrangian", "--points", "50", "--json")
@@ -86,23 +84,6 @@ def test_a_chart_without_compact_logic_says_how_to_make_it(run: Run) -> None:
         in result.err
     )
     assert "compact" not in result.out
-
-
-@pytest.mark.check
-def test_all_methods_on_many_processors(run: Run) -> None:
-    arguments = ("schedule", "chart", "machado-2r", "--bits", "5", "-o", "out/c", "--json")
-    rows = json.loads(run(*arguments).out)["rows"]
-    assert Path("out/c/scaling.svg").exists()
-    boolean = {row["processors"]: row for row in rows if row["method"] == "boolean"}
-    others = [r for r in rows if r["method"] not in LOGIC and r["processors"] == 1024]
-    assert len(others) == 5
-    assert boolean[64]["speedup"] > 5 * max(row["speedup"] for row in others)
-    for name in ("compact", "compact-32"):
-        compact = {row["processors"]: row["makespan_us"] for row in rows if row["method"] == name}
-        assert compact[1] < boolean[1]["makespan_us"] / 10
-        assert compact[1024] < compact[1] / 2
-    for row in rows:
-        assert row["makespan_us"] >= row["lower_bound_us"] * (1 - 1e-9)
 
 
 @pytest.mark.check

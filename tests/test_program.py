@@ -1,13 +1,8 @@
 """Programs of both modes: what they compute, their parts, and what they show."""
 
 import hashlib
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +22,7 @@ from boolcomp.paper import (
     make_plan,
     make_tables,
     program_of,
+    quantised,
     render_table,
 )
 from boolcomp.problem import CodeKind
@@ -72,6 +68,7 @@ def test_torques_are_the_rounded_sum_of_the_tabulated_terms(code: CodeKind) -> N
     samples = states(3000)
     found = program.evaluate(*samples, engine="numpy")
     assert (found.torques == direct(plan, tables, samples)).all()
+    assert np.array_equal(found.words, quantised(plan, samples).words)
     for k, joint in enumerate(plan.outputs):
         assert (joint.word.decode(found.words[:, k]) == found.torques[:, k]).all()
     assert found.saturated_inputs == 0
@@ -244,24 +241,6 @@ def test_a_notebook_shows_a_small_table_in_which_names_are_only_text() -> None:
     assert "<td>tau1</td><td>-200 .. 200</td><td>N·m</td><td>8</td><td>1.5625</td>" in text
     assert f"<td>5.675 ({5.675 / 1.5625:.3g} LSB)</td><td>" in text
     assert text.count("<tr>") == stages(4)[2]._repr_html_().count("<tr>") == 2 + 6 + 2
-
-
-@pytest.mark.check
-def test_a_program_has_the_same_bytes_under_any_hash_seed() -> None:
-    text = (
-        "import sys; sys.path.insert(0, 'tests'); from small_programs import stages;"
-        "from boolcomp.program.program import render_program; import hashlib;"
-        "from boolcomp.pipeline import run_passes; print(run_passes('elbow-3r', until='plan'));"
-        "print(hashlib.sha256(repr(render_program(stages(5)[2])).encode()).hexdigest())"
-    )
-    found = [
-        subprocess.run(
-            [sys.executable, "-c", text], cwd=Path(__file__).parents[1], check=True,
-            capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("0", "1", "random")
-    ]  # fmt: skip
-    assert all(one == other for one, other in pairwise(found))
 
 
 ALWAYS: dict[tuple[str, int, str], tuple[PlanOptions, str]] = {

@@ -303,5 +303,12 @@ def test_the_network_of_a_large_cover_is_made_once_and_then_read(
     assert not list((tmp_path / "someone").rglob("networks/*.txt"))
     monkeypatch.setattr("boolcomp.paper.covers.WORTH_KEEPING", len(cubes))
     assert stored_network(cubes) == made
-    monkeypatch.delattr("boolcomp.paper.covers.network_of_cover")
+    with monkeypatch.context() as patch:
+        patch.delattr("boolcomp.paper.covers.network_of_cover")
+        assert stored_network(cubes) == made
+    (path,) = (tmp_path / "someone").rglob("networks/*.txt")
+    path.write_text(path.read_text().replace("0", "1", 1))
+    assert stored_network(cubes) == made  # a damaged file is made anew
+    (tmp_path / "file").write_text("in the way")  # and none can be written
+    be_another(monkeypatch, tmp_path, "file")
     assert stored_network(cubes) == made
