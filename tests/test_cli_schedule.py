@@ -13,15 +13,6 @@ def test_a_pipeline_over_a_trajectory_is_faster_a_point(run: Run) -> None:
     assert document["pipeline"]["makespan_us"] < 50 * document["makespan_us"]
 
 
-def test_charts_and_page_are_written(run: Run) -> None:
-    result = run("schedule", "simulate", "machado-2r", "--processors", "2", "-o", "out/s")
-    assert result.err == "written to out/s\n"
-    assert Path("out/s/gantt.svg").read_text().startswith("<svg")
-    page = Path("out/s/schedule.html").read_text()
-    assert "<svg" in page
-    assert "general Newton-Euler" in page
-
-
 def test_an_assignment_of_ones_own(run: Run) -> None:
     Path("mine.toml").write_text('[processors]\nP0 = ["[a-v]*"]\nP1 = ["[A-Z]*", "w*"]\n')
     asked = ("schedule", "machado-2r", "--processors", "2", "--assignment", "mine.toml")
@@ -84,22 +75,3 @@ def test_a_chart_without_compact_logic_says_how_to_make_it(run: Run) -> None:
         in result.err
     )
     assert "compact" not in result.out
-
-
-@pytest.mark.check
-def test_a_real_run_gives_the_torques(run: Run) -> None:
-    arguments = ("schedule", "run", "puma560", "--processors", "2", "--samples", "20000")
-    document = json.loads(run(*arguments, "--json").out)
-    found = document["run"]
-    kinds = {"one", "scheduled", "dealt", "points"}
-    assert set(found["relative_errors"]) == set(found["ns_per_sample"]) == kinds
-    assert max(found["relative_errors"].values()) == found["relative_error"] < 1e-12
-    assert (found["processes"], found["samples"]) == (2, 20_000)
-    for kind in kinds:
-        assert found["seconds"][kind] > 0
-        assert found["ns_per_sample"][kind] == pytest.approx(found["seconds"][kind] * 1e9 / 20_000)
-        assert found["speedup"][kind] <= 2 * 1.03 or kind in found["noise"]
-    # What the processes hand on is what the assignment says must be sent.
-    assert found["exchanged"]["scheduled"] == sum(v["words"] for v in document["communication"])
-    assert 0 < found["exchanged"]["dealt"] < found["exchanged"]["scheduled"]
-    assert found["exchanged"]["one"] == found["exchanged"]["points"] == 0
