@@ -200,21 +200,6 @@ def test_angles_in_degrees_are_asked_about_once(warm_run: Run) -> None:
     assert "degrees" not in warm_run("evaluate", "machado-2r", "-i", "states.csv").err
 
 
-@pytest.mark.parametrize(("wrong", "asked"), [(1, 0), (2, 1)])
-def test_more_than_a_hundredth_of_samples_beyond_stops_is_asked_about(
-    run: Run, wrong: int, asked: int
-) -> None:
-    Path("sine.toml").write_text(
-        'name = "sine"\n[inputs.q]\nangle = true\nrange = [-1, 1]\n'
-        '[outputs.y]\nexpression = "sin(q)"\n'
-    )
-    Path("states.csv").write_text("\n".join(["q", *["1.5"] * wrong, *["1"] * (100 - wrong), ""]))
-    done = run("evaluate", "sine.toml", "-i", "states.csv")
-    assert done.code == 0
-    told = "warning: 2 of 100 samples have angles beyond joint limits: are the angles in degrees?"
-    assert done.err.splitlines().count(f"boolcomp: {told}") == asked
-
-
 @pytest.mark.check
 def test_float32_answers_are_off_by_no_more_than_is_said(run: Run, tmp_path: Path) -> None:
     words = {"x": bc.word(-3.3, 3.3, bits=9)}
