@@ -152,33 +152,6 @@ def test_the_command_evaluates_in_chunks_and_says_what_it_counted(run: Run, fold
     assert Path("u.zarr/zarr.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("program", "-i", "s.csv", "-o", "t.npy", "--cluster", "local:2"), "files in chunks"),
-        (
-            ("program", "-i", "npys", "-o", "t.csv"),
-            "evaluated in chunks, which needs an output file (-o)",
-        ),
-        (("machado-2r", "-i", "npys", "-o", "t"), "which needs a program folder"),
-        (
-            ("program", "-i", "npys", "-o", "t.npz"),
-            "evaluated in chunks, which needs an output file (-o)",
-        ),
-        (("program", "-i", "npys", "-o", "t", "--shard", "terms", "--processes", "2"), "--shard"),
-    ],
-)
-def test_what_is_not_evaluated_in_chunks_is_said(
-    run: Run, folder: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    for name in ("program", "npys"):
-        Path(name).symlink_to(folder / name)
-    Path("s.csv").write_text("q1\n")
-    found = run("evaluate", *arguments)
-    assert found.code == 2
-    assert said in found.err
-
-
 @pytest.mark.check
 def test_an_interrupt_ends_within_two_seconds_and_says_what_is_left(folder: Path) -> None:
     (folder / "zeros.npy").write_bytes(header(6_000_000, 6, "float32"))

@@ -37,19 +37,3 @@ def test_a_bench_leaves_table_json_and_chart(run: Run) -> None:
     names = {path.name for path in Path("out/bench").iterdir()}
     assert names == {"bench.txt", "bench.json", "bench.svg", "bench.png"}
     assert "two-level logic" in Path("out/bench/bench.txt").read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("machado-2 --batches 64", "did you mean 'machado-2r'"),
-        ("program --batches 0", "whole numbers"),
-        ("program --batches 1.5", "whole numbers"),
-        ("program --batches nan", "whole numbers"),
-    ],
-)
-def test_a_bad_bench_is_refused(run: Run, arguments: str, message: str) -> None:
-    stages(4)[2].save("program")
-    result = run("bench", *arguments.split())
-    assert result.code == 2
-    assert message in result.err

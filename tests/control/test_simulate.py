@@ -109,38 +109,6 @@ def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Run) -> None:
         assert line in again
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (("machado-2r", "-t", "pont"), 2, "no trajectory 'pont' (did you mean 'point'?)"),
-        (("machado-2r", "--mode", "papr"), 2, "--mode 'papr' (did you mean 'paper'?)"),
-        (("machado-2r", "--controller", "pd"), 2, "--controller 'pd'"),
-        (("machado-2r", "-o", "x.pdf"), 2, "-o x.pdf: the name must end in"),
-        (("machado-2r", "--friction", "some"), 2, "friction 'some'"),
-        (("machado-2r", "--rate", "0.1"), 2, "the control rate must be 1 to"),
-        (("machado-2r", "--time", "-1"), 2, "not -1"),
-        (("machado-2r", "--tolerance", "0"), 2, "--tolerance must be above 0"),
-        (("machado-2r", "--bandwidth", "0"), 2, "the bandwidth must be above 0"),
-        (("machado-2r", "--robot", "scara"), 2, "--robot needs a PROGRAM"),
-        (("machado-2r", "--time", "1e5", "--bits", "4-12"), 2, "must have 2 to"),
-        (("machado-2r", "--controller", "none.py:f"), 2, "no file 'none.py'"),
-    ],
-)
-def test_mistakes_are_sentences(run: Run, arguments: tuple[str, ...], code: int, said: str) -> None:
-    result = run("simulate", *arguments)
-    assert result.code == code
-    assert said in result.err
-    assert "Traceback" not in result.err
-    assert result.out == ""
-
-
-def test_options_of_compilation_mean_nothing_for_a_program(run: Run) -> None:
-    stages(4)[2].save("made")
-    result = run("simulate", "made", "--bits", "4")
-    assert result.code == 2
-    assert "--bits has no effect: made is a compiled program" in result.err
-
-
 def test_what_cannot_be_made_is_a_row_that_says_why(run: Run) -> None:
     result = run("simulate", "machado-2r", *FAST, "--mode", "paper", "--bits", "3,5", "--json")
     assert result.code == 0

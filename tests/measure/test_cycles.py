@@ -133,25 +133,6 @@ def test_instructions_take_what_the_reference_manuals_say(
     assert boards.cost(name, operands, "cortex-m3") == large
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--on", "cortex-m1"), "target 'cortex-m1' (did you mean 'cortex-m3' or 'cortex-m0'?)"),
-        (("--states", "0"), "--states must be 1 to 2000, not 0"),
-        (("--deadline", "0"), "--deadline must be above 0 and at most 3600, not 0"),
-        (("--load", "3"), "no payload 3.0"),
-        (("--robot", "puma560"), "give its robot with --robot"),
-    ],
-)
-def test_mistakes_get_sentences(
-    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
-) -> None:
-    kept("export-formats").save("two")
-    result = run("cycles", "two", *arguments)
-    assert (result.code, result.out) == (2, "")
-    assert sentence in result.err
-
-
 def test_a_board_whose_tools_are_missing_is_named_with_what_installs_it(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from conftest import Run
 from exports import kept
 from showpages import EVIL, MAJORITY, model_of, page_of, poisoned, subject_of
 
@@ -139,27 +138,3 @@ def test_a_table_is_shown_with_a_minimal_cover_and_by_hand() -> None:
     assert "a b + a c + b c" in page or "b c + a c + a b" in page
     assert page.count('class="step"') >= 7
     assert "the minimum" in page
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
-    [
-        (("nothing",), 2, "nothing: neither a program folder nor a PLA file"),
-        (("a.pla", "--load", "1"), 2, "--load has no effect: a.pla is not a program folder"),
-        (("bad.pla",), 1, "bad.pla:1: "),
-        (("wide.pla",), 1, "wide.pla has 19 inputs and 1 outputs; a page has at most 18"),
-        (("arm", "--robot", "puma560"), 2, "was compiled for machado-2r with 2 outputs"),
-        (("arm", "--load", "7"), 2, "no payload 7"),
-    ],
-)
-def test_what_cannot_be_shown_is_said(
-    run: Run, arguments: tuple[str, ...], code: int, sentence: str
-) -> None:
-    kept("format-2-paper").save("arm")
-    for name, text in (("a.pla", MAJORITY), ("bad.pla", "nonsense\n"),
-                       ("wide.pla", f".i 19\n.o 1\n{'1' * 19} 1\n.e\n")):  # fmt: skip
-        with open(name, "w", encoding="utf-8") as file:  # noqa: PTH123
-            file.write(text)
-    result = run("show", *arguments, "-o", "page.html")
-    assert (result.code, result.out) == (code, "")
-    assert sentence in result.err
