@@ -8,15 +8,12 @@ import pytest
 from bitarray import frozenbitarray
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from synthesis.networks import networks, tables
+from synthesis.networks import adder, networks, tables
 
 import boolcomp as bc
 from boolcomp.logic import (
     AND2,
-    AND_OR,
-    MAJ3,
     XOR2,
-    XOR3,
     Builder,
     Network,
     Node,
@@ -29,23 +26,6 @@ from boolcomp.logic import (
     truth_planes,
 )
 from boolcomp.twolevel import Clock
-
-
-def adder(bits: int, *, majority: bool) -> Network:
-    """Return a ripple adder whose carries are majorities, or ANDs and ORs."""
-    builder = Builder(2 * bits)
-    carry, sums = 0, []
-    for k in reversed(range(bits)):
-        x, y = builder.input(k), builder.input(bits + k)
-        if majority:
-            sums.append(builder.node(XOR3, x, y, carry))
-            carry = builder.node(MAJ3, x, y, carry)
-        else:
-            half = builder.node(XOR2, x, y)
-            sums.append(builder.node(XOR2, half, carry))
-            both = builder.node(AND2, x, y)
-            carry = builder.node(AND_OR, both, half, carry)
-    return builder.build([*sums, carry])
 
 
 def shown(a: Network, b: Network, verdict: Any) -> bool:
