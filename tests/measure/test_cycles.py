@@ -1,25 +1,19 @@
 """What programs take on boards: counts that are known beforehand, and words that are wrong."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Run
 from exports import kept
 
 from boolcomp.base.errors import DataError
 from boolcomp.measure import cycles as boards
 from boolcomp.measure.cycles import BOARDS, BoardDesign, Subject, declared, words_design
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from conftest import Result
 
 
 def needs(name: str) -> pytest.MarkDecorator:
@@ -134,7 +128,7 @@ def test_instructions_take_what_the_reference_manuals_say(
 
 
 def test_a_board_whose_tools_are_missing_is_named_with_what_installs_it(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept("export-formats").save("two")
     monkeypatch.setenv("PATH", "")
