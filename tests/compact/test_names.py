@@ -3,6 +3,7 @@
 import hashlib
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,7 @@ def test_angle_sums_count_their_angles() -> None:
 def test_a_product_has_its_sign_before_all() -> None:
     product = Heap((PartialProducts(2, 0, 3, 0, 0, negative=False),), 0, 8)
     assert name_of(table(-np.sin(PHASE)), product) == "-qd1·sin(q2)"
+    assert name_of(table(np.cos(PHASE)), product) == "qd1·cos(q2)"
 
 
 def test_a_constants_digits_are_one_factor() -> None:
@@ -141,6 +143,10 @@ def test_the_sign_of_a_word_alone_is_told_where_it_is_no_angle(
 def test_a_sum_of_several_words_that_wraps_names_them_all() -> None:
     both = (Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=True))
     assert name_of(Heap(both, 0, 8, wraps=True)) == "q1-q2"
+    read = Heap(both, 0, 8, wraps=True), table(np.cos(PHASE), source=3)
+    for turns, name in ((0.0, "cos(q1-q2)"), (0.25, "sin(q1-q2)")):  # the middle of its word
+        scales = (*(Scale(0, 0.0),) * 3, Scale(0, turns * (1 << 16)), Scale(0, 0.0))
+        assert word_names(WordGraph((*ANGLES, *read), scales, ()))[-1] == name
 
 
 def test_a_table_of_two_entries_is_a_multiple_of_its_word() -> None:
@@ -161,6 +167,10 @@ def test_the_square_of_a_sum_says_where_the_sum_is_zero() -> None:
     for low, name in ((-1.0, "(qd1+qd2)²"), (-0.5, "(qd1+qd2-0.5)²")):
         ranges = {"qd1": Interval(-1.0, 1.0), "qd2": Interval(low, low + 2.0)}
         assert word_names(graph, ranges)[-1] == name
+    moved = replace(graph, scales=(*graph.scales[:2], Scale(0, 16.0), graph.scales[3]))
+    assert word_names(moved, dict.fromkeys(("qd1", "qd2"), Interval(-1.0, 1.0)))[-1] == (
+        "(qd1+qd2-0.5)²"  # half a unit is 16 steps of 64
+    )
 
 
 def test_a_multiple_that_is_coarsely_rounded_is_not_called_a_far_square() -> None:

@@ -282,6 +282,9 @@ def test_dry_friction_is_a_tanh_with_a_size_for_each_direction() -> None:
     dry += (s * s - np.abs(s)) * 1.0  # (8 - 6) / 2: half the difference, times the square
     expected = bc.inverse_dynamics(arm, q, qd, qdd) + dry
     assert problem.reference(q, qd, qdd) == pytest.approx(expected, abs=1e-9)
+    fast = with_ranges(arm, qd1=(-3.0, 3.0), qd2=(0.0, 0.0))  # a fiftieth, where a joint moves
+    usual, said = (robot_problem(fast, f"{FRICTION}{x}") for x in ("", ":smoothing=0.06,0.02"))
+    assert usual.reference(q, qd, qdd) == pytest.approx(said.reference(q, qd, qdd), abs=1e-9)
 
 
 def test_smoothed_friction_is_the_signs_at_ten_times_the_smoothing() -> None:

@@ -11,7 +11,15 @@ import boolcomp as bc
 from boolcomp.parallel import straight_line, task_graph
 from boolcomp.problem import Operations, Robot
 
+
+def tilted(*axis: float) -> Robot:
+    """Return an arm whose axes are all this one, in the frames of their joints."""
+    robot = general_robot(2, 3)
+    return replace(robot, name=f"{axis}", links=tuple(replace(x, axis=axis) for x in robot.links))  # type: ignore[arg-type]
+
+
 ROBOTS = [
+    tilted(0.6, 0.0, 0.8), tilted(0.0, -0.6, 0.8), tilted(0.6, 0.8, 0.0),
     *(random_robot(seed, joints=4) for seed in range(4)), *map(branched_robot, range(4)),
     *map(bc.load_robot, ("panda", "so100", "indy7", "scara")),
 ]  # fmt: skip
