@@ -65,7 +65,9 @@ def test_a_program_of_several_loads_wants_to_be_told_which(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shard", ["samples", "terms", "pipeline"])
+@pytest.mark.parametrize(
+    "shard", ["samples", *(pytest.param(x, marks=pytest.mark.check) for x in ("terms", "pipeline"))]
+)
 def test_processes_give_the_same_file(evaluate: Callable[[str], Result], shard: str) -> None:
     evaluate("program -i s.npy -o one.csv")
     done = evaluate(f"program -i s.npy -o two.csv --processes 2 --shard {shard}")

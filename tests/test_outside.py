@@ -303,7 +303,7 @@ def test_programs_say_what_arithmetic_says_and_keep_their_bounds(
     robot: Robot | str, of: str, rounding: Any
 ) -> None:
     options = PlanOptions(4, rounding=rounding, signs="outside", sums="outside")
-    one = compile_paper(robot, PaperChoices(options, Recipe("isop"), evaluations=20_000), of=of)
+    one = compile_paper(robot, PaperChoices(options, Recipe("isop"), evaluations=4000), of=of)
     (made,) = one.made
     arrays = made.plan.problem.draw(20_000, 3)
     found, exact = (

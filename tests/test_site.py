@@ -56,7 +56,7 @@ def test_a_fence_that_names_a_file_is_a_block_with_that_title(tmp_path: Path) ->
     assert re.search(r'class="filename">park.toml<', html)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_site_is_made_without_a_warning_and_loads_nothing_from_elsewhere(
     tmp_path: Path,
 ) -> None:

@@ -25,7 +25,9 @@ STILL = np.zeros(2)
 
 @cache
 def paper(robot: Robot) -> Program:
-    return bc.compile(robot, bits=4, mode="paper", minimizer="isop")
+    with pytest.MonkeyPatch.context() as patch:  # its errors are the matter of other tests
+        patch.setattr("boolcomp.paper.program.SAMPLES", 1000)
+        return bc.compile(robot, bits=4, mode="paper", minimizer="isop", processes=1)
 
 
 def mixed() -> Program:

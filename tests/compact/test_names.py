@@ -269,7 +269,9 @@ NAMES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arm", NAMES)
+@pytest.mark.parametrize(
+    "arm", [*list(NAMES)[:3], pytest.param("puma560", marks=pytest.mark.check)]
+)
 def test_names_and_drawings_of_graphs_that_ship_are_as_recorded(arm: str) -> None:
     compact = built_of(arm).compact
     spans = {name: word.range for name, word in compact.specified_words.items()}

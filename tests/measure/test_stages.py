@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from conftest import Run
 
 from boolcomp.paper import PlanOptions
@@ -17,6 +18,7 @@ def cells(text: str) -> list[list[str]]:
     return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
 
 
+@pytest.mark.check
 def test_the_page_of_terms_has_a_row_for_each_with_what_it_reaches(
     run: Run,
 ) -> None:
@@ -44,6 +46,7 @@ def test_the_page_of_tables_draws_the_very_bits_and_equal_tables_once(
     assert text.count('<details class="term"') == len({entry.table for entry in entries})
 
 
+@pytest.mark.check
 def test_pages_of_stages_are_written_beside_what_commands_print(run: Run) -> None:
     plain = run("plan", "machado-2r", "--bits", "5")
     paged = run("plan", "machado-2r", "--bits", "5", "--page", "plan.html")

@@ -102,7 +102,7 @@ def test_files_in_chunks_are_asked_about_once(name: str, tmp_path: Path) -> None
     assert found.chunks > 1
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_workers_count_as_one_process_does(tmp_path: Path) -> None:
     table = states(600)
     table[::30, 0] = 13

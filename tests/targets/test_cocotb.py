@@ -28,7 +28,7 @@ def failed(files: Any, folder: Path) -> int:
     return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.skipif(not (find_spec("cocotb") and shutil.which("iverilog")), reason="no cocotb")
 @pytest.mark.parametrize("pipeline", [0, 3])
 def test_a_test_in_cocotb_passes_and_a_wrong_module_fails(tmp_path: Path, pipeline: int) -> None:

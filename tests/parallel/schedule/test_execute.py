@@ -107,7 +107,7 @@ def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: 
         values["slow"] = slow
     straight = tape.finish([(name, values[name]) for name in ("late", "slow")])
     lists = Assignment((("early", "late"), ("there",), ("slow",)))
-    given = columns(40_000 if engine == "llvm" else 4000)
+    given = columns(40_000 if engine == "llvm" else 1000)
     names = [node.task for node in straight.nodes]
     with StageRunner(straight, names, lists, engine=engine, block=8) as runner:
         done = runner.run(given)
