@@ -1,10 +1,12 @@
 """Sums of words and of angles, against enumeration: what each word stands for, bit by bit."""
 
+from __future__ import annotations
+
 import itertools
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -38,6 +40,11 @@ from boolcomp.words.graph import (
     WordGraph,
 )
 from boolcomp.words.simulation import Resimulation, node_word, simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from boolcomp.compact.sketch import Widths
 
 
 def graph_of(
