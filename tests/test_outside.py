@@ -1,5 +1,7 @@
 """Signs and sums of angles outside of tables, and tables that round faithfully."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import math
@@ -7,13 +9,11 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from conftest import Run
 from limited import random_limited, with_ranges
-from numpy.typing import NDArray
 from samples import input_of, terms_of
 from small_programs import cover_of
 
@@ -27,12 +27,19 @@ from boolcomp.paper.plan import AngleAddend, PlanOptions, TermPlan, make_plan, w
 from boolcomp.paper.program import error_bound, explained, network_of_cover, plan_subject
 from boolcomp.paper.tables import TermTable, quantised, tabulate
 from boolcomp.pipeline import compile_paper
-from boolcomp.problem.problem import Input
-from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.words import TURN, Interval, part_of
 from boolcomp.proof.worst import find_worst
 from boolcomp.terms.terms import Term, Wave
 from boolcomp.twolevel import Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+    from numpy.typing import NDArray
+
+    from boolcomp.problem.problem import Input
+    from boolcomp.problem.robot.model import Robot
 
 ODD = random_limited(2, 1)
 STOPPED = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5), qd1=(-0.5, 1.0))
@@ -324,7 +331,7 @@ def test_programs_say_what_arithmetic_says_and_keep_their_bounds(
 
 
 @pytest.mark.check
-def test_what_stands_outside_is_checked_shown_and_reported(run: Run) -> None:
+def test_what_stands_outside_is_checked_shown_and_reported(run: Callable[..., Result]) -> None:
     asked = (
         "machado-2r", "--of", "gravity", "--mode", "paper", "--bits", "4", "--rounding", "faithful",
         "--signs", "outside", "--sums", "outside", "--minimizer", "isop",

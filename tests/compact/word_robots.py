@@ -1,34 +1,24 @@
 """Small robots, calculations on a tape, states and widths that the tests of words share."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from samples import problem_of, random_robot
 
 from boolcomp.base.workers import Workers
 from boolcomp.compact import widths as passes
 from boolcomp.compact.demand import Demand, Listener, ignore_progress
-from boolcomp.compact.errors import Errors, Sampling, States, corners, draw, measure_many
+from boolcomp.compact.errors import Sampling, States, corners, draw, measure_many
 from boolcomp.compact.limits import DIRECT
 from boolcomp.compact.noise import Model
 from boolcomp.compact.passes import CompactChoices, build, graph
 from boolcomp.compact.realisation import realise
-from boolcomp.compact.result import Built, Compact
-from boolcomp.compact.search import (
-    Candidate,
-    Descent,
-    FormSearch,
-    SearchTask,
-    choose_widths,
-    screen,
-    search_of,
-)
+from boolcomp.compact.search import Descent, SearchTask, choose_widths, screen, search_of
 from boolcomp.compact.sketch import (
     AngleSum,
     Powers,
@@ -43,17 +33,30 @@ from boolcomp.compact.sketch import (
 from boolcomp.compact.sketch_steps import direct_sketch
 from boolcomp.compact.sketch_terms import Formulation, build_sketch
 from boolcomp.compact.widths import Checkpoint, Ledger
-from boolcomp.logic.network import Network
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.problem import Group, Input, Output, Problem, with_exact_words
-from boolcomp.problem.robot.model import Robot
-from boolcomp.problem.tape import Straight, Tape
+from boolcomp.problem.tape import Tape
 from boolcomp.problem.words import Interval
-from boolcomp.terms.extract import Terms, split
+from boolcomp.terms.extract import split
 from boolcomp.terms.extrema import output_amplitudes
-from boolcomp.words.graph import WordGraph
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.errors import Errors
+    from boolcomp.compact.result import Built, Compact
+    from boolcomp.compact.search import Candidate, FormSearch
+    from boolcomp.logic.network import Network
+    from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.tape import Straight
+    from boolcomp.terms.extract import Terms
+    from boolcomp.words.graph import WordGraph
+
+    Floats = NDArray[np.float64]
+
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 

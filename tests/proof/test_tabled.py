@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+
 UNIT = Fraction(1, 1 << 12)
 
 

@@ -1,13 +1,14 @@
 """The report's page: what it says first, and that its pictures are what was measured."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from samples import problem_of, terms_of
 
 from boolcomp.base.errors import DataError, UsageError
@@ -17,7 +18,6 @@ from boolcomp.measure import report as kept
 from boolcomp.measure.report import Surveyor, draw_samples, error_rows
 from boolcomp.measure.report_page import (
     PageFacts,
-    Pictured,
     ReportFolder,
     read_beside,
     report_page,
@@ -26,6 +26,13 @@ from boolcomp.measure.report_page import (
 from boolcomp.paper.plan import PlanOptions, make_plan
 from boolcomp.paper.tables import quantised
 from boolcomp.problem.robot.library import load_robot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from boolcomp.measure.report_page import Pictured
 
 ROBOT = load_robot("machado-2r")
 TERMS = terms_of(ROBOT)

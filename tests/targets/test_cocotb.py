@@ -1,22 +1,18 @@
 """Tests for cocotb that exports write: they hold, and fail where the logic is wrong."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from exports import kept
 from targets.exported import family
 
 from boolcomp.targets import ExportOptions, export_texts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def failed(files: Any, folder: Path) -> int:

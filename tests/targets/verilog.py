@@ -3,15 +3,11 @@
 A design is compiled to Python. Registers begin at 1s, so that what is never set shows.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
+from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 TOKEN = re.compile(
     r"//[^\n]*|/\*.*?\*/|\(\* keep \*\)|`\w+|\"[^\"]*\"|\d+'[bdh][0-9a-f]+|\$?\w+"

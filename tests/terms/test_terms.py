@@ -1,29 +1,36 @@
 """Torques as sums of terms: texts, symmetries, forms, and equality with Newton-Euler."""
 
+from __future__ import annotations
+
 import itertools
 import math
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from limited import with_ranges
-from numpy.typing import NDArray
 from samples import ONE, TURN, by_name, input_of, problem_of, random_robot, random_states, terms_of
 from termtext import parse_term
 
 from boolcomp.base.errors import UsageError
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.problem import Input, with_words
+from boolcomp.problem.problem import with_words
 from boolcomp.problem.robot.library import load_robot, robot_names
-from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.words import Interval, formats
 from boolcomp.terms import extrema
 from boolcomp.terms.extract import FORMS, Terms, number_terms, resting, split
 from boolcomp.terms.extrema import amplitude, largest, output_amplitudes
 from boolcomp.terms.terms import Monomial, Term, Wave, collect, evaluate_terms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.problem.problem import Input
+    from boolcomp.problem.robot.model import Robot
 
 
 def test_the_papers_arm_has_exactly_the_papers_terms() -> None:
