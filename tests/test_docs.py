@@ -1,19 +1,26 @@
 """Every example of the README and the documentation is run, and prints what it says."""
 
+from __future__ import annotations
+
 import doctest
 import re
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import docblocks
 import pytest
-from conftest import Run
 from docblocks import PAGES, ROOT
 
 from boolcomp.commands import COMMANDS
 from boolcomp.compact import WORK, Demand
 from boolcomp.problem import parse_function, parse_robot
 from boolcomp.scale import parse_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
 
 CONTRIBUTING = [ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/contributing/**/*.md"))]
 
@@ -25,7 +32,7 @@ def blocks(kind: str) -> list[pytest.ParameterSet]:
 @pytest.mark.check
 @pytest.mark.parametrize(("block", "page"), blocks("console"))
 def test_commands_print_what_the_page_shows(
-    block: str, page: Path, warm_run: Run, monkeypatch: pytest.MonkeyPatch
+    block: str, page: Path, warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("boolcomp.compact.errors.EVALUATIONS", 20_000_000)  # as users have
     for name, text in docblocks.files(page).items():
@@ -40,7 +47,9 @@ def test_commands_print_what_the_page_shows(
 
 @pytest.mark.check
 @pytest.mark.parametrize(("block", "page"), blocks("pycon"))
-def test_python_examples_are_doctests(block: str, page: Path, warm_run: Run) -> None:
+def test_python_examples_are_doctests(
+    block: str, page: Path, warm_run: Callable[..., Result]
+) -> None:
     del page, warm_run
     test = doctest.DocTestParser().get_doctest(block, {}, "page", None, None)
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0

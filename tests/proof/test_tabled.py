@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-
 UNIT = Fraction(1, 1 << 12)
 
 
