@@ -1,18 +1,13 @@
 """Files of states of the paper's arm at 4 bits, in every form that is evaluated in chunks."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from small_programs import stages
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.program import Program
+from boolcomp.program import Program
 
 NAMES = ("q1", "q2", "qd1", "qd2", "qdd1", "qdd2")
 RESULTS = ("tau1", "tau2")

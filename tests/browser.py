@@ -9,22 +9,18 @@
 One browser serves all tests of a file. What is looked at must be a file: pages need nothing else.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from clusters import loopback
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WIDTHS = (360, 768, 1280)  # a phone, a tablet, a desk
 DRIVER = shutil.which("chromedriver")

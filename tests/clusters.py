@@ -1,19 +1,15 @@
 """Dask clusters of tests: a scheduler and workers, started as users start them."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import pytest
 from waiting import until
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[1]
 

@@ -1,21 +1,14 @@
 """What all tests share: repeatable Hypothesis, and a way to run commands."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from browser import chromium
+from browser import Window, chromium
 from hypothesis import settings
 
 from boolcomp.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from browser import Window
 
 # No deadlines: the machine may be busy.
 settings.register_profile("boolcomp", deadline=None, derandomize=True, max_examples=60)
@@ -31,10 +24,13 @@ class Result:
     err: str
 
 
+Run = Callable[..., Result]  # of the words of a command
+
+
 @pytest.fixture(name="run")
 def runner(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Callable[..., Result]:
+) -> Run:
     """Run commands in an empty folder, with a cache of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -71,9 +67,7 @@ def shorter_searches() -> Iterator[None]:
 
 
 @pytest.fixture(name="warm_run")
-def runner_with_session_cache(
-    run: Callable[..., Result], own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Result]:
+def runner_with_session_cache(run: Run, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run commands in an empty folder, with the cache that lasts."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(own_cache))
     return run

@@ -6,22 +6,17 @@ and the least value over all that a word may stand for are calculated. Nothing h
 bounds are proved.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from boolcomp.problem import Problem
+from boolcomp.program import Program
 
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Problem
-    from boolcomp.program import Program
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 NAMES = ("q1", "q2", "qd1", "qd2", "qdd1", "qdd2")
 

@@ -1,26 +1,21 @@
 """What tests of exports in languages share: programs, their words, and what exports give."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import boolcomp as bc
 from boolcomp.logic import Planes
+from boolcomp.program import Program
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.program import Program
-
-    Words = NDArray[np.int64]
+Words = NDArray[np.int64]
 
 KEPT = Path(__file__).parent / "programs"
 SEED = 14

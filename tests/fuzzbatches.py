@@ -1,9 +1,7 @@
 """Files of states in chunks, and journals of their runs, as a stranger may have damaged them."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 from batchfiles import program, read, states, torques, write
@@ -11,9 +9,6 @@ from fuzzing import BrokenError, damaged, seeded, sentence
 
 import boolcomp as bc
 from boolcomp.measure import trajectory_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMS = ("s.npy", "s.parquet", "s.zarr", "npys")
 TARGETS = ("t.npy", "t.parquet", "t.zarr", "t")

@@ -5,13 +5,13 @@ accepted; where it was refused with a sentence it returns False. Anything else t
 finding. `benchmarks/fuzz.py` runs many of them, the tests a few.
 """
 
-from __future__ import annotations
-
 import io
+import random
 import warnings
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import mjcf_texts
 import numpy as np
@@ -22,6 +22,7 @@ from fuzzing import BrokenError, damaged, seeded, sentence
 from fuzzlines import line_case
 from fuzzprograms import files_of, forged_program, written
 from fuzzwritten import written_case
+from numpy.typing import NDArray
 from samples import terms_of
 
 import boolcomp as bc
@@ -32,15 +33,8 @@ from boolcomp.pipeline import run_passes
 from boolcomp.problem import load_urdf, parse_robot
 from boolcomp.twolevel import minimise, parse, render
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    Files = dict[str, bytes]
-    Case = Callable[[int, Path], bool]
+Files = dict[str, bytes]
+Case = Callable[[int, Path], bool]
 
 VALUES = (
     "0", "-0.0", "1", "-1", "1e5", "1e10", "1e200", "1e308", "-1e308", "1e-308", "5e-324", "1e999",

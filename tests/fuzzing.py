@@ -1,7 +1,5 @@
 """What all fuzzed cases share: damage by seed, and what a refusal must look like."""
 
-from __future__ import annotations
-
 import random
 
 LONGEST_SENTENCE = 1400

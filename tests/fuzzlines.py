@@ -1,16 +1,15 @@
 """Command lines as a stranger may type them, run as processes of their own."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io
 import os
+import random
 import signal
 import subprocess
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import numpy as np
@@ -18,10 +17,6 @@ from fuzzing import LONGEST_SENTENCE, BrokenError, seeded
 from small_programs import stages
 
 from boolcomp.commands import COMMANDS
-
-if TYPE_CHECKING:
-    import random
-    from pathlib import Path
 
 PATIENCE = 60.0  # seconds until Ctrl-C is sent: an honest value may ask for long work
 COURTESY = 20.0  # seconds that a process may then take to end

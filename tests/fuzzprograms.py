@@ -1,25 +1,19 @@
 """Programs as a stranger may have damaged or forged them: files by name."""
 
-from __future__ import annotations
-
 import hashlib
 import json
+import random
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from fuzzing import damaged
 from small_programs import stages
 
 import boolcomp as bc
-from boolcomp.program import HEAD, render_program
+from boolcomp.program import HEAD, Program, render_program
 
-if TYPE_CHECKING:
-    import random
-    from pathlib import Path
-
-    from boolcomp.program import Program
-
-    Files = dict[str, bytes]
+Files = dict[str, bytes]
 
 TOKENS = (
     "0", "1", "i0", "n0", "n1", "i99", "n999999999", "~i0", "&", "9999999", "0x96(i0, i1, i2)",

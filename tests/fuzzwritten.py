@@ -1,10 +1,8 @@
 """Function files as a stranger may write them: damaged, or with values that nobody meant."""
 
-from __future__ import annotations
-
+import random
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from fuzzing import BrokenError, damaged, seeded, sentence
@@ -12,9 +10,6 @@ from fuzzing import BrokenError, damaged, seeded, sentence
 import boolcomp as bc
 from boolcomp.problem import parse_function
 from boolcomp.terms import split
-
-if TYPE_CHECKING:
-    import random
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "functions"
 EXPRESSIONS = (

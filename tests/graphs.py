@@ -1,19 +1,11 @@
 """What tests of task graphs ask of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 import boolcomp as bc
-from boolcomp.parallel import TaskGraph
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.parallel import RecordedMethod
-    from boolcomp.problem import Robot, Straight
+from boolcomp.parallel import RecordedMethod, TaskGraph
+from boolcomp.problem import Robot, Straight
 
 
 def before(graph: TaskGraph) -> dict[str, frozenset[str]]:

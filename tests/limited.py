@@ -1,20 +1,14 @@
 """Arms whose joints have stops, odd ranges or single values, made from arms that have none."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from samples import problem_of, random_robot
 
 import boolcomp as bc
-from boolcomp.problem import Interval
+from boolcomp.problem import Interval, Robot
 from boolcomp.terms import output_amplitudes
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Robot
 
 KEYS = {"q": "position", "qd": "velocity", "qdd": "acceleration", "word": "word_range"}
 

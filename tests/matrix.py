@@ -3,25 +3,20 @@
 Tests run it with few words, `benchmarks/every_export.py` with a million.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from exports import expected, run_c, run_javascript, run_python, run_sliced, words_of
 
 import boolcomp as bc
 from boolcomp.measure import SIMULATIONS, Check, read_back, simulated, word_checks
+from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts, netlist_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from boolcomp.program import Program
 
 SECONDS = 120.0
 INTERPRETED = 20_000  # words, of languages that take microseconds for each

@@ -1,14 +1,11 @@
 """A robot of ours as a Pinocchio model: the oracle of the tests, the rival of the benchmark."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-if TYPE_CHECKING:
-    from boolcomp.problem import Link, Pose, Robot
+from boolcomp.problem import Link, Pose, Robot
 
 
 def pinocchio_model(robot: Robot) -> Any:

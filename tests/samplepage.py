@@ -1,7 +1,5 @@
 """A page with a part of every kind, for the tests of pages."""
 
-from __future__ import annotations
-
 from boolcomp.base import pages
 from boolcomp.base import pages as base_charts
 from boolcomp.base import pages as parts

@@ -1,23 +1,16 @@
 """Robots, their problems and states that several tests use: random but seeded."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import boolcomp as bc
-from boolcomp.problem import Input, Interval, Link, Pose, Robot, inverse_dynamics_problem
+from boolcomp.problem import Input, Interval, Link, Pose, Problem, Robot, inverse_dynamics_problem
 from boolcomp.terms import Terms, split
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Problem
 
 # Names of robots that ship; what takes terms of seven joints takes seconds.
 SHIPPED = [

@@ -1,7 +1,5 @@
 """An SDF text that several tests use, written by hand."""
 
-from __future__ import annotations
-
 BODY = (
     "<inertial><mass>2</mass><inertia><ixx>.02</ixx><iyy>.03</iyy><izz>.04</izz></inertia>"
     "</inertial>"

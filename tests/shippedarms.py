@@ -1,23 +1,16 @@
 """Results that ship, and small graphs made with no effort, of which several tests hold bounds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from limited import with_ranges
 
 from boolcomp.base import ALONE
-from boolcomp.compact import CompactChoices, WordEnds, usual_demand
+from boolcomp.compact import Built, Compact, CompactChoices, WordEnds, usual_demand
 from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
-from boolcomp.problem import parse_function
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from boolcomp.compact import Built, Compact
-    from boolcomp.problem import Problem, Robot
+from boolcomp.problem import Problem, Robot, parse_function
 
 CURVED = """\
 name = "curved"

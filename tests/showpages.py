@@ -1,31 +1,25 @@
 """What tests of `show` share: pages of small programs, and what runs inside them, under Node."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 import subprocess
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from exports import kept
+from numpy.typing import NDArray
 
 from boolcomp.measure import ShownProgram, program_page
 from boolcomp.problem import Group, Problem, function_of, load_source, problem_of, robot_of
+from boolcomp.program import Program
 from boolcomp.words import InputWord
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.program import Program
-
-    Words = NDArray[np.int64]
+Words = NDArray[np.int64]
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="not installed: node")
 SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)

@@ -1,7 +1,5 @@
 """A child of `Worker` that says nothing until its parent hangs up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

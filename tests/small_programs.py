@@ -1,27 +1,17 @@
 """Programs that many tests share: the paper's arm at few bits, made once and in no time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.engines import Call, EnginePort, Result, Wiring
-from boolcomp.paper import PlanOptions, program_of
+from boolcomp.engines import Call, EnginePort, Evaluation, Result, Wiring
+from boolcomp.logic import Network
+from boolcomp.paper import Plan, PlanOptions, TermTable, program_of
 from boolcomp.pipeline import run_passes
-from boolcomp.problem import Interval, numbered
-from boolcomp.program import family_of
-from boolcomp.twolevel import Dense, minimise
-
-if TYPE_CHECKING:
-    from boolcomp.engines import Evaluation
-    from boolcomp.logic import Network
-    from boolcomp.paper import Plan, TermTable
-    from boolcomp.problem import CodeKind
-    from boolcomp.program import Program
-    from boolcomp.twolevel import Cubes
+from boolcomp.problem import CodeKind, Interval, numbered
+from boolcomp.program import Program, family_of
+from boolcomp.twolevel import Cubes, Dense, minimise
 
 
 @cache

@@ -3,21 +3,17 @@
 `python sweepcells.py quick ARGUMENTS…` is `boolcomp ARGUMENTS…` with such cells.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from boolcomp.scale import CellOutcome, compute, installation
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAUSE = 0.15  # seconds of a cell
 ENDLESS = "ENDLESS_CELLS"  # the variable that says up to how many bits cells never end

@@ -1,11 +1,10 @@
 """What Python users call: names, keywords, and the sentences that mistakes get."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,15 +14,10 @@ from small_programs import family, stages
 
 import boolcomp as bc
 from boolcomp import api
-from boolcomp.compact import Demand
+from boolcomp.compact import CompactChoices, Demand
 from boolcomp.paper import PlanOptions
 from boolcomp.problem import gravity_torques, inertia_matrix
 from boolcomp.twolevel import Recipe
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from boolcomp.compact import CompactChoices
 
 
 class _Asked(Exception):  # noqa: N818  # no error: the demand got through

@@ -1,7 +1,5 @@
 """The command line: what its commands leave behind, how it starts and how it ends."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -11,24 +9,19 @@ import sys
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Run
 from small_programs import stages
 
 import boolcomp as bc
 from boolcomp.commands import COMMANDS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
 BOOLCOMP = [sys.executable, "-m", "boolcomp"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_with_an_example(run: Callable[..., Result], name: str) -> None:
+def test_every_command_has_help_with_an_example(run: Run, name: str) -> None:
     result = run(name, "--help")
     assert result.code == 0
     assert f"Example: boolcomp {name}" in " ".join(result.out.split())
@@ -55,7 +48,7 @@ def test_help_and_import_take_little_and_import_nothing_heavy() -> None:
 
 
 @pytest.mark.check
-def test_a_robot_is_printed_as_a_file_whose_doubts_are_warnings(run: Callable[..., Result]) -> None:
+def test_a_robot_is_printed_as_a_file_whose_doubts_are_warnings(run: Run) -> None:
     Path("mine.toml").write_text(run("robots", "puma560").out)
     assert run("robots", "mine.toml").out == Path("mine.toml").read_text()
     Path("mine.toml").write_text(Path("mine.toml").read_text().replace("doubt = ", "# doubt = "))
@@ -67,7 +60,7 @@ def test_a_robot_is_printed_as_a_file_whose_doubts_are_warnings(run: Callable[..
 
 
 @pytest.mark.slow
-def test_a_plan_with_a_term_too_wide_is_printed_and_fails(run: Callable[..., Result]) -> None:
+def test_a_plan_with_a_term_too_wide_is_printed_and_fails(run: Run) -> None:
     result = run("plan", "planar-3r", "--bits", "12")
     assert (result.code, "TOO WIDE" in result.out) == (1, True)
     assert result.err.startswith("boolcomp: error: planar-3r: T")
@@ -84,9 +77,6 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
-
-
-# Where nothing can be written.
 
 
 @pytest.mark.slow
@@ -115,7 +105,7 @@ def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path: Path) -> None:
     ],
 )
 def test_where_nothing_can_be_written_is_said_before_any_work(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, line: str
+    run: Run, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     Path("taken").write_text("a file")
     Path("good.pla").write_text(".i 1\n.o 1\n1 1\n.e\n")
@@ -149,7 +139,7 @@ def left(folder: Path) -> dict[str, bytes]:
     ],
 )
 def test_on_a_full_disk_a_command_leaves_no_file_or_folder_that_it_made(
-    line: str, written: int, warm_run: Callable[..., Result], tmp_path: Path,
+    line: str, written: int, warm_run: Run, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Let the disk be full from the so-and-so-many-th output on: each is synced, and its folder."""
@@ -171,10 +161,7 @@ def test_on_a_full_disk_a_command_leaves_no_file_or_folder_that_it_made(
     assert next(calls) > 2 * written - 1
 
 
-# Reports.
-
-
-def test_ranges_and_lists_of_numbers(run: Callable[..., Result]) -> None:
+def test_ranges_and_lists_of_numbers(run: Run) -> None:
     for text, found in (("8", [8]), ("4-6,9, 5", [4, 5, 6, 9])):
         more = ("--bits", text, "--mode", "paper", "--time", ".01", "--json")
         rows = json.loads(run("simulate", "machado-2r", *more).out)["rows"]
@@ -186,7 +173,7 @@ def test_ranges_and_lists_of_numbers(run: Callable[..., Result]) -> None:
 
 @pytest.mark.check
 def test_a_report_leaves_its_files_repeats_itself_and_tells_of_saturation(
-    run: Callable[..., Result],
+    run: Run,
 ) -> None:
     text = run("robots", "machado-2r").out.replace("[-200, 200]", "[-50, 50]")
     Path("small.toml").write_text(text)
@@ -207,7 +194,7 @@ def test_a_report_leaves_its_files_repeats_itself_and_tells_of_saturation(
 
 
 @pytest.mark.check
-def test_a_program_of_a_robot_of_ones_own_asks_for_its_file(run: Callable[..., Result]) -> None:
+def test_a_program_of_a_robot_of_ones_own_asks_for_its_file(run: Run) -> None:
     replace(stages(4)[2], name="my-2r").save("mine")
     few = ("report", "mine", "--samples", "10", "--evaluations", "0")
     result = run(*few)

@@ -1,15 +1,14 @@
 """Compact mode through the commands: what `compile`, `plan`, `evaluate` and `report` say of it."""
 
-from __future__ import annotations
-
 import json
-import re
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Run
 from shippedarms import built_of
 from small_programs import compact
 
@@ -20,16 +19,10 @@ from boolcomp.logic import lutmapping
 from boolcomp.logic.synthesis import SynthesisStep
 from boolcomp.words.graph import Bits, Heap, InputWord, Scale, WordGraph
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from conftest import Result
-
 SMALL = ("machado-2r", "--bits", "4")  # its result ships
 
 
-def test_compile_says_what_was_read_from_the_store(run: Callable[..., Result]) -> None:
+def test_compile_says_what_was_read_from_the_store(run: Run) -> None:
     first, again = (run("compile", *SMALL) for _ in range(2))
     assert first.out == again.out
     assert first.err.endswith(" s\nread from the store; to search again, use another --effort\n")
@@ -52,7 +45,7 @@ def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[
 
 @pytest.mark.check
 def test_paper_mode_says_which_tables_were_read(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     nothing = Folder(tmp_path / "nothing")
     monkeypatch.setattr("boolcomp.paper.covers.shipped_place", lambda _: nothing)
@@ -90,7 +83,7 @@ def test_what_is_said_of_bounds_words_and_bits() -> None:
 
 
 @pytest.mark.slow
-def test_evaluated_words_err_no_more_than_compile_says(warm_run: Callable[..., Result]) -> None:
+def test_evaluated_words_err_no_more_than_compile_says(warm_run: Run) -> None:
     document = json.loads(warm_run("compile", *SMALL, "-o", "c", "--json").out)
     turn = np.array([np.pi, np.pi, 1, 1, 1, 1])
     states = np.random.default_rng(5).uniform(-turn, turn, (5000, 6))
@@ -113,37 +106,3 @@ def test_python_compiles_in_compact_mode_unless_told() -> None:
     for worst, bound in zip(compact().worst_found, compact().bound, strict=True):
         assert worst is not None
         assert worst <= bound <= 3.5 * worst
-
-
-@pytest.mark.slow
-def test_words_in_other_codes_are_read_from_the_store_and_their_cost_is_printed(
-    run: Callable[..., Result],
-) -> None:
-    words = ("--word", "q1=gray:10", "--word", "tau=sign-magnitude")
-    found = run("compile", "machado-2r", *words)
-    assert "read from the store" in found.err
-    assert re.search(r"word formats: (\d+) more nodes, (\d+) in all", found.out)
-    document = json.loads(run("compile", "machado-2r", *words, "--json").out)
-    assert 0 < document["format_luts"] < 30
-    assert document["luts"] == 559
-    first = document["inputs"][0]
-    known = ("q1", "gray", 10, "rise")
-    assert tuple(first[key] for key in ("name", "code", "bits", "zero")) == known
-    assert [one["code"] for one in document["outputs"]] == ["sign-magnitude"] * 2
-
-
-@pytest.mark.check
-def test_the_report_shows_both_modes_and_takes_tight_bounds(
-    warm_run: Callable[..., Result],
-) -> None:
-    asked = ("report", *SMALL, "--samples", "2000", "--evaluations", "20000", "--json")
-    rows = json.loads(warm_run(*asked, "--extra", "0", "--proof", "plain").out)["rows"]
-    assert [(row["mode"], row["joint"]) for row in rows] == [
-        ("compact", 1), ("compact", 2), ("paper", 1), ("paper", 2),
-    ]  # fmt: skip
-    assert rows[0]["program_luts"] < rows[2]["program_luts"]
-    assert all(row["bound"] >= row["worst_found"] > row["sampled_max"] for row in rows)
-    tight = json.loads(warm_run(*asked, "--mode", "compact", "--proof", "tight").out)["rows"]
-    for one, other in zip(rows, tight, strict=False):
-        assert other["worst_found"] <= other["bound"] < one["bound"]
-    assert warm_run(*asked, "--proof", "tigth").code == 2

@@ -1,7 +1,5 @@
 """`doctor` and `completion`: what is here, what is missing, and what a shell is told."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -10,23 +8,18 @@ import sys
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Run
 
 import boolcomp as bc
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 PUMAS = [f"plain,{name}" for name in bc.robot_names() if name.startswith("puma")]
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def test_every_package_that_users_may_install_says_what_it_brings(
-    run: Callable[..., Result],
+    run: Run,
 ) -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
     asked = {"": project["dependencies"], **project["optional-dependencies"]}
@@ -42,7 +35,7 @@ def test_every_package_that_users_may_install_says_what_it_brings(
     assert found == {(extra, name) for extra, several in names.items() for name in several}
 
 
-def test_a_whole_installation_is_said_to_be_one(run: Callable[..., Result]) -> None:
+def test_a_whole_installation_is_said_to_be_one(run: Run) -> None:
     result = run("doctor")
     assert (result.code, result.err) == (0, "")
     assert "all required packages are installed" in result.out
@@ -56,7 +49,7 @@ def test_a_whole_installation_is_said_to_be_one(run: Callable[..., Result]) -> N
 
 
 def test_a_broken_package_is_as_good_as_none_and_the_exit_code_says_so(
-    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "pysat.py").write_text("raise OSError('wrong ELF class')")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -69,7 +62,7 @@ def test_a_broken_package_is_as_good_as_none_and_the_exit_code_says_so(
 
 
 def test_a_missing_extra_says_how_it_comes_and_is_no_failure(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = find_spec
     hidden = "boolcomp.base.errors.find_spec"
@@ -141,9 +134,7 @@ def test_a_real_bash_completes_by_the_script_that_is_printed(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_scripts_name_the_command_and_how_it_is_asked(
-    run: Callable[..., Result], shell: str
-) -> None:
+def test_scripts_name_the_command_and_how_it_is_asked(run: Run, shell: str) -> None:
     result = run("completion", shell)
     assert (result.code, result.err) == (0, "")
     assert f"_BOOLCOMP_COMPLETE={shell}_complete" in result.out

@@ -1,21 +1,16 @@
 """Functions through the commands: those of a robot by name, and those that users write in files."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Run
 
 import boolcomp as bc
 from boolcomp.problem import problem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "functions"
 PARK, GELU = (str(EXAMPLES / f"{name}.toml") for name in ("park", "gelu"))
@@ -37,13 +32,13 @@ unit = "m"
 
 
 @pytest.fixture(name="told")
-def what_json_says(run: Callable[..., Result]) -> Callable[..., Any]:
+def what_json_says(run: Run) -> Callable[..., Any]:
     """Run a command with `--json`; return the document."""
     return lambda *words: json.loads(run(*words, "--json").out)
 
 
 def test_terms_are_printed_and_steps_where_there_are_none(
-    run: Callable[..., Result], told: Callable[..., Any]
+    run: Run, told: Callable[..., Any]
 ) -> None:
     assert run("terms", PARK).out.splitlines()[2] == "  direct2 = 1.1547005383793 sin theta ib"
     assert run("terms", GELU).out.splitlines()[-1].startswith("output y = ")
@@ -68,7 +63,7 @@ def test_plans_and_tables_are_those_of_the_function(told: Callable[..., Any]) ->
         assert {entry["name"] for entry in tables} == names
 
 
-def test_arithmetic_is_of_the_function_that_is_asked_for(run: Callable[..., Result]) -> None:
+def test_arithmetic_is_of_the_function_that_is_asked_for(run: Run) -> None:
     Path("points.csv").write_text("px,py\n1.8,0\n0,1\n")
     asked = (ARM, "--of", "inverse-kinematics", "--elbow", "down", "-i", "points.csv")
     found = run("evaluate", *asked).out.splitlines()
@@ -97,9 +92,7 @@ def test_what_belongs_to_functions_is_said_of_functions_alone() -> None:
 
 
 @pytest.mark.check
-def test_a_program_says_what_was_chosen_of_its_function(
-    run: Callable[..., Result], told: Callable[..., Any]
-) -> None:
+def test_a_program_says_what_was_chosen_of_its_function(run: Run, told: Callable[..., Any]) -> None:
     chosen = ("--of", "gravity", "--load-range", "0..5", "--bits", "4", "--effort", "0")
     document = told("compile", ARM, *chosen, "-o", "held")
     assert document["of"] == "gravity:load=0..5"
@@ -114,36 +107,7 @@ def test_a_program_says_what_was_chosen_of_its_function(
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("of", "how"),
-    [
-        ("forward-kinematics", ("--bits", "6", "--effort", "0")),
-        ("bias", ("--bits", "4", "--mode", "paper", "--minimizer", "isop")),
-    ],
-)
-def test_errors_of_a_compiled_function_are_those_that_are_printed(
-    run: Callable[..., Result], told: Callable[..., Any], of: str, how: tuple[str, ...]
-) -> None:
-    document = told("compile", ARM, "--of", of, *how, "-o", "made")
-    assert document["of"] == of
-    problem = problem_of(ARM, of)
-    arrays = problem.draw(5000, 11)
-    error = np.abs(bc.load_program("made")(*arrays) - problem.reference(*arrays))
-    rms = np.sqrt((error**2).mean(axis=0))
-    for k, one in enumerate(document["outputs"]):
-        assert error[:, k].max() <= one["bound"]
-        assert one["sampled_max"] <= one["worst_found"] <= one["bound"] <= 4 * one["worst_found"]
-        assert one["rms"] == pytest.approx(rms[k], rel=0.1)
-        if of == "forward-kinematics":
-            assert one["unit"] == ("m" if one["name"][0] == "p" else "")
-    shown = run("report", "made", "--samples", "1000", "--evaluations", "0", "-o", "out")
-    assert document["outputs"][0]["name"] in shown.out or of == "bias"
-
-
-@pytest.mark.check
-def test_a_compiled_file_is_a_program_like_any_other(
-    run: Callable[..., Result], told: Callable[..., Any]
-) -> None:
+def test_a_compiled_file_is_a_program_like_any_other(run: Run, told: Callable[..., Any]) -> None:
     Path("small.toml").write_text(SMALL)
     document = told("compile", "small.toml", "--effort", "0", "-o", "made")
     assert [one["range"] for one in document["inputs"]] == [[-1.0, 1.0], [0.5, 2.0]]
@@ -199,7 +163,7 @@ def test_an_angle_that_wraps_and_a_range_beside_zero_err_by_half_a_step_or_so(
     assert output["bound"] is None or output["worst_found"] <= output["bound"]
 
 
-def test_what_jumps_make_of_coarse_words_is_no_less_than_it_is(run: Callable[..., Result]) -> None:
+def test_what_jumps_make_of_coarse_words_is_no_less_than_it_is(run: Run) -> None:
     """The difference of two angles of 256 cells is on the wrong side of ±π in one of 256 states."""
     text = HEADING.format("clip(2*wrap(th - wanted), -4, 4)", "-4, 4")
     text = text.replace("[inputs.e]\nrange = [-1, 1]", "[inputs.wanted]\nangle = true")

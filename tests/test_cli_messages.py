@@ -1,21 +1,15 @@
 """Mistakes on the command line: one short sentence each, nothing printed, exit code 2 or 1."""
 
-from __future__ import annotations
-
 import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import Result, Run
 from small_programs import stages
 
 from boolcomp.commands import COMMANDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 HUGE, NINES = "9" * 20, "9" * 5000
 ADDER = ".i 3\n.o 2\n.ilb a b c\n.ob carry sum\n001 01\n010 01\n011 10\n100 01\n101 10\n110 10\n"
@@ -24,6 +18,7 @@ FILES = {
     "a.pla": f"{ADDER}111 11\n.e\n",
     "a.esp": ".i 2\n.o 1\n.type fr\n00 1\n01 0\n.e\n",
     "bad.pla": f"{ADDER}111 1x\n.e\n",
+    "wide.pla": f".i 19\n.o 1\n{'1' * 19} 1\n.e\n",
     "mv.pla": f".mv 4 2 3 2\n{ADDER}.e\n",
     "bad.toml": "name = = 1\n",
     "ur5.sdf": "<html/>",
@@ -54,9 +49,34 @@ USAGE = {  # exit code 2
         ("plan machado-2r --store ''", "the name is empty: give a file or folder"),
         ("plan machado-2r --store a.pla", "'a.pla' is a file"),
         ("show out -o x.pdf", "the name of a page must end in .html"),
+        ("show nothing -o x.html", "nothing: neither a program folder nor a PLA file"),
+        ("show a.pla --load 1 -o x.html", "--load has no effect: a.pla is not a program folder"),
+        ("show program --robot puma560 -o x.html", "was compiled for machado-2r with 2 outputs"),
+        ("show program --load 7 -o x.html", "no payload 7"),
+        ("cycles program --on cortex-m1", "(did you mean 'cortex-m3' or 'cortex-m0'?)"),
+        ("cycles program --states 0", "--states must be 1 to 2000, not 0"),
+        ("cycles program --deadline 0", "--deadline must be above 0 and at most 3600, not 0"),
+        ("cycles program --load 3", "no payload 3.0"),
+        ("cycles program --robot puma560", "was compiled for machado-2r"),
         ("bench machado-2r --cores inf", "--cores 'inf': give whole numbers"),
+        ("bench program --batches 0", "whole numbers"),
+        ("bench program --batches 1.5", "whole numbers"),
+    ],
+    "simulate": [
         ("simulate machado-2r --bits 40", "--bits must be 2 to 16, not 40"),
+        ("simulate program --bits 4", "--bits has no effect: program is a compiled program"),
         ("simulate machado-2r --rate 0", "the control rate must be 1 to 1e+06 Hz, not 0"),
+        ("simulate machado-2r -t pont", "no trajectory 'pont' (did you mean 'point'?)"),
+        ("simulate machado-2r --mode papr", "--mode 'papr' (did you mean 'paper'?)"),
+        ("simulate machado-2r --controller pd", "--controller 'pd'"),
+        ("simulate machado-2r --controller none.py:f", "no file 'none.py'"),
+        ("simulate machado-2r -o x.pdf", "-o x.pdf: the name must end in"),
+        ("simulate machado-2r --friction some", "friction 'some'"),
+        ("simulate machado-2r --time -1", "not -1"),
+        ("simulate machado-2r --time 1e5 --bits 4-12", "must have 2 to"),
+        ("simulate machado-2r --tolerance 0", "--tolerance must be above 0"),
+        ("simulate machado-2r --bandwidth 0", "the bandwidth must be above 0"),
+        ("simulate machado-2r --robot scara", "--robot needs a PROGRAM"),
     ],
     "plans and tables": [
         ("plan machado-2r --bits 3", "bits must be 4 to 16, not 3"),
@@ -115,6 +135,11 @@ USAGE = {  # exit code 2
         (f"evaluate machado-2r --threads {HUGE}", "threads must be 1 to"),
         ("evaluate machado-2r --payload nan", "a payload is a mass in kg"),
         ("evaluate /dev/zero -i s.npy", "neither a program folder nor a robot"),
+        ("evaluate program -i nan.csv -o t.npy --cluster local:2", "files in chunks"),
+        ("evaluate program -i npys -o t.csv", "in chunks, which needs an output file (-o)"),
+        ("evaluate program -i npys -o t.npz", "in chunks, which needs an output file (-o)"),
+        ("evaluate machado-2r -i npys -o t", "which needs a program folder"),
+        ("evaluate program -i npys -o t --shard terms --processes 2", "--shard"),
     ],
     "minimize": [
         ("minimize", "Missing argument 'FILES...'"),
@@ -180,6 +205,8 @@ DATA = [  # exit code 1
     ("evaluate program -i nan.csv", "not a finite number"),
     ("minimize no.pla", "no.pla: cannot be read: No such file or directory"),
     ("minimize bad.pla", "bad.pla:"),
+    ("show bad.pla -o x.html", "bad.pla:"),
+    ("show wide.pla -o x.html", "wide.pla has 19 inputs and 1 outputs; a page has at most 18"),
     ("minimize mv.pla", "mv.pla:1: .mv (multiple-valued variables) is not supported"),
     ("schedule puma560 --machine machine.toml", "machine.toml"),
 ]  # fmt: skip
@@ -193,13 +220,16 @@ LATE = [  # likewise, after some work
 
 
 @pytest.fixture(name="said")
-def files_and_a_program(run: Callable[..., Result]) -> Callable[[str], Result]:
+def files_and_a_program(run: Run) -> Callable[[str], Result]:
     """Return what runs a command line beside files, a program and a folder."""
     for name, text in FILES.items():
         Path(name).write_text(text)
     Path("latin.toml").write_bytes("name = 'é'\n".encode("latin-1"))
     Path("folder.toml").mkdir()
     np.save("s.npy", np.zeros((2, 6)))
+    Path("npys").mkdir()
+    for name in ("q", "qd", "qdd"):
+        np.save(f"npys/{name}.npy", np.zeros((2, 2)))
     stages(4)[2].save("program")
     return lambda line: run(*shlex.split(line))
 
@@ -248,16 +278,14 @@ def test_every_command_that_takes_a_robot_says_what_is_none(
 
 
 @pytest.mark.parametrize("name", ["x" * 100_000, "--" + "x" * 100_000])
-def test_long_words_are_cut_in_messages(run: Callable[..., Result], name: str) -> None:
+def test_long_words_are_cut_in_messages(run: Run, name: str) -> None:
     for arguments in ((name,), ("terms", name), ("evaluate", name), ("terms", "machado-2r", name)):
         result = run(*arguments)
         assert result.code == 2
         assert len(result.err) < 1500
 
 
-def test_too_little_memory_is_a_sentence(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_memory_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def invoke(_: object) -> None:
         raise MemoryError
 

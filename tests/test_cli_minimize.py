@@ -1,7 +1,5 @@
 """`boolcomp minimize`: files in and out, choices, interrupts."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -9,17 +7,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Run
 from waiting import until
 
 from boolcomp.twolevel import pla
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 ADDER = """\
 # two bits and a carry
@@ -38,21 +31,19 @@ ADDER = """\
 
 
 @pytest.fixture(name="adder", autouse=True)
-def file_of_an_adder(run: Callable[..., Result]) -> None:
+def file_of_an_adder(run: Run) -> None:
     """Write the adder into the empty folder."""
     del run
     Path("adder.pla").write_text(ADDER)
 
 
-def minimised(run: Callable[..., Result], text: str, *choices: str) -> pla.Pla:
+def minimised(run: Run, text: str, *choices: str) -> pla.Pla:
     """Return what is printed for a PLA text."""
     Path("f.pla").write_text(text)
     return pla.parse(run("minimize", "f.pla", "-q", "-o", "-", *choices).out)
 
 
-def test_a_file_is_minimised_and_reported(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_minimised_and_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("minimize", "adder.pla", "--method", "exact", "-o", "small.pla")
     assert result.code == 0
     assert result.out.splitlines()[-1].split()[:7] == ["adder.pla", "3", "2", "7", "18", "0", "yes"]
@@ -69,7 +60,7 @@ def test_a_file_is_minimised_and_reported(
 
 
 def test_several_files_go_to_a_folder_and_one_bad_file_stops_no_other(
-    run: Callable[..., Result],
+    run: Run,
 ) -> None:
     Path("bad.pla").write_text(ADDER.replace("111 11", "111 1x"))
     result = run("minimize", "bad.pla", "adder.pla", "-o", "out", "--json")
@@ -147,7 +138,7 @@ def test_every_compiled_loop_of_minimisation_releases_the_lock() -> None:
         assert "njit(cache=True)" not in path.read_text(encoding="utf-8"), path.name
 
 
-def test_the_second_file_is_held_against_the_first_by_names(run: Callable[..., Result]) -> None:
+def test_the_second_file_is_held_against_the_first_by_names(run: Run) -> None:
     Path("swapped.pla").write_text(
         ".i 3\n.o 2\n.ilb c b a\n.ob sum carry\n"
         "100 10\n010 10\n001 10\n111 11\n-11 01\n1-1 01\n11- 01\n.e\n"
@@ -161,7 +152,7 @@ def test_the_second_file_is_held_against_the_first_by_names(run: Callable[..., R
     assert json.loads(result.out)["witness"] == witness
 
 
-def test_an_output_that_is_turned_over_is_marked_and_read_back(run: Callable[..., Result]) -> None:
+def test_an_output_that_is_turned_over_is_marked_and_read_back(run: Run) -> None:
     Path("or.pla").write_text(".i 4\n.o 1\n1--- 1\n-1-- 1\n--1- 1\n---1 1\n.e\n")
     result = run("minimize", "or.pla", "--phase", "-o", "small.pla", "--method", "exact")
     assert result.out.splitlines()[-1].split()[3] == "1"
@@ -169,7 +160,7 @@ def test_an_output_that_is_turned_over_is_marked_and_read_back(run: Callable[...
     assert run("minimize", "--verify", "or.pla", "small.pla").code == 0
 
 
-def test_primes_and_counts_are_printed_on_request(run: Callable[..., Result]) -> None:
+def test_primes_and_counts_are_printed_on_request(run: Run) -> None:
     cycle = ".i 3\n.o 1\n00- 1\n-01 1\n1-1 1\n11- 1\n-10 1\n0-0 1\n.e\n"
     assert len(minimised(run, cycle, "--primes", "all").on) == 6
     assert len(minimised(run, cycle, "--primes", "essential").on) == 0
@@ -178,7 +169,7 @@ def test_primes_and_counts_are_printed_on_request(run: Callable[..., Result]) ->
     assert len(minimised(run, ADDER, "--primes", "essential").on) == 7
 
 
-def test_fewest_literals_may_take_more_products(run: Callable[..., Result]) -> None:
+def test_fewest_literals_may_take_more_products(run: Run) -> None:
     Path("two.pla").write_text(".i 4\n.o 2\n111- 11\n1-11 01\n0--- 10\n.e\n")
     asked = ("minimize", "two.pla", "--method", "exact", "--json")
     usual = json.loads(run(*asked).out)["files"][0]
@@ -187,7 +178,7 @@ def test_fewest_literals_may_take_more_products(run: Callable[..., Result]) -> N
     assert cheap["products"] >= usual["products"]
 
 
-def test_what_type_fr_leaves_over_counts_as_dont_care(run: Callable[..., Result]) -> None:
+def test_what_type_fr_leaves_over_counts_as_dont_care(run: Run) -> None:
     left = ".i 2\n.o 1\n.type fr\n00 1\n01 0\n.e\n"  # 10 and 11 are in neither set
     for choice, rows in (("all", {"-0", "1-"}), ("essential", {"-0"})):
         assert {row for row, _ in minimised(run, left, "--primes", choice).on.rows()} == rows
@@ -197,7 +188,7 @@ def test_what_type_fr_leaves_over_counts_as_dont_care(run: Callable[..., Result]
         assert free in ({"1-"}, {"10", "11"}), kind
 
 
-def test_a_name_that_ends_in_a_backslash_ends_its_line_of_blif(run: Callable[..., Result]) -> None:
+def test_a_name_that_ends_in_a_backslash_ends_its_line_of_blif(run: Run) -> None:
     Path("n.pla").write_text(".i 2\n.o 2\n.ilb a\\ a\\_\n.ob y\\ z\n11 11\n01 10\n.e\n")
     assert run("minimize", "n.pla", "--output-type", "blif", "-o", "n.blif").code == 0
     assert not any(line.endswith("\\") for line in Path("n.blif").read_text().splitlines())

@@ -1,13 +1,11 @@
 """The command line under bad conditions: interrupts, closed descriptors, no home, other systems."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,10 +13,6 @@ from small_programs import stages
 
 import boolcomp
 import boolcomp as bc
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 ROOT = str(Path(boolcomp.__file__).parents[1])
 MAIN = [sys.executable, "-P", "-m", "boolcomp"]

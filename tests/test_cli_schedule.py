@@ -1,37 +1,19 @@
 """`boolcomp schedule`, as a user runs it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-LOGIC = ("boolean", "compact", "compact-32")
+from conftest import Run
 
 
-def test_a_pipeline_over_a_trajectory_is_faster_a_point(run: Callable[..., Result]) -> None:
+def test_a_pipeline_over_a_trajectory_is_faster_a_point(run: Run) -> None:
     arguments = ("elbow-3r", "--method", "lagrangian", "--points", "50", "--json")
     document = json.loads(run("schedule", "simulate", *arguments).out)
     assert document["pipeline"]["makespan_us"] < 50 * document["makespan_us"]
 
 
-def test_charts_and_page_are_written(run: Callable[..., Result]) -> None:
-    result = run("schedule", "simulate", "machado-2r", "--processors", "2", "-o", "out/s")
-    assert result.err == "written to out/s\n"
-    assert Path("out/s/gantt.svg").read_text().startswith("<svg")
-    page = Path("out/s/schedule.html").read_text()
-    assert "<svg" in page
-    assert "general Newton-Euler" in page
-
-
-def test_an_assignment_of_ones_own(run: Callable[..., Result]) -> None:
+def test_an_assignment_of_ones_own(run: Run) -> None:
     Path("mine.toml").write_text('[processors]\nP0 = ["[a-v]*"]\nP1 = ["[A-Z]*", "w*"]\n')
     asked = ("schedule", "machado-2r", "--processors", "2", "--assignment", "mine.toml")
     document = json.loads(run(*asked, "--json").out)
@@ -51,7 +33,7 @@ def test_an_assignment_of_ones_own(run: Callable[..., Result]) -> None:
     [("zomaya", 19, []), ("zalzala", 71, ["Uicker-Kahn mul, n = 6", "Waters mul, n = 6"])],
 )
 def test_the_counts_of_a_paper_are_reproduced_but_for_its_slips(
-    run: Callable[..., Result], paper: str, count: int, wrong: list[str]
+    run: Run, paper: str, count: int, wrong: list[str]
 ) -> None:
     findings = json.loads(run("schedule", "paper", paper, "--json").out)["findings"]
     counted = [one for one in findings if one["kind"] == "count"]
@@ -78,16 +60,14 @@ def test_the_counts_of_a_paper_are_reproduced_but_for_its_slips(
         ),
     ],
 )
-def test_the_older_spelling_prints_the_same(
-    run: Callable[..., Result], older: str, newer: str
-) -> None:
+def test_the_older_spelling_prints_the_same(run: Run, older: str, newer: str) -> None:
     one, other = (run("schedule", *line.split()) for line in (older, newer))
     assert (one.code, one.out) == (other.code, other.out)
     assert one.err.splitlines()[-1:] == other.err.splitlines()[-1:]
 
 
 @pytest.mark.check
-def test_a_chart_without_compact_logic_says_how_to_make_it(run: Callable[..., Result]) -> None:
+def test_a_chart_without_compact_logic_says_how_to_make_it(run: Run) -> None:
     result = run("schedule", "chart", "stanford", "--machine", "cortex-m", "--rms-error", ".77")
     assert result.code == 0
     assert (
@@ -95,39 +75,3 @@ def test_a_chart_without_compact_logic_says_how_to_make_it(run: Callable[..., Re
         in result.err
     )
     assert "compact" not in result.out
-
-
-@pytest.mark.check
-def test_all_methods_on_many_processors(run: Callable[..., Result]) -> None:
-    arguments = ("schedule", "chart", "machado-2r", "--bits", "5", "-o", "out/c", "--json")
-    rows = json.loads(run(*arguments).out)["rows"]
-    assert Path("out/c/scaling.svg").exists()
-    boolean = {row["processors"]: row for row in rows if row["method"] == "boolean"}
-    others = [r for r in rows if r["method"] not in LOGIC and r["processors"] == 1024]
-    assert len(others) == 5
-    assert boolean[64]["speedup"] > 5 * max(row["speedup"] for row in others)
-    for name in ("compact", "compact-32"):
-        compact = {row["processors"]: row["makespan_us"] for row in rows if row["method"] == name}
-        assert compact[1] < boolean[1]["makespan_us"] / 10
-        assert compact[1024] < compact[1] / 2
-    for row in rows:
-        assert row["makespan_us"] >= row["lower_bound_us"] * (1 - 1e-9)
-
-
-@pytest.mark.check
-def test_a_real_run_gives_the_torques(run: Callable[..., Result]) -> None:
-    arguments = ("schedule", "run", "puma560", "--processors", "2", "--samples", "20000")
-    document = json.loads(run(*arguments, "--json").out)
-    found = document["run"]
-    kinds = {"one", "scheduled", "dealt", "points"}
-    assert set(found["relative_errors"]) == set(found["ns_per_sample"]) == kinds
-    assert max(found["relative_errors"].values()) == found["relative_error"] < 1e-12
-    assert (found["processes"], found["samples"]) == (2, 20_000)
-    for kind in kinds:
-        assert found["seconds"][kind] > 0
-        assert found["ns_per_sample"][kind] == pytest.approx(found["seconds"][kind] * 1e9 / 20_000)
-        assert found["speedup"][kind] <= 2 * 1.03 or kind in found["noise"]
-    # What the processes hand on is what the assignment says must be sent.
-    assert found["exchanged"]["scheduled"] == sum(v["words"] for v in document["communication"])
-    assert 0 < found["exchanged"]["dealt"] < found["exchanged"]["scheduled"]
-    assert found["exchanged"]["one"] == found["exchanged"]["points"] == 0

@@ -1,10 +1,8 @@
 """Words: numbers, logic and engines against one definition, at every word of small widths."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import accumulate, pairwise, product
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.logic import (
     Builder,
+    Network,
     cells_of,
     coder,
     representable_cells,
@@ -23,9 +22,6 @@ from boolcomp.logic import (
 )
 from boolcomp.problem import CodeKind, Group, Input, Interval, Output, Problem
 from boolcomp.program import Program, program_of_network
-
-if TYPE_CHECKING:
-    from boolcomp.logic import Network
 
 KINDS: tuple[CodeKind, ...] = get_args(CodeKind)
 FORMS = list(product(KINDS, (False, True)))

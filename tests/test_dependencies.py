@@ -1,7 +1,5 @@
 """What is installed with boolcomp, what works without it, and what is said where it is missing."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -9,21 +7,17 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Callable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import Run
 from packaging.requirements import Requirement
 from small_programs import stages
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from conftest import Result
-
-    Command = Callable[..., subprocess.CompletedProcess[str]]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -106,7 +100,7 @@ def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(
 @pytest.mark.parametrize("command", ["report machado-2r", "bench machado-2r -o out",
                                      "schedule machado-2r --chart -o out"])  # fmt: skip
 def test_who_draws_asks_for_vl_convert_before_anything_is_measured(
-    command: str, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+    command: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     found = run(*command.split())

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from conftest import Result
 
-
 CONTRIBUTING = [ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/contributing/**/*.md"))]
 
 

@@ -1,28 +1,23 @@
 """Pictures: word graphs as SVG, covers as maps of what their products hold."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import re
 import struct
 import zlib
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from small_programs import compact
 
 from boolcomp.measure import table_page
 from boolcomp.twolevel import Cover, Cubes, parse
 from boolcomp.words import Lookup, WordGraph, draw_graph, reads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -1,7 +1,5 @@
 """Equivalence: exhaustive, by proof, never wrong, and differences come with a witness."""
 
-from __future__ import annotations
-
 import signal
 from itertools import combinations, product
 from typing import Any
@@ -10,15 +8,12 @@ import pytest
 from bitarray import frozenbitarray
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from synthesis.networks import networks, tables
+from synthesis.networks import adder, networks, tables
 
 import boolcomp as bc
 from boolcomp.logic import (
     AND2,
-    AND_OR,
-    MAJ3,
     XOR2,
-    XOR3,
     Builder,
     Network,
     Node,
@@ -31,23 +26,6 @@ from boolcomp.logic import (
     truth_planes,
 )
 from boolcomp.twolevel import Clock
-
-
-def adder(bits: int, *, majority: bool) -> Network:
-    """Return a ripple adder whose carries are majorities, or ANDs and ORs."""
-    builder = Builder(2 * bits)
-    carry, sums = 0, []
-    for k in reversed(range(bits)):
-        x, y = builder.input(k), builder.input(bits + k)
-        if majority:
-            sums.append(builder.node(XOR3, x, y, carry))
-            carry = builder.node(MAJ3, x, y, carry)
-        else:
-            half = builder.node(XOR2, x, y)
-            sums.append(builder.node(XOR2, half, carry))
-            both = builder.node(AND2, x, y)
-            carry = builder.node(AND_OR, both, half, carry)
-    return builder.build([*sums, carry])
 
 
 def shown(a: Network, b: Network, verdict: Any) -> bool:
@@ -143,9 +121,6 @@ def test_a_network_matches_its_table_and_none_with_a_required_bit_changed(
     assert verdict.witness == (0,) * table.inputs
 
 
-# Input words.
-
-
 @pytest.mark.parametrize("low", [3, 6, 9])
 def test_every_input_word_is_tried_and_the_first_that_shows_a_difference_is_told(
     low: int, monkeypatch: pytest.MonkeyPatch
@@ -173,9 +148,6 @@ def test_random_words_show_a_difference_where_most_inputs_are_equal(bit: int) ->
     assert verdict.witness is not None
     assert set(verdict.witness[20:]) == {bit}
     assert equivalent(builder.build([odd]), builder.build([builder.input(0)])) == verdict
-
-
-# The solver.
 
 
 def pigeons(holes: int) -> Solver:

@@ -1,20 +1,15 @@
 """One compilation on several workers: the same bytes here, in processes and on Dask."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from clusters import NO_LOOPBACK, loopback
 
 import boolcomp as bc
 from boolcomp.base import executor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from boolcomp.program import Program
+from boolcomp.program import Program
 
 
 @pytest.fixture(name="dask", scope="module")

@@ -1,7 +1,5 @@
 """Files appear whole or not at all, and what is no regular file is refused or kept as it is."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
@@ -10,9 +8,9 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
@@ -21,9 +19,6 @@ from small_programs import stages
 import boolcomp as bc
 from boolcomp.base import files
 from boolcomp.twolevel import pla
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SHARED = Path("/dev/shm")  # noqa: S108 (a folder of the test's own is made there)
 SPECIAL = ["pipe", "pipe with a reader", "socket", "device", "link", "dangling link"]
@@ -142,9 +137,6 @@ def test_mistakes_are_sentences(tmp_path: Path) -> None:
             bc.load_robot(f"{name}.toml")
 
 
-# Links, pipes, descriptors and devices.
-
-
 def test_a_symbolic_link_to_output_stays_one_and_its_file_is_written(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there" / "a.txt")
@@ -261,9 +253,6 @@ def test_a_network_that_is_no_file_or_huge_is_refused_before_it_is_read(
             stream.truncate(1 << 40)
     with pytest.raises(bc.DataError, match=sentence):
         bc.load_program(tmp_path / "program")
-
-
-# What other runs left or are writing.
 
 
 @pytest.mark.parametrize("made", ["whole_file", "temporary_folder"])

@@ -1,14 +1,9 @@
 """A part of the fuzzers of benchmarks/fuzz.py: every input ends in a result or in a sentence."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from fuzzcases import CASES, run_case
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 QUICK = {
     "robots": 40, "descriptions": 40, "pla": 100, "programs": 20, "samples": 20, "written": 20,

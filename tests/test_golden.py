@@ -1,19 +1,15 @@
 """The golden net finds small changes in what is compiled, run, written and printed."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from boolcomp.compact import realisation
 from boolcomp.program import program
 from boolcomp.words import Lookup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 TABLE = ("shipped", "machado-2r-4.7d6d9f2628566b09.compact.json")

@@ -1,7 +1,5 @@
 """benchmarks/house.py: every rule of imports is violated by an example, and figures are counted."""
 
-from __future__ import annotations
-
 import ast
 import json
 from pathlib import Path

@@ -1,15 +1,12 @@
 """Paper mode's arithmetic and errors: those of the tables, and true of the logic."""
 
-from __future__ import annotations
-
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import by_name, random_robot, terms_of
+from samples import random_robot, terms_of
 from small_programs import stages
 
 import boolcomp as bc
@@ -21,23 +18,6 @@ from boolcomp.paper import (
     quantised,
 )
 from boolcomp.problem import problem_of
-
-
-@pytest.mark.slow
-def test_quantised_is_what_looking_up_the_truth_tables_and_adding_gives() -> None:
-    plan, tables, _ = stages(6)
-    arrays = plan.problem.draw(5000, 0)
-    columns, entries = by_name(*arrays), iter(tables)
-    found = quantised(plan, arrays)
-    for place, joint in enumerate(plan.outputs):
-        total = np.zeros(5000)
-        for term in joint.terms:
-            row = np.zeros(5000, dtype=np.int64)
-            for word in term.words:
-                bits = word.code.encode(columns[word.variable.name]).words.astype(np.int64)
-                row = row << word.inputs | bits & ((1 << word.inputs) - 1)
-            total += term.code.decode(next(entries).table.words()[row])
-        assert np.array_equal(found.words[:, place], joint.word.encode(total).words)
 
 
 def test_the_papers_arm_errs_as_little_as_was_measured() -> None:
@@ -84,17 +64,3 @@ def test_sampled_errors_are_those_of_the_logic_and_a_search_finds_worse(
     for known, bound in zip(known_errors(plan, 4000), program.bound, strict=True):
         assert known.worst_found is not None
         assert known.sampled_max < known.worst_found <= bound
-
-
-@pytest.mark.check
-def test_a_program_of_paper_mode_knows_its_errors() -> None:
-    how: dict[str, Any] = {"bits": 4, "mode": "paper", "minimizer": "isop"}
-    program = bc.compile("machado-2r", **how)
-    assert program.errors["tau2"] == known_errors(stages(4)[0])[1]
-    family = bc.compile("machado-2r", **how, payloads=(0, 1))
-    both = [load.outputs[0].errors for load in family.loads]
-    assert None not in both
-    assert family.worst_found[0] == max(one.worst_found or 0.0 for one in both if one)
-    silent = replace(family.loads[1].outputs[0], errors=None)
-    load = replace(family.loads[1], outputs=(silent, *family.loads[1].outputs[1:]))
-    assert replace(family, loads=(family.loads[0], load)).worst_found[0] is None

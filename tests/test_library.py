@@ -1,32 +1,25 @@
 """Libraries of loads: which stands for a mass, by how much it errs, and what is read of it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Run
+from numpy.typing import NDArray
 
 import boolcomp as bc
 from boolcomp.base import ALONE, TWO
 from boolcomp.compact import CompactChoices, Demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import problem_of
+from boolcomp.program import Program
 from boolcomp.targets import export_texts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-    from numpy.typing import NDArray
-
-    from boolcomp.program import Program
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @cache
@@ -193,7 +186,7 @@ def test_of_a_saved_library_only_the_loads_next_to_a_mass_are_read(
 
 
 @pytest.mark.slow
-def test_commands_take_masses_between_loads(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_commands_take_masses_between_loads(run: Run, tmp_path: Path) -> None:
     made = library()
     made.save(tmp_path / "library")
     arrays, exact = states(0.6)
@@ -223,7 +216,7 @@ def test_commands_take_masses_between_loads(run: Callable[..., Result], tmp_path
 
 @pytest.mark.slow
 def test_a_part_of_a_library_is_exported_and_too_many_loads_are_a_sentence(
-    run: Callable[..., Result], tmp_path: Path
+    run: Run, tmp_path: Path
 ) -> None:
     made = library()
     made.save(tmp_path / "library")

@@ -1,15 +1,10 @@
 """Truth tables of three inputs: names, formulas, steps and cofactors agree with the rows."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from boolcomp.logic import network
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROWS: list[tuple[int, ...]] = [(row >> 2 & 1, row >> 1 & 1, row & 1) for row in range(8)]
 TABLES = [lut for lut in range(1, 255) if lut not in network.LETTERS]

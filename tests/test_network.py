@@ -1,7 +1,5 @@
 """Networks: normal form, folds, text, orders; covers become the networks that they are."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 
@@ -228,9 +226,6 @@ def test_an_input_that_is_not_there_is_refused() -> None:
         Network(2, (), ()).fold(Patterns(4), [0])
 
 
-# Text.
-
-
 def test_a_network_is_written_one_readable_node_a_line() -> None:
     builder, (a, b, c) = built(3)
     both = builder.node(AND2, a, b ^ 1)
@@ -276,9 +271,6 @@ def test_no_changed_letter_makes_another_text_of_the_same_network(place: int, le
     assert render_network(network) == changed or changed.split() != TEXT.split()
 
 
-# Orders.
-
-
 @given(networks(), st.sampled_from([(0, 0), (4, 0), (12, 3), (0, 1)]))
 def test_an_order_leaves_the_network_what_it_is(network: Network, how: tuple[int, int]) -> None:
     ordered = in_order(network, *how)
@@ -321,9 +313,6 @@ def test_the_largest_number_of_values_needed_at_one_time_is_exact() -> None:
     assert most_live(builder.build([builder.node(XOR3, *ands)])) == 3
     assert most_live(builder.build(ands)) == 3
     assert most_live(builder.build([])) == 0
-
-
-# Covers.
 
 
 @given(covers())

@@ -101,6 +101,7 @@ def test_cells_of_sums_are_what_middles_add_up_to(
     addends = word.sum.addends
     assert tuple(one.times for one in addends) == times
     assert (tuple(one.code.bits for one in addends), word.code.bits) == (read, kept)
+    assert word.sum.reached().all() or TURN_WORD not in ranges
     missed = []
     for cells in itertools.product(*(range(one.code.cells) for one in addends)):
         (found,) = word.sum.cells([np.array([k]) for k in cells])
@@ -150,6 +151,8 @@ def test_only_parts_of_turns_that_a_term_knows_in_one_proportion_are_added() -> 
     a, b, c = (joint(f"q{k}", *TURN_WORD) for k in (1, 2, 3))
     odd, beside = joint("q2", -1.0, 1.3), joint("q2", 0.1, 0.1 + math.pi / 2)  # no half steps
     assert names(term_of({a: 1, odd: 1})) == names(term_of({a: 1, beside: 1})) == ["q1", "q2"]
+    with pytest.raises(ValueError, match="q2 does not span a part of a turn"):
+        _ = AngleAddend(odd, Code(odd.word, 4), 1).turn_bits
     assert names(term_of({a: 1})) == ["q1"]
     sums = [
         Wave(tuple((f"q{k}", n) for k, n in enumerate(times, 1) if n), (), 1.0)
@@ -307,7 +310,7 @@ def test_programs_say_what_arithmetic_says_and_keep_their_bounds(
     robot: Robot | str, of: str, rounding: Any
 ) -> None:
     options = PlanOptions(4, rounding=rounding, signs="outside", sums="outside")
-    one = compile_paper(robot, PaperChoices(options, Recipe("isop"), evaluations=20_000), of=of)
+    one = compile_paper(robot, PaperChoices(options, Recipe("isop"), evaluations=4000), of=of)
     (made,) = one.made
     arrays = made.plan.problem.draw(20_000, 3)
     found, exact = (

@@ -1,11 +1,8 @@
 """The paper's plan: every number of its Fig. 1, and the rules beyond one robot."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -29,9 +26,7 @@ from boolcomp.paper.plan import (
 )
 from boolcomp.problem.words import Interval
 from boolcomp.terms.extrema import amplitude
-
-if TYPE_CHECKING:
-    from boolcomp.terms.terms import Term
+from boolcomp.terms.terms import Term
 
 
 def plan(name: str = "machado-2r", **chosen: object) -> Plan:

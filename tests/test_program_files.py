@@ -1,12 +1,10 @@
 """Files of programs: read as they were written, and refused where they are damaged or forged."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +14,7 @@ from hypothesis import strategies as st
 from small_programs import compact, family, stages
 
 import boolcomp as bc
-from boolcomp.program import HEAD, KnownErrors, render_program
-
-if TYPE_CHECKING:
-    from boolcomp.program import Program
+from boolcomp.program import HEAD, KnownErrors, Program, render_program
 
 OLD = Path(__file__).parent / "programs"
 KINDS = ["format-1", "format-2-paper", "format-2-compact"]
@@ -84,9 +79,6 @@ def test_saving_again_replaces_a_program_but_nothing_else(tmp_path: Path) -> Non
         with pytest.raises(bc.DataError, match=sentence):
             stages(4)[2].save(tmp_path / place)
     refused(tmp_path / "other", "no program")
-
-
-# Damage.
 
 
 @pytest.fixture(scope="module")
@@ -243,9 +235,6 @@ def test_very_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.Monke
     bc.load_program(tmp_path)
     monkeypatch.setattr("boolcomp.program.files.MOST_BYTES", max(sizes) + 1)
     refused(tmp_path, "too large: at most")
-
-
-# What earlier versions wrote.
 
 
 def old(kind: str, folder: Path) -> tuple[dict[str, Any], Program]:

@@ -1,20 +1,20 @@
 """Programs of any problem: any groups of inputs, any outputs, by position and by name."""
 
-from __future__ import annotations
-
 import json
 import math
+from collections.abc import Callable
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.logic import Builder, copied
+from boolcomp.logic import Builder, Network, copied
 from boolcomp.problem import (
     Group,
     Input,
@@ -37,14 +37,7 @@ from boolcomp.program import (
 from boolcomp.proof import find_worst, subject_of
 from boolcomp.scale import ProcessPool
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from boolcomp.logic import Network
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 ENGINES: tuple[Any, ...] = ("numpy", "llvm")
 SPAN = Interval(-1.0, 2.0)

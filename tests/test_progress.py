@@ -1,13 +1,12 @@
 """Progress: lines where standard error is a pipe, a bar on a terminal; time is a fake."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,9 +17,6 @@ from boolcomp.compact.demand import Counts, Demand, Progress
 from boolcomp.compact.passes import expected, on_course
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.passes import on_course as on_paper_course
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Clock:

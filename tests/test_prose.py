@@ -1,7 +1,5 @@
 """benchmarks/prose.py: every rule has an example that violates it, and plain English none."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The faces of rooms: what type checkers see is what Python finds."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import subprocess

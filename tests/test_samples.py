@@ -1,15 +1,14 @@
 """Files of states and results: every kind read and written, every mistake or damage a sentence."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
 import struct
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -19,9 +18,6 @@ from hypothesis import strategies as st
 import boolcomp as bc
 from boolcomp.base import DataWarning
 from boolcomp.problem import CHUNK, numbered, read_states, write_results
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Q = np.arange(12.0).reshape(2, 6)
 GROUPS = [numbered(name, 2) for name in ("q", "qd", "qdd")]
@@ -77,9 +73,6 @@ def test_arrays_are_read_in_any_real_type_and_order(
     assert np.array_equal(states(tmp_path / "a.npz"), table)
 
 
-# Times.
-
-
 @pytest.mark.parametrize(
     ("place", "name"), [(0, "time"), (2, "T"), (6, '"Time"')], ids=["first", "inside", "last"]
 )
@@ -129,9 +122,6 @@ def test_times_are_left_out_of_arrays_with_one_warning(tmp_path: Path) -> None:
             sink.write(state.arrays[0], state.times)
         sink.write(state.arrays[0], state.times)
     assert np.load(tmp_path / "t.npy").tolist() == [[0.0, 1.0]] * 2
-
-
-# Results.
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz"])
@@ -190,9 +180,6 @@ def test_long_files_stream_in_constant_memory(tmp_path: Path) -> None:
 
     assert peak(5 * CHUNK) < 1.2 * peak(2 * CHUNK)
     assert np.load(tmp_path / "t.npy").shape == (2 * CHUNK, 2)
-
-
-# Mistakes.
 
 
 def npy(header: str, data: bytes = Q.tobytes(), version: int = 1) -> bytes:

@@ -1,18 +1,14 @@
 """The documentation as a site: all pages in it, every link in place, nothing from elsewhere."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import markdown
 import pytest
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -60,7 +56,7 @@ def test_a_fence_that_names_a_file_is_a_block_with_that_title(tmp_path: Path) ->
     assert re.search(r'class="filename">park.toml<', html)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_the_site_is_made_without_a_warning_and_loads_nothing_from_elsewhere(
     tmp_path: Path,
 ) -> None:

@@ -1,29 +1,22 @@
 """Programs of arms with stops: what is encoded, counted and warned of, in both modes."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from limited import with_ranges
+from numpy.typing import NDArray
 from samples import terms_of
 
 import boolcomp as bc
 from boolcomp.engines import Stop
 from boolcomp.paper import PlanOptions, error_bound, make_plan, make_tables, quantised, render_table
-from boolcomp.problem import Interval
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Robot
-    from boolcomp.program import Program
+from boolcomp.problem import Interval, Robot
+from boolcomp.program import Program
 
 ARM = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5))
 ENGINES = ["numpy", "llvm"]
@@ -32,7 +25,9 @@ STILL = np.zeros(2)
 
 @cache
 def paper(robot: Robot) -> Program:
-    return bc.compile(robot, bits=4, mode="paper", minimizer="isop")
+    with pytest.MonkeyPatch.context() as patch:  # its errors are the matter of other tests
+        patch.setattr("boolcomp.paper.program.SAMPLES", 1000)
+        return bc.compile(robot, bits=4, mode="paper", minimizer="isop", processes=1)
 
 
 def mixed() -> Program:
@@ -140,9 +135,6 @@ def test_a_saved_program_knows_its_stops(tmp_path: Path) -> None:
     assert single.evaluate([0, 0], [0.2, 0], [0, 0], engine="numpy").beyond_stops == 1
 
 
-# Free rows of tables.
-
-
 @pytest.mark.parametrize("q2", [(-2.5, 2.5), (-2.5, 0.9)], ids=["even", "lopsided"])
 def test_only_rows_beyond_stops_and_margin_are_free(q2: tuple[float, float]) -> None:
     margin = 0.02 * 2 * np.pi
@@ -188,9 +180,6 @@ def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -
             row = row << word.inputs | kept
         for column in entry.table.free:
             assert not any(column[int(k)] for k in row), str(entry.plan.term)
-
-
-# Arms that hold still.
 
 
 def still(gravity: tuple[float, float, float], joints: tuple[int, ...]) -> Robot:

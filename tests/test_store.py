@@ -1,14 +1,14 @@
 """Stores of covers and results: found by content, verified, shared without being believed."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import socket
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
+from conftest import Run
 from small_programs import stages
 
 import boolcomp as bc
@@ -16,22 +16,14 @@ from boolcomp.base import DataWarning, Folder
 from boolcomp.paper import (
     CoverStore,
     PlanOptions,
+    TermTable,
     default_store,
     function_of,
     make_covers,
     stored_network,
 )
 from boolcomp.pipeline import run_passes
-from boolcomp.twolevel import Dense, Recipe, minimise
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from conftest import Result
-
-    from boolcomp.paper import TermTable
-    from boolcomp.twolevel import Cover
+from boolcomp.twolevel import Cover, Dense, Recipe, minimise
 
 
 def tables() -> tuple[TermTable, ...]:
@@ -161,8 +153,6 @@ def test_a_folder_of_tables_that_happens_to_be_here_is_not_read(
     assert str(tmp_path / "tables") not in map(str, default_store().places)
 
 
-# Stores that others share.
-
 GRAVITY = ("compile", "machado-2r", "--of", "gravity", "--bits", "4", "--effort", "0")
 SWEEP = (
     'robots = ["machado-2r"]\nfunctions = ["gravity"]\nbits = [4, 5]\neffort = 0\n'
@@ -198,7 +188,7 @@ def test_a_cover_of_somebody_else_covers_but_is_no_proven_minimum(
 @pytest.mark.check
 @pytest.mark.parametrize("store", ["shared", "memory://lab/boolcomp"])
 def test_what_one_user_compiled_another_one_proves_and_uses(
-    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
 ) -> None:
     first = run(*GRAVITY, "--store", store, "-o", "first")
     assert first.code == 0
@@ -216,7 +206,7 @@ def test_what_one_user_compiled_another_one_proves_and_uses(
 
 @pytest.mark.check
 def test_workers_of_sweeps_share_a_store_and_a_lie_in_it_changes_nothing(
-    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sweep.toml").write_text(SWEEP)
 
@@ -269,7 +259,7 @@ ADDRESS, HTTP = "memory://lab/boolcomp", "https://lab.example/boolcomp"
 
 
 def test_no_address_is_opened_but_by_a_command_that_runs_with_it(
-    run: Callable[..., Result], opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sweep.toml").write_text(SWEEP)
     (tmp_path / "addresses.toml").write_text(f'robots = ["{HTTP}.urdf"]\nbits = [4]\n')
@@ -313,5 +303,12 @@ def test_the_network_of_a_large_cover_is_made_once_and_then_read(
     assert not list((tmp_path / "someone").rglob("networks/*.txt"))
     monkeypatch.setattr("boolcomp.paper.covers.WORTH_KEEPING", len(cubes))
     assert stored_network(cubes) == made
-    monkeypatch.delattr("boolcomp.paper.covers.network_of_cover")
+    with monkeypatch.context() as patch:
+        patch.delattr("boolcomp.paper.covers.network_of_cover")
+        assert stored_network(cubes) == made
+    (path,) = (tmp_path / "someone").rglob("networks/*.txt")
+    path.write_text(path.read_text().replace("0", "1", 1))
+    assert stored_network(cubes) == made  # a damaged file is made anew
+    (tmp_path / "file").write_text("in the way")  # and none can be written
+    be_another(monkeypatch, tmp_path, "file")
     assert stored_network(cubes) == made

@@ -1,7 +1,5 @@
 """Sums of terms: every cell against exact fractions, and the text of the smallest networks."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from math import floor

@@ -1,7 +1,5 @@
 """Numbers, angles and tables as text."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,27 +1,18 @@
 """A tree of joints goes through all stages as a chain does; what cannot take one says so."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import docblocks
 import numpy as np
 import pytest
+from conftest import Run
 from samples import branched_robot, by_name, problem_of, random_states, terms_of
 
 import boolcomp as bc
 from boolcomp.parallel import straight_line
-from boolcomp.problem import Pose, parse_robot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.problem import Robot
+from boolcomp.problem import Pose, Robot, parse_robot
 
 
 def two_arms() -> Robot:
@@ -73,7 +64,7 @@ def test_a_tree_askew_compiles_in_both_modes_and_errs_as_it_says() -> None:
         assert np.sqrt((errors**2).mean(axis=0)).max() < 0.6
 
 
-def test_a_tree_is_evaluated_and_told(run: Callable[..., Result]) -> None:
+def test_a_tree_is_evaluated_and_told(run: Run) -> None:
     Path("tree.toml").write_text(str(two_arms()))
     told = json.loads(run("robots", "tree.toml", "--json").out)["robots"][0]
     assert [joint["parent"] for joint in told["joints"]] == [0, 1, 1]

@@ -1,10 +1,7 @@
 """Truth tables: against direct evaluation, exhaustively; made once, and small."""
 
-from __future__ import annotations
-
 import resource
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -28,10 +25,7 @@ from boolcomp.paper import (
     tabulate,
 )
 from boolcomp.pipeline import run_passes
-from boolcomp.problem import Interval
-
-if TYPE_CHECKING:
-    from boolcomp.problem import CodeKind, Input
+from boolcomp.problem import CodeKind, Input, Interval
 
 
 def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:

@@ -1,7 +1,5 @@
 """Truth tables as files: every row of the table, free outputs as dashes, and a header."""
 
-from __future__ import annotations
-
 from boolcomp.paper import PlanOptions, render_table
 from boolcomp.pipeline import run_passes
 

@@ -1,17 +1,15 @@
 """A bound that is wider than the word of its output is shown nowhere as one."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import Run
 from shippedarms import built_of
 from small_programs import compact
 
@@ -19,15 +17,8 @@ import boolcomp as bc
 from boolcomp.commands.compile import _bound, _proved
 from boolcomp.commands.sweep import _largest
 from boolcomp.measure.control import program_variant
-from boolcomp.program.program import NOT_PROVED, NOT_USEFUL, bound_note
+from boolcomp.program.program import NOT_PROVED, NOT_USEFUL, Program, bound_note
 from boolcomp.targets.target import export_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.program.program import Program
 
 
 @cache
@@ -48,9 +39,7 @@ def test_one_place_decides(steps: float, note: str) -> None:
 
 
 @pytest.mark.check
-def test_commands_exports_and_pages_say_that_there_is_none(
-    run: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_commands_exports_and_pages_say_that_there_is_none(run: Run, tmp_path: Path) -> None:
     wide().save(tmp_path / "p")
     np.save("s.npy", np.zeros((3, 6)))
     evaluated = ("evaluate", "p", "-i", "s.npy", "-o", "t.npy")

@@ -1,18 +1,13 @@
 """Certificates of tests: an authority, and what it signed for the loopback interface."""
 
-from __future__ import annotations
-
 import datetime as dt
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DAYS = 2
 

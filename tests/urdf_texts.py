@@ -1,11 +1,6 @@
 """URDF texts that several tests use, written by hand."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import random
+import random
 
 
 def body(mass: float, place: str = "0 0 0", moments: str = "0.02 0.03 0.04") -> str:

@@ -1,13 +1,8 @@
 """Waiting for other processes: until something is so, however busy the machine is."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PATIENCE = 240  # seconds: what takes longer never happens
 

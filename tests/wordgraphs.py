@@ -1,9 +1,7 @@
 """Random word graphs, and what they say digit by digit: the oracle of whatever is made of them."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from boolcomp.words import (
     Heap,
     InputWord,
     Lookup,
+    Node,
     OutputWord,
     PartialProducts,
     Scale,
@@ -20,12 +19,7 @@ from boolcomp.words import (
     WordGraph,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from boolcomp.words import Node
-
-    HeapPart = Bits | PartialProducts
+HeapPart = Bits | PartialProducts
 
 
 def bits_of(word: int, bits: int) -> list[int]:

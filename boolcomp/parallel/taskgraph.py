@@ -5,6 +5,7 @@ The checker treats the times of a schedule as claims and looks for a contradicti
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -404,22 +405,24 @@ def _precedence(schedule: Schedule, graph: TaskGraph, slack: float) -> Iterable[
     sent: dict[str, list[Transfer]] = defaultdict(list)
     for message in schedule.transfers:
         sent[message.task].append(message)
-    arrived: dict[tuple[str, int], tuple[float, int | None]] = {}
+    # When words arrive, and how many: a processor may forward a message and get a longer one later.
+    arrived: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
     for name, x in placed.items():
-        arrived[name, x.processor] = (x.end_us, None)
+        arrived[name, x.processor].append((x.end_us, math.inf))
         # A message is forwarded only after its arrival: check in the order of arrival.
         for y in sorted(sent[name], key=lambda y: (y.end_us, y.start_us)):
-            since = arrived.get((name, y.source))
-            if since is None or y.start_us < since[0] - slack:
+            there = [at for at, words in arrived[name, y.source] if words >= y.words]
+            if y.start_us < min(there, default=math.inf) - slack:
                 yield f"transfer {y} begins before its words have arrived"
-            elif (name, y.target) not in arrived:
-                arrived[name, y.target] = (y.end_us, y.words)
+            else:
+                arrived[name, y.target].append((y.end_us, y.words))
     for edge in graph.edges:
         after = placed[edge.after]
-        since = arrived.get((edge.before, after.processor))
-        if since is None:
+        found = arrived[edge.before, after.processor]
+        there = [at for at, words in found if words >= edge.words]
+        if not found:
             yield f"the words of {edge} do not arrive on processor {after.processor}"
-        elif after.start_us < since[0] - slack:
+        elif not there:
+            yield f"only {max(words for _, words in found)} words arrive over {edge}"
+        elif after.start_us < min(there) - slack:
             yield f"task {edge.after!r} begins before the words of {edge.before!r} have arrived"
-        elif since[1] is not None and since[1] < edge.words:
-            yield f"only {since[1]} words arrive over {edge}"

@@ -1,12 +1,11 @@
 """Files that cannot be read as they say, disks that cannot be written: sentences, nothing left."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys
 import tracemalloc
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +13,6 @@ from batchfiles import NAMES, bytes_of, program, states, write, write_parquet
 
 import boolcomp as bc
 from boolcomp.scale import header
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = 2500
 

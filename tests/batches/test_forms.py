@@ -1,8 +1,7 @@
 """Files evaluated in chunks: every form gives what one call of the program gives."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +9,6 @@ from batchfiles import NAMES, RESULTS, program, read, states, torques, write, wr
 
 import boolcomp as bc
 from boolcomp.problem import problem_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = 5003
 SOURCES = ["s.npy", "s.parquet", "s.zarr", "npys", "parquets"]

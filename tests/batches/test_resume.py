@@ -1,22 +1,18 @@
 """Runs that are ended, and given again: equal bytes, and nothing done twice that was done."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from batchfiles import bytes_of, program, states, write
 
 import boolcomp as bc
 from boolcomp.scale import Journal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ROWS = 5003
 TARGETS = ["t.npy", "t.parquet", "t.zarr", "t"]

@@ -1,8 +1,7 @@
 """Product terms dealt to shares whose planes go from one to the other: the results are the same."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,9 +22,6 @@ from boolcomp.scale.batches import (
     evaluate_files,
 )
 from boolcomp.scale.journal import NPY, ResultTarget, create
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = 1700
 

@@ -1,28 +1,22 @@
 """Files evaluated by workers: the same bytes by whom it may be, also where one is killed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from batchfiles import bytes_of, program, states, write
 from clusters import needs_loopback
+from conftest import Run
 from waiting import until, until_gone
 
 import boolcomp as bc
 from boolcomp.scale import header
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from conftest import Result
 
 pytestmark = pytest.mark.slow  # processes are started
 ROWS = 600_000
@@ -144,9 +138,7 @@ def test_a_killed_worker_is_replaced(
     assert (folder / "replaced.npy").read_bytes() == (folder / "t.npy").read_bytes()
 
 
-def test_the_command_evaluates_in_chunks_and_says_what_it_counted(
-    run: Callable[..., Result], folder: Path
-) -> None:
+def test_the_command_evaluates_in_chunks_and_says_what_it_counted(run: Run, folder: Path) -> None:
     source, target = str(folder / "npys"), "t.parquet"
     found = run("evaluate", str(folder / "program"), "-i", source, "-o", target, "--json")
     assert found.code == 0
@@ -158,33 +150,6 @@ def test_the_command_evaluates_in_chunks_and_says_what_it_counted(
     assert "50000 samples in" in again.err
     assert "tau1: rms error" in again.err
     assert Path("u.zarr/zarr.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("program", "-i", "s.csv", "-o", "t.npy", "--cluster", "local:2"), "files in chunks"),
-        (
-            ("program", "-i", "npys", "-o", "t.csv"),
-            "evaluated in chunks, which needs an output file (-o)",
-        ),
-        (("machado-2r", "-i", "npys", "-o", "t"), "which needs a program folder"),
-        (
-            ("program", "-i", "npys", "-o", "t.npz"),
-            "evaluated in chunks, which needs an output file (-o)",
-        ),
-        (("program", "-i", "npys", "-o", "t", "--shard", "terms", "--processes", "2"), "--shard"),
-    ],
-)
-def test_what_is_not_evaluated_in_chunks_is_said(
-    run: Callable[..., Result], folder: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    for name in ("program", "npys"):
-        Path(name).symlink_to(folder / name)
-    Path("s.csv").write_text("q1\n")
-    found = run("evaluate", *arguments)
-    assert found.code == 2
-    assert said in found.err
 
 
 @pytest.mark.check

@@ -1,7 +1,5 @@
 """The guard against lost speed: which ratios it compares, and when it fails."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from pathlib import Path

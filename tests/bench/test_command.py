@@ -1,19 +1,11 @@
 """`boolcomp bench`, as a user runs it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Run
 from small_programs import stages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
 
 TINY = ("--batches", "1,256", "--cores", "1", "--seconds", "0.02")
 
@@ -24,7 +16,7 @@ def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.check
-def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None:
+def test_a_bench_leaves_table_json_and_chart(run: Run) -> None:
     stages(4)[2].save("program")
     result = run("bench", "program", *TINY, "-o", "out/bench", "--json")
     assert result.code == 0, result.err
@@ -45,19 +37,3 @@ def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None
     names = {path.name for path in Path("out/bench").iterdir()}
     assert names == {"bench.txt", "bench.json", "bench.svg", "bench.png"}
     assert "two-level logic" in Path("out/bench/bench.txt").read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("machado-2 --batches 64", "did you mean 'machado-2r'"),
-        ("program --batches 0", "whole numbers"),
-        ("program --batches 1.5", "whole numbers"),
-        ("program --batches nan", "whole numbers"),
-    ],
-)
-def test_a_bad_bench_is_refused(run: Callable[..., Result], arguments: str, message: str) -> None:
-    stages(4)[2].save("program")
-    result = run("bench", *arguments.split())
-    assert result.code == 2
-    assert message in result.err

@@ -1,16 +1,12 @@
 """The runner of mutants, on a tree of one module and one test file."""
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 MODULE = """

@@ -1,23 +1,17 @@
 """Every rival in C computes the torques, within the bound it states."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Run
 from samples import problem_of
 from small_programs import stages
 
 from boolcomp.measure import bench
 from boolcomp.measure.bench import Checked, check, draw_states
 from boolcomp.problem.robot.library import load_robot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from conftest import Result
 
 rivals = bench.rivals("offers")
 
@@ -58,9 +52,7 @@ def test_packages_compute_newton_euler() -> None:
 
 
 @pytest.mark.check
-def test_wrong_results_are_exit_code_one(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_results_are_exit_code_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boolcomp.measure.bench.EVALUATIONS", 50_000)
     monkeypatch.setattr(rivals, "EXACT", -1.0)
     stages(4)[2].save("program")
@@ -95,7 +87,7 @@ def test_a_loaded_rival_leaves_numbers_of_this_process_alone(name: str) -> None:
 
 
 def test_rivals_that_are_not_installed_are_named(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(bench, "sources", lambda: tmp_path / "none")
     stages(4)[2].save("program")

@@ -1,28 +1,22 @@
 """Small programs with certificates, sections of them, and folders damaged and sealed anew."""
 
-from __future__ import annotations
-
 import json
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from boolcomp.checker import CertificateSection, LoadFiles, check_program, parse, read_program
 from boolcomp.compact import CompactChoices, Formulation, build_sketch, usual_demand
 from boolcomp.pipeline import compile_compact
-from boolcomp.program import HEAD, render_program, sealed
+from boolcomp.problem import Problem
+from boolcomp.program import HEAD, Program, render_program, sealed
 from boolcomp.proof import origin_text, sketch_text
 from boolcomp.terms import split
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from boolcomp.problem import Problem
-    from boolcomp.program import Program
 
 
 @cache

@@ -4,15 +4,14 @@ Every forgery is tried twice: with the certificate's claim as it was, and with t
 from the forged `program.json`. All checksums are right in both.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from checker.forging import (
     CERTIFICATE,
+    Change,
+    Forged,
     conditioned,
     made,
     matched,
@@ -25,9 +24,6 @@ from checker.forging import (
     swapped,
     text,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from checker.forging import Change, Forged
 
 
 class Expected(Enum):

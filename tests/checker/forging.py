@@ -1,24 +1,20 @@
 """Small certified programs, and how their files are forged: all checksums are right afterwards."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from checker.certified import certified
 
 import boolcomp as bc
 from boolcomp.checker import stated
 from boolcomp.program import HEAD, render_program, sealed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 CERTIFICATE = "certificate.txt"
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -73,11 +69,9 @@ class Forged:
             path.write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
-if TYPE_CHECKING:
-    Change = Callable[[Forged], None]
+Change = Callable[[Forged], None]
 
 
-# programs ----------------------------------------------------------------------------------------
 def _arm() -> Mapping[str, str]:
     return render_program(certified())
 
@@ -131,7 +125,6 @@ def program(name: str) -> Forged:
     return Forged(deepcopy(head), dict(files))
 
 
-# changes of `program.json`, at a path like `inputs.0.unit` ----------------------------------------
 def _place(head: Any, path: str) -> tuple[Any, Any]:
     *way, last = path.split(".")
     for key in way:
@@ -182,7 +175,6 @@ def swapped(one: str, other: str) -> Change:
     return change
 
 
-# changes of texts --------------------------------------------------------------------------------
 def rewritten(new: Callable[[str], str], file: str = CERTIFICATE) -> Change:
     """Return what makes another text of a file."""
 

@@ -1,7 +1,5 @@
 """The checker's arithmetic: sums of waves and curves, spans, tables of sums, proofs of networks."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
@@ -125,7 +123,6 @@ def test_an_axis_of_a_robot_file_need_not_have_length_one() -> None:
             assert all(not (a - b).parts for a, b in zip(row, same, strict=True))
 
 
-# curves ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("kind", "slope"), [
     ("sin", 1.0), ("tanh", 1.0), ("exp", 20.0856), ("inverse", 1.0), ("log", 1.0), ("sqrt", 0.5),
 ])  # fmt: skip
@@ -173,7 +170,6 @@ def test_a_function_without_a_value_is_not_covered() -> None:
             space.apply("div", [number(1), space.value("x")])
 
 
-# spans of many at once ---------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", range(3))
 def test_products_and_multiples_of_spans_hold_those_of_all_that_they_hold(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -207,7 +203,6 @@ def test_a_range_of_words_that_wraps_holds_the_spans_of_all_of_them() -> None:
             assert (one.low[0], one.high[0]) == (exact.low[words].min(), exact.high[words].max())
 
 
-# sums of tables ----------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_are_those_of_codes(kind: str) -> None:
     code, cells = Code(Interval(-1, 1), 5, kind), np.arange(32)  # type: ignore[arg-type]  # any of them
@@ -241,7 +236,6 @@ def test_the_largest_sum_of_tables_is_that_of_all_states_or_more(most: int) -> N
     assert found == best if most > 1 else found > best
 
 
-# from a graph to its network, and proofs of its nodes --------------------------------------------
 def small() -> WordGraph:
     """Return a graph with every kind of node, negative parts, cut products, and saturation."""
     nodes = (
@@ -400,7 +394,6 @@ def test_clauses_can_hold_just_where_two_literals_differ(table: int) -> None:
                 assert solver.solve() == (True in pairs)
 
 
-# dynamics ----------------------------------------------------------------------------------------
 FRICTION = "inverse-dynamics-with-friction"
 
 

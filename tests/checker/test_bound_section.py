@@ -1,25 +1,19 @@
 """The section `bound` of a certificate: claims are confirmed, or refuted with both figures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from checker.certified import certified, load_of, section, shipped, steps, with_line
 
 from boolcomp.base import ALONE, DataError
-from boolcomp.checker import NotCoveredError, PlainBound, bound, check_bound, differences
+from boolcomp.checker import LoadFiles, NotCoveredError, PlainBound, bound, check_bound, differences
 from boolcomp.compact import CompactChoices, usual_demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import parse_function
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from boolcomp.checker import LoadFiles
 
 WIDE = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\n"
 

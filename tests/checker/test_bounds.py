@@ -3,12 +3,11 @@
 Plain bounds take every word alone, boxes split inputs, tight bounds look at all words of groups.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +19,6 @@ from boolcomp.checker import BoxedSum, ClaimedWaves, NotCoveredError, PlainBound
 from boolcomp.compact import explained
 from boolcomp.proof import claim_of, graded_bounds, plain_bounds
 from boolcomp.words import Heap, Lookup, PartialProducts, Scale, WordGraph, node_word
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ARM = "machado-2r"
 GROUPS = (("qd1", "qd2"), ("qdd1",), ("qdd2",)), (("qd1",), ("qdd1",), ("qdd2",))
@@ -50,7 +46,6 @@ def with_node(graph: WordGraph, place: int, node: Any) -> WordGraph:
     return WordGraph(changed, graph.scales, graph.results)
 
 
-# plain bounds ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("name", "bits"), [
     (ARM, 5), pytest.param("elbow-3r", 8, marks=pytest.mark.slow),
     pytest.param("puma560", 8, marks=pytest.mark.check),
@@ -235,7 +230,6 @@ def test_a_table_says_no_less_and_no_more_than_its_entries() -> None:
     assert held > 1
 
 
-# boxes -------------------------------------------------------------------------------------------
 @pytest.mark.slow
 def test_boxes_confirm_less_than_plain_bounds_and_never_less_than_what_is_found() -> None:
     built, plain = built_of(ARM, 8), plain_of(ARM, 8)
@@ -272,7 +266,6 @@ def test_a_heap_that_does_overflow_is_named_with_words() -> None:
         boxes.fits(20_000)
 
 
-# tight bounds ------------------------------------------------------------------------------------
 @cache
 def tight_ends(bits: int) -> list[tuple[Fraction, Fraction]]:
     """Return what the compiler proves, and what cells that bend add to it in the checker."""

@@ -1,17 +1,17 @@
 """The claim of a certificate: beside `program.json`, derived from what was asked, or not."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from checker.certified import certified, changed, seal, section, steps
+from conftest import Run
 
 from boolcomp.checker import claim
 from boolcomp.checker import folder as container
@@ -24,12 +24,7 @@ from boolcomp.problem.robot.model import with_payload
 from boolcomp.program.program import CERTIFICATE, HEAD, render_program
 from boolcomp.proof.certificates import with_confirmed_changes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    Change = Callable[[dict[str, Any]], Any]
+Change = Callable[[dict[str, Any]], Any]
 
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "certified"
 ARM = Path(__file__).resolve().parent.parent.parent / "robots" / "machado-2r.toml"
@@ -236,9 +231,7 @@ def test_the_checker_says_what_it_compared_and_what_it_did_not(
 
 
 @pytest.mark.check
-def test_verify_takes_a_name_and_asks_a_process_of_its_own(
-    folder: Path, run: Callable[..., Result]
-) -> None:
+def test_verify_takes_a_name_and_asks_a_process_of_its_own(folder: Path, run: Run) -> None:
     known = json.loads(run("verify", str(folder), "--chain-only", "--json").out)
     alone = run("verify", str(folder), "--chain-only", "--checker", "--robot", ARM.stem, "--json")
     assert alone.code == 0

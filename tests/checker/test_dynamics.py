@@ -1,29 +1,21 @@
 """The checker's own dynamics: Pinocchio, which nobody here wrote, gives the same values."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from checker.certified import section, value
+from numpy.typing import NDArray
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states
 
 from boolcomp.checker.problem import function_of
 from boolcomp.checker.robot import precise
-from boolcomp.problem import load_robot, robot_problem
+from boolcomp.problem import Robot, load_robot, robot_problem
 from boolcomp.proof import origin_text
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Robot
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 ROBOTS = [random_robot, general_robot, branched_robot]
 

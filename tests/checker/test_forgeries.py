@@ -1,28 +1,22 @@
 """Forged programs: what was changed is not confirmed; readers fail with a sentence, or not."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from checker import forging
 from checker.forgeries import FORGERIES, Expected, Forgery
 from checker.forging import CERTIFICATE
+from conftest import Run
 
 import boolcomp as bc
 from boolcomp.base import BoolcompError
 from boolcomp.checker import main
-from boolcomp.program import HEAD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from conftest import Result
+from boolcomp.program import HEAD, Program
 
 pytestmark = pytest.mark.check
 CUTS = 16  # of a certificate, at ends of lines, and elsewhere
@@ -102,7 +96,7 @@ def test_no_forgery_is_confirmed_with_the_old_claim_or_a_new_one(
     assert len(said_of_reading) <= 1
 
 
-def errs_no_more_than_it_says(name: str, program: bc.Program) -> None:
+def errs_no_more_than_it_says(name: str, program: Program) -> None:
     """Compare a program with its formulas, called by position, at random states in its ranges."""
     rng = np.random.default_rng(0)
     angles, rates = rng.uniform(-np.pi, np.pi, (2, STATES)), rng.uniform(-1, 1, (4, STATES))
@@ -136,10 +130,10 @@ def torques(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, mass: float) -> np.n
     return np.array([tau1, tau2])
 
 
-def gives_the_same_by_name(program: bc.Program) -> None:
+def gives_the_same_by_name(program: Program) -> None:
     """Check that a program gives the same by names and by places of inputs."""
     rng = random.Random(0)  # noqa: S311 (the same numbers anywhere)
-    given = {
+    given: dict[str, Any] = {
         name: [rng.uniform(-1, 1) for _ in range(3)]
         for group in program.groups
         for name in group.members
@@ -173,7 +167,7 @@ def test_no_figure_holds_where_conditions_are_allowed(name: str, code: int, tmp_
     "payload: 0 is said to be 5 kg", "demand: an invented error", "section: none at all",
 ])  # fmt: skip
 def test_the_command_refuses_a_forgery_with_its_exit_code(
-    name: str, run: Callable[..., Result], tmp_path: Path
+    name: str, run: Run, tmp_path: Path
 ) -> None:
     for again in (False, True):
         said = run("verify", "--chain-only", str(forged(NAMED[name], tmp_path, again=again)))
@@ -182,9 +176,7 @@ def test_the_command_refuses_a_forgery_with_its_exit_code(
         assert "Traceback" not in said.out + said.err
 
 
-def test_the_command_confirms_a_file_and_refuses_another(
-    run: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_the_command_confirms_a_file_and_refuses_another(run: Run, tmp_path: Path) -> None:
     forging.program("product").write(tmp_path / "program")
     file = file_of("product", tmp_path)
     asked = "verify", "--chain-only", str(tmp_path / "program"), "--robot"

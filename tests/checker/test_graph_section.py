@@ -1,19 +1,14 @@
 """From sketch to graph: the map of nodes, and the words of `program.json`."""
 
-from __future__ import annotations
-
 import copy
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from checker.certified import shipped, with_line
 
-from boolcomp.checker import check_graph
-
-if TYPE_CHECKING:
-    from boolcomp.checker import LoadFiles
+from boolcomp.checker import LoadFiles, check_graph
 
 
 def notes(load: LoadFiles) -> str:

@@ -1,18 +1,14 @@
 """From a graph to its final network: what is right passes, and what is not is found."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from checker.certified import certified, changed, steps
 
 from boolcomp.checker import parse
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @cache

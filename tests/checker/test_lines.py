@@ -1,7 +1,5 @@
 """How large the checker is, as docs/certificates.md says: who trusts it has to read it."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

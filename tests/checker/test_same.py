@@ -1,7 +1,5 @@
 """Whether a certificate speaks of a file: of all that ship, and of files written in other ways."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,12 +1,10 @@
 """From origin to sketch: what is said by two programs is the same, and every change is noticed."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from checker.certified import section, shipped, sketched, with_line
 from limited import random_limited, with_ranges
 from samples import branched_robot, general_robot, random_robot
 
-from boolcomp.checker import check_origin, check_sketch, differences
+from boolcomp.checker import LoadFiles, check_origin, check_sketch, differences
 from boolcomp.compact import Formulation
 from boolcomp.problem import (
     formats,
@@ -25,9 +23,6 @@ from boolcomp.problem import (
     robot_problem,
     with_words,
 )
-
-if TYPE_CHECKING:
-    from boolcomp.checker import LoadFiles
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "functions"
 SMALL = 1e-6  # of a step: 11 digits of coefficients
@@ -55,7 +50,6 @@ def same(load: LoadFiles, *, within: float = SMALL) -> None:
     assert max(off(load).values()) < within
 
 
-# robots ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "form",
     [
@@ -115,7 +109,6 @@ def test_dry_friction_is_covered() -> None:
         assert "tau1 is another function" in note(other) or "could not be identified" in note(other)
 
 
-# differences -------------------------------------------------------------------------------------
 def test_a_difference_is_the_largest_that_states_show() -> None:
     load = sketched(robot_problem(load_robot("machado-2r")))
     found = off(with_line(load, "sketch", " 1.96 ", " 1.9601 "))
@@ -168,7 +161,6 @@ def test_a_changed_coefficient_is_noticed(k: int) -> None:
     assert "is another function" in note(other)
 
 
-# messages ----------------------------------------------------------------------------------------
 NO_LINE = "no line of a sketch"
 
 
@@ -210,7 +202,6 @@ def test_a_sketch_too_large_to_expand_is_refused() -> None:
     assert "too many to expand" in note(grown)
 
 
-# functions that users write ----------------------------------------------------------------------
 KINDS = {"x": "range = [-1, 1]", "z": "range = [-1, 1]", "a": "angle = true", "b": "angle = true"}
 
 

@@ -1,14 +1,14 @@
 """Certificates of paper mode: what holds, what is caught, and that a bound is one."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +18,7 @@ import boolcomp as bc
 from boolcomp.base import DataError
 from boolcomp.checker import Sums, read_program
 from boolcomp.logic import XOR2, Builder, parse_network, render_network
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
+from boolcomp.program import Program
 
 STEPS = [
     "claim", "names", "demand", "robot to waves", "sum of terms", "waves to terms",
@@ -32,7 +28,7 @@ Q = np.random.default_rng(5).uniform(-np.pi, np.pi, (20_000, 2))
 
 
 @cache
-def certified() -> bc.Program:
+def certified() -> Program:
     """Return the gravity of the paper's arm at four bits, with its certificate."""
     return bc.compile("machado-2r", 4, of="gravity", mode="paper", certify=True)
 
@@ -48,7 +44,7 @@ def wrong(folder: Path) -> dict[str, str]:
     return {name: one.note for name, one in steps(folder).items() if one.holds is not True}
 
 
-def errors(program: bc.Program) -> np.ndarray:
+def errors(program: Program) -> np.ndarray:
     """Return the largest errors on random states, of the paper's eq. (5) with masses at rest."""
     first, both = np.cos(Q[:, 0]), np.cos(Q[:, 0] + Q[:, 1])
     exact = np.stack([66.15 * first + 49 * both, 49 * both], axis=1)

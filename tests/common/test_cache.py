@@ -1,7 +1,5 @@
 """The user's cache: private, or not used; what lies there is this user's own, or not believed."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from concurrent.futures import ThreadPoolExecutor

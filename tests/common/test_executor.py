@@ -1,20 +1,16 @@
 """Executors: the same results in the same order, whichever runs the calls; lost workers."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from concurrent.futures import Executor, Future
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import boolcomp as bc
 from boolcomp.base import Processes, WorkerLostError, executor
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WAYS = ["here", "processes:2"]
 

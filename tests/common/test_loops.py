@@ -1,20 +1,16 @@
 """Loops run as Python, or compiled, and nobody can tell from the results."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from boolcomp.base import loops
 from boolcomp.twolevel import Dense, minimise
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOT_NEEDED = {
     "numba", "highspy", "llvmlite", "rich", "flint", "scipy", "numpy.ma", "tomllib", "decimal"

@@ -1,14 +1,14 @@
 """Places of results: folders and stores of objects, shared with anybody."""
 
-from __future__ import annotations
-
 import pickle
 import threading
 import urllib.request
 import warnings
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -20,11 +20,6 @@ from boolcomp.base import store as cache
 from boolcomp.base import store as places
 from boolcomp.base.errors import DataError, DataWarning, UsageError
 from boolcomp.base.store import place_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 END = threading.Event()  # of a test: until then a slow store does not answer
 

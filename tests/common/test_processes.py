@@ -1,7 +1,5 @@
 """Processes: what they answer, how they end; they run no file of the current folder."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

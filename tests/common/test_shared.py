@@ -1,17 +1,12 @@
 """Values that many calls are given: unpickled once by every worker, and never mixed up."""
 
-from __future__ import annotations
-
 import pickle
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 
+import boolcomp as bc
 from boolcomp.base import ALONE, TWO, SharedValue
-
-if TYPE_CHECKING:
-    import boolcomp as bc
 
 
 def sent(value: object) -> SharedValue:

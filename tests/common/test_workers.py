@@ -1,7 +1,5 @@
 """Where work is done: the same results from all, workers that stay, and nothing started in vain."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from types import SimpleNamespace

@@ -1,16 +1,17 @@
 """Approximation: kernels against recalculation; results made smaller, kept, proved, believed."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from compact.word_robots import built_of, case, small_robot
+from numpy.typing import NDArray
 from samples import terms_of
 
 from boolcomp.base.errors import DataError, DataWarning, UsageError
@@ -44,25 +45,16 @@ from boolcomp.compact.approximate_kernels import (
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors import States, deviations, network_errors
 from boolcomp.compact.passes import fresh_states, require_true
-from boolcomp.compact.result import Begin, Finished, result_store
+from boolcomp.compact.result import Begin, Built, Finished, result_store
 from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
 from boolcomp.targets.rtl import graph_of
+from boolcomp.terms.extract import Terms
 from boolcomp.words.graph import (
     Lookup,
 )
 from boolcomp.words.simulation import row_planes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.compact.result import Built
-    from boolcomp.terms.extract import Terms
-
 
 DEMAND = Demand(bits=5, rms=(0.6,), effort=0.0, seed=3)
 
@@ -102,9 +94,6 @@ def exact_result(store: Path) -> Built:
 def approximated(store: Path, how: Any, **more: Any) -> Built:
     demand = replace(DEMAND, approximate=how, **more)
     return built_of(torques(), demand, store=store, workers=ALONE)
-
-
-# Kernels
 
 
 def adder() -> Network:
@@ -372,9 +361,6 @@ def test_prices_of_entries_are_the_errors_that_simulation_finds() -> None:
         grown = ((pricing.errors + moved) ** 2 - pricing.errors**2).mean(axis=0)
         said = prices.linear[:, row] * by + prices.square[:, row]
         assert np.allclose(grown, said, rtol=0.2, atol=2e-4)
-
-
-# Whole results
 
 
 @pytest.mark.check

@@ -1,9 +1,7 @@
 """What may be asked of compact mode: completed, refused with a message, part of a digest."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from samples import problem_of
@@ -11,11 +9,8 @@ from samples import problem_of
 import boolcomp as bc
 from boolcomp.base import UsageError, widths
 from boolcomp.compact import CompactChoices, Demand, result_store, usual_demand
-from boolcomp.problem import formats, load_robot, promise_of, robot_problem, with_words
+from boolcomp.problem import Problem, formats, load_robot, promise_of, robot_problem, with_words
 from boolcomp.terms import split
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Problem
 
 ARM = problem_of("machado-2r")
 ONE_LSB = promise_of("--error", "1lsb")

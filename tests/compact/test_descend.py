@@ -1,16 +1,16 @@
 """Searches of widths, inside: descents, what widths are in effect, what inputs forbid."""
 
-from __future__ import annotations
-
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from compact.word_robots import X, case, sketch_of, small_robot, tape_problem
+from numpy.typing import NDArray
 from samples import problem_of as arm_problem
 from samples import terms_of
 from targets.exported import tiny
@@ -42,13 +42,7 @@ from boolcomp.terms.extract import Terms, split
 from boolcomp.terms.terms import evaluate_terms
 from boolcomp.words.graph import Heap
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def test_live_nodes_are_known_after_every_change() -> None:
@@ -129,8 +123,6 @@ def test_a_large_problem_takes_no_more_perturbations_than_effort_allows() -> Non
     assert one._perturbations(5, 10**6) == 0  # noqa: SLF001
 
 
-# How large words become
-
 V, W = ("v", -1.0, 1.0, False), ("w", -1.0, 1.0, False)
 
 
@@ -150,8 +142,6 @@ def test_climbing_finds_the_corner_of_a_product_of_sums() -> None:
     assert found >= sampled
     assert found == pytest.approx(0.4 * 8 * 32, rel=1e-9)  # 32 steps are 1
 
-
-# What coarse inputs make of errors
 
 ALL = np.full(2, np.inf)
 
@@ -224,8 +214,6 @@ def test_the_advice_names_the_inputs_that_make_four_fifths() -> None:
     text = made(bits, q1=(0.7,), q2=(0.2,), q3=(0.1,)).advice(np.array([0.2]))
     assert text.startswith("mostly from q1 (6 bits), q2 (6 bits): ")
 
-
-# Searches that are steered by bounds
 
 ARM = arm_problem("machado-2r")
 
@@ -350,9 +338,6 @@ def test_one_output_below_the_floor_is_refused() -> None:
     refuse_impossible(problem, asked, np.array([worst, worst]))
 
 
-# Waves that are left out
-
-
 def values_of(
     terms: Terms, count: int = 3_000
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -369,9 +354,6 @@ def test_waves_that_are_left_out_make_a_small_part_of_the_allowed_error(allowed:
     missed = ((values_of(terms) - values_of(fewer)) / steps) ** 2
     assert fewer.waves < terms.waves / 2
     assert (missed.mean(axis=0) <= 1.3 * SHARE * allowed).all()  # waves are not quite independent
-
-
-# Widths in files
 
 
 def test_widths_are_listed_by_place_and_name_and_read_back() -> None:

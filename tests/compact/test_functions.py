@@ -1,35 +1,24 @@
 """Functions that are no waves, compiled: curves at all of their words, and random expressions."""
 
-from __future__ import annotations
-
 import math
 import random
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from compact.word_robots import built_of, first_choice, logarithm, search_for
+from numpy.typing import NDArray
 
 import boolcomp as bc
 from boolcomp.base import ALONE, BoolcompError
 from boolcomp.compact import Demand, quantities, usual_demand, word_logic
-from boolcomp.problem import parse_function
+from boolcomp.problem import Problem, parse_function
 from boolcomp.terms import split
-from boolcomp.words import Lookup, agrees, simulate
+from boolcomp.words import Lookup, WordGraph, agrees, simulate
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Problem
-    from boolcomp.words import WordGraph
-
-    Floats = NDArray[np.float64]
-
-
-# Curves
+Floats = NDArray[np.float64]
 
 
 def output_values(graph: WordGraph, words: NDArray[np.int64]) -> Floats:
@@ -93,8 +82,6 @@ def test_annealing_at_all_words_makes_a_smaller_graph_that_holds() -> None:
     assert not made.wrapped
     assert search.improve(start, 0, 0.4).widths == found.widths
 
-
-# Random expressions
 
 USUALLY = 0.9  # widths are found for so many of the functions
 FRESH = 1.04  # times what held on the states that the search looked at

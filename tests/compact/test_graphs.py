@@ -1,26 +1,17 @@
 """Word graphs of sketches: what they compute, simulated and as logic; their texts and networks."""
 
-from __future__ import annotations
-
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from compact.word_robots import case, run_network, small_robot
 from limited import random_limited, with_ranges
+from numpy.typing import NDArray
 
 from boolcomp.compact import Formulation, word_logic
-from boolcomp.problem import inverse_dynamics, load_robot
+from boolcomp.problem import Robot, inverse_dynamics, load_robot
 from boolcomp.words import Heap, InputWord, narrowed, node_word, parse_graph, simulate
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Robot
-
-
-# Simulation and logic
 
 
 @pytest.mark.slow
@@ -99,9 +90,6 @@ def test_with_fine_words_a_graph_is_newton_euler_at_the_middles_of_cells(
         assert np.abs(value - exact[:, joint]).max() < 2e-3
 
 
-# Texts
-
-
 @pytest.mark.parametrize("robot", ["machado-2r", small_robot(3, 2)])
 def test_the_text_of_a_graph_is_read_back(robot: str | Robot) -> None:
     graph = case(robot).graph(0.4)
@@ -121,11 +109,6 @@ def test_narrowed_inputs_give_the_same_outputs(robot: str | Robot) -> None:
     expected = simulate(graph, words).words
     assert np.array_equal(simulate(narrow, shifted).words, expected)
     assert narrowed(narrow) == narrow
-
-
-# Errors
-
-# Networks
 
 
 @pytest.mark.parametrize("arm", ["machado-2r", small_robot(5, 2)])

@@ -308,9 +308,6 @@ def test_tables_of_guarded_angles_hold_the_mean_of_each_cell(
         assert abs(value_of_cells - np.mean(exacts)) <= 2.0**-9 + (cell**2 / 8 if read < 5 else 0)
 
 
-# Sums of angles
-
-
 def angles(
     bits: tuple[int, ...],
     *sums: tuple[tuple[int, int], ...],
@@ -383,9 +380,6 @@ def test_an_exact_sum_of_angles_is_the_sum(
     assert np.abs(errors_of(sketch, {Role.ANGLE_BITS.of(2): 16})[2]).max() < 1e-12
 
 
-# Adding up the bits of a heap
-
-
 @pytest.mark.parametrize("counts", [(1, 1), (2, 0, 1), (3, 3), (4, 1, 2), (0, 5, 1)])
 def test_a_heap_adds_its_bits_in_as_many_nodes_as_predicted(counts: tuple[int, ...]) -> None:
     bits = len(counts) + 3
@@ -425,9 +419,6 @@ def test_a_heap_of_unknown_constant_costs_the_mean_of_ones_in_every_second_colum
     odd = adder_nodes([n + k % 2 for k, n in enumerate(counts)])
     assert mean_adder_nodes(counts, 0) == (even + odd) / 2
     assert even != odd
-
-
-# Simulation
 
 
 def test_a_graph_with_one_other_table_or_constant_is_simulated_again_as_if_it_were_new() -> None:

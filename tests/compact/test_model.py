@@ -1,24 +1,24 @@
 """The noise and the cost that the model predicts of each node, beside enumeration and networks."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 from compact.word_robots import TEN, case, logarithm, searched
 from limited import random_limited, with_ranges
+from numpy.typing import NDArray
 from samples import problem_of, terms_of
 
 import boolcomp as bc
 from boolcomp.base.files import shipped
 from boolcomp.base.store import sealed, unsealed
-from boolcomp.compact.costs import LEVEL, costs_of
+from boolcomp.compact.costs import LEVEL, Factors, costs_of
 from boolcomp.compact.demand import TARGETS, Demand, Target, usual_demand
 from boolcomp.compact.errors import (
     GRAIN,
@@ -50,12 +50,15 @@ from boolcomp.compact.sketch import (
     SketchNode,
     SourceWord,
     Waves,
+    Widths,
     WordSum,
 )
 from boolcomp.compact.sketch_terms import Formulation
 from boolcomp.compact.tables import Domain, Tabulated, columns_of, mux_network, table_cost, tabulate
+from boolcomp.logic.synthesis import Objective
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.words import Interval
 from boolcomp.proof.worst import Worst
 from boolcomp.terms.extract import split
@@ -66,6 +69,7 @@ from boolcomp.words.graph import (
     Heap,
     HeapRow,
     InputWord,
+    Node,
     OutputWord,
     PartialProducts,
     Scale,
@@ -73,20 +77,7 @@ from boolcomp.words.graph import (
     WordGraph,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.compact.costs import Factors
-    from boolcomp.compact.result import Compact
-    from boolcomp.compact.sketch import Widths
-    from boolcomp.logic.synthesis import Objective
-    from boolcomp.problem.robot.model import Robot
-    from boolcomp.words.graph import Node
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 FINE = -40  # the exponent of a step that makes no noise to speak of
@@ -250,8 +241,6 @@ def test_the_cost_of_a_table_is_what_synthesis_usually_leaves(*, operand: bool) 
     assert folded - cost == pytest.approx(5 + (0 if operand else 3))
 
 
-# Whole graphs
-
 ONES = np.ones(2)
 
 
@@ -302,9 +291,6 @@ def test_after_many_changes_the_model_agrees_with_a_fresh_one() -> None:
         assert (cost, noise.tolist()) == (again, expected.tolist())
 
 
-# The most that errors can be
-
-
 @pytest.mark.parametrize("row", [HeapRow(3, 0, 2), HeapRow(2, 1, 4), HeapRow(0, 2, 3)])
 def test_the_most_of_dropped_bits_is_that_of_all_their_values(row: HeapRow) -> None:
     first = row.column - row.drop
@@ -332,8 +318,6 @@ def test_the_model_of_the_worst_says_what_the_plain_bound_is() -> None:
     assert (said <= allowed).all()
     assert np.abs(said / found - 1).max() < 0.15
 
-
-# Sensitivities
 
 ARMS: dict[str, Robot] = {
     "stops": with_ranges("machado-2r", q2=(-2.5, 2.5)),
@@ -368,8 +352,6 @@ def test_sensitivities_are_those_of_finite_differences(arm: str, form: Formulati
         expected = ((slope / (2 * step)) ** 2).mean(axis=1)
         assert found[place].value == pytest.approx(expected, rel=1e-4, abs=1e-9), str(node)
 
-
-# What targets count, by hand
 
 LINE = tuple(range(16))
 TABLES: Factors = ("table", "table")
@@ -514,9 +496,6 @@ def test_a_search_for_a_microcontroller_discards_no_partial_product() -> None:
     assert costs_of(logic.demand).graph(logic.graph) < costs_of(logic.demand).graph(compact.graph)
 
 
-# What a decoder takes off: the mean of the errors
-
-
 def errors_from(samples: NDArray[np.float64]) -> Errors:
     ends = np.array([[max(column), min(column)] for column in samples.T])
     return Errors(
@@ -555,9 +534,6 @@ def test_a_demanded_maximum_is_not_broken_by_the_decoder(
     assert shifts.tolist() == [kept]
 
 
-# Errors of graphs over many states
-
-
 def test_blocks_of_states_are_measured_as_one() -> None:
     arm = case("machado-2r")
     graph = arm.graph(0.4)
@@ -584,9 +560,6 @@ def test_the_worst_states_are_those_with_the_largest_errors() -> None:
         own = np.abs(again[joint * kept : (joint + 1) * kept, joint])
         assert own.max() == errors.max[joint]
         assert own.min() > errors.rms[joint]
-
-
-# Words that can be enumerated
 
 
 def test_few_words_are_enumerated() -> None:

@@ -1,20 +1,20 @@
 """Words named by what they mean: of graphs made by hand, and beside what tables hold."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from compact.word_robots import case
 from limited import with_ranges
+from numpy.typing import NDArray
 from shippedarms import built_of
 
 from boolcomp.compact import Formulation
-from boolcomp.problem import Interval
+from boolcomp.problem import Interval, Robot
 from boolcomp.words import (
     Angles,
     Bits,
@@ -30,12 +30,6 @@ from boolcomp.words import (
     node_word,
     word_names,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Robot
-
 
 ANGLES = (
     InputWord("q1", 8, angle=True),
@@ -84,6 +78,7 @@ def test_angle_sums_count_their_angles() -> None:
 def test_a_product_has_its_sign_before_all() -> None:
     product = Heap((PartialProducts(2, 0, 3, 0, 0, negative=False),), 0, 8)
     assert name_of(table(-np.sin(PHASE)), product) == "-qd1·sin(q2)"
+    assert name_of(table(np.cos(PHASE)), product) == "qd1·cos(q2)"
 
 
 def test_a_constants_digits_are_one_factor() -> None:
@@ -125,9 +120,6 @@ def test_the_square_of_a_word_beside_zero_says_where_it_lies() -> None:
     assert word_names(graph, {"qd1": Interval(-1.0, 1.0)})[-1] == "qd1²"
 
 
-# Parts of tables, signs of sums, arcs, and where a square has its zero
-
-
 @pytest.mark.parametrize(
     ("entries", "name"), [((0, 1, 2, 3), "low bits of qd1"), ((0, 1, 3, 2), "f(qd1), fine")]
 )
@@ -151,6 +143,10 @@ def test_the_sign_of_a_word_alone_is_told_where_it_is_no_angle(
 def test_a_sum_of_several_words_that_wraps_names_them_all() -> None:
     both = (Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=True))
     assert name_of(Heap(both, 0, 8, wraps=True)) == "q1-q2"
+    read = Heap(both, 0, 8, wraps=True), table(np.cos(PHASE), source=3)
+    for turns, name in ((0.0, "cos(q1-q2)"), (0.25, "sin(q1-q2)")):  # the middle of its word
+        scales = (*(Scale(0, 0.0),) * 3, Scale(0, turns * (1 << 16)), Scale(0, 0.0))
+        assert word_names(WordGraph((*ANGLES, *read), scales, ()))[-1] == name
 
 
 def test_a_table_of_two_entries_is_a_multiple_of_its_word() -> None:
@@ -171,6 +167,10 @@ def test_the_square_of_a_sum_says_where_the_sum_is_zero() -> None:
     for low, name in ((-1.0, "(qd1+qd2)²"), (-0.5, "(qd1+qd2-0.5)²")):
         ranges = {"qd1": Interval(-1.0, 1.0), "qd2": Interval(low, low + 2.0)}
         assert word_names(graph, ranges)[-1] == name
+    moved = replace(graph, scales=(*graph.scales[:2], Scale(0, 16.0), graph.scales[3]))
+    assert word_names(moved, dict.fromkeys(("qd1", "qd2"), Interval(-1.0, 1.0)))[-1] == (
+        "(qd1+qd2-0.5)²"  # half a unit is 16 steps of 64
+    )
 
 
 def test_a_multiple_that_is_coarsely_rounded_is_not_called_a_far_square() -> None:
@@ -184,8 +184,6 @@ def test_an_arc_that_waves_of_the_angle_follow_is_not_named_by_those_of_its_doub
     graph = WordGraph((*ANGLES, table), (Scale(0, 0.0),) * 3 + (Scale(0, 0.5),), ())
     assert word_names(graph, {"q2": Interval(0.4, 1.4)})[-1] == "-0.5cos(q2)-sin(q2)"
 
-
-# Names beside the entries of tables
 
 PI = math.pi
 EXACT = Formulation(speeds=False, exact=True)
@@ -271,7 +269,9 @@ NAMES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arm", NAMES)
+@pytest.mark.parametrize(
+    "arm", [*list(NAMES)[:3], pytest.param("puma560", marks=pytest.mark.check)]
+)
 def test_names_and_drawings_of_graphs_that_ship_are_as_recorded(arm: str) -> None:
     compact = built_of(arm).compact
     spans = {name: word.range for name, word in compact.specified_words.items()}

@@ -1,9 +1,8 @@
 """Errors that are promised: searched for by bounds, kept by proofs, refused with a sentence."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,16 +10,11 @@ from samples import problem_of
 
 import boolcomp as bc
 from boolcomp.base import DataError, UsageError
-from boolcomp.compact import CompactChoices, Demand, bits_for, usual_demand
+from boolcomp.compact import Built, CompactChoices, Demand, bits_for, usual_demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import promise_of
 from boolcomp.program import load_program
 from boolcomp.terms import split
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from boolcomp.compact import Built
 
 
 def demand(error: str, bits: int = 4, **more: Any) -> Demand:

@@ -1,16 +1,16 @@
 """Sketches: outputs taken apart into sums and products of words compute what was asked for."""
 
-from __future__ import annotations
-
 import itertools
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from compact.word_robots import Q, R, X, Y, Z, case, sketch_of, small_robot, tape_problem
 from limited import with_ranges
+from numpy.typing import NDArray
 from samples import problem_of as arm_problem
 
 from boolcomp.base.errors import UsageError
@@ -31,27 +31,18 @@ from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.functions import FRICTION, robot_problem
 from boolcomp.problem.problem import Problem, with_words
 from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.tape import Tape
 from boolcomp.problem.words import Interval, WordFormat
 from boolcomp.terms.extract import split
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot.model import Robot
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def outputs_of(sketch: Sketch, states: States) -> Floats:
     values = sketch.evaluate(states.values)
     return np.stack([values[k] for k in sketch.outputs], axis=1)
 
-
-# Sums of waves
 
 PI = math.pi
 ARMS = {
@@ -178,8 +169,6 @@ def test_an_angle_with_stops_has_a_word_of_part_of_a_turn() -> None:
     assert "angle sum" in str(case(with_ranges(ARMS["part"], word1=(0.3, 1.4))).sketch)
 
 
-# Factors that are calculated first
-
 ARM = load_robot("machado-2r")
 DRY = replace(ARM, links=tuple(replace(x, coulomb_friction=(8.0, 6.0)) for x in ARM.links))
 
@@ -209,9 +198,6 @@ def test_dry_friction_is_one_table_a_joint_and_no_product() -> None:
     assert sum(isinstance(node, Curve) for node in sketch.nodes) == 2
     assert len(sketch.nodes) == len(plain.nodes) + 2
     assert products(sketch) == products(plain)
-
-
-# Calculations on a tape
 
 
 def computed(problem: Problem, sketch: Sketch, count: int = 500) -> tuple[Floats, Floats]:
@@ -323,6 +309,3 @@ def test_curves_read_words_with_a_cell_at_zero(name: str) -> None:
     problem = with_words(plain, asked)
     found, exact = computed(problem, sketch_of(problem))
     assert np.abs(found - exact).max() < 1e-6 * max(1.0, np.abs(exact).max())
-
-
-# Widths in files

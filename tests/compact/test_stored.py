@@ -1,17 +1,16 @@
 """Results of compact mode in stores: kept, read back, and believed only where they are proved."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
 import re
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,13 +30,8 @@ from boolcomp.logic import parse_network
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import load_robot
 from boolcomp.proof import subject_of
+from boolcomp.terms import Terms
 from boolcomp.words import agrees
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from boolcomp.terms import Terms
-
 
 QUICK = Demand(bits=4, rms=(0.6,), effort=0.0, seed=3)
 Document = dict[str, Any]
@@ -247,9 +241,6 @@ def test_a_folder_named_tables_in_the_working_directory_is_not_read(
     assert tmp_path / "tables" not in {Path(str(place)).absolute() for place in places}
 
 
-# Places that others write to
-
-
 @pytest.fixture(name="foreign")
 def store_of_somebody_else(
     made: tuple[Built, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -400,9 +391,6 @@ def test_unfinished_stages_are_kept_in_the_private_cache(foreign: Path) -> None:
     assert not list(foreign.glob("*.partial.json"))
     other = result_store(torques(), QUICK, foreign.parent / "other", also_shipped=False)
     assert other.stages() == {}
-
-
-# Complete compilations
 
 
 @pytest.mark.check

@@ -1,14 +1,13 @@
 """Tables of words, against enumeration: folding, synthesis by cofactors, curves in pieces."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 from compact.word_robots import case, run_network
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from boolcomp.compact.network import column_luts, from_truth_tables, word_logic
 from boolcomp.compact.result import lut6, smaller, table_network
@@ -26,7 +25,9 @@ from boolcomp.compact.tables import (
     tabulate,
 )
 from boolcomp.logic.equivalence import equivalent
-from boolcomp.logic.network import Builder, copied
+from boolcomp.logic.network import Builder, Network, copied
+from boolcomp.logic.simulation import TruthTable
+from boolcomp.logic.synthesis import SynthesisStep
 from boolcomp.words.graph import (
     Bits,
     Heap,
@@ -39,16 +40,7 @@ from boolcomp.words.graph import (
 )
 from boolcomp.words.simulation import agrees, fold, simulate
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.logic.network import Network
-    from boolcomp.logic.simulation import TruthTable
-    from boolcomp.logic.synthesis import SynthesisStep
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def unfolded(entries: tuple[int, ...], bits: int) -> list[int]:
@@ -135,9 +127,6 @@ class _Bits:
         return lut >> (4 * a + 2 * b + c) & 1
 
 
-# Tables of some bits of a word
-
-
 def index_of(word: int, mask: int) -> int:
     """Return the bits of a word that a mask picks, side by side, one by one."""
     picked = [word >> k & 1 for k in range(mask.bit_length()) if mask >> k & 1]
@@ -180,9 +169,6 @@ def test_a_table_too_large_for_synthesis_is_made_by_cofactors() -> None:
     )
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 1),))
     assert agrees(table_network(graph).network, graph, {"x": np.arange(1 << 13)})
-
-
-# Curves in pieces
 
 
 def value(table: Tabulated, lsb: int, word: int, bits: int) -> float:
@@ -248,11 +234,6 @@ def test_a_function_of_eight_inputs_is_four_tables_and_a_multiplexer() -> None:
     column = sum(part << (64 * k) for k, part in enumerate(parts))
     assert column_luts(8, (column,)) == 5
     assert column_luts(8, (column & (1 << 192) - 1 | parts[0] << 192,)) == 4
-
-
-# Units of words: constants are left where they cost least
-
-# Networks of graphs
 
 
 def test_tables_may_be_synthesised_from_truth_tables() -> None:

@@ -1,15 +1,15 @@
 """Words in other codes, ranges and places of zero, from the demand to the delivered logic."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from compact.word_robots import small_robot
+from numpy.typing import NDArray
 from samples import problem_of
 
 import boolcomp as bc
@@ -22,27 +22,19 @@ from boolcomp.compact.realisation import realise
 from boolcomp.compact.search import choose_widths
 from boolcomp.compact.sketch import quantities
 from boolcomp.compact.sketch_terms import build_sketch
+from boolcomp.engines.choice import EngineName
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.functions import inverse_dynamics_problem
-from boolcomp.problem.problem import with_words
+from boolcomp.problem.problem import Problem, with_words
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.words import CODE_KINDS, formats
 from boolcomp.program.files import load_program
-from boolcomp.program.program import save_program
+from boolcomp.program.program import Program, save_program
 from boolcomp.terms.extract import resting, split
 from boolcomp.words.graph import narrowed, parse_graph
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.engines.choice import EngineName
-    from boolcomp.problem.problem import Problem
-    from boolcomp.program.program import Program
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 ENGINES: list[EngineName] = ["numpy", "llvm", "words"]
 ALLOWED = 0.2  # steps², of which rounding makes a twelfth

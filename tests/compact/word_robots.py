@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 
 
@@ -196,9 +197,6 @@ def measured(compact: Compact, count: int, seed: int) -> Errors:
     return measure_many(
         Sampling(compact.problem, asked.input_bits, asked.bits, count, seed), compact.graph
     )
-
-
-# Problems of calculations on a tape, and their sketches
 
 
 PI = math.pi

@@ -1,8 +1,7 @@
 """Blocks that make torques: tables of a plan, rounded words, programs, users' functions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +11,7 @@ from small_programs import stages
 import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.measure import Called, called, compiled, inverse_dynamics, rounded_block
-from boolcomp.problem import inverse_dynamics_problem
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from boolcomp.problem import Problem
+from boolcomp.problem import Problem, inverse_dynamics_problem
 
 READS = ("q", "qd", "qdd")
 

@@ -1,21 +1,16 @@
 """Loops: against an independent simulation; sensors, limits, runs side by side."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from control.textbook import moved, torques
+from numpy.typing import NDArray
 
 import boolcomp as bc
 from boolcomp.measure import Called, LoopSettings, Variant, exact_of, study, trajectory_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Robot
+from boolcomp.problem import Robot
 
 ARM = bc.load_robot("machado-2r")
 RATE = 200.0

@@ -1,9 +1,6 @@
 """The arm that is simulated: against a textbook, scipy's DOP853, Pinocchio, and its energy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,9 +9,7 @@ from pinocchio_model import pinocchio_model
 
 import boolcomp as bc
 from boolcomp.measure import plant_of
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Robot
+from boolcomp.problem import Robot
 
 START = np.array([0.4, -0.9, 0.3, -0.5])
 PUSH = np.array([60.0, -12.0])

@@ -1,14 +1,13 @@
 """`boolcomp simulate`: what it prints, what it writes, what it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Run
 from small_programs import stages
 
 import boolcomp as bc
@@ -22,15 +21,10 @@ from boolcomp.measure import (
 )
 from boolcomp.problem import numbered, robot_problem
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
 FAST = ("--time", "0.3", "--rate", "200")
 
 
-def test_a_program_is_simulated_beside_exact_torques(run: Callable[..., Result]) -> None:
+def test_a_program_is_simulated_beside_exact_torques(run: Run) -> None:
     stages(4)[2].save("made")
     result = run("simulate", "made", *FAST, "--json")
     assert result.code == 0
@@ -75,7 +69,7 @@ def test_a_whole_control_law_closes_the_loop_by_itself() -> None:
     assert np.abs(mine[:, :, 0] - way.q).max() < 1e-3
 
 
-def test_a_users_controller_is_a_function_in_a_file(run: Callable[..., Result]) -> None:
+def test_a_users_controller_is_a_function_in_a_file(run: Run) -> None:
     Path("mine.py").write_text(
         "def law(q, qd, e, de, **more):\n    return 900 * e + 120 * de + [115.15, 49]\n"
     )
@@ -88,7 +82,7 @@ def test_a_users_controller_is_a_function_in_a_file(run: Callable[..., Result]) 
 
 
 @pytest.mark.parametrize("text", ["import sys\nsys.exit(0)\n", "def law(**_):\n    exit(0)\n"])
-def test_a_controller_that_leaves_is_no_simulation(run: Callable[..., Result], text: str) -> None:
+def test_a_controller_that_leaves_is_no_simulation(run: Run, text: str) -> None:
     Path("mine.py").write_text(text)
     result = run("simulate", "machado-2r", "--controller", "mine.py:law", *FAST)
     assert result.code == 1
@@ -96,7 +90,7 @@ def test_a_controller_that_leaves_is_no_simulation(run: Callable[..., Result], t
     assert "SystemExit: 0" in result.err
 
 
-def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Callable[..., Result]) -> None:
+def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Run) -> None:
     text = run("robots", "machado-2r").out
     text = text.replace("gravity =", "control_rate = 250\ngravity =")
     text = text.replace(
@@ -115,41 +109,7 @@ def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Callable[..., Re
         assert line in again
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (("machado-2r", "-t", "pont"), 2, "no trajectory 'pont' (did you mean 'point'?)"),
-        (("machado-2r", "--mode", "papr"), 2, "--mode 'papr' (did you mean 'paper'?)"),
-        (("machado-2r", "--controller", "pd"), 2, "--controller 'pd'"),
-        (("machado-2r", "-o", "x.pdf"), 2, "-o x.pdf: the name must end in"),
-        (("machado-2r", "--friction", "some"), 2, "friction 'some'"),
-        (("machado-2r", "--rate", "0.1"), 2, "the control rate must be 1 to"),
-        (("machado-2r", "--time", "-1"), 2, "not -1"),
-        (("machado-2r", "--tolerance", "0"), 2, "--tolerance must be above 0"),
-        (("machado-2r", "--bandwidth", "0"), 2, "the bandwidth must be above 0"),
-        (("machado-2r", "--robot", "scara"), 2, "--robot needs a PROGRAM"),
-        (("machado-2r", "--time", "1e5", "--bits", "4-12"), 2, "must have 2 to"),
-        (("machado-2r", "--controller", "none.py:f"), 2, "no file 'none.py'"),
-    ],
-)
-def test_mistakes_are_sentences(
-    run: Callable[..., Result], arguments: tuple[str, ...], code: int, said: str
-) -> None:
-    result = run("simulate", *arguments)
-    assert result.code == code
-    assert said in result.err
-    assert "Traceback" not in result.err
-    assert result.out == ""
-
-
-def test_options_of_compilation_mean_nothing_for_a_program(run: Callable[..., Result]) -> None:
-    stages(4)[2].save("made")
-    result = run("simulate", "made", "--bits", "4")
-    assert result.code == 2
-    assert "--bits has no effect: made is a compiled program" in result.err
-
-
-def test_what_cannot_be_made_is_a_row_that_says_why(run: Callable[..., Result]) -> None:
+def test_what_cannot_be_made_is_a_row_that_says_why(run: Run) -> None:
     result = run("simulate", "machado-2r", *FAST, "--mode", "paper", "--bits", "3,5", "--json")
     assert result.code == 0
     rows = json.loads(result.out)["rows"]
@@ -158,7 +118,7 @@ def test_what_cannot_be_made_is_a_row_that_says_why(run: Callable[..., Result]) 
     assert "bits must be 4 to 16" in rows[2]["note"]
 
 
-def test_a_trajectory_beyond_what_a_joint_may_do_is_warned_of(run: Callable[..., Result]) -> None:
+def test_a_trajectory_beyond_what_a_joint_may_do_is_warned_of(run: Run) -> None:
     result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:frequency=2")
     assert "warning" not in result.err
     result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:amplitude=2")

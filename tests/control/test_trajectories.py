@@ -1,17 +1,12 @@
 """What arms are to follow: slopes that fit, limits that hold, places that are met."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import boolcomp as bc
 from boolcomp.measure import trajectory_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RATE = 1000.0
 

@@ -1,15 +1,9 @@
 """The paper's arm as a textbook writes it, and its energy: an oracle that shares no code."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def mass_matrix(q: Floats) -> Floats:

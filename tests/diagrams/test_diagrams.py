@@ -1,7 +1,5 @@
 """Decision diagrams: what they make is their table, they are reduced, sifting makes them small."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

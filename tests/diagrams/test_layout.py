@@ -1,7 +1,5 @@
 """Diagrams as instructions: nothing is lost, and as few of them as there can be."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

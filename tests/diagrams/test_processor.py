@@ -1,25 +1,20 @@
 """The processor of one instruction: its texts are its program, its words are the logic's."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from small_programs import stages
 from targets.exported import family, tiny
 
 from boolcomp.logic import run_image
+from boolcomp.problem import CodeKind
+from boolcomp.program import Program
 from boolcomp.targets import image_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import CodeKind
-    from boolcomp.program import Program
 
 
 class Ran(NamedTuple):

@@ -1,7 +1,5 @@
 """What callers may hand over: shapes, types, and a defined answer to everything else."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import Any

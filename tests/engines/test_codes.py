@@ -1,12 +1,11 @@
 """Signed codes and planes through the native engine, in every width, against the numpy engine."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from boolcomp.base import UsageError
 from boolcomp.codes import Code
@@ -22,9 +21,6 @@ from boolcomp.engines import (
 )
 from boolcomp.logic import Builder
 from boolcomp.problem import Interval, numbered
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 HERE = [width for width in (512, 256, 64) if width < 512 or host().has_ternary]
 GROUPS = tuple(numbered(name, 3) for name in ("q", "qd", "qdd"))

@@ -1,15 +1,14 @@
 """Engines: identical bits in every width, on tables, random samples and odd batches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from small_programs import same, stages, table_wiring
 from test_network import networks
 
@@ -22,12 +21,7 @@ from boolcomp.engines import (
     make_engine,
     split_calls,
 )
-from boolcomp.logic import Builder
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.logic import Network
+from boolcomp.logic import Builder, Network
 
 KINDS = ["numpy", *(str(width) for width in (512, 256, 64) if width < 512 or host().has_ternary)]
 

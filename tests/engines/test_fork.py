@@ -1,12 +1,11 @@
 """What has run in threads or processes goes on in the child of a fork, which has neither."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +14,6 @@ import boolcomp as bc
 from boolcomp.base import Processes, UsageError
 from boolcomp.engines import evaluate, make_engine
 from boolcomp.scale import ProcessPool
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 SECONDS = 60.0  # of a child, which takes some milliseconds where it does not hang

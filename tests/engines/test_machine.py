@@ -1,16 +1,11 @@
 """Native code in the cache folder: used again, made again where damaged, never trusted blindly."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from boolcomp.engines import NativeCode, host
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = """
 define void @put(ptr %to) {

@@ -1,12 +1,11 @@
 """What native code is made of: registers that suffice, and cells that are never wrong."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from boolcomp.codes import Code
 from boolcomp.engines.avx512 import (
@@ -25,9 +24,6 @@ from boolcomp.logic import network as luts
 from boolcomp.logic.network import CONSTANTS, Builder, Network
 from boolcomp.logic.order import greedy_order
 from boolcomp.problem.words import Interval
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ALL = (1 << 64) - 1
 OPERATIONS = {

@@ -1,12 +1,11 @@
 """The bdd engine: the bits of other engines, in both modes as far as it goes, and sentences."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from small_programs import same, stages, table_wiring
 from targets.exported import tiny
 
@@ -14,14 +13,9 @@ from boolcomp.base import DataError, UsageError
 from boolcomp.codes import Code
 from boolcomp.engines import Result, evaluate, make_engine
 from boolcomp.logic import Builder
-from boolcomp.problem import Interval
+from boolcomp.problem import CodeKind, Interval
+from boolcomp.program import Program
 from boolcomp.scale import ProcessPool
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import CodeKind
-    from boolcomp.program import Program
 
 
 def states(count: int, reach: float, dtype: Any = np.float64) -> list[NDArray[Any]]:

@@ -1,25 +1,28 @@
 """Every engine codes values and gives back values as codes say, for words of every kind."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from engines.test_engines import KINDS, engine_of
+from numpy.typing import NDArray
 from small_programs import stages
 
 from boolcomp.base import UsageError
 from boolcomp.codes import Code
-from boolcomp.engines import Call, EnginePort, NativeEngine, Result, Wiring, evaluate, make_engine
+from boolcomp.engines import (
+    Call,
+    EnginePort,
+    Evaluation,
+    NativeEngine,
+    Result,
+    Wiring,
+    evaluate,
+    make_engine,
+)
 from boolcomp.logic import XOR2, Builder
 from boolcomp.problem import Interval, numbered
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.engines import Evaluation
 
 UNIT, TURN = Interval(-1, 1), Interval(-np.pi, np.pi)
 SETS: dict[str, list[Code]] = {

@@ -1,9 +1,7 @@
 """The words engine gives what a word graph says, digit by digit, and what its logic gives."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,13 +13,10 @@ from wordgraphs import interpreted, random_graph
 
 import boolcomp as bc
 from boolcomp.base import DataError, UsageError
-from boolcomp.engines import Stop, WordEngine, evaluate, host, make_engine
+from boolcomp.engines import Stop, Wiring, WordEngine, evaluate, host, make_engine
 from boolcomp.problem import Interval
 from boolcomp.scale import ProcessPool
 from boolcomp.words import Angles, Bits, Heap, InputWord, Lookup, OutputWord, Scale, Turn, WordGraph
-
-if TYPE_CHECKING:
-    from boolcomp.engines import Wiring
 
 SAMPLES = 64 * 2 + 3
 

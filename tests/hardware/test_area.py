@@ -1,12 +1,11 @@
 """What designs take of FPGAs: what tools print is read, frames are Verilog, real runs count."""
 
-from __future__ import annotations
-
 import json
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from conftest import Run
 from targets.exported import arm, tiny
 
 from boolcomp.base.errors import DataError, UsageError
@@ -23,12 +22,6 @@ from boolcomp.measure.fpga import (
     mapped_area,
     source_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from conftest import Result
 
 needs_yosys = pytest.mark.skipif(fpga.find("yosys") is None, reason="Yosys is not installed")
 
@@ -91,9 +84,7 @@ def test_a_tool_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
         fpga.FpgaTool("yosys", ("/bin/sleep",), "PATH").run(["20"], tmp_path, 0.05)
 
 
-def test_missing_tools_are_named_and_skipped(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_tools_are_named_and_skipped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fpga, "find", lambda _: None)
     tiny().save("tiny")
     said = json.loads(run("area", "tiny", "--on", "ice40,lut4", "--json").out)

@@ -1,15 +1,14 @@
 """Bitstreams: the protocol is talked to the top module, the core is proved, parts have an end."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Run
 from targets.exported import arm, family, of_graph, tiny
 from targets.verilog import simulation
 
@@ -17,15 +16,9 @@ from boolcomp.base.errors import DataError, UsageError
 from boolcomp.logic import lutmapping
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import Sources, board, built, sources
+from boolcomp.program.program import Program
 from boolcomp.targets.target import ExportOptions
 from boolcomp.words import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.program.program import Program
 
 needs_yosys = pytest.mark.skipif(
     fpga.find("yosys") is None or fpga.find("nextpnr-ice40") is None or lutmapping.find() is None,
@@ -93,7 +86,7 @@ def test_a_core_with_another_table_fails_its_bench(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("taken", ["2r.bin", "2r_tb.v"])
 def test_a_folder_in_the_place_of_a_result_is_refused_before_anything_is_made(
-    run: Callable[..., Result], taken: str
+    run: Run, taken: str
 ) -> None:
     Path(taken).mkdir()
     result = run("build", "no-program", "--board", "icebreaker", "-o", "2r.bin")

@@ -1,25 +1,19 @@
 """What programs take on boards: counts that are known beforehand, and words that are wrong."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Run
 from exports import kept
 
 from boolcomp.base.errors import DataError
 from boolcomp.measure import cycles as boards
 from boolcomp.measure.cycles import BOARDS, BoardDesign, Subject, declared, words_design
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from conftest import Result
 
 
 def needs(name: str) -> pytest.MarkDecorator:
@@ -133,27 +127,8 @@ def test_instructions_take_what_the_reference_manuals_say(
     assert boards.cost(name, operands, "cortex-m3") == large
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--on", "cortex-m1"), "target 'cortex-m1' (did you mean 'cortex-m3' or 'cortex-m0'?)"),
-        (("--states", "0"), "--states must be 1 to 2000, not 0"),
-        (("--deadline", "0"), "--deadline must be above 0 and at most 3600, not 0"),
-        (("--load", "3"), "no payload 3.0"),
-        (("--robot", "puma560"), "give its robot with --robot"),
-    ],
-)
-def test_mistakes_get_sentences(
-    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
-) -> None:
-    kept("export-formats").save("two")
-    result = run("cycles", "two", *arguments)
-    assert (result.code, result.out) == (2, "")
-    assert sentence in result.err
-
-
 def test_a_board_whose_tools_are_missing_is_named_with_what_installs_it(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept("export-formats").save("two")
     monkeypatch.setenv("PATH", "")

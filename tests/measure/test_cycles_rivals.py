@@ -1,26 +1,19 @@
 """Rivals on microcontrollers: what they make is right, and errs no more than is said."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import Run
 
 import boolcomp
 from boolcomp.measure import bench
 from boolcomp.measure.cycles import BoardDesign, Subject
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="not installed: gcc")
 
@@ -67,9 +60,7 @@ def test_two_joints_by_hand_err_no_more_than_half_a_last_bit() -> None:
 
 @needs_gcc
 @pytest.mark.check
-def test_the_command_prints_a_row_a_design(
-    warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_prints_a_row_a_design(warm_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boolcomp.measure.cycles.OPTIMISED", ("-O2",))
     boolcomp.compile("machado-2r", bits=8).save("2r")
     found = warm_run("cycles", "2r", "--on", "host", "--states", "20", "--json")

@@ -1,21 +1,15 @@
 """Pages of terms, plans and tables: what the commands print, and maps of the tables themselves."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
+from conftest import Run
 
 from boolcomp.paper import PlanOptions
 from boolcomp.pipeline import run_passes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 
 def cells(text: str) -> list[list[str]]:
@@ -24,8 +18,9 @@ def cells(text: str) -> list[list[str]]:
     return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
 
 
+@pytest.mark.check
 def test_the_page_of_terms_has_a_row_for_each_with_what_it_reaches(
-    run: Callable[..., Result],
+    run: Run,
 ) -> None:
     run("terms", "machado-2r", "--page", "terms.html")
     text = Path("terms.html").read_text()
@@ -36,7 +31,7 @@ def test_the_page_of_terms_has_a_row_for_each_with_what_it_reaches(
 
 
 def test_the_page_of_tables_draws_the_very_bits_and_equal_tables_once(
-    run: Callable[..., Result],
+    run: Run,
 ) -> None:
     entries = run_passes("machado-2r", PlanOptions(bits=4), "tables")
     run("tables", "machado-2r", "--bits", "4", "--page", "tables.html")
@@ -51,7 +46,8 @@ def test_the_page_of_tables_draws_the_very_bits_and_equal_tables_once(
     assert text.count('<details class="term"') == len({entry.table for entry in entries})
 
 
-def test_pages_of_stages_are_written_beside_what_commands_print(run: Callable[..., Result]) -> None:
+@pytest.mark.check
+def test_pages_of_stages_are_written_beside_what_commands_print(run: Run) -> None:
     plain = run("plan", "machado-2r", "--bits", "5")
     paged = run("plan", "machado-2r", "--bits", "5", "--page", "plan.html")
     assert (paged.code, paged.out) == (0, plain.out)

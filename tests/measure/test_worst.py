@@ -1,14 +1,13 @@
 """The worst error that climbing finds: against trying everything, and against what is proved."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from samples import problem_of
 from small_programs import cover_of, stages
 
@@ -17,14 +16,10 @@ from boolcomp.codes import Code
 from boolcomp.paper import PlanOptions, program_of
 from boolcomp.pipeline import run_passes
 from boolcomp.problem import Interval, Link, Robot
+from boolcomp.program import Program
 from boolcomp.proof import SearchedInput, SearchedProgram, axes_of, find_worst, subject_of
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.program import Program
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 FEW = 80_000
 MASS, LENGTH, INERTIA, GRAVITY = 2.0, 0.5, 1.5, 9.8

@@ -1,7 +1,5 @@
 """Pages are values made text: escaped, deterministic, complete without scripts."""
 
-from __future__ import annotations
-
 import html
 import json
 import math

@@ -1,19 +1,12 @@
 """Pages in a browser: they fit, sort, choose, tell numbers, print, and read without scripts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from browser import WIDTHS, needs_chromium
+from browser import WIDTHS, Window, needs_chromium
 from samplepage import BITS, sample_page
 
 from boolcomp.base import page_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from browser import Window
 
 pytestmark = [pytest.mark.check, needs_chromium]
 

@@ -1,26 +1,20 @@
 """Angles that look like degrees: what is counted of samples, and that it is asked once."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from batchfiles import program, states, write
+from conftest import Run
 from limited import with_ranges
 from targets.exported import tiny
 
 import boolcomp as bc
 from boolcomp.base import DataWarning
 from boolcomp.problem import AngleInputs, Group, Interval, SeenAngles, angles_of, robot_problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 ASKED = "are the angles in degrees?"
 STOPS = {"q1": Interval(-2, 2), "q2": Interval(-2, 2), "q3": None}
@@ -108,7 +102,7 @@ def test_files_in_chunks_are_asked_about_once(name: str, tmp_path: Path) -> None
     assert found.chunks > 1
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_workers_count_as_one_process_does(tmp_path: Path) -> None:
     table = states(600)
     table[::30, 0] = 13
@@ -124,7 +118,7 @@ def test_workers_count_as_one_process_does(tmp_path: Path) -> None:
     assert len(told) == 1
 
 
-def test_a_trajectory_in_degrees_is_asked_about(run: Callable[..., Result]) -> None:
+def test_a_trajectory_in_degrees_is_asked_about(run: Run) -> None:
     Path("way.csv").write_text("t,q1,q2\n0,0,0\n1,30,45\n2,40,-70\n")
     for way, times in (("way.csv", 1), ("point:to=6,1", 0)):
         made = run("simulate", "machado-2r", "--mode", "exact", "--trajectory", way)

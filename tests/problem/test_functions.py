@@ -1,14 +1,13 @@
 """Functions of robots: references beside Pinocchio and differences, terms beside references."""
 
-from __future__ import annotations
-
 from dataclasses import astuple, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from limited import with_ranges
+from numpy.typing import NDArray
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, problem_of, random_robot
 
@@ -16,6 +15,7 @@ import boolcomp as bc
 from boolcomp.problem import (
     Interval,
     Pose,
+    Problem,
     Robot,
     Straight,
     function_name,
@@ -25,12 +25,7 @@ from boolcomp.problem import (
 )
 from boolcomp.terms import FORMS, evaluate_terms, split
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Problem
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 USUAL, FRICTION = "inverse-dynamics", "inverse-dynamics-with-friction"
 PLAIN = ["gravity", "bias", "inertia", "forward-kinematics", "jacobian", "derivatives",
@@ -76,7 +71,6 @@ def ranges_from_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"boolcomp.problem.functions.{name}", value)
 
 
-# references --------------------------------------------------------------------------------------
 @pytest.mark.usefixtures("rough_ranges")
 @pytest.mark.parametrize("robot", ARMS)
 def test_kinematics_inertia_and_bias_are_pinocchios(robot: Robot) -> None:
@@ -171,7 +165,6 @@ def test_both_ends_that_a_function_reaches_are_found_wherever_zero_lies(middle: 
     assert f"u reaches {middle - 1:g} .. {middle + 1:g}: " in problem.notes[0]
 
 
-# terms -------------------------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.parametrize("of", [
     *PLAIN, "control", "control:kp=2:load=0..3", f"{FRICTION}:load=1..2", "gravity:load=0..5",
@@ -213,7 +206,6 @@ def test_viscous_friction_is_a_term() -> None:
     assert [text for text in terms if text.startswith("0.7")] == ["0.7 qd1", "0.7 qd2"]
 
 
-# problems ----------------------------------------------------------------------------------------
 def test_the_name_of_a_problem_says_its_function() -> None:
     assert robot_problem(ARM) == problem_of(ARM)
     assert [robot_problem(ARM, of).name for of in (USUAL, "gravity", FRICTION)] == [
@@ -281,7 +273,6 @@ def test_parallel_axes_hint_at_their_first_sum_and_at_every_part(
     assert (gravity.parts, gravity.sums) == (problem.parts, ())
 
 
-# friction ----------------------------------------------------------------------------------------
 def test_dry_friction_is_a_tanh_with_a_size_for_each_direction() -> None:
     arm = with_friction((8.0, 6.0))
     problem = robot_problem(arm, f"{FRICTION}:smoothing=0.1,0.3")
@@ -291,6 +282,9 @@ def test_dry_friction_is_a_tanh_with_a_size_for_each_direction() -> None:
     dry += (s * s - np.abs(s)) * 1.0  # (8 - 6) / 2: half the difference, times the square
     expected = bc.inverse_dynamics(arm, q, qd, qdd) + dry
     assert problem.reference(q, qd, qdd) == pytest.approx(expected, abs=1e-9)
+    fast = with_ranges(arm, qd1=(-3.0, 3.0), qd2=(0.0, 0.0))  # a fiftieth, where a joint moves
+    usual, said = (robot_problem(fast, f"{FRICTION}{x}") for x in ("", ":smoothing=0.06,0.02"))
+    assert usual.reference(q, qd, qdd) == pytest.approx(said.reference(q, qd, qdd), abs=1e-9)
 
 
 def test_smoothed_friction_is_the_signs_at_ten_times_the_smoothing() -> None:
@@ -311,7 +305,6 @@ def test_the_sign_of_dry_friction_is_a_factor_that_is_prepared() -> None:
         terms.required()
 
 
-# control -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("of", ["control", "control:kp=40,9:kd=14,6"])
 def test_control_is_inverse_dynamics_of_the_command(of: str) -> None:
     kp, kd = (np.array([40.0, 9.0]), np.array([14.0, 6.0])) if ":" in of else (100.0, 20.0)
@@ -358,7 +351,6 @@ def test_the_difference_of_two_places_of_a_sliding_joint_never_wraps() -> None:
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-# loads, forward dynamics, inverse kinematics -----------------------------------------------------
 @pytest.mark.parametrize("name", ["machado-2r", "puma560", "scara"])
 def test_a_load_as_an_input_is_a_point_mass_at_the_tip(name: str) -> None:
     robot = bc.load_robot(name)
@@ -439,7 +431,6 @@ def test_an_arm_with_a_wrist_comes_where_it_is_wanted(name: str, elbow: str) -> 
         assert there[k, 3:] == pytest.approx(wanted.ravel(), abs=1e-9)
 
 
-# choices -----------------------------------------------------------------------------------------
 def test_a_name_says_what_is_chosen_and_nothing_usual() -> None:
     name = function_name("control", kp="50.0, 40", kd=20, load="0..5")
     assert name == "control:kp=50,40:load=0..5"

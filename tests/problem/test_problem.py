@@ -1,7 +1,5 @@
 """Problems: names, groups and arrays, and what is wrong with them as sentences."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What no error may exceed, as users say it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

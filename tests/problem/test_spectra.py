@@ -1,21 +1,16 @@
 """Sums of waves: the terms they are split into; their algebra beside sampling and numpy."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import boolcomp as bc
+from boolcomp.problem import Problem
 from boolcomp.terms import FORMS, evaluate_terms, split
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Problem
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 INPUTS = {"u": bc.angle(), "v": bc.angle(), "x": bc.word(-2, 1), "y": bc.word(0.5, 3)}
 
@@ -54,7 +49,6 @@ def test_terms_of_random_expressions_add_up_to_them(seed: int) -> None:
     assert found == pytest.approx(exact, abs=1e-10 * max(1.0, float(np.abs(exact).max())))
 
 
-# a function that is no robot's -------------------------------------------------------------------
 @pytest.fixture(name="crane", scope="module")
 def a_crane() -> Problem:
     return bc.function_problem(

@@ -1,7 +1,5 @@
 """Formats of words as text, and whether they fit a range."""
 
-from __future__ import annotations
-
 import math
 from contextlib import nullcontext
 

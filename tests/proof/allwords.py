@@ -4,23 +4,16 @@ The graph is simulated on every word; what is exact the caller says. Nothing her
 are proved.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from boolcomp.compact import Compact
 from boolcomp.words import simulate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from boolcomp.compact import Compact
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 ENDS = (0.0, 1.0)  # of a cell
 

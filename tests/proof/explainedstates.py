@@ -3,24 +3,18 @@
 Shares nothing with bounds: meanings are calculated from the inputs themselves.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from boolcomp.compact import quantities
+from boolcomp.compact import Compact, quantities
+from boolcomp.problem import Input
 from boolcomp.words import InputWord, node_word
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from boolcomp.compact import Compact
-    from boolcomp.problem import Input
-
-    Floats = NDArray[np.float64]
-    Words = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Words = NDArray[np.int64]
 
 
 class States(NamedTuple):

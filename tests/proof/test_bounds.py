@@ -1,31 +1,24 @@
 """Bounds of compiled programs: their grades, what they count, and what is shown of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from shippedarms import built_of, made, shipped
 
 from boolcomp.base import TWO
-from boolcomp.compact import CompactChoices, explained, proved, usual_demand
+from boolcomp.compact import Compact, CompactChoices, explained, proved, usual_demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.proof import graded_bounds, plain_bounds
 from boolcomp.words import Bits, Heap, Lookup, WordGraph
 
-if TYPE_CHECKING:
-    from fractions import Fraction
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from boolcomp.compact import Compact
-
-    Whole = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 EVERY: Any = ("plain", "tables", "tight")
@@ -135,11 +128,6 @@ def test_the_offset_of_an_output_does_not_change_bounds_of_sums_that_read_it() -
     assert plain_bounds(moved).outputs == plain_bounds(said).outputs
 
 
-# The tighter of the bounds of the compiler and of the checker
-
-# The usual grade
-
-
 @pytest.mark.slow
 def test_a_bound_of_little_effort_is_close_to_one_of_much() -> None:
     built = built_of("machado-2r", 5)
@@ -149,9 +137,6 @@ def test_a_bound_of_little_effort_is_close_to_one_of_much() -> None:
     assert much is not None
     for one, two, worst in zip(little.steps, much.steps, built.worst.largest, strict=True):
         assert worst <= two <= one <= 1.01 * two
-
-
-# What a sketch is beyond where samples were
 
 
 def test_a_program_without_its_smallest_waves_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,29 +5,21 @@ of what the function is at the middles of cells. The supremum is that of a fine 
 its ends as the encoder has them, to both sides of the places where the function is not smooth.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.problem import Interval, with_exact_words
+from boolcomp.problem import Interval, Problem, with_exact_words
 from boolcomp.proof import SearchedInput, SearchedProgram, find_worst
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from boolcomp.problem import Problem
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 ENOUGH = 0.999  # of the supremum
 TIE = 1e-9  # of a cell: what is so near below a border is on it

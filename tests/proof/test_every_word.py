@@ -1,40 +1,33 @@
 """Bounds beside all words that there are: of small functions of every kind, and of arms."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from everyword import all_corners
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from proof.allwords import worst_errors
 from shippedarms import made as small_graph
 
-from boolcomp.compact import CompactChoices, WordEnds, explained, proved, usual_demand
+from boolcomp.compact import Compact, CompactChoices, WordEnds, explained, proved, usual_demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import formats, inverse_dynamics_problem, load_robot, parse_function
 from boolcomp.proof import claim_of, graded_bounds, plain_bounds
 from boolcomp.words import Lookup, WordGraph
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from boolcomp.compact import Compact
-
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 
 EVERY: Any = ("plain", "tables", "tight")
@@ -201,8 +194,6 @@ def test_bounds_of_random_sums_hold_for_all_words(outputs: list[list[tuple[str, 
     held(case, case.made())
 
 
-# Sums whose inputs meet several functions of an angle
-
 WHOLE = {"q": TURN, "x": (-1.0, 1.0), "y": (-1.0, 1.0), "z": (-1.0, 1.0)}
 BETWEEN = 1e-5  # steps: what the worst cells, looked at with every word, leave open
 FUNCTIONS = {
@@ -267,8 +258,6 @@ def test_a_bound_counts_what_is_worst_within_a_cell(name: str) -> None:
         inside.append(worst_errors(other, case.exact) != [(low, high)])
     assert any(inside) or "input" in name  # the worst of some is at no corner
 
-
-# Arms
 
 NEAR = 0.02  # LSB
 

@@ -1,7 +1,5 @@
 """The benchmark that holds bounds against states passes, and fails of a bound that is too small."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

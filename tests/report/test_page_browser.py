@@ -1,18 +1,11 @@
 """The report's page in a browser."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from browser import WIDTHS, needs_chromium
+from browser import WIDTHS, Window, needs_chromium
 
 from boolcomp.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from browser import Window
 
 pytestmark = [pytest.mark.check, needs_chromium]
 

@@ -1,7 +1,5 @@
 """Programs measured against Newton-Euler, whatever their mode."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

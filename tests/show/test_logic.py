@@ -1,20 +1,19 @@
 """What runs inside a page gives what `evaluate` gives, bit for bit."""
 
-from __future__ import annotations
-
 import base64
 import json
 import subprocess
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import needs_chromium
+from browser import Window, needs_chromium
 from exports import expected, kept, words_of
 from showpages import (
     DRAWN,
     READY,
+    Words,
     drawn,
     in_node,
     in_page,
@@ -28,14 +27,7 @@ from small_programs import stages
 import boolcomp
 from boolcomp.measure import program_page, straight_function
 from boolcomp.problem import Tape, with_exact_words
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from browser import Window
-    from showpages import Words
-
-    from boolcomp.program import Program
+from boolcomp.program import Program
 
 KEPT = ["export-formats", "export-pid", "format-2-paper", "export-loads"]
 STATES = 100_000

@@ -1,11 +1,8 @@
 """Pages as text: whole without scripts, escaped, the same bytes again, and small."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
 
 import pytest
 from exports import kept
@@ -13,11 +10,6 @@ from showpages import EVIL, MAJORITY, model_of, page_of, poisoned, subject_of
 
 from boolcomp.measure import program_page, table_page
 from boolcomp.twolevel import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 
 class Seen(HTMLParser):
@@ -146,27 +138,3 @@ def test_a_table_is_shown_with_a_minimal_cover_and_by_hand() -> None:
     assert "a b + a c + b c" in page or "b c + a c + a b" in page
     assert page.count('class="step"') >= 7
     assert "the minimum" in page
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
-    [
-        (("nothing",), 2, "nothing: neither a program folder nor a PLA file"),
-        (("a.pla", "--load", "1"), 2, "--load has no effect: a.pla is not a program folder"),
-        (("bad.pla",), 1, "bad.pla:1: "),
-        (("wide.pla",), 1, "wide.pla has 19 inputs and 1 outputs; a page has at most 18"),
-        (("arm", "--robot", "puma560"), 2, "was compiled for machado-2r with 2 outputs"),
-        (("arm", "--load", "7"), 2, "no payload 7"),
-    ],
-)
-def test_what_cannot_be_shown_is_said(
-    run: Callable[..., Result], arguments: tuple[str, ...], code: int, sentence: str
-) -> None:
-    kept("format-2-paper").save("arm")
-    for name, text in (("a.pla", MAJORITY), ("bad.pla", "nonsense\n"),
-                       ("wide.pla", f".i 19\n.o 1\n{'1' * 19} 1\n.e\n")):  # fmt: skip
-        with open(name, "w", encoding="utf-8") as file:  # noqa: PTH123
-            file.write(text)
-    result = run("show", *arguments, "-o", "page.html")
-    assert (result.code, result.out) == (code, "")
-    assert sentence in result.err

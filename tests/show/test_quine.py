@@ -1,7 +1,5 @@
 """Quine and McCluskey's steps: primes by their definition, covers as small as any."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import pytest

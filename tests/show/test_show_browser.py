@@ -1,22 +1,15 @@
 """Pages of programs in a browser: they play, are pulled, tell of words, and are read anywhere."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from browser import WIDTHS, needs_chromium
+from browser import WIDTHS, Window, needs_chromium
 from exports import kept
 from showpages import MAJORITY, READY, poisoned, subject_of
 
 import boolcomp
 from boolcomp.measure import program_page, table_page
 from boolcomp.twolevel import parse
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from browser import Window
 
 pytestmark = [pytest.mark.check, needs_chromium]
 

@@ -1,7 +1,5 @@
 """What is said of words and trajectories of a page."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

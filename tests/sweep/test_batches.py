@@ -1,7 +1,5 @@
 """Cells that go to workers together, in which order, and how long they are said to take."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

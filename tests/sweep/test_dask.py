@@ -3,8 +3,6 @@
 They run where the extra `cluster` is installed.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

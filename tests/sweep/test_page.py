@@ -1,19 +1,12 @@
 """The page of a sweep's results: fronts, figures, failures; in a browser without a complaint."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import sweepcells
-from browser import needs_chromium, specs
+from browser import Window, needs_chromium, specs
 
 from boolcomp.scale import Failure, Spec, SweepState, page, parse_spec
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from browser import Window
 
 pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
 

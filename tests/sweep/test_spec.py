@@ -1,19 +1,13 @@
 """Files of sweeps: which cells they mean, and what is said of wrong ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from conftest import Run
 
 import boolcomp as bc
 from boolcomp.scale import parse_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 USUAL: dict[str, Any] = {"robots": ["machado-2r"], "effort": 0}
 
@@ -118,7 +112,7 @@ def test_what_is_wrong_is_said_with_what_is_allowed(given: dict[str, Any], said:
 
 
 def test_a_file_without_robots_and_one_that_is_none_are_sentences(
-    run: Callable[..., Result],
+    run: Run,
 ) -> None:
     for text, said in (
         ("bits = [4]\n", "sweep.toml: it names no robots"), ("bits = [4\n", "not a TOML file"),

@@ -1,29 +1,24 @@
 """Sweeps: every cell once, whatever ends a run, and the same bytes whoever computes them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import sweepcells
+from conftest import Run
 from sweepcells import DEADLY, REFUSED, contents, spec
 from waiting import until
 
 from boolcomp.base import WorkerLostError
 from boolcomp.scale import compute, parse_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 BITS = [4, 5, 6, 7, 8, 9]
 SCRIPT = str(Path(sweepcells.__file__))
@@ -38,7 +33,7 @@ def quick_cells(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(name="swept")
-def sweeping(run: Callable[..., Result]) -> Callable[..., Any]:
+def sweeping(run: Run) -> Callable[..., Any]:
     """Return what runs a sweep, and gives what the command prints as JSON."""
 
     def swept(path: Path, folder: Path, *more: str) -> Any:
@@ -162,7 +157,7 @@ def test_failures_are_kept_apart_and_tried_again_only_if_asked(
 
 @pytest.mark.check
 def test_a_cell_that_kills_its_workers_fails_alone_and_is_tried_again(
-    swept: Callable[..., Any], run: Callable[..., Result], tmp_path: Path
+    swept: Callable[..., Any], run: Run, tmp_path: Path
 ) -> None:
     swept(spec(tmp_path, bits=BITS), tmp_path / "out")  # what cells take is known: they go together
     path = spec(tmp_path, bits=[DEADLY, *BITS])
@@ -200,9 +195,7 @@ def test_a_worker_of_another_version_says_so_and_computes_nothing() -> None:
         compute(cell, ["0.0.1", "abc"])
 
 
-def test_a_dry_run_lists_the_cells_and_computes_none(
-    tmp_path: Path, run: Callable[..., Result]
-) -> None:
+def test_a_dry_run_lists_the_cells_and_computes_none(tmp_path: Path, run: Run) -> None:
     command = run("sweep", str(spec(tmp_path, bits=[4, 5])), "-o", "out", "--dry-run")
     assert "machado-2r, gravity, 5 bits" in command.out
     assert "2 cells left; no time estimate" in command.out
@@ -219,7 +212,7 @@ def test_a_dry_run_lists_the_cells_and_computes_none(
     ],
 )
 def test_a_dry_run_says_how_long_what_is_left_takes_where_it_would_run(
-    tmp_path: Path, run: Callable[..., Result], where: list[str], said: str,
+    tmp_path: Path, run: Run, where: list[str], said: str,
     workers: int | None, seconds: float | None,
 ) -> None:  # fmt: skip
     arguments = ["sweep", str(spec(tmp_path, bits=[4, 8])), "-o", "out"]
@@ -236,9 +229,7 @@ def test_a_dry_run_says_how_long_what_is_left_takes_where_it_would_run(
     assert (found["core_seconds"], found["workers"], found["seconds"]) == (110.0, workers, seconds)
 
 
-def test_the_command_says_what_failed_and_ends_with_one(
-    tmp_path: Path, run: Callable[..., Result]
-) -> None:
+def test_the_command_says_what_failed_and_ends_with_one(tmp_path: Path, run: Run) -> None:
     path = str(spec(tmp_path, bits=[4, REFUSED]))
     command = run("sweep", path, "-o", "out", "--json")
     document = json.loads(command.out)

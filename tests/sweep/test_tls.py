@@ -1,13 +1,10 @@
 """Clusters over TLS: who has no certificate of their authority is refused, with a sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import sweepcells
@@ -17,10 +14,9 @@ from sweepcells import spec
 pytest.importorskip("distributed", reason="the extra cluster (Dask) is not installed")
 pytest.importorskip("cryptography", reason="what makes certificates is not installed")
 
-from tlscertificates import authority
+from collections.abc import Mapping
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from tlscertificates import authority
 
 SCRIPT = str(Path(sweepcells.__file__))
 

@@ -1,18 +1,13 @@
 """Hypothesis strategies for networks and tables, and a few tables that robots need."""
 
-from __future__ import annotations
-
 import math
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from bitarray import frozenbitarray
 from hypothesis import strategies as st
 
-from boolcomp.logic import Builder, Network, TruthTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from boolcomp.logic import AND2, AND_OR, MAJ3, XOR2, XOR3, Builder, Network, TruthTable
 
 
 def random_network(seed: int, inputs: int, nodes: int, outputs: int) -> Network:
@@ -24,6 +19,23 @@ def random_network(seed: int, inputs: int, nodes: int, outputs: int) -> Network:
         operands = [noise.choice(literals) ^ noise.randrange(2) for _ in range(3)]
         literals.append(builder.node(noise.randrange(256), *operands))
     return builder.build(noise.choice(literals[-2 * outputs :]) for _ in range(outputs))
+
+
+def adder(bits: int, *, majority: bool = True) -> Network:
+    """Return a ripple adder whose carries are majorities, or ANDs and ORs."""
+    builder = Builder(2 * bits)
+    carry, sums = 0, []
+    for k in reversed(range(bits)):
+        x, y = builder.input(k), builder.input(bits + k)
+        if majority:
+            sums.append(builder.node(XOR3, x, y, carry))
+            carry = builder.node(MAJ3, x, y, carry)
+        else:
+            half = builder.node(XOR2, x, y)
+            sums.append(builder.node(XOR2, half, carry))
+            both = builder.node(AND2, x, y)
+            carry = builder.node(AND_OR, both, half, carry)
+    return builder.build([*sums, carry])
 
 
 networks = st.builds(

@@ -1,7 +1,5 @@
 """ABC as a process: what it finds is used, what it does wrong is a sentence, nothing is left."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,9 +1,6 @@
 """AIGER: what is written reads back; what others write is read; the rest is refused."""
 
-from __future__ import annotations
-
 import contextlib
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,6 +10,7 @@ from synthesis.networks import networks
 from boolcomp.base import DataError
 from boolcomp.logic import (
     Netlist,
+    Network,
     parse_aiger,
     read_netlist,
     render_ascii,
@@ -20,9 +18,6 @@ from boolcomp.logic import (
     render_netlist,
     truth_planes,
 )
-
-if TYPE_CHECKING:
-    from boolcomp.logic import Network
 
 
 def named(network: Network) -> Netlist:

@@ -1,18 +1,11 @@
 """BLIF: what is written reads back the same; what ABC writes is read; the rest is refused."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from synthesis.networks import networks
 
 from boolcomp.base import DataError
-from boolcomp.logic import parse_blif, render
-
-if TYPE_CHECKING:
-    from boolcomp.logic import Network
+from boolcomp.logic import Network, parse_blif, render
 
 
 @given(networks)

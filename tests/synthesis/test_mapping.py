@@ -1,7 +1,5 @@
 """Networks as look-up tables: what they compute, tried row by row, and what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from typing import Any

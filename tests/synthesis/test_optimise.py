@@ -1,33 +1,26 @@
 """Whole networks: every step is equivalent and no worse, whatever ABC does."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthesis.networks import random_network
+from synthesis.networks import adder, random_network
 from synthesis.test_abc import fake, no_abc
 
 from boolcomp.base import UsageError
 from boolcomp.logic import (
     AND2,
-    MAJ3,
     OR2,
     XOR2,
-    XOR3,
     Builder,
-    Network,
     equivalent,
     lutmapping,
     measure,
     optimise,
     render,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.slow
@@ -78,17 +71,6 @@ def test_no_time_gives_the_network_back() -> None:
 def test_an_unknown_objective_is_refused() -> None:
     with pytest.raises(UsageError, match="did you mean 'depth'"):
         optimise(random_network(1, 3, 5, 1), 1.0, "dept")  # type: ignore[arg-type]
-
-
-def adder(bits: int) -> Network:
-    """Return the sum of two words, its carries one after the other."""
-    builder = Builder(2 * bits)
-    carry, total = 0, []
-    for k in range(bits):
-        three = builder.input(k), builder.input(bits + k), carry
-        total.append(builder.node(XOR3, *three))
-        carry = builder.node(MAJ3, *three)
-    return builder.build([*total, carry])
 
 
 def test_passes_for_depth_make_an_adder_of_fewer_levels_for_few_nodes() -> None:

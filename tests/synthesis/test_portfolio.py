@@ -1,8 +1,6 @@
 """The portfolio: tables become verified networks, once, with or without ABC."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +10,7 @@ from synthesis.test_abc import fake, no_abc
 from boolcomp.base import UsageError
 from boolcomp.logic import (
     SynthesisRecipe,
+    TruthTable,
     abc_networks,
     diagram_networks,
     lutmapping,
@@ -19,11 +18,6 @@ from boolcomp.logic import (
     synthesise,
     synthesise_all,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from boolcomp.logic import TruthTable
 
 QUICK = SynthesisRecipe(effort="quick")
 

@@ -1,9 +1,6 @@
 """Diagrams and resubstitution: always the function asked for, no larger, no deeper."""
 
-from __future__ import annotations
-
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +9,8 @@ from synthesis.networks import networks, random_network, tables
 
 from boolcomp.logic import (
     Netlist,
+    Network,
+    TruthTable,
     clean,
     diagram_networks,
     equivalent,
@@ -24,9 +23,6 @@ from boolcomp.logic import (
     truth_planes,
 )
 from boolcomp.twolevel import Clock
-
-if TYPE_CHECKING:
-    from boolcomp.logic import Network, TruthTable
 
 
 @given(tables())

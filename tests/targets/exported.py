@@ -1,9 +1,7 @@
 """Programs that tests of exports share: one of a few nodes, and the paper's arm at few bits."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from compact.word_robots import case
 from small_programs import stages
@@ -11,7 +9,7 @@ from small_programs import stages
 import boolcomp
 from boolcomp.codes import Code
 from boolcomp.compact import word_logic
-from boolcomp.logic import AND2, MAJ3, Builder
+from boolcomp.logic import AND2, MAJ3, Builder, Network
 from boolcomp.problem import Group, Interval
 from boolcomp.program import (
     CodedInput,
@@ -23,12 +21,7 @@ from boolcomp.program import (
     Slice,
     family_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from boolcomp.logic import Network
-    from boolcomp.words import WordGraph
+from boolcomp.words import WordGraph
 
 AWKWARD = ("if", "1q", "double")
 

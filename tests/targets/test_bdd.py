@@ -1,30 +1,23 @@
 """Exports for a processor that tests bits: texts, and Verilog that simulators agree with."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from conftest import Run
 from small_programs import stages
 from targets.exported import AWKWARD, arm, family, tiny
 
 import boolcomp
 from boolcomp.base import UsageError
 from boolcomp.logic import run_image as simulated
+from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts, image_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.program import Program
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "tiny": tiny,
@@ -112,7 +105,7 @@ def test_no_name_of_a_user_is_one_that_the_module_uses() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_text_and_memory_are_of_one_image(run: Callable[..., Result]) -> None:
+def test_text_and_memory_are_of_one_image(run: Run) -> None:
     tiny().save("tiny")
     text = run("export", "tiny", "--to", "bdd", "-o", "-").out
     assert "\nword 9\ninput a 2 from 3\n" in text

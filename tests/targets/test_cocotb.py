@@ -1,22 +1,18 @@
 """Tests for cocotb that exports write: they hold, and fail where the logic is wrong."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from exports import kept
 from targets.exported import family
 
 from boolcomp.targets import ExportOptions, export_texts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def failed(files: Any, folder: Path) -> int:
@@ -28,7 +24,7 @@ def failed(files: Any, folder: Path) -> int:
     return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode
 
 
-@pytest.mark.slow
+@pytest.mark.check
 @pytest.mark.skipif(not (find_spec("cocotb") and shutil.which("iverilog")), reason="no cocotb")
 @pytest.mark.parametrize("pipeline", [0, 3])
 def test_a_test_in_cocotb_passes_and_a_wrong_module_fails(tmp_path: Path, pipeline: int) -> None:

@@ -1,21 +1,14 @@
 """The commands export, import and verify, as a user has them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from conftest import Run
 from targets.exported import arm, tiny
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from conftest import Result
-
-
-def test_a_file_or_a_folder_is_written(run: Callable[..., Result]) -> None:
+def test_a_file_or_a_folder_is_written(run: Run) -> None:
     tiny().save("tiny")
     assert run("export", "tiny", "--to", "verilog", "-o", "x.v").err == "wrote x.v\n"
     found = run("export", "tiny", "--to", "vhdl", "-o", "rtl", "--test-bench", "--json")
@@ -39,7 +32,7 @@ def test_a_file_or_a_folder_is_written(run: Callable[..., Result]) -> None:
         ("--to verilog -o tiny_arm_tb.v --test-bench", "give another"),
     ],
 )
-def test_a_bad_export_is_refused(run: Callable[..., Result], arguments: str, message: str) -> None:
+def test_a_bad_export_is_refused(run: Run, arguments: str, message: str) -> None:
     tiny().save("tiny")
     result = run("export", "tiny", *arguments.split())
     assert (result.code, result.out) == (2, "")
@@ -47,7 +40,7 @@ def test_a_bad_export_is_refused(run: Callable[..., Result], arguments: str, mes
 
 
 def test_what_is_exported_is_imported_and_written_in_other_formats(
-    run: Callable[..., Result],
+    run: Run,
 ) -> None:
     tiny().save("tiny")
     run("export", "tiny", "--to", "blif", "-o", "a.blif")
@@ -67,7 +60,7 @@ def test_what_is_exported_is_imported_and_written_in_other_formats(
 
 
 @pytest.mark.parametrize("mode", ["paper", "compact"])
-def test_a_program_is_verified(run: Callable[..., Result], mode: str) -> None:
+def test_a_program_is_verified(run: Run, mode: str) -> None:
     arm(mode, 4).save("arm")
     document = json.loads(run("verify", "arm", "--json").out)
     assert document["holds"]
@@ -80,7 +73,7 @@ def test_a_program_is_verified(run: Callable[..., Result], mode: str) -> None:
 
 
 def test_tools_that_are_missing_are_named_and_skipped(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tiny().save("tiny")
     monkeypatch.setenv("PATH", "")

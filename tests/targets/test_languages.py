@@ -1,13 +1,11 @@
 """Programs as C, C++, Python and JavaScript give the words that their logic and graph give."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +32,7 @@ from boolcomp.base import UsageError
 from boolcomp.codes import Code
 from boolcomp.logic import Builder
 from boolcomp.problem import Interval
+from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts
 from boolcomp.words import (
     Angles,
@@ -41,16 +40,13 @@ from boolcomp.words import (
     Heap,
     InputWord,
     Lookup,
+    Node,
     OutputWord,
     PartialProducts,
     Scale,
     Turn,
     WordGraph,
 )
-
-if TYPE_CHECKING:
-    from boolcomp.program import Program
-    from boolcomp.words import Node
 
 KEPT = ["export-formats", "export-pid"]
 GATES = ExportOptions("gates")

@@ -1,7 +1,5 @@
 """Exports as look-up tables: read back, simulated, the same bytes again."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from typing import Any

@@ -1,9 +1,7 @@
 """Every export of a set of programs, built without a warning, run, compared; mutants are caught."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from exports import expected, kept, run_python, words_of
@@ -11,12 +9,8 @@ from matrix import matrix
 from targets.exported import arm, planar
 
 from boolcomp.measure import compared
+from boolcomp.program import Program
 from boolcomp.targets import export_texts, netlist_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from boolcomp.program import Program
 
 WORDS = 2000  # `benchmarks/every_export.py` takes a million
 PROGRAMS: dict[str, Callable[[], Program]] = {

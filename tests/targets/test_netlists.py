@@ -1,9 +1,5 @@
 """BLIF, AIGER and PLA: what is written reads back, and small programs have two levels."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from targets.exported import arm, tiny
 
@@ -19,11 +15,9 @@ from boolcomp.logic import (
     read_netlist,
     render_netlist,
 )
+from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts, netlist_of
 from boolcomp.twolevel import parse
-
-if TYPE_CHECKING:
-    from boolcomp.program import Program
 
 
 def content(program: Program, target: str) -> str | bytes:

@@ -1,10 +1,9 @@
 """Verilog and VHDL in simulators of our own: exports give the program's words, benches say so."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,20 +12,15 @@ from small_programs import stages
 from targets import verilog, vhdl
 from targets.exported import AWKWARD, family, of_graph, tiny
 from targets.test_languages import SPECIAL, resting
+from targets.verilog import Simulation
 from wordgraphs import interpreted, random_graph
 
 from boolcomp.codes import Code
 from boolcomp.logic import run_image
 from boolcomp.problem import CODE_KINDS, Interval
+from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts, image_of
 from boolcomp.words import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from targets.verilog import Simulation
-
-    from boolcomp.program import Program
 
 PASSED = r"PASS: (\d+) vectors hold, the wrong one differs"
 PROGRAMS: dict[str, Callable[[], Program]] = {

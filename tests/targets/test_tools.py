@@ -1,26 +1,20 @@
 """What simulators, lints and ABC say of exports; each test is skipped where its tool is missing."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from conftest import Run
 from targets.exported import AWKWARD, arm, family, tiny
 
 from boolcomp.measure import SIMULATIONS, simulated
+from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
-
-    from boolcomp.program import Program
 
 
 def needed(one: Any) -> Any:
@@ -63,7 +57,7 @@ def test_a_bench_fails_where_the_logic_is_wrong(one: Any) -> None:
 @pytest.mark.check
 @pytest.mark.parametrize("name", ["family", "compact"])
 def test_tools_prove_the_arm_and_verilator_finds_the_wrong_word_among_many(
-    name: str, run: Callable[..., Result]
+    name: str, run: Run
 ) -> None:
     PROGRAMS[name]().save("program")
     document = json.loads(run("verify", "program", "--with-tools", "--json").out)
@@ -77,7 +71,7 @@ def test_tools_prove_the_arm_and_verilator_finds_the_wrong_word_among_many(
 
 
 @pytest.mark.check
-def test_the_simulation_of_the_page_on_hardware_runs(warm_run: Callable[..., Result]) -> None:
+def test_the_simulation_of_the_page_on_hardware_runs(warm_run: Run) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "hardware.md").read_text()
     for line in re.findall(r"^\$ boolcomp (.*)$", page, re.MULTILINE):
         assert warm_run(*line.split()).code == 0

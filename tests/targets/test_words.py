@@ -1,9 +1,7 @@
 """Verilog and VHDL of words: their text, and that a proof of every word finds what is wrong."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from exports import kept
@@ -12,6 +10,7 @@ from targets.test_languages import resting
 from wordgraphs import random_graph
 
 from boolcomp.measure import words_compared, words_read_back
+from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts
 from boolcomp.words import (
     Bits,
@@ -24,9 +23,6 @@ from boolcomp.words import (
     WordGraph,
     parse_graph,
 )
-
-if TYPE_CHECKING:
-    from boolcomp.program import Program
 
 KEPT = ("export-formats", "export-loads", "export-pid")
 

@@ -3,15 +3,11 @@
 A design is compiled to Python. Registers begin at 1s, so that what is never set shows.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
+from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 TOKEN = re.compile(
     r"//[^\n]*|/\*.*?\*/|\(\* keep \*\)|`\w+|\"[^\"]*\"|\d+'[bdh][0-9a-f]+|\$?\w+"
@@ -257,6 +253,7 @@ class Module:
     """Adds a module to a design."""
 
     def __init__(self, design: Design, name: str, prefix: str, parameters: dict[str, Any]) -> None:
+        self.compiled: dict[str, Any] = {}  # expressions and assignments of processes
         self.design, self.prefix, self.parameters = design, prefix, parameters
         self.reader = Reader([*design.modules[name]])
         self.ports: dict[str, str] = {}
@@ -609,12 +606,12 @@ class Module:
 
         return run
 
-    def value(self, one: Any, v: dict[str, Any], cache: dict[Any, Any] = {}) -> int:  # noqa: B006
-        key = (id(self), str(one))
-        if key not in cache:
+    def value(self, one: Any, v: dict[str, Any]) -> int:
+        key = str(one)
+        if key not in self.compiled:
             space = {"extended": extended, "signed": signed}
-            cache[key] = eval(f"lambda v: {self.text(one, 0)}", space)  # noqa: S307
-        return int(cache[key](v))
+            self.compiled[key] = eval(f"lambda v: {self.text(one, 0)}", space)  # noqa: S307
+        return int(self.compiled[key](v))
 
     def run(self, one: Any, v: dict[str, Any]) -> Iterator[Any]:  # noqa: C901, PLR0912
         kind = one[0]
@@ -622,13 +619,13 @@ class Module:
             for each in one[1]:
                 yield from self.run(each, v)
         elif kind == "=":
-            key = (id(self), str(one))
-            if key not in CACHE:
+            key = str(one)
+            if key not in self.compiled:
                 lines = ["def run(v):", *self.assigned(one[1], one[2], 1, set(), "v", loose=True)]
                 space: dict[str, Any] = {"extended": extended, "signed": signed}
                 exec("\n".join(lines), space)  # noqa: S102 (our own lines)
-                CACHE[key] = space["run"]
-            CACHE[key](v)
+                self.compiled[key] = space["run"]
+            self.compiled[key](v)
         elif kind == "if":
             yield from self.run(one[2 if self.value(one[1], v) else 3], v)
         elif kind == "while":
@@ -649,9 +646,6 @@ class Module:
             yield f"$display {text.replace('%0d', '%d') % tuple(given)}"
         else:
             yield kind
-
-
-CACHE: dict[Any, Any] = {}
 
 
 def targets(one: Any) -> Iterator[str]:

@@ -4,8 +4,6 @@ A text is translated to signals, lines of Python that make them and processes, w
 of Verilog runs. The functions at the head of exports are known by their names.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,10 +1,7 @@
 """Do torque ranges suit an arm? Against arms whose extremes are known by hand."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from compact.word_robots import case
@@ -12,11 +9,8 @@ from samples import problem_of
 
 import boolcomp as bc
 from boolcomp.compact import Formulation
-from boolcomp.problem import Interval, Output, parse_robot
+from boolcomp.problem import Interval, Output, Robot, parse_robot
 from boolcomp.terms import Verdict, judge_outputs, per_kilogram
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Robot
 
 PENDULUM = """\
 name = "pendulum"
@@ -52,6 +46,8 @@ def test_the_extremes_of_a_pendulum_are_its_weight_and_its_acceleration() -> Non
 def test_a_kilogram_at_the_tip_of_a_pendulum_adds_its_weight_and_its_inertia() -> None:
     (most,) = per_kilogram(pendulum(16), "inverse-dynamics")
     assert most == pytest.approx(10 * 0.5 + 0.5**2 * 4, rel=1e-7)
+    assert per_kilogram(pendulum(16), "forward-dynamics") == ()  # not affine in the mass
+    assert per_kilogram(problem_of(pendulum(16)), "inverse-dynamics") == ()  # no robot
 
 
 def test_extremes_of_a_pendulum_with_stops_are_asymmetric() -> None:
@@ -92,6 +88,12 @@ def test_rounding_errors_are_not_taken_for_a_torque(gravity: str) -> None:
     assert (str(verdict), verdict.better) == ("this torque is always zero", None)
     lying = still.replace("alpha = 0", 'alpha = "pi/2"').replace("[-1, 1]", "[0, 0]")
     second = lying[lying.index("[[joint]]") :].replace('alpha = "pi/2"', "alpha = 0.3")
+    words = {"x": bc.word(-1, 1), "y": bc.word(-1, 1)}
+    zero = bc.function_problem(
+        lambda x, y: (1e3 * bc.sqrt(x + 2), (x + 0.3) * y - x * y - 0.3 * y),
+        words, ["u", "v"],
+    )  # fmt: skip
+    assert [str(one) for one in judge_outputs(zero)][1] == "this v is always zero"
     first, _ = judge_outputs(problem_of(parse_robot(f"{lying}\n{second}")))
     assert (str(first), first.wasted_bits, first.better) == ("this torque is always zero", 0, None)
 

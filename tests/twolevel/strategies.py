@@ -1,7 +1,5 @@
 """Cubes, functions and tables for tests of minimisers; values of cubes the slow and obvious way."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 
@@ -102,3 +100,46 @@ def values(cubes: Cubes, point: str) -> str:
 
 def implements(function: Function, cubes: Cubes) -> bool:
     return verify(function, cubes) is None
+
+
+def slow_primes(cubes: Cubes) -> set[tuple[str, str]]:
+    """Return the implicants that lie in no other."""
+    truth = {point: values(cubes, point) for point in points(cubes.inputs)}
+    implicants = []
+    for term in map("".join, itertools.product("01-", repeat=cubes.inputs)):
+        held = [p for p in truth if holds(term, p)]
+        owners = "".join(
+            str(int(all(truth[p][j] == "1" for p in held))) for j in range(cubes.outputs)
+        )
+        if "1" in owners:
+            implicants.append((term, owners))
+
+    def lies_in(a: tuple[str, str], b: tuple[str, str]) -> bool:
+        return all(y in ("-", x) for x, y in zip(a[0], b[0], strict=True)) and all(
+            x <= y for x, y in zip(a[1], b[1], strict=True)
+        )
+
+    return {a for a in implicants if not any(a != b and lies_in(a, b) for b in implicants)}
+
+
+def slow_minimum(function: Function) -> tuple[int, int]:
+    """Return the fewest products, and the fewest literals of so few, by trying everything."""
+    wanted = set()
+    for point in points(function.inputs):
+        pairs = zip(values(function.on, point), values(function.dc, point), strict=True)
+        wanted |= {(point, j) for j, (on, dc) in enumerate(pairs) if on == "1" and dc == "0"}
+    primes = sorted(slow_primes(function.on.joined(function.dc)))
+    held = [
+        {(point, j) for point, j in wanted if owners[j] == "1" and holds(term, point)}
+        for term, owners in primes
+    ]
+    cost = [len(term) - term.count("-") for term, _ in primes]
+    for size in range(len(primes) + 1):
+        sums = [
+            sum(cost[k] for k in chosen)
+            for chosen in itertools.combinations(range(len(primes)), size)
+            if wanted <= set().union(*(held[k] for k in chosen))
+        ]
+        if sums:
+            return size, min(sums)
+    raise AssertionError

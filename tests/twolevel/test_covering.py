@@ -1,7 +1,5 @@
 """Covering problems beside all sets of columns, solvers in processes, bounds proved once more."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import subprocess
@@ -256,8 +254,6 @@ def test_the_matrix_of_a_table_has_a_row_for_every_set_of_cubes_around_a_point(
     assert found.rows == len(expected)
 
 
-# Solvers in processes of their own, and what they say proved once more
-
 # A triangle: two of three columns.
 TRIANGLE = np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 2, 0]), np.array([1, 1, 5])
 
@@ -294,7 +290,6 @@ def hard() -> tuple[Any, Any, Any]:
     return problem["starts"], problem["indices"], problem["cost"]
 
 
-# solvers -----------------------------------------------------------------------------------------
 @pytest.fixture
 def _always_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(milp_module, "SMALL", 0)
@@ -381,7 +376,6 @@ def test_the_child_does_not_outlive_a_killed_parent() -> None:
     until_gone(child)
 
 
-# what is proved once more ------------------------------------------------------------------------
 def test_any_prices_prove_a_true_bound() -> None:
     starts, indices, cost = (one.tolist() for one in TRIANGLE)
     problem: dict[str, Any] = {"starts": starts, "indices": indices, "cost": cost, "count": None}

@@ -3,31 +3,25 @@
 The oracle reads rows letter by letter and looks at all points; it shares nothing with the package.
 """
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twolevel.strategies import Rows, cubes, holds, points
+from twolevel.strategies import Rows, cubes, holds, points, slow_primes
 
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.exact import ProductPrices, cheapest
+from boolcomp.twolevel.function import Function
 from boolcomp.twolevel.minimisation import minimise, phase_assignment
 from boolcomp.twolevel.pla import statistics
 from boolcomp.twolevel.primes import essential, primes_around
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from boolcomp.twolevel.function import Function
 
 File = tuple[Rows, int, int]
 
@@ -73,6 +67,13 @@ def plas(draw: st.DrawFn, letters: str = "01-") -> File:
     term = st.text("01-", min_size=inputs, max_size=inputs)
     owners = st.text(letters, min_size=outputs, max_size=outputs)
     return draw(st.lists(st.tuples(term, owners), max_size=8)), inputs, outputs
+
+
+def primes_of(some: File) -> set[tuple[str, str]]:
+    """Return the primes of ON and don't-cares."""
+    rows, inputs, outputs = some
+    marked = [(term, owners.replace("-", "1")) for term, owners in rows]
+    return slow_primes(Cubes.from_rows(inputs, outputs, marked))
 
 
 def in_point_order(cubes: Cubes) -> dict[str, str]:
@@ -124,29 +125,10 @@ def test_assigned_phases_cover_what_they_say_and_never_take_more_products(some: 
             assert letter == "-" or (got[point][j] == letter) == found.phase[j]
 
 
-def all_prime_terms(table: dict[str, str], inputs: int, outputs: int) -> set[tuple[str, str]]:
-    """Return the multi-output primes of ON and don't-cares by looking at all cubes."""
-    cubes = {}
-    for term in map("".join, itertools.product("01-", repeat=inputs)):
-        inside = [value for point, value in table.items() if holds(term, point)]
-        owners = "".join("1" if all(v[j] != "0" for v in inside) else "0" for j in range(outputs))
-        if "1" in owners:
-            cubes[term] = owners
-    return {
-        (term, owners)
-        for term, owners in cubes.items()
-        if not any(
-            cubes.get(f"{term[:k]}-{term[k + 1 :]}") == owners
-            for k in range(inputs)
-            if term[k] != "-"
-        )
-    }
-
-
 @given(plas())
 def test_essential_primes_are_those_that_alone_hold_some_point(some: File) -> None:
     table = table_of(*some)
-    every = all_prime_terms(table, *some[1:])
+    every = primes_of(some)
     wanted = set()
     for point, letters in table.items():
         for j, letter in enumerate(letters):
@@ -179,7 +161,7 @@ def test_a_cover_of_least_cost_costs_what_the_best_of_all_choices_does(
     some: File, price: tuple[int, int]
 ) -> None:
     table, inputs = table_of(*some), some[1]
-    every = sorted(all_prime_terms(table, *some[1:]))
+    every = sorted(primes_of(some))
     wanted = [(p, j) for p, word in table.items() for j, x in enumerate(word) if x == "1"]
     best = {frozenset[int](): 0}  # by points held, a prime after the other
     for term, owners in every:

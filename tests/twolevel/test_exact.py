@@ -3,14 +3,12 @@
 Primes are compared with all implicants; covers by points that products hold, with lists of primes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math
 import time
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,13 +19,13 @@ from twolevel.strategies import (
     as_lists,
     cubes_of,
     functions,
-    holds,
     implements,
     of_rows,
     points,
     random_table,
     robot_table,
-    values,
+    slow_minimum,
+    slow_primes,
 )  # fmt: skip
 
 from boolcomp.twolevel import exact, primes_kernels, unlisted
@@ -40,39 +38,15 @@ from boolcomp.twolevel.minimisation import minimise
 from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
 from boolcomp.twolevel.unlisted import Gatherer, Gathering, TooManySetsError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 LATER = math.inf  # of `time.monotonic`
 small = st.tuples(st.integers(0, 4), st.integers(0, 3)).flatmap(lambda shape: cubes_of(*shape, 8))
 
 
-# primes ------------------------------------------------------------------------------------------
 def primes_of(cubes: Cubes, limit: int = 10_000) -> Rows:
     shape = Shape(cubes.inputs, cubes.outputs)
     rows = unpacked(all_primes(packed(cubes), shape, limit, LATER), shape).rows()
     assert len(rows) == len(set(rows))
     return rows
-
-
-def slow_primes(cubes: Cubes) -> set[tuple[str, str]]:
-    """Return the implicants that lie in no other."""
-    truth = {point: values(cubes, point) for point in points(cubes.inputs)}
-    implicants = []
-    for term in map("".join, itertools.product("01-", repeat=cubes.inputs)):
-        held = [p for p in truth if holds(term, p)]
-        owners = "".join(
-            str(int(all(truth[p][j] == "1" for p in held))) for j in range(cubes.outputs)
-        )
-        if "1" in owners:
-            implicants.append((term, owners))
-
-    def lies_in(a: tuple[str, str], b: tuple[str, str]) -> bool:
-        return all(y in ("-", x) for x, y in zip(a[0], b[0], strict=True)) and all(
-            x <= y for x, y in zip(a[1], b[1], strict=True)
-        )
-
-    return {a for a in implicants if not any(a != b and lies_in(a, b) for b in implicants)}
 
 
 @given(small, st.booleans())
@@ -135,30 +109,6 @@ def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPa
     assert max(steps) <= 2 * 4 * 1000
 
 
-# minima ------------------------------------------------------------------------------------------
-def slow_minimum(function: Function) -> tuple[int, int]:
-    """Return the fewest products, and the fewest literals of so few, by trying everything."""
-    wanted = set()
-    for point in points(function.inputs):
-        pairs = zip(values(function.on, point), values(function.dc, point), strict=True)
-        wanted |= {(point, j) for j, (on, dc) in enumerate(pairs) if on == "1" and dc == "0"}
-    primes = sorted(slow_primes(function.on.joined(function.dc)))
-    held = [
-        {(point, j) for point, j in wanted if owners[j] == "1" and holds(term, point)}
-        for term, owners in primes
-    ]
-    cost = [len(term) - term.count("-") for term, _ in primes]
-    for size in range(len(primes) + 1):
-        sums = [
-            sum(cost[k] for k in chosen)
-            for chosen in combinations(range(len(primes)), size)
-            if wanted <= set().union(*(held[k] for k in chosen))
-        ]
-        if sums:
-            return size, min(sums)
-    raise AssertionError
-
-
 def tabulated(inputs: int, outputs: int, word: Callable[[int], int]) -> Function:
     """Return the function whose output word is that of the input word, bit for bit."""
     return of_rows(*((f"{x:0{inputs}b}", f"{word(x):0{outputs}b}") for x in range(1 << inputs)))
@@ -208,25 +158,17 @@ def test_products_are_shared_between_outputs_and_spared_where_they_are_idle() ->
     (tabulated(5, 3, int.bit_count), 31, None),  # counting ones: as many as points but one
     (of_rows(*((f"{way:05b}" + "-" * way + "1" + "-" * (31 - way), "1") for way in range(32))),
      32, 192),  # a multiplexer of 37 inputs
+    *(pytest.param(*row, marks=pytest.mark.check) for row in (
+        (tabulated(12, 7, lambda x: (x >> 6) + (x & 63)), 355, 2196),  # six and six bits added
+        (tabulated(7, 3, int.bit_count), 127, None),
+        # A hard cyclic core: 1680 primes, none essential; Espresso finds 86.
+        (tabulated(9, 1, lambda x: int(3 <= x.bit_count() <= 6)), 84, None),
+        # Seventy inputs: ten copies of "not all equal" over inputs of their own, 3 products each.
+        (of_rows(*(("-" * 3 * k + term + "-" * (67 - 3 * k), "1") for k in range(10)
+                   for term in ("10-", "1-0", "01-", "-10", "0-1", "-01"))), 30, 60),
+    )),
 ])  # fmt: skip
 def test_known_minima_are_proved(function: Function, products: int, literals: int | None) -> None:
-    found = proved(function)
-    assert found == (products, literals or found[1])
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(("function", "products", "literals"), [
-    (tabulated(12, 7, lambda x: (x >> 6) + (x & 63)), 355, 2196),  # two words of six bits added
-    (tabulated(7, 3, int.bit_count), 127, None),
-    # A hard cyclic core: 1680 primes, none essential; Espresso finds 86.
-    (tabulated(9, 1, lambda x: int(3 <= x.bit_count() <= 6)), 84, None),
-    # Seventy inputs: ten copies of "not all equal" over inputs of their own, 3 products each.
-    (of_rows(*(("-" * 3 * k + term + "-" * (67 - 3 * k), "1") for k in range(10)
-               for term in ("10-", "1-0", "01-", "-10", "0-1", "-01"))), 30, 60),
-])  # fmt: skip
-def test_larger_known_minima_are_proved(
-    function: Function, products: int, literals: int | None
-) -> None:
     found = proved(function)
     assert found == (products, literals or found[1])
 
@@ -243,7 +185,6 @@ def test_minima_of_the_arms_tables_are_proved(name: str, *, faithful: bool, prod
     assert proved(table)[0] == products
 
 
-# deadlines and starts ----------------------------------------------------------------------------
 def ended(cover: Cover) -> None:
     assert not cover.proved
     assert 0 < cover.lower_bound < cover.products
@@ -330,7 +271,6 @@ def test_a_table_that_no_time_is_left_for_is_not_drawn_up_as_a_sum(
         assert minimise_exact(function, 1.0, start=cover).cubes.rows() == start.rows()
 
 
-# minima by the points that products hold ---------------------------------------------------------
 def drawn(seed: int, inputs: int, outputs: int) -> Function:
     return Function.from_dense(random_table(np.random.default_rng(seed), inputs, outputs, 0.5, 0.2))
 

@@ -1,7 +1,5 @@
 """Irredundant sums, sweeps, lists of cubes and pools: right covers, small ones, the same again."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -41,7 +39,6 @@ def summed(table: Dense) -> Cubes:
     return cover
 
 
-# irredundant sums --------------------------------------------------------------------------------
 @given(tables())
 def test_an_irredundant_sum_implements_the_table_and_so_do_minterms(table: Dense) -> None:
     assert implements(Function.from_dense(table), summed(table))
@@ -62,7 +59,6 @@ def test_a_clock_that_has_run_out_ends_it() -> None:
     assert isop(hard, Clock(0)) is None
 
 
-# tables improved ---------------------------------------------------------------------------------
 @given(tables())
 def test_an_improved_cover_implements_the_table_within_its_bound(table: Dense) -> None:
     start = summed(table)
@@ -114,7 +110,6 @@ def test_a_deadline_in_the_past_returns_the_start() -> None:
     assert not suits(Dense(21, 9, words, words.copy()))  # tables too large are not tried
 
 
-# lists of cubes ----------------------------------------------------------------------------------
 @pytest.mark.slow
 @settings(max_examples=20)
 @given(functions())
@@ -175,7 +170,6 @@ def test_a_walk_gives_up_when_the_clock_has_run_out() -> None:
         lists.complement(Cubes.from_rows(48, 1, in_pairs(24)), Clock(0.05))
 
 
-# pools -------------------------------------------------------------------------------------------
 INPUTS, OUTPUTS = 5, 3
 
 

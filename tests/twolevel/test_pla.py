@@ -1,9 +1,7 @@
 """PLA files: anybody's are read or refused with a sentence, ours are read back unchanged."""
 
-from __future__ import annotations
-
 import tracemalloc
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +10,6 @@ from twolevel.strategies import values
 
 from boolcomp.base import DataError, DataWarning
 from boolcomp.twolevel import parse, read, render
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @st.composite

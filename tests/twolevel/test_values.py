@@ -1,7 +1,5 @@
 """Cubes, truth tables, functions and covers as values, and whether a cover is right."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -32,7 +30,6 @@ from boolcomp.twolevel import (
 )
 
 
-# cubes -------------------------------------------------------------------------------------------
 @given(cubes)
 def test_rows_written_and_read_are_the_same_cubes(some: Cubes) -> None:
     assert Cubes.from_rows(some.inputs, some.outputs, some.rows()).rows() == some.rows()
@@ -80,7 +77,6 @@ def test_rows_of_wrong_size_or_letters_are_refused(rows: list[tuple[str, str]]) 
         Cubes.from_rows(3, 1, rows)
 
 
-# tables ------------------------------------------------------------------------------------------
 @given(cubes)
 def test_a_drawn_cover_has_the_values_of_its_cubes_with_input_0_most_significant(
     some: Cubes,
@@ -118,7 +114,6 @@ def test_tables_that_contradict_themselves_are_refused(inputs: int, free: Any, s
         Dense.from_columns(inputs, [frozenbitarray("01")], free)
 
 
-# functions and covers ----------------------------------------------------------------------------
 @given(functions())
 def test_on_dc_and_off_derived_from_tables_are_the_function(function: Function) -> None:
     twin, table = Function.from_dense(function.dense), function.dense
@@ -163,7 +158,6 @@ def test_a_cover_counts_products_literals_connections_and_sharing() -> None:
     assert repr(cover.cubes) == "Cubes(3 inputs, 2 outputs)\n  01- 10\n  1-- 11"
 
 
-# verification ------------------------------------------------------------------------------------
 @given(functions())
 def test_the_on_set_covers_its_own_function(function: Function) -> None:
     assert implements(function, function.on)

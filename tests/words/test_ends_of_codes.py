@@ -1,7 +1,5 @@
 """Words of codes at their limits: borders, prefixes and the rounding of doubles."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Word graphs by their texts: what is refused, narrowed and simulated."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,16 +1,9 @@
 """Counted operations are those that the papers print."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
+from conftest import Run
 
 LAGRANGIAN = {"Wd, n=1": 3, "Wdd, n=1": 1, "dW, n=1": 3, "A, n>1": 2, "A, n=1": 2}
 ROW = (
@@ -28,7 +21,7 @@ ROW = (
     ],
 )
 def test_every_printed_count_agrees(
-    run: Callable[..., Result], method: str, rows: int, totals: list[str], noted: dict[str, int]
+    run: Run, method: str, rows: int, totals: list[str], noted: dict[str, int]
 ) -> None:
     text = run("schedule", "simulate", "puma560", "--method", method).out
     found = re.findall(ROW, text, re.MULTILINE)

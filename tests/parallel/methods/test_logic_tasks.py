@@ -1,14 +1,12 @@
 """Task graphs of logic: product terms joined pairwise, and compact networks by levels."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
 from graphs import before
+from synthesis.networks import adder
 
 from boolcomp.base import UsageError
-from boolcomp.logic import MAJ3, XOR3, Builder, Network
 from boolcomp.parallel import ProductTable, boolean_tasks, network_tasks
 
 T11 = ProductTable("T11", 1, inputs=15, products=100, literals=900, outputs=8)
@@ -47,17 +45,6 @@ def test_groups_of_products_share_the_same_work_and_are_joined_by_trees(groups: 
 def test_more_inputs_than_a_machine_word_take_several() -> None:
     wide = ProductTable("T", 1, inputs=33, products=100, literals=900, outputs=8)
     assert boolean_tasks([wide]).tasks[0].operations.additions == 4 * 100 + 99
-
-
-def adder(bits: int) -> Network:
-    """Return a ripple-carry adder: an exclusive OR and a majority for every bit."""
-    builder = Builder(2 * bits)
-    carry, outputs = 0, []
-    for k in range(bits):
-        a, b = builder.input(k), builder.input(bits + k)
-        outputs.append(builder.node(XOR3, a, b, carry))
-        carry = builder.node(MAJ3, a, b, carry)
-    return builder.build([*outputs, carry])
 
 
 @pytest.mark.parametrize("groups", [1, 3, 40])

@@ -1,9 +1,6 @@
 """Every method gives Newton-Euler's torques, on every robot, and valid graphs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,10 +9,7 @@ from samples import general_robot, random_robot, random_states
 
 from boolcomp.base import UsageError
 from boolcomp.parallel import METHODS, straight_line, task_graph
-from boolcomp.problem import Operations, inverse_dynamics, load_robot, robot_names
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Robot
+from boolcomp.problem import Operations, Robot, inverse_dynamics, load_robot, robot_names
 
 GRAPHS = [name for name in METHODS if name != "boolean"]
 TORQUES = [name for name in GRAPHS if not METHODS[name].whole]

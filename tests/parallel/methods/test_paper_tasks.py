@@ -1,16 +1,9 @@
 """Tasks of the four papers: what precedes what, as their tables and equations say."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from graphs import before, closure, printed
 
-from boolcomp.parallel import task_graph
+from boolcomp.parallel import RecordedMethod, task_graph
 from boolcomp.problem import Operations, load_robot
-
-if TYPE_CHECKING:
-    from boolcomp.parallel import RecordedMethod
 
 # Figure 2's table: the predecessors of task k of link i, as (task, links ahead).
 NINETEEN = {

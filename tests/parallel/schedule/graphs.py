@@ -1,18 +1,14 @@
 """Task graphs, small machines and a small program for the tests of schedules."""
 
-from __future__ import annotations
-
 import random
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import strategies as st
 
 from boolcomp.parallel import Edge, Task, TaskGraph, load_machine
 from boolcomp.problem import Operations, Tape, task
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 LINKED: Any = load_machine("t800")
 SHARED: Any = load_machine("encore")

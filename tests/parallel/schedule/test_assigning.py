@@ -1,7 +1,5 @@
 """Assignment files, and the communication that follows from an assignment."""
 
-from __future__ import annotations
-
 import pytest
 from parallel.schedule.graphs import free, named_graph
 

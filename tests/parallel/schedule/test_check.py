@@ -1,23 +1,17 @@
 """Every kind of fault that a schedule can have is found; its chart shows it as it is."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from conftest import Run
 from parallel.schedule.graphs import graph_of, linked
 
 from boolcomp.base import DataError
 from boolcomp.parallel import Assignment, check_schedule, simulate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 GRAPH = graph_of("a1 b1 c1", "ab1 ac2")
 MACHINE = linked(count=1)
@@ -96,7 +90,7 @@ def test_a_missing_link_is_found() -> None:
         check_schedule(schedule, graph, linked("line"))
 
 
-def test_the_chart_shows_every_task_and_message_at_its_time(run: Callable[..., Result]) -> None:
+def test_the_chart_shows_every_task_and_message_at_its_time(run: Run) -> None:
     asked = ("schedule", "simulate", "machado-2r", "--processors", "3", "-o", "made", "--json")
     schedule = json.loads(run(*asked).out)
     (chart,) = Path("made").glob("*.svg")

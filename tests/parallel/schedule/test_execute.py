@@ -1,25 +1,21 @@
 """Worker processes: their values, their death, and what is left of them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from parallel.schedule.graphs import there_and_back
 from waiting import until_gone
 
 from boolcomp.base import DataError, UsageError
 from boolcomp.parallel import Assignment, StageRunner
 from boolcomp.problem import Tape, task
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 TWO = Assignment((("out", "back"), ("beyond",)))
 STRAIGHT, NAMES = there_and_back()
@@ -111,7 +107,7 @@ def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: 
         values["slow"] = slow
     straight = tape.finish([(name, values[name]) for name in ("late", "slow")])
     lists = Assignment((("early", "late"), ("there",), ("slow",)))
-    given = columns(40_000 if engine == "llvm" else 4000)
+    given = columns(40_000 if engine == "llvm" else 1000)
     names = [node.task for node in straight.nodes]
     with StageRunner(straight, names, lists, engine=engine, block=8) as runner:
         done = runner.run(given)

@@ -1,7 +1,5 @@
 """Machines: what things cost on them, their files, and the errors of bad files."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

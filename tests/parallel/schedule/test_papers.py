@@ -1,7 +1,5 @@
 """The papers' figures: those that follow from counts agree, and models are near."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -10,17 +8,6 @@ from parallel.schedule.graphs import named_graph
 from boolcomp.base import UsageError
 from boolcomp.parallel import reproduce
 from boolcomp.problem import Operations
-
-# Printed formulas that do not give the printed numbers: nothing of ours can.
-MISPRINTS = {"Uicker-Kahn mul, n = 6", "Waters mul, n = 6"}
-
-
-@pytest.mark.parametrize("paper", ["zomaya", "zeng", "zalzala", "schaefer"])
-def test_what_follows_from_counts_agrees(paper: str) -> None:
-    findings = [x for x in reproduce(paper) if x.kind == "count"]
-    wrong = {x.figure for x in findings if not x.holds}
-    assert wrong == (MISPRINTS if paper == "zalzala" else set())
-    assert len({x.figure for x in findings}) == len(findings) > 1
 
 
 def test_an_unknown_paper_gets_the_nearest_name() -> None:

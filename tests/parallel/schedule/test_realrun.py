@@ -1,7 +1,5 @@
 """Real runs side by side: what is checked, what is told, and what is noise."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from typing import Any

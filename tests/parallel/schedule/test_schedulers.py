@@ -1,9 +1,7 @@
 """All schedulers: valid by the independent checker, and known schedules of small graphs."""
 
-from __future__ import annotations
-
 from itertools import permutations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,10 +17,14 @@ from parallel.schedule.graphs import (
 )
 
 from boolcomp.base import UsageError
-from boolcomp.parallel import check_schedule, lower_bounds, make_schedule, optimal, simulate
-
-if TYPE_CHECKING:
-    from boolcomp.parallel import TaskGraph
+from boolcomp.parallel import (
+    TaskGraph,
+    check_schedule,
+    lower_bounds,
+    make_schedule,
+    optimal,
+    simulate,
+)
 
 GENERAL = ("cp-misf", "dynamic", "static", "first-fit", "best-fit")
 

@@ -1,8 +1,6 @@
 """The simulator by hand, and under the independent checker."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,10 +8,7 @@ from hypothesis import strategies as st
 from parallel.schedule.graphs import graph_of, graphs, linked, machines, shared
 
 from boolcomp.base import DataError
-from boolcomp.parallel import Assignment, check_schedule, pipelined, simulate
-
-if TYPE_CHECKING:
-    from boolcomp.parallel import TaskGraph
+from boolcomp.parallel import Assignment, TaskGraph, check_schedule, pipelined, simulate
 
 CHAIN = graph_of("a1 b1 c1", "ab2 bc2")
 

@@ -1,7 +1,5 @@
 """Product terms dealt to shares: together they are the whole, and loads are balanced."""
 
-from __future__ import annotations
-
 import pytest
 from small_programs import stages
 

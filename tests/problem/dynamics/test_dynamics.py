@@ -1,10 +1,7 @@
 """Newton-Euler and kinematics: published figures, closed forms, and Pinocchio on random arms."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -16,12 +13,10 @@ import boolcomp as bc
 from boolcomp.base import UsageError
 from boolcomp.problem import (
     Operations,
+    Robot,
     load_robot,
     robot_problem,
 )
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Robot
 
 RIGHT, EIGHTH = math.pi / 2, math.pi / 4
 REST = (0, 0, 0, 0, 0, 0)

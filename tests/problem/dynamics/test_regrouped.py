@@ -1,10 +1,7 @@
 """The cheapest arithmetic: right on every kind of arm, and cheap. Parameters that act."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from graphs import error
@@ -12,12 +9,17 @@ from samples import branched_robot, general_robot, random_robot, random_states
 
 import boolcomp as bc
 from boolcomp.parallel import straight_line, task_graph
-from boolcomp.problem import Operations
+from boolcomp.problem import Operations, Robot
 
-if TYPE_CHECKING:
-    from boolcomp.problem import Robot
+
+def tilted(*axis: float) -> Robot:
+    """Return an arm whose axes are all this one, in the frames of their joints."""
+    robot = general_robot(2, 3)
+    return replace(robot, name=f"{axis}", links=tuple(replace(x, axis=axis) for x in robot.links))  # type: ignore[arg-type]
+
 
 ROBOTS = [
+    tilted(0.6, 0.0, 0.8), tilted(0.0, -0.6, 0.8), tilted(0.6, 0.8, 0.0),
     *(random_robot(seed, joints=4) for seed in range(4)), *map(branched_robot, range(4)),
     *map(bc.load_robot, ("panda", "so100", "indy7", "scara")),
 ]  # fmt: skip

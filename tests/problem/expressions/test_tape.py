@@ -1,7 +1,5 @@
 """Recording: what folds, what is shared, and that values stay what they were."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any
@@ -122,7 +120,6 @@ def test_impossible_known_numbers_get_a_sentence(expression: Any, said: str) -> 
         recorded(expression)
 
 
-# straight-line programs --------------------------------------------------------------------------
 def small() -> Straight:
     tape = Tape()
     x, y = tape.input("x"), tape.input("y")

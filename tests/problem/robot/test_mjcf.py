@@ -1,9 +1,8 @@
 """MJCF files: the arm that they hold, against Pinocchio's reader, and the sentence of mistakes."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -12,9 +11,6 @@ from mjcf_texts import ARM
 
 import boolcomp as bc
 from boolcomp.problem import Interval, load_urdf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def arm_of(folder: Path, text: str = ARM, base: str | None = None, tip: str = "tool0") -> Any:

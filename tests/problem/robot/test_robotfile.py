@@ -1,12 +1,10 @@
 """Robot files: what they hold, the sentence that every mistake gets, and numbers no arm has."""
 
-from __future__ import annotations
-
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -26,9 +24,6 @@ from boolcomp.problem import (
     robot_problem,
     with_payload,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HEAD = 'name = "one"\ngravity = [0, 0, -9.81]\n'
 JOINT = """
@@ -51,7 +46,6 @@ GENERAL = GOOD.replace(FRAME, "origin = [0, 1, 0]\naxis = [0, 0, 2]\n")
 ARM = bc.load_robot("machado-2r")
 
 
-# what files hold ---------------------------------------------------------------------------------
 def test_a_good_file_gives_its_values() -> None:
     link = parse_robot(GOOD + "rotor_inertia = 0.002\ngear_ratio = -50\n").links[0]
     assert (link.type, link.a, link.alpha, link.mass) == ("revolute", 0.5, math.pi / 2, 2.0)
@@ -143,7 +137,6 @@ def test_a_right_angle_printed_to_five_digits_is_a_right_angle() -> None:
     assert parse_robot(GOOD.replace('"pi/2"', "1.571")).links[0].alpha == 1.571
 
 
-# inertia -----------------------------------------------------------------------------------------
 ENTRY = st.floats(-5, 5, allow_subnormal=False).map(lambda x: round(x, 4))
 
 
@@ -180,7 +173,6 @@ def test_a_doubt_that_is_stated_is_no_warning() -> None:
     parse_robot(GOOD.replace("[0, 0.04, 0.04]", "[0, 0.04, 0]") + 'doubt = "as published"\n')
 
 
-# mistakes ----------------------------------------------------------------------------------------
 NUMBER = "must be a number "
 MISTAKES = [
     ("a = 0.5", "a = 0.5\norigin = [0, 0, 0]", "joint[1].a: given with origin: a joint has a, a"),
@@ -304,7 +296,6 @@ def test_an_unknown_name_is_told_the_nearest_robot_or_file(
         bc.load_robot(name)
 
 
-# sizes -------------------------------------------------------------------------------------------
 def test_a_robot_has_at_most_64_joints_and_its_file_256_kilobytes(tmp_path: Path) -> None:
     assert parse_robot(HEAD + JOINT * 64).joints == 64
     with pytest.raises(bc.DataError, match="joint: 65 joints: a robot has at most 64"):
@@ -350,7 +341,6 @@ def test_terms_of_too_many_joints_are_refused_before_anything_is_sampled(
         terms_of(replace(ARM, links=(ARM.links[0],) * 8))
 
 
-# drives ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["machado-2r", "scara"])
 def test_a_robot_with_drives_is_read_as_it_is_written_and_its_logic_is_the_same(name: str) -> None:
     plain = bc.load_robot(name)
@@ -364,7 +354,6 @@ def test_a_robot_with_drives_is_read_as_it_is_written_and_its_logic_is_the_same(
         assert robot_problem(robot, of).key == robot_problem(plain, of).key
 
 
-# loads -------------------------------------------------------------------------------------------
 TOOLED = replace(ARM, tool=Pose((0.1, 0.2, 0.3), (0.4, -0.5, 0.6)))
 
 

@@ -1,10 +1,10 @@
 """SDF files: random arms written as such by Pinocchio's poses, and read; mistakes."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -14,13 +14,7 @@ from samples import branched_robot, random_states
 from sdf_texts import ARM, BODY
 
 import boolcomp as bc
-from boolcomp.problem import Interval, Pose, load_urdf
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from boolcomp.problem import Link, Robot
+from boolcomp.problem import Interval, Link, Pose, Robot, load_urdf
 
 
 def arm_of(folder: Path, text: str, tip: str | Sequence[str] | None = None) -> Any:

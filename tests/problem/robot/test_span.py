@@ -1,10 +1,7 @@
 """What a position's word spans, for stops of all kinds."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
@@ -12,10 +9,7 @@ from hypothesis import strategies as st
 from limited import with_ranges
 
 import boolcomp as bc
-from boolcomp.problem import Interval, parse_robot, robot_problem
-
-if TYPE_CHECKING:
-    from boolcomp.problem import Input
+from boolcomp.problem import Input, Interval, parse_robot, robot_problem
 
 PI = math.pi
 SPANS = [  # position, word, wraps; all in eighths of a turn

@@ -2,12 +2,11 @@
 
 # ruff: noqa: ARG005, PLW0108 (all take the same inputs, as lambdas with a line)
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +15,6 @@ from hypothesis import strategies as st
 
 import boolcomp as bc
 from boolcomp.problem import Input, Interval, Straight, Tape, enclosures
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 X, Y, Q = bc.word(-1, 1), bc.word(0.5, 2), bc.angle()
 WORDS = {"x": X, "y": Y, "q": Q}

@@ -2,26 +2,20 @@
 
 # ruff: noqa: ARG005 (all take the same inputs)
 
-from __future__ import annotations
-
 import math
 import runpy
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import boolcomp as bc
 from boolcomp.problem import Problem, Robot, load_source, parse_function, parse_robot, problem_of
 from boolcomp.terms import split
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "functions"
 FILE = """\

@@ -2,24 +2,19 @@
 
 # ruff: noqa: PLW0108 (lambdas have the right parameters)
 
-from __future__ import annotations
-
 import math
 import pickle
 import random
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 import boolcomp as bc
+from boolcomp.problem import Problem
 from boolcomp.terms import split
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from boolcomp.problem import Problem
 
 X = bc.word(-1, 1, bits=10)
 ONE = {"x": X}
