@@ -171,6 +171,11 @@ def test_a_stored_result_is_compiled_evaluated_and_exported(
     made = alone("export", "2r", "--to", "c", "-o", "arm")
     assert made.returncode == 0, made.stderr
     assert "int16_t" in (tmp_path / "arm" / "machado_2r.c").read_text()
+    for target, more in (("verilog", "--cocotb"), ("vhdl", "--pipeline=2")):  # from templates
+        made = alone("export", "2r", "--to", target, "--test-bench", more, "-o", "rtl")
+        assert made.returncode == 0, made.stderr
+    names = ("machado_2r.v", "machado_2r_tb.v", "test_machado_2r.py", "machado_2r.vhd")
+    assert all((tmp_path / "rtl" / name).is_file() for name in names)
 
 
 OFFERED = """

@@ -17,11 +17,12 @@ from boolcomp.logic import lutmapping
 from boolcomp.logic.formats import render_netlist
 from boolcomp.logic.lutmapping import mapped
 from boolcomp.targets.board import TOP, bench, top
-from boolcomp.targets.gates import flip_flops as flip_flops_of
-from boolcomp.targets.gates import gates_of, stages_of
-from boolcomp.targets.hdl import VERILOG_SYNTAX, mapping_of, render_verilog
+from boolcomp.targets.hdl import VerilogPrinter, mapping_of
 from boolcomp.targets.networks import netlist_of
-from boolcomp.targets.target import ExportOptions, design_of, export_texts
+from boolcomp.targets.rtl import gates_of
+from boolcomp.targets.stages import flip_flops as flip_flops_of
+from boolcomp.targets.stages import stages_of
+from boolcomp.targets.target import VERILOG, ExportOptions, design_of, export_texts, frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -235,10 +236,10 @@ def source_of(
     else:
         options = ExportOptions("words" if level == "words" else "gates", stages)
     ((file, text),) = export_texts(program, "verilog", load, options).items()
-    gates = gates_of(design, VERILOG_SYNTAX, 0)
+    frame = frame_of(design, VERILOG)
     name = level if not stages else f"{level}, {stages} stages"
     inputs, outputs = (
-        tuple((pin.name, pin.port.bits) for pin in pins) for pins in (gates.inputs, gates.outputs)
+        tuple((pin.name, pin.port.bits) for pin in pins) for pins in (frame.inputs, frame.outputs)
     )
     return VerilogSource(name, str(text), file.removesuffix(".v"), inputs, outputs, stages)
 
@@ -484,11 +485,12 @@ def sources(program: Program, load: float | None, one: Board, options: ExportOpt
     """Return the pipelined core, the top module, its test bench and its pins."""
     design = design_of(program, load)
     logic, notes = mapping_of(design, options)
-    gates = gates_of(design, VERILOG_SYNTAX, options.pipeline, logic)
+    gates = gates_of(design, VERILOG, options.pipeline, logic)
     netlist, _ = netlist_of(program, load)
     return Sources(
-        render_verilog(design, gates, options.luts, notes), gates.module, top(gates, one.hertz),
-        bench(program, load, gates, one.hertz), constraints(one), render_netlist(netlist),
+        VerilogPrinter(gates, options.luts).text(design, notes), gates.frame.module,
+        top(gates.frame, gates.stages, one.hertz),
+        bench(program, load, gates.frame, one.hertz), constraints(one), render_netlist(netlist),
     )  # fmt: skip
 
 

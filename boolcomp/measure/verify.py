@@ -31,10 +31,17 @@ from boolcomp.logic import formats, lutmapping
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder
 from boolcomp.measure.verify_text import read_gates
-from boolcomp.targets.gates import gates_of
-from boolcomp.targets.hdl import VERILOG_SYNTAX
 from boolcomp.targets.networks import netlist_of
-from boolcomp.targets.target import COUNT, LEVELS, ExportOptions, design_of, export_texts, vectors
+from boolcomp.targets.target import (
+    COUNT,
+    LEVELS,
+    VERILOG,
+    ExportOptions,
+    design_of,
+    export_texts,
+    frame_of,
+    vectors,
+)
 from boolcomp.words.simulation import agrees
 
 if TYPE_CHECKING:
@@ -48,8 +55,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.formats import Netlist
     from boolcomp.logic.network import Network
     from boolcomp.program.program import Load, Program
-    from boolcomp.targets.gates import Framed
-    from boolcomp.targets.target import Files, Level
+    from boolcomp.targets.target import Files, Frame, Level
     from boolcomp.words.graph import WordGraph
 
     Rows = NDArray[np.uint32]
@@ -152,7 +158,7 @@ def _against_engine(program: Program, load: float | None) -> Check:
     """Compare the exported logic with the portable engine on the same words."""
     start = time.perf_counter()
     design = design_of(program, load)
-    found = vectors(program, load, gates_of(design, VERILOG_SYNTAX, 0), VECTORS)
+    found = vectors(program, load, frame_of(design, VERILOG), VECTORS)
     count = len(found.given)
     ones = (1 << count) - 1
     planes = [_plane(found.given, k) for k in range(design.network.inputs)]
@@ -279,18 +285,18 @@ def verilated(
     if not (shutil.which("g++") and shutil.which("make")):
         return Check(name, METHOD, note="g++ or make was not found on PATH", skipped=True)
     start = time.perf_counter()
-    frame = gates_of(design_of(program, load), VERILOG_SYNTAX, 0)  # with the ports of words
+    frame = frame_of(design_of(program, load), VERILOG)
     (text,) = export_texts(program, "verilog", load, ExportOptions(level)).values()
     check = _run(frame, str(text), rows_of(program, load, frame, count), deadline, start)
     return replace(check, name=name)
 
 
-def rows_of(program: Program, load: float | None, gates: Framed, count: int) -> tuple[Rows, int]:
+def rows_of(program: Program, load: float | None, frame: Frame, count: int) -> tuple[Rows, int]:
     """Return a row of words for every sample, inputs then outputs, and the saturation count."""
     rng = np.random.default_rng(SIMULATION_SEED)
     loads = program.loads if load is None else (program.load(load),)
-    words = [pin for pin in gates.outputs if not pin.port.flag]
-    rows = np.zeros((count, len(gates.inputs) + len(words)), np.uint32)
+    words = [pin for pin in frame.outputs if not pin.port.flag]
+    rows = np.zeros((count, len(frame.inputs) + len(words)), np.uint32)
     saturated = 0
     for place, part in enumerate(np.array_split(np.arange(count), len(loads))):
         block = rows[part[0] : part[-1] + 1] if len(part) else rows[:0]
@@ -308,26 +314,26 @@ def rows_of(program: Program, load: float | None, gates: Framed, count: int) -> 
             for group in program.groups
         ]
         found = program.evaluate_words(*arrays, payload=loads[place].payload)
-        block[:, len(gates.inputs) :] = found.words.reshape(len(block), -1)
+        block[:, len(frame.inputs) :] = found.words.reshape(len(block), -1)
         saturated += found.saturated_outputs
     return rows, saturated
 
 
 def _run(
-    gates: Framed, text: str, vectors: tuple[Rows, int], deadline: float, start: float
+    frame: Frame, text: str, vectors: tuple[Rows, int], deadline: float, start: float
 ) -> Check:
     rows, saturated = vectors
     wrong = len(rows) // 3
     rows[wrong, -1] ^= 1
-    files = [f"{gates.module}.v", "main.cpp"]
-    build = ["--cc", "--exe", "--build", "-Wall", SOUND, "--top-module", gates.module, *files]
+    files = [f"{frame.module}.v", "main.cpp"]
+    build = ["--cc", "--exe", "--build", "-Wall", SOUND, "--top-module", frame.module, *files]
     with temporary_folder() as folder:
         write_text(folder / files[0], text, durable=False)
-        write_text(folder / files[1], _harness(gates), durable=False)
+        write_text(folder / files[1], _harness(frame), durable=False)
         write_bytes(folder / "vectors.bin", rows.tobytes())
         verilator = shutil.which("verilator") or "verilator"
         built = run_program([verilator, *build], deadline, folder=folder)
-        model = Path("obj_dir") / f"V{gates.module}"
+        model = Path("obj_dir") / f"V{frame.module}"
         if built.code or not (folder / model).is_file():
             note = built.printed.decode("utf-8", "replace").strip()[-200:] or "timeout"
             return Check("", METHOD, 0, time.perf_counter() - start, None, note)
@@ -338,14 +344,14 @@ def _run(
     return Check("", METHOD, len(rows), time.perf_counter() - start, holds, note)
 
 
-def _harness(gates: Framed) -> str:
+def _harness(frame: Frame) -> str:
     """Return a main program that reads rows, and prints the number of wrong ones and the last."""
-    given = [f"        top.{pin.name} = row[{k}];" for k, pin in enumerate(gates.inputs)]
-    flags = [p.name for p in gates.outputs if p.port.flag]
-    words = [p.name for p in gates.outputs if p.name not in flags]
-    first = len(gates.inputs)
+    given = [f"        top.{pin.name} = row[{k}];" for k, pin in enumerate(frame.inputs)]
+    flags = [p.name for p in frame.outputs if p.port.flag]
+    words = [p.name for p in frame.outputs if p.name not in flags]
+    first = len(frame.inputs)
     return _MAIN.format(
-        module=gates.module,
+        module=frame.module,
         columns=first + len(words),
         given="\n".join(given),
         wrong=" || ".join(f"top.{name} != row[{first + k}]" for k, name in enumerate(words)),

@@ -19,9 +19,15 @@ from boolcomp.measure.verify_text import (
     read_words,
     references,
 )
-from boolcomp.targets.gates import gates_of
-from boolcomp.targets.hdl import VERILOG_SYNTAX
-from boolcomp.targets.target import COUNT, ExportOptions, design_of, export_texts, vectors
+from boolcomp.targets.target import (
+    COUNT,
+    VERILOG,
+    ExportOptions,
+    design_of,
+    export_texts,
+    frame_of,
+    vectors,
+)
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, PartialProducts, reads
 
 if TYPE_CHECKING:
@@ -701,7 +707,7 @@ def _against_graph(program: Program, load: float | None, module: Described, name
 def _against_engine(program: Program, load: float | None, module: Described, name: str) -> Check:
     """Compare a module with the portable engine on random words."""
     start = time.perf_counter()
-    frame = gates_of(design_of(program, load), VERILOG_SYNTAX, 0)
+    frame = frame_of(design_of(program, load), VERILOG)
     try:
         found = vectors(program, load, frame)
     except BoolcompError as error:

@@ -9,7 +9,7 @@ is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import UsageError
 from boolcomp.codes import Code
@@ -28,10 +28,17 @@ from boolcomp.logic.diagrams import (
 )
 from boolcomp.logic.network import Builder, copied
 from boolcomp.problem.words import Interval
-from boolcomp.targets.benches import bundle
-from boolcomp.targets.gates import Gates, Pin
-from boolcomp.targets.hdl import pin_range
-from boolcomp.targets.target import VERILOG, Names, delivered, design_of, escapes, vectors
+from boolcomp.targets.benches import bench
+from boolcomp.targets.target import (
+    VERILOG,
+    Names,
+    delivered,
+    design_of,
+    escapes,
+    fill,
+    frame_of,
+    separated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.diagrams import Diagram
     from boolcomp.logic.network import Network
     from boolcomp.program.program import Load, Program
-    from boolcomp.targets.target import Design, ExportOptions, Files
+    from boolcomp.targets.target import Design, ExportOptions, Files, Frame, Pin
 
 
 UNIT = Interval(-1.0, 1.0)
@@ -214,88 +221,6 @@ def export_bdd_binary(program: Program, load: float | None, options: ExportOptio
 
 
 # --------------------------------------------------------------------------------------------------
-# A self-checking bench for the processor. One vector is falsified: the bench must find it. No run
-# may exceed the cycles of the longest walks.
-# --------------------------------------------------------------------------------------------------
-
-
-def bench(
-    program: Program,
-    load: float | None,
-    module: str,
-    pins: tuple[tuple[Pin, ...], tuple[Pin, ...]],
-    maximum: int,
-) -> str:
-    """Return the text of a bench, which prints a line that begins with PASS or FAIL."""
-    found = vectors(program, load, Gates(module, *pins, (), (), (), (), 0, ""))
-    count, ins, outs = len(found.given), len(found.given[0]), len(found.expected[0])
-    ports = [f".{name}({name})" for name in ("clock", "start", "busy", "done")]
-    ports += [*bundle(pins[0], "inputs", ins), *bundle(pins[1], "outputs", outs)]
-    held = f"{count - 1} vectors hold, the wrong one differs"
-    lines = [
-        f"// {count} vectors of {module}; vector {found.falsified} is wrong on purpose: the",
-        "// bench passes where it, and no other, is found to differ",
-        f"module {module}_tb;",
-        f"    reg [{ins - 1}:0] given [0:{count - 1}];",
-        f"    reg [{outs - 1}:0] wanted [0:{count - 1}];",
-        f"    reg [{ins - 1}:0] inputs;",
-        f"    wire [{outs - 1}:0] outputs;",
-        *(f"    integer {name};" for name in ("place", "differ", "caught", "cycles", "all")),
-        "    reg clock;",
-        "    reg start;",
-        "    wire busy;",
-        "    wire done;",
-        f"    {module} dut ({', '.join(ports)});",
-        "    initial begin",
-        "        clock = 1'b0;",
-        "        forever #5 clock = ~clock;",
-        "    end",
-        "    initial begin",
-        "        differ = 0;",
-        "        caught = 0;",
-        "        all = 0;",
-        "        start = 1'b0;",
-        f"        inputs = {{{ins}{{1'b0}}}};",
-    ]
-    for k, (given, wanted) in enumerate(zip(found.given, found.expected, strict=True)):
-        lines.append(f"        given[{k}] = {ins}'b{given};")
-        lines.append(f"        wanted[{k}] = {outs}'b{wanted};")
-    lines += [
-        *_loop(count, maximum),
-        f"        if (caught == 1 && differ == {found.falsified})",
-        f'            $display("PASS: {held}, %0d cycles", all);',
-        '        else $display("FAIL: %0d vectors differ, the last is %0d", caught, differ);',
-        "        $finish;",
-        "    end",
-        "endmodule",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _loop(count: int, maximum: int) -> list[str]:
-    return [
-        f"        for (place = 0; place < {count}; place = place + 1) begin",
-        "            @(negedge clock);",
-        "            inputs = given[place];",
-        "            start = 1'b1;",
-        "            @(negedge clock);",
-        "            start = 1'b0;",
-        "            inputs = ~given[place];",
-        "            cycles = 1;",
-        f"            while (done !== 1'b1 && cycles <= {maximum}) begin",
-        "                @(negedge clock);",
-        "                cycles = cycles + 1;",
-        "            end",
-        "            all = all + cycles;",
-        f"            if (outputs !== wanted[place] || busy !== 1'b0 || cycles > {maximum}) begin",
-        "                caught = caught + 1;",
-        "                differ = place;",
-        "            end",
-        "        end",
-    ]
-
-
-# --------------------------------------------------------------------------------------------------
 # A processor in Verilog-2005 that tests one bit per cycle, with a program in its memory.
 # --------------------------------------------------------------------------------------------------
 
@@ -306,79 +231,61 @@ OWN = (
 )  # fmt: skip
 
 
-class Naming(NamedTuple):
-    """The names of a module, its ports and its accumulators."""
-
-    module: str
-    inputs: tuple[Pin, ...]
-    outputs: tuple[Pin, ...]
-    sums: tuple[str, ...]
-
-
 def export_bdd_verilog(program: Program, load: float | None, options: ExportOptions) -> Files:
     """Return a program's processor and, as an option, its test bench."""
     image, design = image_of(program, load), design_of(program, load)
-    named = _naming(image, design)
-    files: Files = {f"{named.module}.v": render(image, design, named)}
+    names = Names([*VERILOG, *OWN])
+    sums = [names.new(f"sum{k}") for k in range(len(image.outputs))]
+    for name in sums:
+        names.new(f"{name}_cell")
+    frame = frame_of(design, VERILOG, names)
+    files: Files = {f"{frame.module}.v": render(image, design, frame, sums)}
     if options.test_bench:
-        maximum = max(image.worst_cycles(k) for k in range(len(image.loads)))
-        pins = named.inputs, named.outputs
-        files[f"{named.module}_tb.v"] = bench(program, load, named.module, pins, maximum)
+        cycles = max(image.worst_cycles(k) for k in range(len(image.loads)))
+        files[f"{frame.module}_tb.v"] = bench(program, load, frame, ".v", cycles=cycles)
     return files
 
 
-def _naming(image: Image, design: Design) -> Naming:
-    names = Names([*VERILOG, *OWN])
-    sums = tuple(names.new(f"sum{k}") for k in range(len(image.outputs)))
-    for name in sums:
-        names.new(f"{name}_cell")
-    module = Names(VERILOG).new(design.name, "boolcomp")
-    inputs = tuple(Pin(names.new(port.name), port) for port in design.inputs)
-    outputs = tuple(Pin(names.new(port.name), port) for port in design.outputs)
-    return Naming(module, inputs, outputs, sums)
-
-
-def render(image: Image, design: Design, named: Naming) -> str:
+def render(image: Image, design: Design, frame: Frame, sums: Sequence[str]) -> str:
     """Return the text of a module."""
-    escaped = escapes((pin.port.name, pin.name) for pin in (*named.inputs, *named.outputs))
+    a, w, n, s = image.address_bits, image.width, len(image.walks).bit_length(), _sum_bits(image)
+    escaped = escapes((pin.port.name, pin.name) for pin in (*frame.inputs, *frame.outputs))
     head = [*notes(design), *escaped, *sizes(image)]
     head.append("start while not busy; outputs are there with done")
-    lines = [f"// {line}" for line in head]
-    lines += [f"module {named.module} (", ",\n".join(f"    {port}" for port in _ports(named)), ");"]
-    lines += _signals(image, named)
-    lines += _sequence(image, named)
-    lines += _clocked(image, named)
-    for output, total, pins in zip(image.outputs, named.sums, _pairs(named), strict=True):
-        lines += _delivered(output, total, _sum_bits(image), pins)
-    lines.append(f"    wire unused = &{{1'b0, {', '.join(named.sums)}}};")
-    lines.append("    initial begin")
-    lines += ["        busy = 1'b0;", "        done = 1'b0;"]
-    digits = -(-image.width // 4)
-    lines += [
-        f"        memory[{place}] = {image.width}'h{image.code(one):0{digits}x};"
-        for place, one in enumerate(image.instructions)
-    ]
-    return "\n".join([*lines, "    end", "endmodule"]) + "\n"
+    delivered = zip(image.outputs, sums, _pairs(frame), strict=True)
+    return fill(
+        "bdd.v", name=frame.module, head=[f"// {line}" for line in head],
+        ports=separated(_ports(frame), ","), high=w - 1, end=len(image.instructions) - 1,
+        places=_span(a), walks=_span(n), always=image.always, sum_high=s - 1,
+        sum_registers=[f"reg [{s - 1}:0] {name};" for name in sums], sums=", ".join(sums),
+        tested=f"[{a + image.bit_bits - 1}:{a}]" if image.bit_bits > 1 else f"[{a}]",
+        value=a + image.bit_bits, pad=s - image.word_bits, word_high=image.word_bits - 1, a=a, n=n,
+        words=", ".join(pin.name for pin in frame.inputs[: len(image.inputs)]), place_high=a - 1,
+        first=[*_first(image, frame.inputs[-1], n)], entries=[*_entries(image, n)],
+        last=" | ".join(f"walk == {n}'d{end - 1}" for _, end in image.loads),
+        offsets=[*_offsets(image, sums, n, s)], adds=[*_adds(image, sums, n, s)],
+        delivered=[line for one in delivered for line in _delivered(*one, s)],
+        memory=[
+            f"memory[{place}] = {w}'h{image.code(one):0{-(-w // 4)}x};"
+            for place, one in enumerate(image.instructions)
+        ],
+    )  # fmt: skip
 
 
-def _ports(named: Naming) -> Iterator[str]:
+def _ports(frame: Frame) -> Iterator[str]:
     yield from ("input wire clock", "input wire start")
-    yield from (f"input wire {pin_range(pin)}{pin.name}" for pin in named.inputs)
+    yield from (f"input wire {_span(pin.port.bits)}{pin.name}" for pin in frame.inputs)
     yield from ("output reg busy", "output reg done")
-    yield from (f"output wire {pin_range(pin)}{pin.name}" for pin in named.outputs)
+    yield from (f"output wire {_span(pin.port.bits)}{pin.name}" for pin in frame.outputs)
 
 
-def _pairs(named: Naming) -> Iterator[tuple[str, str | None]]:
+def _pairs(frame: Frame) -> Iterator[tuple[str, str | None]]:
     """Yield the names of every output's port and of its flag, or None without a flag."""
-    words = [k for k, pin in enumerate(named.outputs) if not pin.port.flag]
+    words = [k for k, pin in enumerate(frame.outputs) if not pin.port.flag]
     for k in words:
-        after = named.outputs[k + 1 : k + 2]
+        after = frame.outputs[k + 1 : k + 2]
         flag = after[0].name if after and after[0].port.flag else None
-        yield named.outputs[k].name, flag
-
-
-def _walk_bits(image: Image) -> int:
-    return len(image.walks).bit_length()
+        yield frame.outputs[k].name, flag
 
 
 def _sum_bits(image: Image) -> int:
@@ -399,110 +306,68 @@ def _span(bits: int) -> str:
     return "" if bits == 1 else f"[{bits - 1}:0] "
 
 
-def _signals(image: Image, named: Naming) -> Iterator[str]:
-    a, w = image.address_bits, image.width
-    bit = f"[{a + image.bit_bits - 1}:{a}]" if image.bit_bits > 1 else f"[{a}]"
-    words = [pin.name for pin in named.inputs[: len(image.inputs)]]
-    yield f"    reg [{w - 1}:0] memory [0:{len(image.instructions) - 1}];"
-    yield f"    reg [{w - 1}:0] instruction;"
-    yield f"    reg {_span(a)}place;"
-    yield f"    reg {_span(_walk_bits(image))}walk;"
-    yield f"    reg [{image.always}:0] given;"
-    yield from (f"    reg [{_sum_bits(image) - 1}:0] {name};" for name in named.sums)
-    yield f"    wire leaf = instruction[{w - 1}];"
-    yield f"    wire tested = given[instruction{bit}] == instruction[{a + image.bit_bits}];"
-    pad = _sum_bits(image) - image.word_bits
-    word = f"instruction[{image.word_bits - 1}:0]"
-    yield f"    wire [{_sum_bits(image) - 1}:0] word = {{{pad}'d0, {word}}};"
-    yield "    wire begins = start & ~busy;"
-    yield f"    wire [{image.always}:0] coming = {{1'b1, {', '.join(words)}}};"
-
-
-def _sequence(image: Image, named: Naming) -> Iterator[str]:
-    """Yield the choice of the next instruction and of the last walk."""
-    a, n = image.address_bits, _walk_bits(image)
+def _first(image: Image, select: Pin, bits: int) -> Iterator[str]:
+    """Yield the choice of the first walk, by the load if there are several."""
     starts = [first for first, _ in image.loads]
     if len(starts) == 1:
-        yield f"    wire {_span(n)}first = {n}'d0;"
-    else:
-        yield from _chosen(named.inputs[-1], n, starts)
-    yield f"    wire {_span(n)}following = begins ? first : walk + {n}'d1;"
-    yield f"    reg {_span(a)}entry;"
-    yield "    always @*"
-    yield "        case (following)"
-    for k, walk in enumerate(image.walks[:-1]):
-        yield f"            {n}'d{k}: entry = {a}'d{walk.entry};"
-    yield f"            default: entry = {a}'d{image.walks[-1].entry};"
-    yield "        endcase"
-    ends = " | ".join(f"walk == {n}'d{end - 1}" for _, end in image.loads)
-    yield f"    wire last = {ends};"
-    target = f"tested ? instruction[{a - 1}:0] : place + {a}'d1"
-    yield f"    wire {_span(a)}next_place = begins | leaf ? entry : {target};"
-
-
-def _chosen(select: Pin, bits: int, starts: Sequence[int]) -> Iterator[str]:
-    """Yield the choice of the first walk by the load."""
-    yield f"    reg {_span(bits)}first;"
-    yield "    always @*"
-    yield f"        case ({select.name})"
+        yield f"wire {_span(bits)}first = {bits}'d0;"
+        return
+    yield f"reg {_span(bits)}first;"
+    yield "always @*"
+    yield f"    case ({select.name})"
     for load, start in enumerate(starts[:-1]):
-        yield f"            {select.port.bits}'d{load}: first = {bits}'d{start};"
-    yield f"            default: first = {bits}'d{starts[-1]};"
-    yield "        endcase"
+        yield f"        {select.port.bits}'d{load}: first = {bits}'d{start};"
+    yield f"        default: first = {bits}'d{starts[-1]};"
+    yield "    endcase"
 
 
-def _clocked(image: Image, named: Naming) -> Iterator[str]:
-    n, s = _walk_bits(image), _sum_bits(image)
-    yield "    always @(posedge clock) begin"
-    yield "        instruction <= memory[next_place];"
-    yield "        place <= next_place;"
-    yield "        done <= busy & leaf & last;"
-    yield "        if (begins) begin"
-    yield "            busy <= 1'b1;"
-    yield "            given <= coming;"
-    yield "            walk <= first;"
-    for name, output in zip(named.sums, image.outputs, strict=True):
+def _entries(image: Image, bits: int) -> Iterator[str]:
+    """Yield the first instruction of every walk."""
+    *walks, last = (f"entry = {image.address_bits}'d{walk.entry};" for walk in image.walks)
+    yield from (f"{bits}'d{k}: {text}" for k, text in enumerate(walks))
+    yield f"default: {last}"
+
+
+def _offsets(image: Image, sums: Sequence[str], n: int, s: int) -> Iterator[str]:
+    """Yield the first value of every accumulator, by the first walk of a load."""
+    for name, output in zip(sums, image.outputs, strict=True):
         offsets = [f"{s}'h{offset % (1 << s):x}" for offset in output.offsets]
         text = offsets[-1]
         for place in reversed(range(len(offsets) - 1)):
             text = f"first == {n}'d{image.loads[place][0]} ? {offsets[place]} : {text}"
-        yield f"            {name} <= {text};"
-    yield "        end else if (busy & leaf) begin"
-    yield "            busy <= ~last;"
-    yield f"            walk <= walk + {n}'d1;"
-    yield "            case (walk)"
+        yield f"{name} <= {text};"
+
+
+def _adds(image: Image, sums: Sequence[str], n: int, s: int) -> Iterator[str]:
+    """Yield the additions after every walk."""
     for k, walk in enumerate(image.walks):
         adds = " ".join(
-            f"{named.sums[output]} <= {named.sums[output]} + "
+            f"{sums[output]} <= {sums[output]} + "
             + ("word;" if times == 1 else f"{s}'d{times} * word;")
             for output, times in walk.adds
         )
-        yield f"                {n}'d{k}: begin {adds} end"
-    yield "                default: ;"
-    yield "            endcase"
-    yield "        end"
-    yield "    end"
+        yield f"{n}'d{k}: begin {adds} end"
 
 
 def _delivered(
-    output: Accumulator, total: str, bits: int, ports: tuple[str, str | None]
+    output: Accumulator, total: str, ports: tuple[str, str | None], bits: int
 ) -> Iterator[str]:
     """Yield an output's word and flag, as functions of its sum."""
     name, flag = ports
     if output.whole:
-        yield f"    assign {name} = {total}[{output.bits}:1];"
+        yield f"assign {name} = {total}[{output.bits}:1];"
         if flag:
-            yield f"    assign {flag} = {total}[0];"
+            yield f"assign {flag} = {total}[0];"
         return
     low, high = output.guard_bits, output.guard_bits + output.bits
     negative, above = f"{total}[{bits - 1}]", f"(|{total}[{bits - 2}:{high}])"
     n = output.bits
     kept = f"({total}[{high - 1}:{low}] | {{{n}{{{above}}}}}) & {{{n}{{~{negative}}}}}"
     cell = f"{total}_cell"
-    yield f"    wire {_span(n)}{cell} = {kept};"
-    yield f"    assign {name} = {_word(cell, output)};"
+    yield f"wire {_span(n)}{cell} = {kept};"
+    yield f"assign {name} = {_word(cell, output)};"
     if flag:
-        yield f"    assign {flag} = {negative} | {above};"
+        yield f"assign {flag} = {negative} | {above};"
 
 
 def _word(cell: str, output: Accumulator) -> str:

@@ -15,9 +15,17 @@ from bitarray import frozenbitarray
 from boolcomp.base.errors import UsageError
 from boolcomp.logic.formats import Netlist, render_ascii, render_binary, render_logic
 from boolcomp.logic.simulation import truth_planes
-from boolcomp.targets.gates import bits_of, gates_of, header
-from boolcomp.targets.hdl import VERILOG_SYNTAX, mapping_of
-from boolcomp.targets.target import Names, code_notes, comment, design_of, input_notes
+from boolcomp.targets.hdl import mapping_of
+from boolcomp.targets.target import (
+    VERILOG,
+    Names,
+    code_notes,
+    comment,
+    design_of,
+    frame_of,
+    header,
+    input_notes,
+)
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.cubes import Dense
 from boolcomp.twolevel.function import isop
@@ -36,12 +44,11 @@ def netlist_of(program: Program, load: float | None) -> tuple[Netlist, list[str]
     Bits have the names of the Verilog export (`q1[9]`), for tools that compare by name.
     """
     design = design_of(program, load)
-    gates = gates_of(design, VERILOG_SYNTAX, 0)
-    names = [
-        tuple(bit for pin in pins for bit in bits_of(pin, VERILOG_SYNTAX.bit))
-        for pins in (gates.inputs, gates.outputs)
-    ]
-    return Netlist(gates.module, names[0], names[1], design.network), header(design, gates)
+    frame = frame_of(design, VERILOG)
+    inputs, outputs = (
+        tuple(bit for pin in pins for bit in pin.bits) for pins in (frame.inputs, frame.outputs)
+    )
+    return Netlist(frame.module, inputs, outputs, design.network), header(design, frame)
 
 
 def export_aiger(program: Program, load: float | None, options: ExportOptions) -> Files:

@@ -1,30 +1,38 @@
-"""Words of programs as signals of a hardware description: sums, products, tables, registers.
+"""Programs as signals of a hardware description: gates, sums, products, tables, registers.
 
-Every word of a graph is a signal of its name, unless it is constant or a shifted word. Symmetric
-tables are stored once and folded (reflected index, sign). Products take a table without its sign,
-and the sign separately.
+A gate is a signal of one bit. Every word of a graph is a signal of its name, unless it is constant
+or a shifted word. Symmetric tables are stored once and folded (reflected index, sign). Products
+take a table without its sign, and the sign separately.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from boolcomp.base.errors import UsageError
 from boolcomp.logic.network import CONSTANTS
-from boolcomp.targets.gates import CONTROLS, Pin, Readers, refine, registers
-from boolcomp.targets.target import SELECT, Names, why_no_graph, word_notes
+from boolcomp.targets.stages import Readers, StagePlan
+from boolcomp.targets.target import (
+    CONTROLS,
+    SELECT,
+    Level,
+    Names,
+    frame_of,
+    why_no_graph,
+    word_notes,
+)
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
 from boolcomp.words.simulation import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from boolcomp.codes import Code
+    from boolcomp.logic.lutnetwork import Logic
     from boolcomp.program.program import CodedInput, CodedOutput, Load, Program
-    from boolcomp.targets.gates import Syntax
-    from boolcomp.targets.target import Design
+    from boolcomp.targets.target import Design, Frame
     from boolcomp.words.graph import Grid, Node, PartialProducts, WordGraph
 
 # --------------------------------------------------------------------------------------------------
@@ -130,10 +138,18 @@ def wires_of(word: Word) -> list[Wires]:
 
 
 # --------------------------------------------------------------------------------------------------
-# A design as signals, for Verilog and VHDL at the level of words. Every signal is the result of one
-# operation; operands are unsigned except in products. Bits of a signal have the numbers of its
-# word: a signal without the constant lowest bits begins above them.
+# A design as signals. Every signal is the result of one operation; operands are unsigned except in
+# products. Bits of a signal have the numbers of its word: a signal without the constant lowest bits
+# begins above them.
 # --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A table of single bits, as in `logic.lutnetwork`: the first operand is most significant."""
+
+    lut: int
+    operands: tuple[Piece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +222,9 @@ class Select:
     otherwise: Word
 
 
-Operation: TypeAlias = SignalSum | OddProduct | TableLookup | Flipped | BitwiseXor | Test | Select
+Operation: TypeAlias = (
+    Gate | SignalSum | OddProduct | TableLookup | Flipped | BitwiseXor | Test | Select
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,46 +254,62 @@ class Register:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class RtlModule:
     """A design's signals in order, its registers, and the drivers of its outputs.
 
     Operands have the names of the stage that reads them. `idle` are the unused bits; `spans` holds
-    the lowest bit and the width of every signal and register.
+    the lowest bit and the width of every signal and register. `stages` 0 is combinational: no
+    clock, no control ports.
     """
 
-    module: str
-    inputs: tuple[Pin, ...]
-    outputs: tuple[Pin, ...]
+    level: Level
+    frame: Frame
     signals: tuple[Signal, ...]
-    registers: tuple[Register, ...]
     drives: tuple[Word, ...]
-    idle: tuple[Wires, ...]
-    stages: int
-    spans: dict[str, tuple[int, int]]
+    registers: tuple[Register, ...] = ()
+    idle: tuple[Wires, ...] = ()
+    stages: int = 0
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
-    def flip_flops(self) -> int:
-        return sum(register.bits for register in self.registers)
+    def inputs(self) -> tuple[Wires, ...]:
+        """The parts of inputs that registers hold: single bits for gates, else whole words."""
+        whole = [Wires(pin.name, 0, pin.port.bits) for pin in self.frame.inputs]
+        if self.level == "words":
+            return tuple(whole)
+        return tuple(Wires(x.name, k, 1) for x in whole for k in reversed(range(x.bits)))
+
+    @property
+    def pipeline(self) -> tuple[str, ...]:
+        """Comments on the stages."""
+        flip_flops, stages = sum(one.bits for one in self.registers), self.stages
+        size = f"{stages} stages, {flip_flops} flip-flops and {stages} of valid"
+        late = f"an output belongs to the inputs of {stages} clocks before; no reset"
+        moves = "while enable is 1 the pipeline moves on, valid_in comes along"
+        return (f"{size}: {late}", moves) if stages else ()
 
 
-def reads(operation: Operation) -> Iterator[Wires]:
-    """Yield all operands of an operation."""
-    if isinstance(operation, SignalSum):
-        for addend in operation.addends:
-            yield from wires_of(addend.word)
-            yield from addend.flips
-    elif isinstance(operation, OddProduct | BitwiseXor):
-        yield from wires_of(operation.a)
-        yield from wires_of(operation.b)
-    elif isinstance(operation, TableLookup):
-        yield from wires_of(operation.index)
-    elif isinstance(operation, Select):
-        yield operation.condition
-        yield from wires_of(operation.then)
-        yield from wires_of(operation.otherwise)
-    else:
-        yield from wires_of(operation.word)
-        yield from operation.flips if isinstance(operation, Flipped) else ()
+def renamed(part: Any, at: Callable[[Wires], Wires]) -> Any:
+    """Return an operation, or a part of one, with its wires mapped by `at`."""
+    if isinstance(part, Wires):
+        return at(part)
+    if isinstance(part, tuple):
+        return tuple(renamed(one, at) for one in part)
+    if isinstance(part, SignalAddend | Operation):
+        return replace(part, **{x.name: renamed(getattr(part, x.name), at) for x in fields(part)})
+    return part
+
+
+def reads(operation: Operation) -> list[Wires]:
+    """Return all operands of an operation."""
+    found: list[Wires] = []
+
+    def note(wire: Wires) -> Wires:
+        found.append(wire)
+        return wire
+
+    renamed(operation, note)
+    return found
 
 
 # --------------------------------------------------------------------------------------------------
@@ -323,7 +357,9 @@ class Books:
 
 
 def delay(operation: Operation) -> int:
-    """Return the estimated delay of an operation."""
+    """Return the estimated delay of an operation; that of all gates is 1."""
+    if isinstance(operation, Gate):
+        return 1
     if isinstance(operation, SignalSum):
         flips = any(len(addend.flips) > 1 for addend in operation.addends)
         chain = operation.bits * CARRY
@@ -816,60 +852,56 @@ def _changing(index: Word, entries: Sequence[int]) -> tuple[Word, tuple[int, ...
 
 
 # --------------------------------------------------------------------------------------------------
-# Signals of words in stages. First the shortest stage delay is found; then signals move to stages
-# such that fewer bits are held between stages. A register holds the bits of a signal that are read
-# in later stages.
+# Signals in stages. A register holds the bits of a signal that are read in later stages.
 # --------------------------------------------------------------------------------------------------
 
 
-class StagedSignals(NamedTuple):
-    """Signals and outputs that read registers: the fields of `Words` after its ports."""
+def readers_of(module: RtlModule) -> Readers:
+    """Return the users of a module's signals, after its inputs."""
+    inputs = [(one.name, one.bits) for one in module.inputs]
+    sized = [*inputs, *((one.name, one.bits) for one in module.signals)]
+    places = {name: CONSTANTS + k for k, (name, _) in enumerate(sized)}
+    first = CONSTANTS + len(inputs)
+    operands = [*[()] * first, *(
+        tuple(dict.fromkeys(places[wire.name] for wire in reads(one.operation)))
+        for one in module.signals
+    )]  # fmt: skip
+    ends = {places[wire.name] for word in module.drives for wire in wires_of(word)}
+    delays = [*[0] * first, *(delay(one.operation) for one in module.signals)]
+    return Readers(first, operands, ends, delays, [*[1] * CONSTANTS, *(bits for _, bits in sized)])
 
-    signals: tuple[Signal, ...]
-    registers: tuple[Register, ...]
-    drives: tuple[Word, ...]
-    idle: tuple[Wires, ...]
-    stages: int
-    spans: dict[str, tuple[int, int]]
 
-
-def staged(
-    plan: StagePlan, signals: Sequence[Signal], drives: Sequence[Word], inputs: Sequence[Pin],
-    names: Names,
-) -> StagedSignals:  # fmt: skip
-    """Return signals and drives with the registers of a plan between them."""
-    count, stages = plan.count, plan.stages()
-    spans = {pin.name: (0, pin.port.bits) for pin in inputs}
-    made = dict.fromkeys(spans, 0)
-    for signal, stage in zip(signals, stages, strict=True):
-        spans[signal.name] = (signal.low, signal.bits)
-        made[signal.name] = stage
+def staged(module: RtlModule, plan: StagePlan, names: Names) -> RtlModule:
+    """Return a module without registers with the registers of a plan."""
+    signals, drives, count, stages = module.signals, module.drives, plan.count, plan.stages()
+    spans = {pin.name: (0, pin.port.bits) for pin in module.frame.inputs}
+    spans |= {signal.name: (signal.low, signal.bits) for signal in signals}
+    made = [(one, 0) for one in module.inputs]
+    made += [(Wires(x.name, x.low, x.bits), k) for x, k in zip(signals, stages, strict=True)]
     wanted = _wanted(signals, stages, drives, count)
-    held, idle = _held(spans, made, wanted, names)
-    known = {(one.source, stage): name for (one, stage), name in held.items()}
-    found = []
-    for (one, stage), name in held.items():
-        source = known.get((one.source, stage - 1), one.source)
-        found.append(Register(name, source, one.low, one.bits))
-        spans[name] = (one.low, one.bits)
+    found: list[Register] = []
+    idle: list[Wires] = []
+    known: dict[tuple[str, int, int], str] = {}  # registers by name, bit and stage
+    for source, stage in made:
+        held, unused = _held(source, stage, wanted.get(source.name, {}), spans, names)
+        idle += unused
+        for place, register in held:
+            found.append(register)
+            spans[register.name] = (register.low, register.bits)
+            bits = range(register.low, register.low + register.bits)
+            known |= {(source.name, bit, place): register.name for bit in bits}
 
     def at(stage: int) -> Callable[[Wires], Wires]:
-        return lambda wire: replace(wire, name=known.get((wire.name, stage), wire.name))
+        return lambda x: replace(x, name=known.get((x.name, x.low, stage), x.name))
 
     moved = tuple(
-        replace(signal, operation=_delayed_operation(signal.operation, at(stage)))
+        replace(signal, operation=renamed(signal.operation, at(stage)))
         for signal, stage in zip(signals, stages, strict=True)
     )
-    ends = tuple(_word(word, at(count)) for word in drives)
-    return StagedSignals(moved, tuple(found), ends, tuple(idle), count, spans)
-
-
-class _Held(NamedTuple):
-    """Bits of a signal that are held."""
-
-    source: str
-    low: int
-    bits: int
+    ends = tuple(renamed(word, at(count)) for word in drives)
+    return RtlModule(
+        module.level, module.frame, moved, ends, tuple(found), tuple(idle), count, spans
+    )
 
 
 def _wanted(
@@ -887,29 +919,29 @@ def _wanted(
 
 
 def _held(
-    spans: dict[str, tuple[int, int]],
-    made: dict[str, int],
-    wanted: dict[str, dict[int, int]],
-    names: Names,
-) -> tuple[dict[tuple[_Held, int], str], list[Wires]]:
-    """Return the names of held bits by source and stage, and the unused bits."""
-    held: dict[tuple[_Held, int], str] = {}
-    idle: list[Wires] = []
-    for name, (low, bits) in spans.items():
-        masks = wanted.get(name, {})
-        later = 0
-        rows = []
-        for stage in range(max(masks, default=0), made[name], -1):
-            read = masks.get(stage, 0) | later
-            first = (read & -read).bit_length() - 1
-            later = ((1 << read.bit_length()) - 1) >> first << first
-            rows.append((stage, first, read.bit_length() - first, later & ~read))
-        unread = (((1 << bits) - 1) << low) & ~(masks.get(made[name], 0) | later)
-        idle += _runs(name, unread)
-        for stage, first, size, gaps in reversed(rows):
-            new = names.new(f"{name} s{stage}")
-            held[_Held(name, first, size), stage] = new
-            idle += _runs(new, gaps)
+    source: Wires, made: int, masks: dict[int, int], spans: dict[str, tuple[int, int]], names: Names
+) -> tuple[list[tuple[int, Register]], list[Wires]]:
+    """Return the registers of bits made in a stage, by stage, and the unused bits.
+
+    `masks` are the bits of the signal that are read, by stage.
+    """
+    whole = ((1 << source.bits) - 1) << source.low
+    later = 0
+    rows = []
+    for stage in range(max((k for k in masks if masks[k] & whole), default=0), made, -1):
+        read = masks.get(stage, 0) & whole | later
+        first = (read & -read).bit_length() - 1
+        later = ((1 << read.bit_length()) - 1) >> first << first
+        rows.append((stage, first, read.bit_length() - first, later & ~read))
+    idle = _runs(source.name, whole & ~(masks.get(made, 0) | later))
+    part = spans[source.name] != (source.low, source.bits)
+    name = f"{source.name} {source.low}" if part else source.name
+    before, held = source.name, []
+    for stage, first, size, gaps in reversed(rows):
+        new = names.new(f"{name} s{stage}")
+        held.append((stage, Register(new, before, first, size)))
+        idle += _runs(new, gaps)
+        before = new
     return held, idle
 
 
@@ -924,101 +956,32 @@ def _runs(name: str, mask: int) -> list[Wires]:
     return found
 
 
-class StagePlan:
-    """The possible stages of signals; `longest` is the least sufficient stage delay."""
-
-    def __init__(
-        self,
-        signals: Sequence[Signal],
-        drives: Sequence[Word],
-        inputs: Sequence[Pin],
-        count: int,
-    ) -> None:
-        names = [*(pin.name for pin in inputs), *(one.name for one in signals)]
-        places = {name: CONSTANTS + k for k, name in enumerate(names)}
-        first = CONSTANTS + len(inputs)
-        operands = [*[()] * first, *(
-            tuple(dict.fromkeys(places[wire.name] for wire in reads(one.operation)))
-            for one in signals
-        )]  # fmt: skip
-        ends = {places[wire.name] for word in drives for wire in wires_of(word)}
-        delays = [*[0] * first, *(delay(one.operation) for one in signals)]
-        widths = [*[1] * CONSTANTS, *(pin.port.bits for pin in inputs), *(x.bits for x in signals)]
-        self.books = Readers(first, operands, ends, delays, widths)
-        self.count = count
-        self.longest = _shortest(self.books, count)
-
-    def stages(self) -> list[int]:
-        """Return the stage of every signal, such that few bits are held."""
-        books, count, first = self.books, self.count, self.books.first
-        if count < 2:
-            return [0] * (books.size - first)
-        best: list[int] = []
-        for choice in (_early(books, self.longest), _late(books, self.longest, count)):
-            refine(books, choice, count, self.longest)
-            if not best or registers(books, choice, count) < registers(books, best, count):
-                best = choice
-        return best[first:]
+# --------------------------------------------------------------------------------------------------
+# A design as a module of gates.
+# --------------------------------------------------------------------------------------------------
 
 
-def _shortest(books: Readers, count: int) -> int:
-    """Return the least stage delay for which `count` stages suffice."""
-    low, high = max(books.delays), sum(books.delays)
-    while low < high:
-        middle = (low + high) // 2
-        if max(_early(books, middle)) < max(1, count):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+def gates_of(
+    design: Design, reserved: Collection[str], stages: int, logic: Logic | None = None
+) -> RtlModule:
+    """Return a design as a module of gates, with legal names, in `stages` stages.
 
-
-def _early(books: Readers, longest: int) -> list[int]:
-    stages, times = [0] * books.size, [0] * books.size
-    for k in range(books.first, books.size):
-        near = books.operands[k]
-        stage = max((stages[j] for j in near), default=0)
-        start = max((times[j] for j in near if stages[j] == stage), default=0)
-        if start + books.delays[k] > longest:
-            stage, start = stage + 1, 0
-        stages[k], times[k] = stage, start + books.delays[k]
-    return stages
-
-
-def _late(books: Readers, longest: int, count: int) -> list[int]:
-    stages, tails = [0] * books.size, [0] * books.size
-    for k in reversed(range(books.first, books.size)):
-        near = books.users[k]
-        stage = min((stages[j] for j in near), default=count - 1)
-        after = max((tails[j] for j in near if stages[j] == stage), default=0)
-        if after + books.delays[k] > longest:
-            stage, after = stage - 1, 0
-        stages[k], tails[k] = stage, after + books.delays[k]
-    return stages
-
-
-def _word(word: Word, at: Callable[[Wires], Wires]) -> Word:
-    return tuple(at(piece) if isinstance(piece, Wires) else piece for piece in word)
-
-
-def _delayed_operation(operation: Operation, at: Callable[[Wires], Wires]) -> Operation:
-    """Return an operation with its operands mapped by `at`."""
-    if isinstance(operation, SignalSum):
-        addends = tuple(
-            SignalAddend(_word(x.word, at), x.column, tuple(map(at, x.flips)))
-            for x in operation.addends
-        )
-        return replace(operation, addends=addends)
-    if isinstance(operation, OddProduct | BitwiseXor):
-        return replace(operation, a=_word(operation.a, at), b=_word(operation.b, at))
-    if isinstance(operation, TableLookup):
-        return replace(operation, index=_word(operation.index, at))
-    if isinstance(operation, Select):
-        then, otherwise = _word(operation.then, at), _word(operation.otherwise, at)
-        return Select(at(operation.condition), then, otherwise)
-    if isinstance(operation, Flipped):
-        return Flipped(_word(operation.word, at), tuple(map(at, operation.flips)))
-    return replace(operation, word=_word(operation.word, at))
+    `logic` replaces the design's network: equivalent look-up tables.
+    """
+    logic = logic or design.network
+    names = Names([*reserved, *CONTROLS])
+    frame = frame_of(design, reserved, names)
+    bits: list[Piece] = [Fixed(0, 1), Fixed(1, 1)]
+    bits += RtlModule("gates", frame, (), ()).inputs
+    signals = []
+    for place, (lut, operands) in enumerate(logic.nodes):
+        name = names.new(f"n{place}")
+        signals.append(Signal(name, 0, 1, Gate(lut, tuple(bits[k] for k in operands))))
+        bits.append(Wires(name, 0, 1))
+    ends = iter([bits[k] for k in logic.outputs])
+    drives = [tuple(next(ends) for _ in range(pin.port.bits))[::-1] for pin in frame.outputs]
+    module = RtlModule("gates", frame, tuple(signals), tuple(drives))
+    return staged(module, StagePlan(Readers.of(logic), stages), names)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -1030,47 +993,43 @@ DELAY_WEIGHTS = (2, 30)  # candidates for modules in stages
 
 
 def words_of(
-    program: Program, load: float | None, design: Design, syntax: Syntax, stages: int
-) -> Words:
+    program: Program, load: float | None, design: Design, reserved: Collection[str], stages: int
+) -> RtlModule:
     """Return the module of a program's words, with the least stage delay."""
     loads = program.loads if load is None else (program.load(load),)
     weights = DELAY_WEIGHTS if stages > 1 else (DEFAULT_WEIGHT,)
-    made = [_Module(program, loads, design, syntax, delay_weight) for delay_weight in weights]
-    plans = [StagePlan(one.books.signals, one.drives, one.inputs, stages) for one in made]
+    made = [_module(program, loads, design, reserved, delay_weight) for delay_weight in weights]
+    plans = [StagePlan(readers_of(module), stages) for module, _ in made]
     _, place = min((plan.longest, k) for k, plan in enumerate(plans))
-    best = made[place]
-    parts = staged(plans[place], best.books.signals, best.drives, best.inputs, best.names)
-    return Words(best.module, best.inputs, best.outputs, *parts)
+    module, names = made[place]
+    return staged(module, plans[place], names)
 
 
-class _Module:
-    """A module without stages: ports, signals and drivers of outputs."""
-
-    def __init__(
-        self, program: Program, loads: Sequence[Load], design: Design, syntax: Syntax,
-        delay_weight: int | None,
-    ) -> None:  # fmt: skip
-        self.module = Names(syntax.reserved).new(design.name, "boolcomp")
-        self.names = Names([*syntax.reserved, *CONTROLS])
-        self.inputs = tuple(Pin(self.names.new(port.name), port) for port in design.inputs)
-        self.outputs = tuple(Pin(self.names.new(port.name), port) for port in design.outputs)
-        books = self.books = Books(self.names)
-        given: dict[str, Word] = {
-            pin.port.name: (Wires(pin.name, 0, pin.port.bits),) for pin in self.inputs
-        }
-        cells = {x.name: cell_of(books, given[x.name], x.code, x.name) for x in program.inputs}
-        rows = []
-        for place, load in enumerate(loads):
-            prefix = f"load {place} " if len(loads) > 1 else ""
-            read = graph_words(books, program, load, cells, prefix, delay_weight)
-            rows.append(list(_results(books, program, load, cells, read)))
-        chosen = _selected(books, rows, given[SELECT] if len(loads) > 1 else (), design)
-        flags = {pin.port.name for pin in self.outputs if pin.port.flag}
-        self.drives: list[Word] = []
-        for output, (word, beyond) in zip(loads[0].outputs, chosen, strict=True):
-            self.drives.append(word)
-            if f"{output.name}_saturated" in flags:
-                self.drives.append(beyond)
+def _module(
+    program: Program, loads: Sequence[Load], design: Design, reserved: Collection[str],
+    delay_weight: int | None,
+) -> tuple[RtlModule, Names]:  # fmt: skip
+    """Return a module without registers, and the names in it."""
+    names = Names([*reserved, *CONTROLS])
+    frame = frame_of(design, reserved, names)
+    books = Books(names)
+    given: dict[str, Word] = {
+        pin.port.name: (Wires(pin.name, 0, pin.port.bits),) for pin in frame.inputs
+    }
+    cells = {x.name: cell_of(books, given[x.name], x.code, x.name) for x in program.inputs}
+    rows = []
+    for place, load in enumerate(loads):
+        prefix = f"load {place} " if len(loads) > 1 else ""
+        read = graph_words(books, program, load, cells, prefix, delay_weight)
+        rows.append(list(_results(books, program, load, cells, read)))
+    chosen = _selected(books, rows, given[SELECT] if len(loads) > 1 else (), design)
+    flags = {pin.port.name for pin in frame.outputs if pin.port.flag}
+    drives: list[Word] = []
+    for output, (word, beyond) in zip(loads[0].outputs, chosen, strict=True):
+        drives.append(word)
+        if f"{output.name}_saturated" in flags:
+            drives.append(beyond)
+    return RtlModule("words", frame, tuple(books.signals), tuple(drives)), names
 
 
 def _results(

@@ -13,7 +13,7 @@ import keyword
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -34,15 +34,13 @@ from boolcomp.logic.simulation import Planes
 from boolcomp.words.graph import Angles, Heap, InputWord, Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from boolcomp.codes import Code
-    from boolcomp.logic.lutnetwork import Logic
     from boolcomp.logic.network import Network
     from boolcomp.program.program import CodedInput, CodedOutput, Load, Program
-    from boolcomp.targets.gates import Framed
     from boolcomp.words.graph import WordGraph
 
 # --------------------------------------------------------------------------------------------------
@@ -290,6 +288,54 @@ def design_of(program: Program, load: float | None = None) -> Design:
     return Design(program.name, tuple(inputs), tuple(outputs), pruned, notes)
 
 
+CONTROLS = ("clock", "enable", "valid_in", "valid_out")  # ports of a pipeline
+
+
+class Pin(NamedTuple):
+    """A port and its legal name."""
+
+    name: str
+    port: Port
+
+    @property
+    def bits(self) -> tuple[str, ...]:
+        """The names of the bits in Verilog and in netlists, most significant first."""
+        if self.port.bits == 1:
+            return (self.name,)
+        return tuple(f"{self.name}[{k}]" for k in reversed(range(self.port.bits)))
+
+
+class Frame(NamedTuple):
+    """The legal names of a design in a hardware language: its module and its ports."""
+
+    module: str
+    inputs: tuple[Pin, ...]
+    outputs: tuple[Pin, ...]
+
+
+def frame_of(design: Design, reserved: Collection[str], names: Names | None = None) -> Frame:
+    """Return the names of a design, none of which is reserved; `names` has names inside."""
+    names = names or Names([*reserved, *CONTROLS])
+    module = Names(reserved).new(design.name, "boolcomp")  # a port may have the same name
+    inputs = tuple(Pin(names.new(port.name), port) for port in design.inputs)
+    outputs = tuple(Pin(names.new(port.name), port) for port in design.outputs)
+    return Frame(module, inputs, outputs)
+
+
+def header(design: Design, frame: Frame, pipeline: Sequence[str] = ()) -> list[str]:
+    """Return the comments at the head of a file: its design, its stages, and every word's meaning.
+
+    None begins with a user's name: tools interpret `synthesis` or `verilator` there as directives.
+    """
+    every = (*frame.inputs, *frame.outputs)
+    lines = [*design.notes, *escapes((pin.port.name, pin.name) for pin in every), *pipeline]
+    for kind, pins in (("input", frame.inputs), ("output", frame.outputs)):
+        for pin in pins:
+            lines.append(f"{kind} {pin.name}")
+            lines += [f"  - {note}" for note in pin.port.notes]
+    return lines
+
+
 def delivered(program: Program, load: float) -> Network:
     """Return a load's logic with coded words: the outputs are the word and the flag of each output.
 
@@ -394,7 +440,7 @@ def _errors(output: CodedOutput) -> Iterator[str]:
         yield "error: not measured"
 
 
-def unread(network: Logic) -> list[int]:
+def unread(network: Network) -> list[int]:
     """Return the unused inputs."""
     used = {k for node in network.nodes for k in node.operands} | {*network.outputs}
     return [k for k in range(network.inputs) if CONSTANTS + k not in used]
@@ -505,6 +551,41 @@ def bit_assignments(
         if flag != "0":
             flags.append(f"{flag} << {k}")
     yield flags_name, " | ".join(flags) or "0"
+
+
+# --------------------------------------------------------------------------------------------------
+# Templates: files of the package in the language that is written.
+# --------------------------------------------------------------------------------------------------
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def fill(template: str, **values: str | int | Sequence[str]) -> str:
+    """Return the text of a template.
+
+    `@name@` is a value; a line that consists of it may become several or none. The lines from `@if
+    name` to `@end` are left out where the value is empty or 0, those from `@unless name` elsewhere.
+    """
+    lines: list[str] = []
+    wanted = True
+    for line in (TEMPLATES / template).read_text("utf-8").splitlines():
+        if condition := re.fullmatch("@(if|unless) (\\w+)", line):
+            wanted = bool(values[condition[2]]) == (condition[1] == "if")
+        elif line == "@end":
+            wanted = True
+        elif wanted and (several := re.fullmatch("( *)@(\\w+)@", line)):
+            parts = values[several[2]]
+            parts = [str(parts)] if isinstance(parts, str | int) else parts
+            lines += [f"{several[1]}{part}" if part else "" for part in parts]
+        elif wanted:
+            lines.append(re.sub("@(\\w+)@", lambda found: str(values[found[1]]), line))
+    return "\n".join(lines) + "\n"
+
+
+def separated(items: Iterable[str], by: str) -> list[str]:
+    """Return items with a separator after each but the last."""
+    *rest, last = items
+    return [*(f"{item}{by}" for item in rest), last]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -626,7 +707,7 @@ class Vectors:
     falsified: int
 
 
-def vectors(program: Program, load: float | None, gates: Framed, count: int = COUNT) -> Vectors:
+def vectors(program: Program, load: float | None, frame: Frame, count: int = COUNT) -> Vectors:
     """Return vectors for a design's ports; one of them has an inverted output bit."""
     if not program.inputs:
         raise UsageError(f"{program.name} has no inputs: a bench has nothing to test")
@@ -634,7 +715,7 @@ def vectors(program: Program, load: float | None, gates: Framed, count: int = CO
     loads = program.loads if load is None else (program.load(load),)
     given: list[str] = []
     expected: list[str] = []
-    flags = {pin.port.name for pin in gates.outputs if pin.port.flag}
+    flags = {pin.port.name for pin in frame.outputs if pin.port.flag}
     select = (len(loads) - 1).bit_length()
     share = -(-count // len(loads))
     for place, one in enumerate(loads):

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from synthesis.networks import networks
 
 from boolcomp.logic.network import CONSTANTS, Builder
-from boolcomp.targets import expressions
+from boolcomp.targets import expressions, target
 from boolcomp.targets.expressions import ConstantNumber, Moved, Name, Padded, low, moved
-from boolcomp.targets.gates import Pin, flip_flops, stages_of
 from boolcomp.targets.rtl import (
     BitwiseXor,
     Books,
@@ -23,15 +22,16 @@ from boolcomp.targets.rtl import (
     Flipped,
     OddProduct,
     Piece,
+    RtlModule,
     SignalAddend,
     SignalSum,
-    StagePlan,
     TableLookup,
     Wires,
     Word,
     delay,
     in_parts,
     joined,
+    readers_of,
     reads,
     staged,
     summed,
@@ -39,13 +39,12 @@ from boolcomp.targets.rtl import (
     wires_of,
 )
 from boolcomp.targets.scripts import Python
-from boolcomp.targets.target import VERILOG, Names, Port
+from boolcomp.targets.stages import StagePlan, flip_flops, stages_of
+from boolcomp.targets.target import VERILOG, Frame, Names, Pin, Port
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pathlib import Path
 
     from boolcomp.logic.network import Network
 
@@ -174,6 +173,21 @@ def test_stages_follow_each_other_and_none_is_too_deep(network: Network, count: 
     assert all(0 <= stage < count for stage in stages)
     assert deepest(network, stages) <= -(-network.depth // count)
     assert flip_flops(network, stages, count) == counted(network, stages, count)
+
+
+# Templates.
+
+
+def test_lines_of_a_template_are_filled_repeated_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target, "TEMPLATES", tmp_path)
+    (tmp_path / "x.v").write_text(
+        "@(negedge @a@);\n  @b@\n@if c\nonly @c@\n@end\n@unless c\nnone\n@end\nend\n"
+    )
+    made = target.fill("x.v", a=5, b=["one", "", "two"], c=0)
+    assert made == "@(negedge 5);\n  one\n\n  two\nnone\nend\n"
+    assert target.fill("x.v", a="y", b=[], c="it") == "@(negedge y);\nonly it\nend\n"
 
 
 # Expressions of code: what they can take, and products without their lowest columns.
@@ -456,11 +470,12 @@ def test_stages_of_words_are_as_short_as_any_and_hold_few_bits(count: int) -> No
         pins, books, drives = drawn(seed)
         if count ** len(books.signals) > 250:
             continue
-        plan = StagePlan(books.signals, drives, pins, count)
+        frame = Frame("m", tuple(pins), ())
+        module = RtlModule("words", frame, tuple(books.signals), tuple(drives))
+        plan = StagePlan(readers_of(module), count)
         longest, best = best_stages(pins, books, drives, count)
         assert plan.longest == longest
-        parts = staged(plan, books.signals, drives, pins, books.names)
-        held += sum(one.bits for one in parts.registers)
+        held += sum(one.bits for one in staged(module, plan, books.names).registers)
         fewest += best
     assert held <= 1.1 * fewest
 

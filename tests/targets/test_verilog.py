@@ -66,7 +66,7 @@ def test_a_mutated_export_is_caught() -> None:
 
 def test_a_register_too_few_is_caught() -> None:
     good = text(arm("paper", 4), pipeline=3)
-    name = re.findall(r"(n_r\d+) <= n\d+;", good)[-1]
+    name = re.findall(r"(n\d+_s\d) <= n\d+;", good)[-1]
     source = re.search(rf"{name} <= (n\d+);", good)
     assert source is not None
     mutant = re.sub(rf"(?<!reg )\b{name}\b(?! <=)", source[1], good)

@@ -1,0 +1,234 @@
+"""Stages of a pipeline: every stage as short as possible, and few flip-flops between them.
+
+The least stage delay that suffices is found first. Then signals are assigned to stages in a few
+ways, and single signals move to other stages where that saves flip-flops. A signal that is read n
+stages later needs n registers of its width.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from boolcomp.logic.network import CONSTANTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from boolcomp.logic.lutnetwork import Logic
+
+
+SWEEPS = 40  # over all signals; usually few sweeps change anything
+NEVER = 1 << 60
+
+
+class Readers:
+    """The users of signals; constants are left out, outputs are used after the last stage.
+
+    Signals before `first` are constants and inputs. Every signal has a delay and a number of bits.
+    """
+
+    def __init__(
+        self,
+        first: int,
+        operands: Sequence[Sequence[int]],
+        outputs: Iterable[int],
+        delays: Sequence[int] | None = None,
+        widths: Sequence[int] | None = None,
+    ) -> None:
+        self.first, self.operands = first, operands
+        self.size = len(operands)
+        self.delays, self.widths = delays or [1] * self.size, widths or [1] * self.size
+        self.users: list[list[int]] = [[] for _ in range(self.size)]
+        for signal in range(self.first, self.size):
+            for k in self.operands[signal]:
+                self.users[k].append(signal)
+        self.kept = [False] * self.size
+        for signal in outputs:
+            self.kept[signal] = signal >= CONSTANTS
+
+    @staticmethod
+    def of(network: Logic) -> Readers:
+        """Return the users of a network's signals; all delays and widths are 1."""
+        first = CONSTANTS + network.inputs
+        operands = [*[()] * first, *(node.operands for node in network.nodes)]
+        return Readers(first, operands, network.outputs)
+
+    def with_inputs(self, stages: Iterable[int]) -> list[int]:
+        return [*[0] * self.first, *stages]
+
+    def last(self, signal: int, places: Sequence[int], end: int) -> int:
+        """Return the place of the last use of a signal."""
+        if self.kept[signal]:
+            return end
+        return max((places[k] for k in self.users[signal]), default=places[signal])
+
+
+def stages_of(network: Logic, count: int) -> tuple[int, ...]:
+    """Return the stage of every node, 0 to `count - 1`; outputs are read after the last."""
+    return tuple(StagePlan(Readers.of(network), count).stages())
+
+
+def flip_flops(network: Logic, stages: Sequence[int], count: int) -> int:
+    """Return the number of flip-flops between stages and after the last one."""
+    readers = Readers.of(network)
+    return registers(readers, readers.with_inputs(stages), count)
+
+
+class StagePlan:
+    """The possible stages of signals; `longest` is the least sufficient stage delay."""
+
+    def __init__(self, readers: Readers, count: int) -> None:
+        self.readers, self.count = readers, count
+        self.longest = _shortest(readers, count)
+
+    def stages(self) -> list[int]:
+        """Return the stage of every signal, such that few bits are held."""
+        readers, count = self.readers, self.count
+        if count < 2 or readers.first == readers.size:
+            return [0] * (readers.size - readers.first)
+        best: tuple[int, list[int]] | None = None
+        for stages, later in _beginnings(readers, count, self.longest):
+            cost = _refine(readers, stages, count, self.longest, later=later)
+            if best is None or cost < best[0]:
+                best = cost, stages
+        assert best is not None  # noqa: S101 (there are at least two beginnings)
+        return best[1][readers.first :]
+
+
+def registers(readers: Readers, stages: Sequence[int], count: int) -> int:
+    return sum(
+        (readers.last(signal, stages, count) - stages[signal]) * readers.widths[signal]
+        for signal in range(CONSTANTS, readers.size)
+    )
+
+
+def _shortest(readers: Readers, count: int) -> int:
+    """Return the least stage delay for which `count` stages suffice."""
+    low, high = max(readers.delays), max(1, sum(readers.delays))
+    while low < high:
+        middle = (low + high) // 2
+        if max(_early(readers, middle)[0]) < max(1, count):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _beginnings(readers: Readers, count: int, longest: int) -> Iterator[tuple[list[int], bool]]:
+    """Yield the earliest and the latest stages; for equal delays cuts between such levels.
+
+    With each is whether signals move to later stages first.
+    """
+    if set(readers.delays[readers.first :]) != {1}:
+        yield _early(readers, longest)[0], True
+        yield _late(readers, longest, count)[0], True
+        return
+    _, early = _early(readers, NEVER)
+    _, after = _late(readers, NEVER, count)
+    depth = max(early)
+    late = readers.with_inputs(depth + 1 - levels for levels in after[readers.first :])
+    yield _by_cuts(readers, early, depth, count, longest), True
+    yield _by_cuts(readers, late, depth, count, longest), False
+
+
+def _early(readers: Readers, longest: int) -> tuple[list[int], list[int]]:
+    """Return the earliest stages, and the delay from the begin of a stage to each signal."""
+    stages, times = [0] * readers.size, [0] * readers.size
+    for k in range(readers.first, readers.size):
+        near = readers.operands[k]
+        stage = max((stages[j] for j in near), default=0)
+        start = max((times[j] for j in near if stages[j] == stage), default=0)
+        if start + readers.delays[k] > longest:
+            stage, start = stage + 1, 0
+        stages[k], times[k] = stage, start + readers.delays[k]
+    return stages, times
+
+
+def _late(readers: Readers, longest: int, count: int) -> tuple[list[int], list[int]]:
+    """Return the latest stages, and the delay from each signal, its own included, to the end."""
+    stages, tails = [0] * readers.size, [0] * readers.size
+    for k in reversed(range(readers.first, readers.size)):
+        near = readers.users[k]
+        stage = min((stages[j] for j in near), default=count - 1)
+        after = max((tails[j] for j in near if stages[j] == stage), default=0)
+        if after + readers.delays[k] > longest:
+            stage, after = stage - 1, 0
+        stages[k], tails[k] = stage, after + readers.delays[k]
+    return stages, tails
+
+
+def _by_cuts(
+    readers: Readers, levels: Sequence[int], depth: int, count: int, deepest: int
+) -> list[int]:
+    """Return the stages of nodes, cut at the levels that fewest signals cross."""
+    crossing = [0] * (depth + 1)
+    for signal in range(CONSTANTS, readers.size):
+        for level in range(levels[signal], readers.last(signal, levels, depth + 1)):
+            crossing[level] += 1
+
+    @cache
+    def cheapest(cuts: int, above: int) -> tuple[int, tuple[int, ...]]:
+        """Return the least cost of `cuts` cuts below a level, and their levels."""
+        if cuts == 0:
+            return (0, ()) if above <= deepest else (NEVER, ())
+        found = (NEVER, (0,) * cuts)
+        for cut in range(max(0, above - deepest), above + 1):
+            cost, places = cheapest(cuts - 1, cut)
+            found = min(found, (cost + crossing[cut], (*places, cut)))
+        return found
+
+    _, cuts = cheapest(count - 1, depth)
+    found = (sum(levels[k] > cut for cut in cuts) for k in range(readers.first, readers.size))
+    return readers.with_inputs(found)
+
+
+def _refine(readers: Readers, stages: list[int], count: int, deepest: int, *, later: bool) -> int:
+    """Move signals to stages where that saves flip-flops and none becomes too deep; count these.
+
+    Sweeps to later stages go from the last signal to the first, sweeps to earlier ones the other
+    way: so the remaining depth is known. Moves without gain are made as well, as they enable
+    others.
+    """
+    known = registers(readers, stages, count)
+    idle = 0
+    for sweep in range(SWEEPS):
+        _sweep(readers, stages, count, deepest, later=later ^ (sweep % 2 == 1))
+        now = registers(readers, stages, count)
+        idle = idle + 1 if now == known else 0
+        known = now
+        if idle == 4:
+            break
+    return known
+
+
+def _sweep(readers: Readers, stages: list[int], count: int, deepest: int, *, later: bool) -> None:
+    """Move every signal to the stage of the largest gain, the last of equals."""
+    depths = [0] * readers.size
+    order = range(readers.first, readers.size)
+    for k in reversed(order) if later else order:
+        if later:
+            near = readers.users[k]
+            choices = range(stages[k], min((stages[j] for j in near), default=count - 1) + 1)
+        else:
+            near = [j for j in readers.operands[k] if j >= readers.first]
+            choices = range(stages[k], max((stages[j] for j in near), default=0) - 1, -1)
+        best, largest = (stages[k], 0), -NEVER
+        for stage in choices:
+            below = max((depths[j] for j in near if stages[j] == stage), default=0)
+            gain = _gain(readers, stages, k, stage, count)
+            if readers.delays[k] + below <= deepest and gain >= largest:
+                best, largest = (stage, readers.delays[k] + below), gain
+        stages[k], depths[k] = best
+
+
+def _gain(readers: Readers, places: list[int], k: int, target: int, end: int) -> int:
+    """Return the reduction of all lifetimes if one signal moves."""
+    before = places[k]
+    gain = (target - before) * readers.widths[k]
+    for j in readers.operands[k]:
+        last = readers.last(j, places, end)
+        places[k] = target
+        gain += (last - readers.last(j, places, end)) * readers.widths[j]
+        places[k] = before
+    return gain
