@@ -50,7 +50,7 @@ def row(name: str, bits: int, climb: int, effort: float) -> tuple[list[str], boo
         up > float(bound.high) or down < float(bound.low)
         for bound, (up, down) in zip(bounds, found.errors, strict=True)
     )
-    estimated = [sum(term.estimated for term in one.terms) for one in sums]
+    estimated = [sum(term.table is None for term in one.terms) for one in sums]
     steps = np.array([bound.steps for bound in bounds])
     ratios = steps / found.largest
     known = np.array(estimated) == 0

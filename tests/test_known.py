@@ -20,6 +20,16 @@ from boolcomp.paper import (
 from boolcomp.problem import problem_of
 
 
+def test_quantised_is_the_logic_just_below_borders_of_cells_where_encoders_round_up() -> None:
+    plan, _, program = stages(4)
+    rng, columns, tie = np.random.default_rng(4), [], 1e-9
+    for word in program.inputs:
+        below = tie * rng.choice([0.0, 0.4, 1.5, 3.0, 20.0], 3000)
+        columns.append(word.code.low + word.code.step * (rng.integers(1, 16, 3000) - below))
+    arrays = plan.problem.arrays(np.stack(columns, axis=1))
+    assert np.array_equal(quantised(plan, arrays).words, program.evaluate(*arrays).words)
+
+
 def test_the_papers_arm_errs_as_little_as_was_measured() -> None:
     plan = make_plan(terms_of("machado-2r"))
     state = plan.problem.draw(100_000, 0)

@@ -273,12 +273,12 @@ def test_what_entries_miss_of_sums_is_known_without_a_table(
     plan = make_plan(terms_of("machado-2r"), PlanOptions(6, rounding=rounding, sums="outside"))
     monkeypatch.setattr(program, "MADE", 0)
     sums, term = plan.outputs[0].terms[-1], explained(plan.outputs[0]).terms[-1]
-    assert term.estimated
-    entries = term.code.decode(tables.composed(sums, tabulate(sums)).words())
-    words = [word.code.decode(np.arange(word.code.cells)) for word in term.words]
+    assert term.table is None
+    entries = sums.code.decode(tables.composed(sums, tabulate(sums)).words())
+    words = [word.code.decode(np.arange(word.code.cells)) for word in sums.read]
     at = np.meshgrid(*words, indexing="ij")
-    values = {word.variable.name: one for word, one in zip(term.words, at, strict=True)}
-    missed = np.abs(entries - term.term.evaluate(values).ravel()).max() / term.code.step
+    values = {word.variable.name: one for word, one in zip(sums.read, at, strict=True)}
+    missed = np.abs(entries - sums.term.evaluate(values).ravel()).max() / sums.code.step
     assert 0.5 + 0.3 < missed < term.missed  # more than rounding, by what leading parts leave
     alone = [error_bound(output) for output in plan.outputs]
     worst = find_worst(plan_subject(plan), 2000).largest

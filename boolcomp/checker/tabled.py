@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial, reduce
 from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ from boolcomp.checker.robot import number, precise
 from boolcomp.checker.spans import PLACES, of_ball
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,7 +60,9 @@ if TYPE_CHECKING:
 
 
 SHIFT = 30
-BLOCK, MOST_STATES, MOST_TABLE = 1 << 20, 1 << 26, 1 << 22
+EXTRA = 8
+BLOCK, MOST_STATES, MOST_TABLE = 1 << 17, 1 << 26, 1 << 22
+NEVER = -(1 << 62)  # less than any error
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,10 @@ class InputCellsLine:
         last = (self.most + self.tie - self.low) // self.cell
         return min(max(int(first), 0), top), min(max(int(last), 0), top)
 
+    @property
+    def cells(self) -> Whole:
+        return np.arange(self.reached[0], self.reached[1] + 1, dtype=np.int64)
+
     @cached_property
     def places(self) -> tuple[Fraction, ...]:
         """The corners of these cells, limited to the range of the input."""
@@ -104,18 +110,12 @@ class InputCellsLine:
     def size(self) -> Fraction:
         return max(abs(self.least), abs(self.most)) or Fraction(1)
 
-    @cached_property
-    def states(self) -> tuple[Whole, Whole]:
-        """The cell, and the index of its corner, of every state."""
-        first, last = self.reached
-        cells = np.repeat(np.arange(first, last + 1, dtype=np.int64), 2)
-        return cells, cells - first + np.arange(len(cells)) % 2
-
     def shares(self) -> Whole:
         """Return the corners divided by the size, at most a unit too low."""
         found = [(x / self.size * (1 << SHIFT)).__floor__() for x in self.places]
         return np.array(found, np.int64)
 
+    @lru_cache(maxsize=64)  # noqa: B019 (lines are few and small)
     def harmonics(self, k: int) -> tuple[Whole, Whole]:
         """Return cosines and sines of k times the corners, with errors below a unit."""
         cosines, sines = [], []
@@ -132,15 +132,38 @@ def _below(ball: arb) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class StateGrid:
-    """The inputs of an output; tables distinguish `shared` ones, in groups of 2^`groups` states."""
+class GridAxis:
+    """The cells of an input in the grid of a term.
 
-    lines: Mapping[str, InputCellsLine]
-    shared: frozenset[str]
-    groups: Mapping[str, int]
+    The number of a state is 2·cell + side. Tables distinguish its `shared` leading bits. If that
+    includes the side, all terms with the input need the same cells.
+    """
 
-    def extent(self, name: str) -> int:
-        return -(-len(self.lines[name].states[0]) >> self.groups[name])
+    line: InputCellsLine
+    shared: int
+
+    @property
+    def sides(self) -> bool:
+        return self.shared > self.line.bits
+
+    @property
+    def groups(self) -> Whole:
+        """The shared bits of every cell, or of every state with `sides`, counted from 0."""
+        cells = self.line.cells
+        if self.sides:
+            return np.arange(2 * len(cells), dtype=np.int64)
+        return (cells >> (self.line.bits - self.shared)) - self.first
+
+    @property
+    def first(self) -> int:
+        """The shared bits of the first state."""
+        return 2 * self.line.reached[0] >> (self.line.bits + 1 - self.shared)
+
+    @property
+    def extent(self) -> int:
+        """The number of values of the shared bits."""
+        last = 2 * self.line.reached[1] + 1
+        return (last >> (self.line.bits + 1 - self.shared)) - self.first + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,50 +180,56 @@ class StateErrors:
 
 
 def errors_of(
-    term: ClaimedTerm, grid: StateGrid, index: Mapping[str, Whole], table: Whole, unit: Fraction
-) -> StateErrors:
+    term: ClaimedTerm, grid: Mapping[str, GridAxis], index: Mapping[str, Whole], table: Whole,
+    unit: Fraction,
+) -> StateErrors:  # fmt: skip
     """Enclose the errors of a table's entries, given in units.
 
     `index` has, for every input, the contribution of each cell of the grid to the entry's index.
     """
-    names = term.names
-    lines = [grid.lines[name] for name in names]
-    shape = [len(line.states[0]) for line in lines]
-    if prod(shape) > MOST_STATES:
-        raise NotCoveredError(f"{term.name} has {prod(shape)} states")
+    axes = [grid[name] for name in term.names]
+    lines, places = [axis.line for axis in axes], [index[name] for name in term.names]
     field = TermField(term, lines, unit)
-    rows = max(1, BLOCK // prod(shape[1:]))
-    kept = tuple(name for name in names if name in grid.shared)
-    highs, lows, maxima, minima = [], [], [], []
-    for start in range(0, shape[0] if shape else 1, rows):
-        at = [slice(start, start + rows), *(slice(None) for _ in shape[1:])][: len(shape)]
-        place: Whole = np.zeros([1] * len(shape), np.int64)
-        for axis, (name, line, part) in enumerate(zip(names, lines, at, strict=True)):
-            cells = line.states[0][part] - line.reached[0]
-            place = place + _along(index[name][cells], axis, len(shape))
-        error = table[place] - field.at(
-            [line.states[1][part] for line, part in zip(lines, at, strict=True)]
-        )
-        maxima.append(int(error.max()))
-        minima.append(int(error.min()))
-        gone = tuple(axis for axis, name in enumerate(names) if name not in grid.shared)
-        highs.append(error.max(axis=gone))
-        lows.append((-error).max(axis=gone))
-    joined = names and names[0] in grid.shared
-    high, low = (
-        np.concatenate(one) if joined else np.max(np.stack(one), axis=0) for one in (highs, lows)
-    )
+    high, low = (np.full([axis.extent for axis in axes], NEVER) for _ in range(2))
+    rows = max(1, BLOCK // prod(len(line.places) for line in lines[1:]))
+    values: Whole | None = None
+    for start in range(0, len(places[0]) if axes else 1, rows):
+        corners = [slice(start + (start > 0), start + rows + 1), *(slice(None) for _ in axes[1:])]
+        new = field.at(corners[: len(axes)])
+        least = most = values = new if values is None else np.concatenate([values[-1:], new])
+        place, groups = np.zeros([1] * len(axes), np.int64), []
+        for k, axis in enumerate(axes):
+            states, first = 1 + axis.sides, 0 if k else start
+            here = np.repeat(places[k][first:][: least.shape[k] - 1], states)
+            groups.append(axis.groups[first * states :][: len(here)])
+            place = place + _along(here, k, len(axes))
+            least, most = _corners(np.minimum, least, k, axis), _corners(np.maximum, most, k, axis)
+        entries = table[place]
+        region = slice(groups[0][0], groups[0][-1] + 1) if axes else ...
+        for whole, found in ((high, entries - least), (low, most - entries)):
+            part = whole[region]
+            np.maximum(part, _grouped(found, groups), out=part)
     slack = field.slack + _deviation(term, lines, unit)
-    ends = min(minima) - slack, max(maxima) + slack
-    return StateErrors(
-        (kept, _grouped(high, kept, grid)), (kept, _grouped(low, kept, grid)), slack, ends
-    )
+    ends = -int(low.max()) - slack, int(high.max()) + slack
+    kept = tuple(name for name, axis in zip(term.names, axes, strict=True) if axis.shared)
+    shape = [axis.extent for axis in axes if axis.shared]
+    return StateErrors((kept, high.reshape(shape)), (kept, low.reshape(shape)), slack, ends)
 
 
-def _grouped(values: Whole, names: Sequence[str], grid: StateGrid) -> Whole:
-    for axis, name in enumerate(names):
-        if step := grid.groups[name]:
-            starts = np.arange(0, values.shape[axis], 1 << step)
+def _corners(worse: np.ufunc, values: Whole, k: int, axis: GridAxis) -> Whole:
+    """Return values at the sides of cells along an axis, or the worse of both sides."""
+    count = values.shape[k] - 1
+    if axis.sides:
+        return np.take(values, np.arange(1, 2 * count + 1) // 2, axis=k)
+    before = (slice(None),) * k
+    return np.asarray(worse(values[*before, :-1], values[*before, 1:]))
+
+
+def _grouped(values: Whole, groups: Sequence[Whole]) -> Whole:
+    """Return the maximum of every group."""
+    for axis, group in enumerate(groups):
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        if len(starts) < len(group):
             values = np.maximum.reduceat(values, starts, axis=axis)
     return values
 
@@ -216,62 +245,72 @@ def _deviation(term: ClaimedTerm, lines: Sequence[InputCellsLine], unit: Fractio
 
 
 class TermField:
-    """A term at corners of cells, in units, with errors of at most `slack` units."""
+    """A term at corners of cells, in units, with errors of at most `slack` units.
+
+    Parts with the same powers are added before they are multiplied by them. Up to the last step,
+    numbers have `extra` fraction bits.
+    """
 
     def __init__(self, term: ClaimedTerm, lines: Sequence[InputCellsLine], unit: Fraction) -> None:
-        self.lines, self.slack = lines, 0
+        self.lines = lines
         sizes = {line.name: line.size for line in lines}
-        self.parts = [(part, *self._scaled(part, sizes, unit)) for part in term.parts]
-        self.harmonics = {
-            (name, k): line.harmonics(k)
-            for line in lines
-            for name in [line.name]
-            for k in {part.multiples.get(name, 0) for part in term.parts} - {0}
-        }
-        self.shares = {
-            line.name: line.shares()
-            for line in lines
-            if any(line.name in part.powers for part in term.parts)
-        }
-        for part, c, s in self.parts:
-            error = 1
-            for _ in part.multiples:
-                error = 3 * (error + 2) // 2 + 3
-            error += 3 * sum(part.powers.values())
-            self.slack += ((abs(c) + abs(s)) * error >> SHIFT) + 5
-
-    def _scaled(
-        self, part: ClaimedPart, sizes: Mapping[str, Fraction], unit: Fraction
-    ) -> tuple[int, int]:
-        size = prod((sizes[name] ** k for name, k in part.powers.items()), start=Fraction(1))
-        c, s = (round(one * size / unit) for one in (part.cosine, part.sine))
-        if max(abs(c), abs(s)) >> (61 - SHIFT):
+        height = height_of([term], sizes) / unit
+        self.extra = min(EXTRA, 62 - SHIFT - ceil(height).bit_length())
+        if self.extra < 0:
             raise NotCoveredError("a term is too large for 64-bit numbers")
-        return c, s
+        fine = unit / (1 << self.extra)
+        groups: dict[tuple[tuple[str, int], ...], list[ClaimedPart]] = {}
+        for part in term.parts:
+            groups.setdefault(tuple(sorted(part.powers.items())), []).append(part)
+        self.groups, error = [], Fraction(0)
+        for powers, parts in groups.items():
+            size = prod((sizes[name] ** k for name, k in powers), start=Fraction(1)) / fine
+            scaled = [(part, round(part.cosine * size), round(part.sine * size)) for part in parts]
+            self.groups.append((dict(powers), scaled))
+            error += 1
+            for part, c, s in scaled:
+                turn = 1
+                for _ in part.multiples:
+                    turn = 3 * (turn + 2) // 2 + 3
+                turn += 2 * sum(part.powers.values())
+                error += Fraction((abs(c) + abs(s)) * turn, 1 << SHIFT) + 2
+        self.slack = ceil(error / (1 << self.extra) + Fraction(1, 2))
+        read = {name for part in term.parts for name in part.powers}
+        self.shares = {line.name: line.shares() for line in lines if line.name in read}
 
-    def at(self, corners: Sequence[Whole]) -> Whole:
+    def at(self, corners: Sequence[slice]) -> Whole:
         """Evaluate the term at all combinations of corners, in units."""
         axes = len(corners)
         total: Whole = np.zeros([1] * axes, np.int64)
-        for part, c, s in self.parts:
-            cosine: Whole = np.full([1] * axes, 1 << SHIFT, np.int64)
-            sine: Whole = np.zeros([1] * axes, np.int64)
+        for powers, parts in self.groups:
+            factor: Whole | None = None
             for axis, line in enumerate(self.lines):
-                if k := part.multiples.get(line.name, 0):
-                    a, b = (
-                        _along(one[corners[axis]], axis, axes)
-                        for one in self.harmonics[line.name, k]
-                    )
-                    cosine, sine = (
-                        (cosine * a - sine * b) >> SHIFT,
-                        (cosine * b + sine * a) >> SHIFT,
-                    )
-            for axis, line in enumerate(self.lines):
-                for _ in range(part.powers.get(line.name, 0)):
+                for _ in range(powers.get(line.name, 0)):
                     share = _along(self.shares[line.name][corners[axis]], axis, axes)
-                    cosine, sine = cosine * share >> SHIFT, sine * share >> SHIFT
-            total = total + (cosine * c >> SHIFT) + (sine * s >> SHIFT)
-        return total
+                    factor = share if factor is None else factor * share >> SHIFT
+            found: Whole = np.zeros([1] * axes, np.int64)
+            for part, c, s in parts:
+                cosine, sine = self._waves(part, corners)
+                found = found + _shifted(cosine * c + sine * s, SHIFT)
+            total = total + (found if factor is None else _shifted(found * factor, SHIFT))
+        shape = [len(line.places[at]) for line, at in zip(self.lines, corners, strict=True)]
+        return np.broadcast_to(_shifted(total, self.extra), shape)
+
+    def _waves(self, part: ClaimedPart, corners: Sequence[slice]) -> tuple[Whole, Whole]:
+        """Return cosine and sine of the part's angle."""
+        axes = len(corners)
+        cosine: Whole = np.full([1] * axes, 1 << SHIFT, np.int64)
+        sine: Whole = np.zeros([1] * axes, np.int64)
+        for axis, line in enumerate(self.lines):
+            if k := part.multiples.get(line.name, 0):
+                a, b = (_along(one[corners[axis]], axis, axes) for one in line.harmonics(k))
+                cosine, sine = (cosine * a - sine * b) >> SHIFT, (cosine * b + sine * a) >> SHIFT
+        return cosine, sine
+
+
+def _shifted(values: Whole, bits: int) -> Whole:
+    """Divide by 2^bits and round to nearest."""
+    return values + (1 << bits >> 1) >> bits
 
 
 def _along(values: Whole, axis: int, axes: int) -> Whole:
@@ -280,34 +319,52 @@ def _along(values: Whole, axis: int, axes: int) -> Whole:
     return values.reshape(shape)
 
 
-def largest(tables: Sequence[Table], limit: int = MOST_TABLE) -> int:
-    """Bound the sum of tables by eliminating one input after the other.
+def elimination(
+    scopes: Sequence[tuple[str, ...]], sizes: Mapping[str, int], limit: int = MOST_TABLE
+) -> Iterator[tuple[str, list[int], tuple[str, ...]]]:
+    """Yield steps that bound a sum of tables: an input, tables with it, and all their inputs.
 
-    Tables whose union would exceed `limit` numbers are maximised separately over the input.
+    A step adds its tables and maximises the sum over the input. Tables are numbered, the results of
+    steps after the given ones. Those whose sum would exceed `limit` numbers are not added.
     """
-    left, found = list(tables), 0
-    while names := {name for scope, _ in left for name in scope}:
-        extents = {n: size for scope, one in left for n, size in zip(scope, one.shape, strict=True)}
+    left = {k: frozenset(scope) for k, scope in enumerate(scopes)}
+    made = len(left)
 
-        def union(name: str, of: Sequence[Table], sizes: Mapping[str, int] = extents) -> int:
-            return prod(sizes[n] for n in {n for scope, _ in of if name in scope for n in scope})
+    def union(tables: Iterable[int]) -> frozenset[str]:
+        return frozenset[str]().union(*(left[k] for k in tables))
 
-        name = min(sorted(names), key=lambda one: union(one, left))
-        bucket = [one for one in left if name in one[0]]
-        left = [one for one in left if name not in one[0]]
+    def size(tables: Iterable[int]) -> int:
+        return prod(sizes[name] for name in union(tables))
+
+    while names := union(left):
+        buckets = {name: [k for k, one in left.items() if name in one] for name in sorted(names)}
+        name = min(buckets, key=lambda one: size(buckets[one]))
+        bucket, results = buckets[name], []
         while bucket:
             part = [bucket.pop()]
             for other in list(bucket):
-                if union(name, [*part, other]) <= limit:
+                if size([*part, other]) <= limit:
                     bucket.remove(other)
                     part.append(other)
-            scope = tuple(sorted({n for names, _ in part for n in names}))
-            total = sum((_spread(one, scope) for one in part), np.zeros([1] * len(scope), np.int64))
-            rest = tuple(n for n in scope if n != name)
-            left.append((rest, total.max(axis=scope.index(name))))
-    for _, one in left:
-        found += int(one)
-    return found
+            scope = union(part)
+            yield name, part, tuple(sorted(scope))
+            results.append(scope - {name})
+            for k in part:
+                del left[k]
+        left |= dict(enumerate(results, made))
+        made += len(results)
+
+
+def largest(tables: Sequence[Table], limit: int = MOST_TABLE) -> int:
+    """Bound the sum of tables by eliminating one input after the other."""
+    scopes = [scope for scope, _ in tables]
+    sizes = {n: size for scope, one in tables for n, size in zip(scope, one.shape, strict=True)}
+    left = dict(enumerate(tables))
+    for made, (name, part, scope) in enumerate(elimination(scopes, sizes, limit), len(tables)):
+        total = reduce(np.add, (_spread(left.pop(k), scope) for k in part))
+        rest = tuple(n for n in scope if n != name)
+        left[made] = rest, total.max(axis=scope.index(name))
+    return sum(int(one) for _, one in left.values())
 
 
 def _spread(table: Table, scope: Sequence[str]) -> Whole:
@@ -732,8 +789,8 @@ class Sums:
         kept = [one for one in mine if one.name]
         return list(zip(kept, output.terms, strict=True)), [one for one in mine if not one.name]
 
-    def grid(self, output: ClaimedOutput) -> StateGrid:
-        """Select the grid of every input, and the inputs that several terms share."""
+    def grid(self, output: ClaimedOutput) -> dict[str, GridAxis]:
+        """Select the cells of every input; all terms have the same."""
         pairs, _ = self.of(output)
         widths: dict[str, list[int]] = {}
         for term, use in pairs:
@@ -741,10 +798,11 @@ class Sums:
                 raise NotCoveredError(f"{term.name} has other inputs than its network reads")
             for name, count, _ in use.words:
                 widths.setdefault(name, []).append(count)
-        bits = self._bits(output, widths)
-        lines = {name: self._line(name, bits[name], min(widths[name])) for name in widths}
-        shared = frozenset(name for name, counts in widths.items() if len(counts) > 1)
-        return self._coarser(StateGrid(lines, shared, dict.fromkeys(lines, 0)), pairs)
+        bits, grid = self._bits(output, widths), {}
+        for name, counts in widths.items():
+            line = self._line(name, bits[name], min(counts))
+            grid[name] = GridAxis(line, (bits[name] + 1) * (len(counts) > 1))
+        return self._coarser(grid, pairs)
 
     def _bits(self, output: ClaimedOutput, widths: Mapping[str, list[int]]) -> dict[str, int]:
         """Return the bits of grid cells: enough for all words, and more where terms are curved."""
@@ -777,35 +835,30 @@ class Sums:
             name, code.low, width, bits, *ends, code.wraps, TIE * width / (1 << fewest)
         )
 
-    def _coarser(self, grid: StateGrid, pairs: list[tuple[ClaimedTerm, TableUse]]) -> StateGrid:
+    def _coarser(
+        self, grid: dict[str, GridAxis], pairs: list[tuple[ClaimedTerm, TableUse]]
+    ) -> dict[str, GridAxis]:
         """Group states until the tables that terms share are small enough."""
-        while True:
-            for term, _ in pairs:
-                shared = [name for name in term.names if name in grid.shared]
-                size = prod(grid.extent(name) for name in shared)
-                if size > MOST_TABLE:
-                    widest = max(shared, key=grid.extent)
-                    groups = {**grid.groups, widest: grid.groups[widest] + 1}
-                    grid = StateGrid(grid.lines, grid.shared, groups)
-                    break
-            else:
-                return grid
+        for term, _ in pairs:
+            while prod(grid[name].extent for name in term.names) > MOST_TABLE:
+                widest = max(term.names, key=lambda name: grid[name].extent)
+                grid[widest] = replace(grid[widest], shared=grid[widest].shared - 1)
+        return grid
 
     def errors(self, output: ClaimedOutput) -> tuple[list[StateErrors], Fraction, int]:
         """Return the errors of all terms over all states, their unit, and the number of states."""
         grid, (pairs, _) = self.grid(output), self.of(output)
-        room = _fraction_bits([term for term, _ in pairs], grid, output.step)
+        sizes = {name: axis.line.size for name, axis in grid.items()}
+        room = fraction_bits([term for term, _ in pairs], sizes, output.step)
         unit, found, states = output.step / (1 << room), [], 0
         for term, use in pairs:
-            index = {}
-            for name, (bits, adds) in places(use, self.codes).items():
-                line = grid.lines[name]
-                first, last = line.reached
-                index[name] = adds[[k >> (line.bits - bits) for k in range(first, last + 1)]]
-            cells = self._cells(use)
-            entries = (2 * cells + 1 - (1 << use.code.bits)) << (room - 1)
+            count = prod(2 * len(grid[name].line.cells) for name in term.names)
+            if count > MOST_STATES:
+                raise NotCoveredError(f"{term.name} has {count} states")
+            index = index_of(use, self.codes, grid)
+            entries = halves_of(self._cells(use), use.code.bits) << (room - 1)
             found.append(errors_of(term, grid, index, entries, unit))
-            states += prod(len(grid.lines[name].states[0]) for name in term.names)
+            states += count
         return found, unit, states
 
     def _cells(self, use: TableUse) -> Whole:
@@ -824,23 +877,12 @@ class Sums:
     def confirm(self, output: ClaimedOutput, difference: Fraction) -> TermErrors:
         """Enclose an output's error; `difference` bounds that of its terms' sum from the origin."""
         found, unit, states = self.errors(output)
-        share = unit / output.code.step
-        slack = sum(one.slack for one in found)
-        high = share * (largest([one.high for one in found]) + slack)
-        low = share * (largest([one.low for one in found]) + slack)
-        sizes = self._sizes()
-        left = sum(
-            (part.height(sizes) for term in self.of(output)[1] for part in term.parts), Fraction(0)
-        )
-        more = left / output.code.step + difference
-        above, below = output.rounding()
-        half = Fraction(1, 2)
+        left = height_of(self.of(output)[1], self._sizes())
+        low, high = limits_of(output, found, unit, left / output.code.step + difference)
         terms = tuple(
             (one.ends[0] * unit / output.step, one.ends[1] * unit / output.step) for one in found
         )
-        return TermErrors(
-            min(above - low - more, -half), max(below + high + more, half), terms, states
-        )
+        return TermErrors(low, high, terms, states)
 
     def _sizes(self) -> dict[str, Fraction]:
         """Return the largest absolute values of all inputs, 1 for an input that is always zero."""
@@ -849,11 +891,49 @@ class Sums:
         return {name: max(both) or Fraction(1) for name, both in ends.items()}
 
 
-def _fraction_bits(terms: list[ClaimedTerm], grid: StateGrid, step: Fraction) -> int:
+def index_of(
+    use: TableUse, codes: Mapping[str, ClaimedCode], grid: Mapping[str, GridAxis]
+) -> dict[str, Whole]:
+    """Return the contribution of each cell of a grid to the index of an entry."""
+    index = {}
+    for name, (bits, adds) in places(use, codes).items():
+        line = grid[name].line
+        index[name] = adds[line.cells >> (line.bits - bits)]
+    return index
+
+
+def halves_of(cells: Whole, bits: int) -> Whole:
+    """Return the values of cells of a code about zero, in half steps."""
+    return 2 * cells + 1 - (1 << bits)
+
+
+def height_of(terms: Iterable[ClaimedTerm], sizes: Mapping[str, Fraction]) -> Fraction:
+    """Bound the absolute value of a sum of terms."""
+    return sum((part.height(sizes) for term in terms for part in term.parts), Fraction(0))
+
+
+def limits_of(
+    output: ClaimedOutput, errors: Sequence[StateErrors], unit: Fraction, more: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Return the limits of an output's error, in steps of its word.
+
+    `errors` are those of its terms; `more` bounds all other differences, in steps.
+    """
+    share = unit / output.code.step
+    slack = sum(one.slack for one in errors)
+    high = share * (largest([one.high for one in errors]) + slack)
+    low = share * (largest([one.low for one in errors]) + slack)
+    above, below = output.rounding()
+    half = Fraction(1, 2)
+    return min(above - low - more, -half), max(below + high + more, half)
+
+
+def fraction_bits(
+    terms: Iterable[ClaimedTerm], sizes: Mapping[str, Fraction], step: Fraction
+) -> int:
     """Return the number of fraction bits of a step for which 64-bit numbers suffice."""
     steps = 0
     for term in terms:
-        sizes = {name: grid.lines[name].size for name in term.names}
         steps = max([steps, *(ceil(part.height(sizes) / step) for part in term.parts)])
     bits = min(16, 60 - SHIFT - steps.bit_length())
     if bits < 1:

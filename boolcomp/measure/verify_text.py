@@ -1,4 +1,4 @@
-"""Readers of gate-level and word-level Verilog, independent of the writers.
+"""A reader of gate-level and word-level Verilog, independent of the writers.
 
 Registers are removed: the result is the function of a full pipeline, after a check that all
 operands of an operation have the same delay.
@@ -8,221 +8,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from operator import and_, or_, xor
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
 
 from boolcomp.base.errors import DataError, shown
 from boolcomp.logic.formats import Netlist
-from boolcomp.logic.network import Builder
+from boolcomp.logic.network import ALL, MUX, TRUE, Builder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
 
 # --------------------------------------------------------------------------------------------------
-# Gate-level Verilog: wires, assignments, concatenations and clocked registers of single bits.
-# --------------------------------------------------------------------------------------------------
-
-
-_MODULE = re.compile(r"module (\w+) \((.*?)\);(.*)endmodule\s*", re.DOTALL)
-_PORT = re.compile(r"(input|output) wire (?:\[(\d{1,4}):0\] )?(\w+)")
-_MADE = re.compile(r"(?:wire|assign) (\w+) = (.+)|(\w+) <= (.+)", re.DOTALL)
-_TABLE = re.compile(r"(\w+) #\(\d+'h([0-9a-f]+)\) \w+ \((\w+), (.+)\)")
-_BARE = re.compile(r"wire (\w+)")  # output of a table
-# The module of a look-up table after the main module; only its INIT is used.
-_WITHOUT = re.compile(
-    r"endmodule\s+module \w+_lut\d \([^;]*\);[^;]*;(\s*`(ifdef|elsif) \w+[^;]*;)*"
-    r"(\s*`else)?\s*assign made = INIT\[\{[a-f, ]+\}\];(\s*`endif)?\s*endmodule"
-)
-_SKIPPED_GATES = re.compile(r"reg (\[\d+:0\] )?\w+|initial valid = \d+'b0")
-_GATE_TOKEN = re.compile(r"\s*(1'b[01]|\w+(?:\[\d+\])?|[~&|^()])")
-_MUX = 0xCA  # the second operand if the first is 1, else the third
-_ROWS = (0xF0, 0xCC, 0xAA)
-_CONTROLS = ("clock", "enable", "valid_in", "valid_out")
-
-
-def read_gates(text: str, where: str = "Verilog") -> Netlist:
-    return _GateReader(text, where).netlist()
-
-
-class _GateReader:
-    def __init__(self, text: str, where: str) -> None:
-        self.where = where
-        bare = re.sub(r"//[^\n]*\n|/\*.*?\*/", "\n", text).strip()
-        match = _MODULE.fullmatch(_WITHOUT.sub("endmodule", bare))
-        if match is None:
-            self.fail("a module is missing")
-        self.name, ports, body = match.groups()
-        self.inputs: list[str] = []
-        self.outputs: list[tuple[str, list[str]]] = []
-        for port in ports.split(","):
-            self.port(port.strip())
-        self.tables: set[str] = set()  # names of the modules that are look-up tables
-        self.statements = list(self.split(body))
-        self.builder = Builder(len(self.inputs))
-        # Literal and delay (clocks; None: a constant) of every signal.
-        self.known: dict[str, tuple[int, int | None]] = {"1'b0": (0, None), "1'b1": (1 << 1, None)}
-        for k, bit in enumerate(self.inputs):
-            self.known[bit] = (self.builder.input(k), 0)
-
-    def fail(self, what: str) -> NoReturn:
-        raise DataError(f"{self.where}: {what}")
-
-    def port(self, text: str) -> None:
-        match = _PORT.fullmatch(text)
-        if match is None:
-            self.fail(f"{shown(text)} is not a port")
-        way, high, name = match.groups()
-        if name in _CONTROLS:
-            return
-        places = reversed(range(int(high) + 1)) if high else ()
-        bits = [f"{name}[{k}]" for k in places] if high else [name]
-        if way == "input":
-            self.inputs += bits
-        else:
-            self.outputs.append((name, bits))
-
-    def split(self, body: str) -> Iterator[tuple[str, str, bool]]:
-        """Yield (name, formula, whether registered) of every assignment."""
-        for raw in body.split(";"):
-            statement = re.sub(r"always @\(posedge clock\)\s+if \(enable\) begin", "", raw)
-            statement = re.sub(r"^\s*end\s", "", statement).strip()
-            if table := _TABLE.fullmatch(statement):
-                self.tables.add(table[1])
-                yield table[3], f"{table[2]}: {table[4]}", False
-                continue
-            if _BARE.fullmatch(statement):
-                continue
-            match = _MADE.fullmatch(statement)
-            if match is None:
-                if statement and not _SKIPPED_GATES.fullmatch(statement):
-                    self.fail(f"{shown(statement)} is not a statement of gates")
-            elif (match[1] or match[3]) not in ("valid", "valid_out", "unused"):
-                yield (match[1] or match[3], match[2] or match[4], match[1] is None)
-
-    def netlist(self) -> Netlist:
-        """Build the logic of all signals and return the netlist."""
-        made = {name: (formula, clocked) for name, formula, clocked in self.statements}
-        if len(made) < len(self.statements):
-            self.fail("a signal is assigned twice")
-        for name in made:
-            self.make(name, made)
-        literals: list[int] = []
-        lates: set[int] = set()
-        for name, bits in self.outputs:
-            formula = made.get(name, ("", False))[0]
-            parts = [part.strip() for part in formula.strip("{}").split(",")]
-            if len(parts) != len(bits) or not all(part in self.known for part in parts):
-                self.fail(f"output {name} is not made of its {len(bits)} bits")
-            literals += [self.known[part][0] for part in parts]
-            lates |= {late for part in parts if (late := self.known[part][1]) is not None}
-        if len(lates) > 1:
-            self.fail("outputs have different delays")
-        network = self.builder.build(literals)
-        outputs = tuple(bit for _, bits in self.outputs for bit in bits)
-        return Netlist(self.name, tuple(self.inputs), outputs, network)
-
-    def make(self, root: str, made: dict[str, tuple[str, bool]]) -> None:
-        """Build a signal after its operands."""
-        ports = {name for name, _ in self.outputs}
-        stack, begun = [root], set()
-        while stack:
-            name = stack[-1]
-            if name in self.known or name in ports:
-                stack.pop()
-                continue
-            formula, clocked = made.get(name) or self.fail(f"{name} is not assigned")
-            entry, _, operands = formula.partition(": ")
-            tokens = operands.split(", ") if operands else self.tokens(formula)
-            read = sorted({token for token in tokens if token[0] not in "~&|^()"})
-            if missing := [one for one in read if one not in self.known]:
-                if name in begun:
-                    self.fail(f"{name} depends on itself")
-                begun.add(name)
-                stack += missing
-                continue
-            self.known[name] = (
-                self.looked_up(name, int(entry, 16), tokens)
-                if operands
-                else self.value(name, tokens, read, clocked=clocked)
-            )
-            stack.pop()
-
-    def tokens(self, formula: str) -> list[str]:
-        found, place = [], 0
-        while place < len(formula.rstrip()):
-            match = _GATE_TOKEN.match(formula, place)
-            if match is None:
-                self.fail(f"{shown(formula)} is not a formula")
-            found.append(match[1])
-            place = match.end()
-        return found
-
-    def looked_up(self, name: str, table: int, operands: list[str]) -> tuple[int, int | None]:
-        """Return a table as multiplexers, one level per operand from the last to the first."""
-        lates = {late for one in operands if (late := self.known[one][1]) is not None}
-        if len(lates) > 1:
-            self.fail(f"{name} reads signals of different delays")
-        rows = [2 * (table >> k & 1) for k in range(1 << len(operands))]
-        for one in reversed(operands):
-            choice = self.known[one][0]
-            rows = [
-                self.builder.node(_MUX, choice, high, low)
-                for low, high in zip(rows[::2], rows[1::2], strict=True)
-            ]
-        return rows[0], max(lates, default=None)
-
-    def value(
-        self, name: str, tokens: list[str], read: list[str], *, clocked: bool
-    ) -> tuple[int, int | None]:
-        lates = {late for one in read if (late := self.known[one][1]) is not None}
-        if len(read) > len(_ROWS) or len(lates) > 1:
-            self.fail(f"{name} reads more than three signals, or signals of different delays")
-        rest = list(reversed(tokens))
-        table = self.either(rest, dict(zip(read, _ROWS, strict=False)))
-        if rest:
-            self.fail(f"{name}: {shown(' '.join(tokens))} is not a formula")
-        literal = self.builder.node(table & 0xFF, *(self.known[one][0] for one in read))
-        late = max(lates, default=None) if lates else None
-        return literal, late if late is None else late + clocked
-
-    def either(self, rest: list[str], rows: dict[str, int]) -> int:
-        """Parse `a | b`, whose operands are `a ^ b`, whose operands are `a & b`."""
-        found = self.differ(rest, rows)
-        while rest and rest[-1] == "|":
-            rest.pop()
-            found |= self.differ(rest, rows)
-        return found
-
-    def differ(self, rest: list[str], rows: dict[str, int]) -> int:
-        found = self.both(rest, rows)
-        while rest and rest[-1] == "^":
-            rest.pop()
-            found ^= self.both(rest, rows)
-        return found
-
-    def both(self, rest: list[str], rows: dict[str, int]) -> int:
-        found = self.atom(rest, rows)
-        while rest and rest[-1] == "&":
-            rest.pop()
-            found &= self.atom(rest, rows)
-        return found
-
-    def atom(self, rest: list[str], rows: dict[str, int]) -> int:
-        token = rest.pop() if rest else self.fail("a formula is incomplete")
-        if token == "~":  # noqa: S105 (no password)
-            return ~self.atom(rest, rows)
-        if token == "(":  # noqa: S105 (no password)
-            found = self.either(rest, rows)
-            if not rest or rest.pop() != ")":
-                self.fail("a bracket is not closed")
-            return found
-        if token not in rows:
-            self.fail(f"{shown(token)} is not a signal")
-        return rows[token]
-
-
-# --------------------------------------------------------------------------------------------------
-# A module of words: formulas of all signals.
+# A module: formulas of all signals.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -271,7 +69,8 @@ Formula: TypeAlias = Literal | Reference | Joined | VerilogOperation | TableCase
 class Described:
     """A module: ports (name, bits), formulas of signals, their spans (lowest bit, bits).
 
-    `claims` maps words to the signals that comments assign to them, which are to be proved.
+    Every signal is made after those that it reads. `claims` maps words to the signals that comments
+    assign to them, which are to be proved.
     """
 
     name: str = ""
@@ -295,31 +94,43 @@ def references(formula: Formula) -> Iterator[Reference]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Word-level Verilog: unsigned vectors, sums, case tables, signed products, clocked registers.
+# Verilog: unsigned vectors, sums, tables by case or as cells, signed products, clocked registers.
 # --------------------------------------------------------------------------------------------------
 
 
-_WORD_TOKEN = re.compile(
+_TOKEN = re.compile(
     r"//\s*((?:load \d+ )?w\d+|cell of [^\n]*?)(?::[^\n]*)?\n|//[^\n]*\n|\(\* keep \*\)|"
-    r"(\d+'[bd]\d+|\$?\w+|<=|~\^|@\*|[-~&|^+*?:;,=(){}\[\]@])|\s+"
+    r"/\*.*?\*/|(\d+'[bdh][0-9a-f]+|\$?\w+|<=|~\^|@\*|[-~&|^+*?:;,=(){}\[\]@#])|\s+"
 )
-_LITERAL = re.compile(r"(\d+)'([bd])(\d+)")
+_LITERAL = re.compile(r"(\d+)'([bdh])([0-9a-f]+)")
+_BASES = {"b": 2, "d": 10, "h": 16}
+# The module of a look-up table after the main module; only its INIT is used.
+_CELL = re.compile(
+    r"endmodule\s+(/\*[^\n]*\*/\s+)?(//[^\n]*\s+)*module \w+_lut\d \([^;]*\);[^;]*;"
+    r"(\s*`(ifdef|elsif) \w+[^;]*;)*"
+    r"(\s*`else)?\s*assign made = INIT\[\{[a-f, ]+\}\];(\s*`endif)?\s*endmodule"
+)
 _SKIPPED_WORDS = ("valid", "valid_out", "unused")
 CONTROLS = ("clock", "enable", "valid_in", "valid_out")
 WIDEST = 62  # bits of a word; simulation is in 64
 
 
 def read_words(text: str, where: str = "Verilog") -> Described:
-    return _WordReader(text, where).module()
+    """Read a module, whose words fit the simulation."""
+    found = _Reader(text, where).module()
+    if any(bits > WIDEST for _, bits in found.spans.values()):
+        raise DataError(f"{where}: a word has more than {WIDEST} bits")
+    return found
 
 
-class _WordReader:
+class _Reader:
     def __init__(self, text: str, where: str) -> None:
         self.where = where
+        text = _CELL.sub("endmodule", text)
         self.tokens: list[tuple[str, str]] = []  # a claim of a comment, or a token
         place = 0
         while place < len(text):
-            match = _WORD_TOKEN.match(text, place)
+            match = _TOKEN.match(text, place)
             if match is None:
                 self.fail(f"{shown(text[place : place + 20])} is not a token")
             place = match.end()
@@ -372,12 +183,13 @@ class _WordReader:
         self.waiting.clear()
         while not self.took("endmodule"):
             self.item(self.take())
+        self.take("the end")
         self.read_through()
         return self.found
 
     def declare(self, name: str, low: int, bits: int) -> None:
-        if name in self.found.spans or bits > WIDEST:
-            self.fail(f"{shown(name)} is declared twice, or too wide")
+        if name in self.found.spans:
+            self.fail(f"{shown(name)} is declared twice")
         self.found.spans[name] = (low, bits)
 
     def span(self) -> tuple[int, int]:
@@ -415,8 +227,10 @@ class _WordReader:
             self.table()
         elif word == "always":
             self.clocked()
+        elif self.took("#"):
+            self.looked_up()
         else:
-            self.fail(f"{shown(word)} does not start a statement of words")
+            self.fail(f"{shown(word)} does not start a statement")
 
     def make(self, name: str, formula: Formula) -> None:
         if name in _SKIPPED_WORDS:
@@ -454,6 +268,25 @@ class _WordReader:
         values = tuple(entries[k] for k in range(len(entries)))
         self.make(name, TableCase(index, values, bits))
 
+    def looked_up(self) -> None:
+        """Parse a look-up table: its entries, its name, its output, and operands."""
+        self.take("(")
+        entries = self.literal(self.take())
+        self.take(")")
+        self.take()
+        self.take("(")
+        name = self.take()
+        operands = []
+        while self.took(","):
+            operands.append(self.expression())
+        self.take(")")
+        self.take(";")
+        key = Joined(tuple(reversed(operands)), sum(part.bits for part in operands))
+        if entries.bits != 1 << key.bits:
+            self.fail(f"{name} has {entries.bits} entries for {key.bits} bits")
+        bits = tuple(entries.value >> k & 1 for k in range(entries.bits))
+        self.make(name, TableCase(key, bits, 1))
+
     def clocked(self) -> None:
         for word in ("@", "(", "posedge", "clock", ")", "if", "(", "enable", ")", "begin"):
             self.take(word)
@@ -471,7 +304,7 @@ class _WordReader:
         match = _LITERAL.fullmatch(text)
         if match is None:
             self.fail(f"{shown(text)} is not a constant")
-        return Literal(int(match[3], 2 if match[2] == "b" else 10), int(match[1]))
+        return Literal(int(match[3], _BASES[match[2]]), int(match[1]))
 
     def expression(self) -> Formula:
         """Parse a conditional expression, or a binary one."""
@@ -564,20 +397,20 @@ class _WordReader:
     def read_through(self) -> None:
         """Replace registers by their inputs, after a check of all delays."""
         late: dict[str, int | None] = dict.fromkeys(self.found.inputs, 0)
-        order: list[tuple[str, Formula]] = [*self.found.made.items()]
+        old = self.found.made
         sources: dict[str, Reference] = {}
         for name, formula in self.held.items():
             if not isinstance(formula, Reference) or self.found.spans[name][1] != formula.bits:
                 self.fail(f"register {name} differs in width from its input")
             sources[name] = formula
-        made = {name: [ref.name for ref in references(formula)] for name, formula in order}
+        made = {name: [ref.name for ref in references(formula)] for name, formula in old.items()}
         made |= {name: [source.name] for name, source in sources.items()}
         for name in made:
             self.time(name, made, sources, late)
         ends = {late[name] for name in self.found.outputs if made.get(name)}
         if ends - {self.found.stages, None}:
             self.fail("delays of outputs differ from the number of stages of the module")
-        self.found.made = {name: self.through(formula, sources) for name, formula in order}
+        self.found.made = {name: self.through(old[name], sources) for name in late if name in old}
 
     def through(self, formula: Formula, sources: dict[str, Reference]) -> Formula:
         """Return a formula with registers replaced by their inputs."""
@@ -622,3 +455,61 @@ class _WordReader:
                 self.fail(f"{name} reads signals of different delays")
             late[name] = max(times) + (name in held) if times else None
             stack.pop()
+
+
+# --------------------------------------------------------------------------------------------------
+# Gate-level Verilog: formulas of single bits as a network.
+# --------------------------------------------------------------------------------------------------
+
+_ROWS = (0xF0, 0xCC, 0xAA)  # values of three signals in the rows of a table
+
+
+def read_gates(text: str, where: str = "Verilog") -> Netlist:
+    """Read a module of single bits as a netlist, without registers."""
+    module = _Reader(text, where).module()
+    ports = [
+        [Reference(name, k, 1) for name, bits in some.items() for k in reversed(range(bits))]
+        for some in (module.inputs, module.outputs)
+    ]
+    builder = Builder(len(ports[0]))
+    known = {bit: builder.input(k) for k, bit in enumerate(ports[0])}
+    try:
+        for name, formula in module.made.items():
+            bits = formula.parts if isinstance(formula, Joined) else (formula,)
+            made = [_literal(bit, builder, known) for bit in bits]
+            known |= {Reference(name, k, 1): literal for k, literal in enumerate(made)}
+        network = builder.build([known[bit] for bit in ports[1]])
+    except KeyError as error:
+        raise DataError(f"{where}: {shown(str(error))} is no gate, or is not made") from error
+    inputs, outputs = (
+        tuple(bit.name + f"[{bit.low}]" * (module.spans[bit.name][1] > 1) for bit in some)
+        for some in ports
+    )
+    return Netlist(module.name, inputs, outputs, network)
+
+
+def _literal(formula: Formula, builder: Builder, known: Mapping[Reference, int]) -> int:
+    """Return the literal of a formula of one bit that reads at most three, or is a table."""
+    if isinstance(formula, TableCase) and isinstance(formula.key, Joined):
+        rows = [2 * TRUE * one for one in formula.entries]
+        for part in formula.key.parts:
+            choice = _literal(part, builder, known)
+            pairs = zip(rows[1::2], rows[::2], strict=True)
+            rows = [builder.node(MUX, choice, high, low) for high, low in pairs]
+        return rows[0]
+    read = sorted(set(references(formula)))
+    table = _table(formula, dict(zip(read, _ROWS, strict=False)))
+    return builder.node(table & ALL, *(known[one] for one in read))
+
+
+def _table(formula: Formula, rows: Mapping[Reference, int]) -> int:
+    if isinstance(formula, Reference):
+        return rows[formula]
+    if isinstance(formula, Literal) and formula.bits == 1:
+        return ALL * formula.value
+    if not isinstance(formula, VerilogOperation) or formula.bits != 1:
+        raise KeyError(str(formula))
+    parts = [_table(part, rows) for part in formula.parts]
+    if formula.sign == "~":
+        return ~parts[0]
+    return int({"&": and_, "|": or_, "^": xor}[formula.sign](*parts))

@@ -15,6 +15,7 @@ import numpy as np
 
 from boolcomp.base.errors import DataError, UsageError, listing
 from boolcomp.base.workers import ALONE, SharedValue
+from boolcomp.checker.tabled import ClaimedOutput, TableUse
 from boolcomp.logic import network as luts
 from boolcomp.logic.network import FALSE, TRUE, Builder
 from boolcomp.logic.order import in_order, most_live
@@ -39,11 +40,11 @@ from boolcomp.program.program import (
 )
 from boolcomp.proof.bound.tabled import (
     EFFORT,
-    ReadWord,
     TabledSum,
     TabledTerm,
     bound_of,
-    function_of,
+    claimed_code,
+    claimed_term,
     line_of,
 )
 from boolcomp.proof.worst import DIGITS, SearchedProgram, axes_of, find_worst
@@ -56,11 +57,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.base.workers import Workers
+    from boolcomp.codes import Code
     from boolcomp.logic.network import Network
     from boolcomp.logic.simulation import TruthTable
     from boolcomp.paper.plan import OutputPlan, Plan, PlanOptions, TermPlan
     from boolcomp.paper.tables import CoverWords, TermTable
-    from boolcomp.problem.problem import Promise
+    from boolcomp.problem.problem import Input, Promise
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.meaning import Bound
     from boolcomp.terms.extract import Terms
@@ -269,39 +271,53 @@ def proven(
 
 
 def explained(output: OutputPlan, tables: Mapping[TermPlan, TruthTable] | None = None) -> TabledSum:
-    """Return the terms and tables of an output, with equal terms merged."""
-    terms: dict[tuple[TermPlan, TruthTable | None], int] = {}
+    """Return the terms and tables of an output; equal terms have one table."""
+    found: dict[tuple[TermPlan, TruthTable | None], TabledTerm] = {}
+    uses: list[TableUse] = []
+    read: dict[Input, list[Code]] = defaultdict(list)
     for plan in output.terms:
         table = _made(plan) if tables is None else tables[plan]
         key = replace(plan, term=plan.term.named("")), table
-        terms[key] = terms.get(key, 0) + 1
-    found = tuple(_tabled(plan, table, times) for (plan, table), times in terms.items())
-    step = Fraction(output.code.step) / (1 << output.guard_bits)
+        if key not in found:
+            words = tuple((word.variable.name, word.code.bits, word.dropped) for word in plan.read)
+            use = TableUse(plan.term.name, len(found), claimed_code(plan.code), words)
+            found[key] = _tabled(plan, table, use)
+        uses.append(found[key].use)
+        for word in plan.read:
+            read[word.variable].append(word.code)
+    bits = {variable: [code.bits for code in codes] for variable, codes in read.items()}
+    for term in output.left_out:
+        for variable in term.variables:
+            bits.setdefault(variable, [1])
+    guard, code = output.guard_bits, claimed_code(output.word)
     return TabledSum(
-        output.output.name, output.output.unit, output.word, step, output.guard_bits, found,
-        output.left_out,
+        ClaimedOutput(output.output.name, code, guard, tuple(uses), None), output.output.unit,
+        tuple(found.values()), tuple(map(claimed_term, output.left_out)),
+        {one.name: line_of(one, max(some), min(some)) for one, some in bits.items()},
+        {
+            one.name: claimed_code(max(codes, key=lambda code: code.bits))
+            for one, codes in read.items()
+        },
     )  # fmt: skip
 
 
-def _tabled(plan: TermPlan, table: TruthTable | None, times: int) -> TabledTerm:
-    read = plan.read
-    words = tuple(ReadWord(word.variable, word.code, word.dropped) for word in read)
+def _tabled(plan: TermPlan, table: TruthTable | None, use: TableUse) -> TabledTerm:
     if table is not None and not plan.whole:
-        few = sum(word.inputs for word in read) <= COMPOSED
+        few = sum(word.inputs for word in plan.read) <= COMPOSED
         table = composed(plan, table) if few else None
     missed = Fraction(1, 2) if plan.rounding == "nearest" else Fraction(1)
     missed += _sum_error(plan) + ROUNDED
-    return TabledTerm(plan.term, plan.code, words, table, times, missed)
+    return TabledTerm(claimed_term(plan.term), use, table, missed)
 
 
 def _sum_error(plan: TermPlan) -> Fraction:
     """Bound the change of a value by the unread bits of sums of angles, in steps."""
-    function, total = function_of(plan.function), Fraction(0)
-    sizes = {v.name: line_of(v, 1).size for v in plan.function.variables}
+    function, total = claimed_term(plan.function), Fraction(0)
+    sizes = {v.name: line_of(v).size for v in plan.function.variables}
     for word in plan.words:
         if word.sum is not None:
             width = Fraction(1, 1 << word.code.bits) - Fraction(1, 1 << word.sum.bits)
-            total += function.slope(word.variable.name).height(sizes) * width * Fraction(TURN) / 2
+            total += function.slope(word.variable.name, sizes) * width * Fraction(TURN) / 2
     return total / Fraction(plan.code.step)
 
 

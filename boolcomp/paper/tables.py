@@ -419,7 +419,7 @@ def quantised(
 
     The words of tables in `covers` are looked up instead of computed.
     """
-    columns = plan.problem.columns(arrays)
+    columns, codes = plan.problem.columns(arrays), finest_codes(plan)
     count = len(arrays[0])
     values = np.empty((count, len(plan.outputs)))
     words = np.empty((count, len(plan.outputs)), dtype=np.uint32)
@@ -427,7 +427,7 @@ def quantised(
     for start in range(0, count, BLOCK):
         rows = slice(start, start + BLOCK)
         block = {name: column[rows] for name, column in columns.items()}
-        cells = _Cells(block, {}, {})
+        cells = _Cells(block, codes, {}, {})
         for place, output in enumerate(plan.outputs):
             total = np.zeros(len(words[rows]))
             for term in output.terms:
@@ -463,9 +463,13 @@ def finest_codes(plan: Plan) -> dict[str, Code]:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """Samples of inputs by name, with their cells and centres, cached by word length."""
+    """Samples of inputs by name, with their cells and centres, cached by word length.
+
+    Words have the code in `codes`; terms read their leading bits.
+    """
 
     block: Mapping[str, NDArray[np.float64]]
+    codes: Mapping[str, Code]
     cells: dict[tuple[str, int], NDArray[np.int64]]
     centres: dict[tuple[str, int], NDArray[np.float64]]
 
@@ -495,7 +499,11 @@ class _Cells:
     def cell(self, name: str, code: Code) -> NDArray[np.int64]:
         """Return the cells of an input."""
         if (name, code.bits) not in self.cells:
-            self.cells[name, code.bits] = code.cell(self.block[name])[0]
+            finest = self.codes[name]
+            if finest.bits == code.bits:
+                self.cells[name, code.bits] = finest.cell(self.block[name])[0]
+            else:
+                self.cells[name, code.bits] = self.cell(name, finest) >> finest.bits - code.bits
         return self.cells[name, code.bits]
 
     def centre(self, name: str, code: Code) -> NDArray[np.float64]:

@@ -57,6 +57,7 @@ from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.groups import Flattener, components
 from boolcomp.proof.bound.meaning import AddendSum, GivenWord, rounded_up
 from boolcomp.proof.bound.plain import Forward
+from boolcomp.proof.bound.tabled import claimed_term
 from boolcomp.words.graph import InputWord, Lookup
 from boolcomp.words.simulation import fold
 
@@ -1029,13 +1030,10 @@ def _terms(plan: Plan, confirmed: Sequence[TermErrors | None] | None) -> Iterato
 def _term_text(term: Term) -> str:
     """Write a term as harmonics times powers."""
     parts = []
-    for wave in term.waves():
-        powers = dict(wave.powers)
-        for variable in term.factor:
-            powers[variable.name] = powers.get(variable.name, 0) + 1
-        words = [repr(float(wave.cosine)), repr(float(wave.sine))]
-        words += [f"{name}*{k}" for name, k in wave.multiples]
-        words += [f"{name}^{power}" for name, power in powers.items()]
+    for part in claimed_term(term).parts:
+        words = [repr(float(part.cosine)), repr(float(part.sine))]
+        words += [f"{name}*{k}" for name, k in part.multiples.items()]
+        words += [f"{name}^{power}" for name, power in part.powers.items()]
         parts.append(" ".join(words))
     return " | ".join(parts)
 

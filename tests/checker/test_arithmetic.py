@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from checker.certified import certified, load_of, section, value
 from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pysat.solvers import Minisat22
 from synthesis.networks import random_network
 
@@ -23,7 +25,14 @@ from boolcomp.checker.network import FirstNetwork, RuleNetwork
 from boolcomp.checker.problem import Functions
 from boolcomp.checker.robot import ClaimedWaveSum, Space, Variable, number, precise, read_robot
 from boolcomp.checker.spans import ONE, IntegerSpan
-from boolcomp.checker.tabled import KINDS, cells_of, largest, table_of, words_of
+from boolcomp.checker.tabled import (
+    KINDS,
+    cells_of,
+    elimination,
+    largest,
+    table_of,
+    words_of,
+)
 from boolcomp.codes import Code
 from boolcomp.logic import Network
 from boolcomp.problem.functions import robot_problem
@@ -221,19 +230,29 @@ def test_tables_are_what_networks_give_word_by_word(seed: int) -> None:
         assert word == int("".join(str(values[k]) for k in network.outputs), 2)
 
 
-@pytest.mark.parametrize("most", [1 << 20, 1])
-def test_the_largest_sum_of_tables_is_that_of_all_states_or_more(most: int) -> None:
-    rng = np.random.default_rng(3)
-    sizes = {"a": 3, "b": 4, "c": 5}
-    scopes = [("a", "b"), ("b", "c"), ("a", "c"), ("b",), ()]
-    tables = [(one, rng.integers(-99, 99, [sizes[n] for n in one])) for one in scopes]
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([4, 30, 4000]))
+def test_elimination_is_exact_where_there_is_room_and_an_upper_bound_elsewhere(
+    seed: int, most: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = {name: int(rng.integers(1, 5)) for name in "abcde"}
+    tables = []
+    for _ in range(6):
+        scope = tuple(sorted(rng.choice(list("abcde"), rng.integers(0, 4), replace=False)))
+        shape = [sizes[name] for name in scope]
+        tables.append((scope, rng.integers(-50, 50, shape)))
+    scopes = [scope for scope, _ in tables]
+    steps = list(elimination(scopes, sizes, most))
+    splits = len(steps) - len({name for scope in scopes for name in scope})
     best = max(
-        sum(int(t[tuple(at[n] for n in one)]) for one, t in tables)
+        sum(int(t[tuple(dict(zip(sizes, state, strict=True))[n] for n in s)]) for s, t in tables)
         for state in itertools.product(*(range(n) for n in sizes.values()))
-        for at in [dict(zip(sizes, state, strict=True))]
     )
     found = largest(tables, most)
-    assert found == best if most > 1 else found > best
+    assert found >= best
+    assert splits or found == best
+    assert not splits or most < 4000
 
 
 def small() -> WordGraph:
