@@ -13,14 +13,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numba
 import numpy as np
 from flint import arb
 
 from boolcomp.base.errors import DataError
+from boolcomp.base.loops import njit
 from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
 from boolcomp.checker.plain import TIE, added, maximum, word_of
 from boolcomp.checker.problem import ClaimedAngle, ClaimedExpansion, ClaimedInput, Functions
@@ -39,7 +40,7 @@ from boolcomp.checker.spans import (
 from boolcomp.words.graph import Bits, Heap, part_reads, reads
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -224,13 +225,14 @@ class Corners:
 
     def at(self, words: Mapping[int, Words], corner: Sequence[int]) -> Words:
         """Return the values at a corner of every cell."""
-        total, mask = np.zeros(1, np.int64), (1 << self.places) - 1
+        places = [
+            ((words[one.word] + side) << (self.places - one.places)) - (1 << self.places >> 1)
+            for one, side in zip(self.angles, corner, strict=True)
+        ]
+        total = np.zeros(len(places[0]) if places else 1, np.int64)
         for multiples, table in self.tables:
-            index = np.zeros(1, np.int64)
-            for one, side, k in zip(self.angles, corner, multiples, strict=True):
-                place = (words[one.word] + side) << (self.places - one.places)
-                index = index + k * (place - (1 << self.places >> 1))
-            total = total + table[index & mask]
+            index = sum((k * at for k, at in zip(multiples, places, strict=True) if k), 0)
+            total += table[np.asarray(index) & ((1 << self.places) - 1)]
         return total
 
 
@@ -304,20 +306,11 @@ def slope(
 # Compiled loops, in integers.
 # --------------------------------------------------------------------------------------------------
 
-Loop = TypeVar("Loop")
-
-
-def compiled(loop: Loop) -> Loop:
-    """Compile a loop."""
-    made: Any = numba.njit(loop)
-    return made  # type: ignore[no-any-return]  # numba has no types
-
-
 NEVER = -(1 << 62)  # an error of no state
 PARTS = 12  # bits of a fraction between two points
 
 
-@compiled
+@njit(cache=True)
 def spread(which: Whole, a: Whole, first: Whole, last: Whole) -> None:
     """Widen, for every row, the range of its values a."""
     for k in range(len(a)):
@@ -325,7 +318,7 @@ def spread(which: Whole, a: Whole, first: Whole, last: Whole) -> None:
         last[which[k]] = max(last[which[k]], a[k])
 
 
-@compiled
+@njit(cache=True)
 def largest_errors(
     put: Whole, least: Whole, largest: Whole, grid: Whole, shift: int, ends: Whole
 ) -> None:
@@ -339,7 +332,7 @@ def largest_errors(
         ends[0, j], ends[1, j] = up, down
 
 
-@compiled
+@njit(cache=True)
 def below_chords(
     total: Whole, which: Whole, a: Whole, first: Whole, step: Whole, ends: Whole
 ) -> None:
@@ -355,7 +348,7 @@ def below_chords(
         total[k] = max(there, after)
 
 
-@compiled
+@njit(cache=True)
 def by_remainder(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     put: Whole, least: Whole, largest: Whole, a: int, sign: int, shift: int, remainders: int
 ) -> Whole:
@@ -368,7 +361,7 @@ def by_remainder(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     return found
 
 
-@compiled
+@njit(cache=True)
 def combined(one: Whole, two: Whole) -> Whole:
     """Return the largest sums of two errors, by the remainder of both together."""
     remainders = len(one)
@@ -569,6 +562,47 @@ MOST_CELLS = 1 << 27  # times corners
 BLOCK = 1 << 18  # cells at a time
 
 
+class WorstCell(NamedTuple):
+    """The largest error in one direction, in steps, and the words of angles where it may occur."""
+
+    error: Fraction
+    cell: Mapping[int, int]
+
+
+class WorstCells:
+    """The cells and corners with the largest errors of all that are offered."""
+
+    def __init__(self) -> None:
+        self.errors, self.cells, self.sides = (np.zeros(0, np.int64) for _ in range(3))
+
+    def offer(self, errors: Words, first: int, side: int) -> None:
+        """Offer consecutive cells from `first` at a corner."""
+        least = self.errors[-1] if len(self.errors) > MOST_LEAVES else NEVER
+        if len(errors) > MOST_LEAVES:
+            least = max(least, np.partition(errors, -MOST_LEAVES - 1)[-MOST_LEAVES - 1] - 1)
+        places = np.flatnonzero(errors > least)
+        errors = np.concatenate([self.errors, errors[places]])
+        cells = np.concatenate([self.cells, first + places])
+        sides = np.concatenate([self.sides, np.full(len(places), side)])
+        order = np.lexsort((sides, cells, -errors))[: MOST_LEAVES + 1]
+        self.errors, self.cells, self.sides = errors[order], cells[order], sides[order]
+
+    def refined(self, leaf: Callable[[int, int], int], rounding: int) -> tuple[int, int]:
+        """Return a bound of all errors, and its cell; `leaf` evaluates a single cell."""
+        best, where = NEVER, 0
+        for k, (error, cell, side) in enumerate(
+            zip(self.errors.tolist(), self.cells.tolist(), self.sides.tolist(), strict=True)
+        ):
+            if error + rounding <= best:
+                break
+            found = error + rounding
+            if k < MOST_LEAVES:
+                found = min(found, leaf(cell, side))
+            if found > best:
+                best, where = found, cell
+        return best, where
+
+
 class Tight:
     """The claim about one output: its groups, its angles, and all terms independent of cells."""
 
@@ -671,58 +705,83 @@ class Tight:
         """Check a claim at all cells and corners; return their number."""
         if max(low, -high) > Fraction(-1, 2):  # a saturated word is up to half a step off
             raise NotCoveredError("the claim is below half a step")
-        profiles = [group.profile(self.angles, self.scale, self.shift) for group in self.groups]
-        self._confirm(1, high, profiles)
-        self._confirm(-1, -low, profiles)
+        for sign, claimed, found in zip((1, -1), (high, -low), self.worst, strict=True):
+            if found.error > claimed:
+                where = ", ".join(f"w{k} = {value}" for k, value in found.cell.items())
+                raise DoesNotHoldError(
+                    f"{float(sign * claimed):.6f} is claimed, but {float(sign * found.error):.6f} "
+                    f"confirmed where {where}"
+                )
         return math.prod(len(one.at) * 2 for one in self.angles)
 
-    def _left(self, sign: int, end: Fraction) -> int:
-        """Return the part of a claim that remains for all terms that depend on cells."""
-        step = Fraction(1, 1 << self.drop)
-        middle = Fraction((1 << self.graph.nodes[self.result.node].bits) - 1, 2)
-        fixed = sign * (step * (self.split.constant - middle) + self.moved)
-        slack = self.slack + self.split.lost.times(step)
-        fixed += Fraction((slack if sign > 0 else -slack).high, ONE)
-        return math.floor((end - fixed) * (1 << self.scale))
+    @cached_property
+    def worst(self) -> tuple[WorstCell, WorstCell]:
+        """The largest error upward, and downward."""
+        profiles = [group.profile(self.angles, self.scale, self.shift) for group in self.groups]
+        of_angles = Corners(self.of_angles, Fraction(1), self.angles, self.scale)
+        found = WorstCells(), WorstCells()
+        for first, side, alone, rows in self._alone(of_angles):
+            corner = self.corners[side]
+            for way, cells in enumerate(found):
+                total = -alone if way else alone
+                for one in profiles:
+                    total = total + one.part(self.angles, corner, way, rows)
+                cells.offer(total.reshape(-1), first, side)
+        error = of_angles.error + sum(one.error for one in profiles)
+        up, down = (
+            self._refined(cells, sign, error, of_angles)
+            for cells, sign in zip(found, (1, -1), strict=True)
+        )
+        return up, down
 
-    def _confirm(self, sign: int, end: Fraction, profiles: Sequence[Profile]) -> None:
+    @property
+    def corners(self) -> list[tuple[int, ...]]:
+        return [*product((0, 1), repeat=len(self.angles))]
+
+    def _alone(self, of_angles: Corners) -> Iterator[tuple[int, int, Words, slice]]:
+        """Yield the error of terms of angles alone, for some values of the first angle.
+
+        Each item has the number of its first cell, and that of the corner.
+        """
         angles, sizes = self.angles, [len(one.at) for one in self.angles] or [1]
-        of_angles = Corners(self.of_angles, Fraction(1), angles, self.scale)
         atoms = self.split.atoms.get(None, [])
-        left = self._left(sign, end) - of_angles.error - sum(one.error for one in profiles)
-        rounding = (1 << self.scale >> 1) - (1 << self.scale >> (self.drop + 1))
         nodes = self.split.needed(k for one in atoms for k in part_reads(one.part))
-        chunk, leaves = max(1, BLOCK // math.prod(sizes[1:])), 0
+        others = math.prod(sizes[1:])
+        chunk = max(1, BLOCK // others)
         for row in range(0, sizes[0], chunk):
             rows = slice(row, row + chunk)
             some = [replace(one, at=one.at[rows]) for one in angles[:1]] + angles[1:]
             shape = [len(one.at) for one in some]
             words = sweep(self.graph, some, nodes)
-            put = sign * (self.split.put(atoms, words) << self.shift)
-            for corner in product((0, 1), repeat=len(angles)):
-                alone = put - sign * of_angles.at(words, corner)
-                total = np.broadcast_to(alone, math.prod(shape)).reshape(shape)
-                for one in profiles:
-                    total = total + one.part(angles, corner, int(sign < 0), rows)
-                above = np.argwhere(total > left - rounding)
-                leaves += len(above)
-                for place in above[: MOST_LEAVES + 1]:
-                    cell = {one.word: int(one.at[k]) for one, k in zip(some, place, strict=True)}
-                    error = int(total[tuple(place)]) + rounding
-                    if leaves <= MOST_LEAVES:
-                        error = min(error, self._leaf(sign, cell, corner, of_angles, rounding))
-                    if error > left:
-                        raise self._refuted(sign, end, error - left, cell)
+            put = self.split.put(atoms, words) << self.shift
+            for side, corner in enumerate(self.corners):
+                alone = put - of_angles.at(words, corner)
+                alone = np.broadcast_to(alone, math.prod(shape)).reshape(shape)
+                yield row * others, side, alone, rows
 
-    def _refuted(
-        self, sign: int, end: Fraction, above: int, cell: Mapping[int, int]
-    ) -> DoesNotHoldError:
-        claimed = float(sign * end)
-        confirmed = float(sign * (end + Fraction(above, 1 << self.scale)))
-        where = ", ".join(f"w{k} = {value}" for k, value in cell.items())
-        return DoesNotHoldError(
-            f"{claimed:.6f} is claimed, but {confirmed:.6f} confirmed where {where}"
-        )
+    def _refined(self, cells: WorstCells, sign: int, error: int, of_angles: Corners) -> WorstCell:
+        """Return the largest error of all cells, with the rounding of each state in the worst."""
+        rounding = (1 << self.scale >> 1) - (1 << self.scale >> (self.drop + 1))
+        sizes = [len(one.at) for one in self.angles]
+
+        def cell_of(place: int) -> dict[int, int]:
+            at = np.unravel_index(place, sizes) if sizes else ()
+            return {one.word: int(one.at[k]) for one, k in zip(self.angles, at, strict=True)}
+
+        def leaf(place: int, side: int) -> int:
+            return self._leaf(sign, cell_of(place), self.corners[side], of_angles, rounding)
+
+        largest, place = cells.refined(leaf, rounding)
+        found = Fraction(largest + error, 1 << self.scale) + self._fixed(sign)
+        return WorstCell(found, cell_of(place))
+
+    def _fixed(self, sign: int) -> Fraction:
+        """Return the part of an error in one direction that does not depend on cells."""
+        step = Fraction(1, 1 << self.drop)
+        middle = Fraction((1 << self.graph.nodes[self.result.node].bits) - 1, 2)
+        slack = self.slack + self.split.lost.times(step)
+        fixed = sign * (step * (self.split.constant - middle) + self.moved)
+        return fixed + Fraction((slack if sign > 0 else -slack).high, ONE)
 
     def _leaf(
         self,
