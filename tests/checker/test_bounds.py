@@ -5,18 +5,21 @@ Plain bounds take every word alone, boxes split inputs, tight bounds look at all
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from limited import random_limited
 from proof.explainedstates import drawn
-from shippedarms import built_of, made_by_name
+from shippedarms import built_of, made, made_by_name
 
 from boolcomp.base import DataError
 from boolcomp.checker import BoxedSum, ClaimedWaves, NotCoveredError, PlainBound, Tight, groups_of
 from boolcomp.compact import explained
+from boolcomp.problem import parse_function
 from boolcomp.proof import claim_of, plain_bounds
 from boolcomp.words import Heap, Lookup, PartialProducts, Scale, WordGraph, node_word
 
@@ -232,6 +235,52 @@ def test_a_table_says_no_less_and_no_more_than_its_entries() -> None:
                 assert seen.value.ends == (min(said), max(said))
                 held += 1
     assert held > 1
+
+
+def drawn_problem(seed: int, folder: Path) -> tuple[Any, Any]:
+    """Return a graph of an arm with stops, or of an expression, made with no effort."""
+    if seed % 4 == 0:
+        return made(random_limited(1 + seed // 4 % 2, seed), folder, 4, (4.0,))
+    rng = np.random.default_rng(seed)
+    factors = ["x", "y", "z", "sin(q)", "cos(2 * q)", "cos(q + p)", "sqrt(2 + x)", "exp(0.3 * y)"]
+    addends = [
+        " * ".join([f"{rng.uniform(0.5, 3):.2f}", *rng.choice(factors, int(rng.integers(1, 4)))])
+        for _ in range(int(rng.integers(1, 5)))
+    ]
+    text = " - ".join(addends)
+    lines = ['name = "drawn"']
+    for name in (name for name in "xyzqp" if re.search(rf"\b{name}\b", text)):
+        low, high = float(rng.uniform(-1.5, 0)), float(rng.uniform(0.1, 1.5))
+        lines += [f"[inputs.{name}]", f"range = [{low:.2f}, {high:.2f}]"]
+        lines += ["angle = true"] * (name in "qp")
+    lines += ["[outputs.f]", f'expression = "{text}"']
+    return made(parse_function("\n".join(lines) + "\n"), folder, 4, (4.0,))
+
+
+@pytest.mark.parametrize("seeds", [
+    pytest.param(range(20), marks=pytest.mark.slow),
+    pytest.param(range(20, 200), marks=pytest.mark.check),
+], ids=["20", "200"])  # fmt: skip
+def test_plain_bounds_of_compiler_and_checker_hold_for_random_problems(
+    seeds: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 1000)
+    ratios, tiny = [], Fraction(1, 10**9)
+    for seed in seeds:
+        compact, ends = drawn_problem(seed, tmp_path)
+        said = explained(compact, ends)
+        theirs, plain = plain_bounds(said), PlainBound(claim_of(said))
+        found = sampled(compact, plain.claim, 2000)
+        for one, (low, high), (least, most) in zip(
+            theirs.outputs, ends_of(plain), found, strict=True
+        ):
+            assert max(low, one.low) <= min(high, one.high), seed
+            if not theirs.unproved or not plain.overflow:  # either shows that no heap overflows
+                for first, last in ((low, high), (one.low, one.high)):
+                    assert first - tiny <= least <= most <= last + tiny, seed
+            ratios.append((high - low) / (one.high - one.low))
+    assert len(ratios) >= len(seeds)
+    assert max(ratios) < 1.1  # the checker's is seldom the wider
 
 
 # boxes -------------------------------------------------------------------------------------------
