@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from boolcomp.checker.folder import parse as parse
     from boolcomp.checker.folder import read_program as read_program
     from boolcomp.checker.graph import check_graph as check_graph
+    from boolcomp.checker.groups import groups_of as groups_of
     from boolcomp.checker.plain import PlainBound as PlainBound
     from boolcomp.checker.problem import ClaimedWaves as ClaimedWaves
     from boolcomp.checker.problem import check_origin as check_origin
@@ -42,6 +43,7 @@ else:
             "claim": "ClaimSource check_same stated",
             "folder": "CertificateSection LoadFiles NotCoveredError parse read_program",
             "graph": "check_graph",
+            "groups": "groups_of",
             "plain": "PlainBound",
             "problem": "ClaimedWaves check_origin check_sketch differences",
             "robot": "signature",

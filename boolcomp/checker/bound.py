@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from boolcomp.checker.folder import CertificateSection, LoadFiles
 
 FITTING, BOXES = 300_000, 200_000  # limits on boxes, for a word and for an output
+HALF = Fraction(-1, 2)  # a saturated word is up to half a step off
 _NUMBER = r"(-?\d{1,9}\.\d{1,40})"
 _LINE = re.compile(rf"(\w+) (plain|tables|tight) {_NUMBER} {_NUMBER}((?: \w+| \|)*)")
 _WHILE = re.compile(r"while((?: w\d{1,6})+)")
@@ -147,7 +148,7 @@ def confirm_tighter(plain: PlainBound, column: int, one: ClaimedBound) -> tuple[
     except DoesNotHoldError as error:
         raise DoesNotHoldError(f"{one.name}: {error}") from error
     output, result = plain.claim.outputs[column], plain.graph.results[column]
-    if output.rest is not None or max(one.low, -one.high) > Fraction(-1, 2):
+    if output.rest is not None or max(one.low, -one.high) > HALF:
         raise NotCoveredError("an output is held at zero, or its bound is below half a step")
     rounding = Fraction(1, 2) - Fraction(1, 2 << result.drop)
     moved = plain.moved(output, column)

@@ -301,17 +301,19 @@ class Claim:
         waiting, found = [place], set[int]()
         while waiting:
             k = waiting.pop()
-            if k in found:
-                continue
-            found.add(k)
-            function = self.functions[k]
-            if isinstance(function, Turns):
-                waiting += [item for _, item in function.items]
-            elif isinstance(function, ClaimedTotal):
-                waiting += [n for _, read in function.addends for n in read]
-            elif not isinstance(function, ClaimedInput):
-                waiting.append(function.source)
+            if k not in found:
+                found.add(k)
+                waiting += functions_read(self.functions[k])
         return sorted(found)
+
+
+def functions_read(function: Node) -> list[int]:
+    """Return the functions that a function depends on directly."""
+    if isinstance(function, Turns):
+        return [item for _, item in function.items]
+    if isinstance(function, ClaimedTotal):
+        return [k for _, read in function.addends for k in read]
+    return [] if isinstance(function, ClaimedInput) else [function.source]
 
 
 ROUNDED = Fraction(1, 1 << 40)  # of a cell: rounding of the doubles that limit a word

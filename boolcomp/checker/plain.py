@@ -128,6 +128,8 @@ def entries(graph: WordGraph, place: int, source: int, words: Words) -> Words:
     node = graph.nodes[place]
     if not isinstance(node, Lookup) or node.source != source:
         raise DoesNotHoldError(f"word w{place} is no table of w{source}")
+    if len(words) > 1 << (bits := graph.nodes[source].bits):
+        return entries(graph, place, source, np.arange(1 << bits))[words]
     read = words >> (graph.nodes[source].bits - node.read)
     index = np.zeros_like(read)
     for count, bit in enumerate(node.picked):

@@ -65,6 +65,9 @@ class IntegerSpan:
 
     @property
     def hull(self) -> IntegerSpan:
+        """The smallest span of all elements."""
+        if isinstance(self.low, int):
+            return self
         return IntegerSpan(int(np.min(self.low)), int(np.max(self.high)))
 
     @property
@@ -119,8 +122,9 @@ def of_ball(ball: arb) -> IntegerSpan:
         raise DoesNotHoldError("a function is undefined or unbounded there")
     ends = []
     for end in (ball.lower(), -ball.upper()):
-        mantissa, exponent = end.mid().man_exp()
-        ends.append(math.floor(Fraction(int(mantissa)) * Fraction(2) ** (int(exponent) + PLACES)))
+        mantissa, exponent = map(int, end.mid().man_exp())
+        gone = -exponent - PLACES
+        ends.append(mantissa >> gone if gone > 0 else mantissa << -gone)
     return IntegerSpan(ends[0] - 1, 1 - ends[1])
 
 

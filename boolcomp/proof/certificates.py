@@ -12,6 +12,7 @@ import json
 import math
 import random
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +23,7 @@ from pysat.solvers import Glucose4
 
 from boolcomp.base.errors import DataError
 from boolcomp.base.loops import njit
-from boolcomp.checker.bound import FITTING, ClaimedBound, confirm_tighter
+from boolcomp.checker.bound import FITTING, HALF, ClaimedBound, confirm_tighter
 from boolcomp.checker.boxes import BoxedSum
 from boolcomp.checker.claim import per_kilogram, stated
 from boolcomp.checker.folder import (
@@ -34,11 +35,13 @@ from boolcomp.checker.folder import (
     NotCoveredError,
 )
 from boolcomp.checker.graph import claim_of
+from boolcomp.checker.groups import groups_of
 from boolcomp.checker.lemmas import add_final, cone_clauses, letters, shown_literal
 from boolcomp.checker.network import FirstNetwork
 from boolcomp.checker.plain import PlainBound
 from boolcomp.checker.problem import differences, read_origin
 from boolcomp.checker.tabled import Sums, sum_differences
+from boolcomp.checker.tight import Tight
 from boolcomp.compact.realisation import realised_places
 from boolcomp.compact.result import explained, sums_of
 from boolcomp.compact.sketch import (
@@ -53,10 +56,8 @@ from boolcomp.compact.sketch import (
 )
 from boolcomp.problem.functions import USUAL
 from boolcomp.program.program import HEAD, render_program
-from boolcomp.proof.bound.expansion import NotPlainError
-from boolcomp.proof.bound.groups import Flattener, components
-from boolcomp.proof.bound.meaning import AddendSum, GivenWord, rounded_up
-from boolcomp.proof.bound.plain import Forward
+from boolcomp.proof.bound.graded import checked
+from boolcomp.proof.bound.meaning import rounded_up
 from boolcomp.proof.bound.tabled import claimed_term
 from boolcomp.words.graph import InputWord, Lookup
 from boolcomp.words.simulation import fold
@@ -775,33 +776,17 @@ def bound_section(known: CertifiedLoad) -> str:
     lines = []
     for column, one in enumerate(bounds.outputs):
         ends = " ".join([one.name, one.grade, *_outward(one.low, one.high, BOUND_DIGITS)])
-        groups = groups_of(known, column) if one.grade != "plain" else ""
+        groups = groups_text(known, column) if one.grade != "plain" else ""
         lines.append(f"{ends} {groups}".rstrip())
     if bounds.unproved:
         lines.append(" ".join(["while", *(f"w{k}" for k in bounds.unproved)]))
     return "".join(f"{line}\n" for line in lines)
 
 
-def groups_of(known: CertifiedLoad, column: int) -> str:
-    """Return the groups of linear inputs that are independent of each other for given angles.
-
-    The text is empty for an output that is no sum of harmonics times powers.
-    """
-    explained = known.explained
-    result = explained.results[column]
-    total = explained.meanings[result.meaning]
-    if not isinstance(total, AddendSum) or total.word is None:
-        raise TypeError(f"{result.name} is no sum with a word")
-    flattener = Flattener(Forward(known.explained))
-    try:
-        flat = flattener.flat(result.meaning, Fraction(2) ** explained.graph.scales[total.word].lsb)
-    except NotPlainError:
-        return ""
-    found = []
-    for names, _ in components([one.linear for one in flat.addends]):
-        given = [explained.meanings[k] for k in sorted(names)]
-        found.append(" ".join(one.name for one in given if isinstance(one, GivenWord)))
-    return " | ".join(one for one in found if one)
+def groups_text(known: CertifiedLoad, column: int) -> str:
+    """Return the groups of linear inputs that are independent of each other for given angles."""
+    claim = checked(known.explained).claim
+    return " | ".join(map(" ".join, groups_of(claim, claim.outputs[column].node)))
 
 
 def _outward(low: Fraction, high: Fraction, digits: int) -> tuple[str, str]:
@@ -886,7 +871,7 @@ def _confirmed_bound(known: CertifiedLoad, plain: PlainBound, column: int, one: 
         return one
     if one.grade == "plain":  # the checker confirms plain claims by its plain bound alone
         return replace(one, low=min(low, one.low), high=max(high, one.high), of_specification=False)
-    groups = tuple(tuple(names.split()) for names in groups_of(known, column).split("|"))
+    groups = tuple(tuple(names.split()) for names in groups_text(known, column).split("|"))
 
     def holds(ends: tuple[Fraction, Fraction]) -> bool:
         try:
@@ -895,10 +880,13 @@ def _confirmed_bound(known: CertifiedLoad, plain: PlainBound, column: int, one: 
             return False
         return True
 
-    remainder = Fraction(one.remainder)
-    for ends in ((one.low, one.high), (one.low - remainder, one.high + remainder)):
-        if holds(ends):
+    with suppress(NotCoveredError):
+        up, down = Tight(plain, column, groups).worst
+        ends = min(one.low, -down.error), max(one.high, up.error)
+        if max(ends[0], -ends[1]) <= HALF:
             return replace(one, low=ends[0], high=ends[1])
+    if holds((one.low, one.high)):
+        return one
     least, largest = min(low, one.low), max(high, one.high)
     found, refused, accepted = None, Fraction(0), Fraction(1)
     for _ in range(HALVINGS):

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from shippedarms import built_of
 
-from boolcomp.checker import tight
 from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
 from boolcomp.checker.graph import Claim, ClaimedWords, InputCells, OutputSteps, Places, check_part
+from boolcomp.checker.groups import Limits
 from boolcomp.checker.plain import PlainBound, cells, line_of, near_words, word_of
 from boolcomp.checker.problem import (
     ClaimedCurve,
@@ -314,16 +314,14 @@ def test_of_an_angle_whole_turns_away_only_what_it_may_be_counts(
     assert (found.low / ONE, found.high / ONE) == pytest.approx((low, high), abs=1e-7)
 
 
-def test_an_output_of_too_many_cells_is_not_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_of_too_many_cells_is_not_covered() -> None:
     built = built_of("machado-2r", 5)
     plain = PlainBound(claim_of(explained(built.compact, built.ends)))
     groups = (("qd1", "qd2"), ("qdd1",), ("qdd2",))
     cells = math.prod(2 * len(one.at) for one in Tight(plain, 0, groups).angles)
-    monkeypatch.setattr(tight, "MOST_CELLS", cells)
-    assert Tight(plain, 0, groups).angles
-    monkeypatch.setattr(tight, "MOST_CELLS", cells - 1)
+    assert Tight(plain, 0, groups, Limits(cells)).angles
     with pytest.raises(NotCoveredError, match="too many cells of its angles"):
-        Tight(plain, 0, groups)
+        Tight(plain, 0, groups, Limits(cells - 1))
 
 
 # Tight bounds of a few words: the groups of a, and of b, or of both.
@@ -348,7 +346,23 @@ TIGHT = [  # a sum, what it stands for, by how much its bound may exceed the lar
 ]  # fmt: skip
 
 
-def tight_of(text: str, function: ClaimedTotal, groups: tuple[tuple[str, ...], ...]) -> Tight:
+# With few states a group is split: into an addend, and a product of a and of a sum of a and b.
+JOINT = [
+    ("w3[9] = heap + w0>>0 * w2>>0 << 0 + w1>>0 << 1 + 20", ((1.0, (0, 2)), (0.5, (1,)))),
+    ("w3[9] = heap - w0>>0 * w2>>0 << 0 + w1>>0 << 1 + 20", ((-1.0, (0, 2)), (0.5, (1,)))),
+    ("w3[8] = heap + w0>>0 * w2>>0 << -1 - w0>>1 << 0 + 20", ((0.5, (0, 2)), (-0.125, (0,)))),
+    ("w3[9] = heap + w0>>0 * w2>>1 << 1 + w1>>0 << 2 + 5", ((1.0, (0, 2)), (1.0, (1,)))),
+    ("w3[9] = heap - w0>>0 * w2>>2 << 1 + w1>>0 << 2 + 9", ((-0.5, (0, 2)), (1.0, (1,)))),
+    ("w3[9] = heap + w0>>1 * w2>>0 << 0 - w0>>1 << 0 + 5", ((0.5, (0, 2)), (-0.125, (0,)))),
+]  # fmt: skip
+
+
+def tight_of(
+    text: str,
+    function: ClaimedTotal,
+    groups: tuple[tuple[str, ...], ...],
+    limits: Limits = Limits(),  # noqa: B008 (a tuple)
+) -> Tight:
     """Return the tight bound of a sum of inputs that lie anywhere in their cells."""
     last = text.count("\n") + 2
     lines = [*LINES[:2], *f"{text} unit 2^-2".split("\n")]
@@ -366,7 +380,8 @@ def tight_of(text: str, function: ClaimedTotal, groups: tuple[tuple[str, ...], .
         for name, bits in BITS.items()
     }
     outputs = (OutputSteps("y", last, Fraction(1), Fraction(0)),)
-    return Tight(PlainBound(Claim(graph, functions, places, inputs, outputs)), 0, groups)
+    plain = PlainBound(Claim(graph, functions, places, inputs, outputs))
+    return Tight(plain, 0, groups, limits)
 
 
 def value_of(function: ClaimedTotal, a: Fraction, b: Fraction) -> Fraction:
@@ -381,6 +396,17 @@ def test_a_tight_bound_is_the_largest_error_at_the_corners_of_cells(
     text: str, function: ClaimedTotal, groups: tuple[tuple[str, ...], ...], more: float
 ) -> None:
     tight = tight_of(text, function, groups)
+    low, high = errors_of(tight, function)
+    far, tiny = Fraction(20), Fraction(1, 10**6)
+    wide = Fraction(more) + tiny
+    assert tight.confirm(low - wide, high + wide) == 1
+    for ends in ((-far, high - tiny), (low + tiny, far)):
+        with pytest.raises(DoesNotHoldError, match="is claimed, but"):
+            tight.confirm(*ends)
+
+
+def errors_of(tight: Tight, function: ClaimedTotal) -> tuple[Fraction, Fraction]:
+    """Return the least and the largest error at all corners of cells."""
     values = words_of(tight.graph)
     half = Fraction((1 << tight.graph.results[0].bits) - 1, 2)
     found = [
@@ -389,12 +415,21 @@ def test_a_tight_bound_is_the_largest_error_at_the_corners_of_cells(
         )
         for row in range(len(values[0])) for i in (0, 1) for j in (0, 1)
     ]  # fmt: skip
-    low, high, far, tiny = min(found), max(found), Fraction(20), Fraction(1, 10**6)
-    wide = Fraction(more) + tiny
-    assert tight.confirm(low - wide, high + wide) == 1
-    for ends in ((-far, high - tiny), (low + tiny, far)):
-        with pytest.raises(DoesNotHoldError, match="is claimed, but"):
-            tight.confirm(*ends)
+    return min(found), max(found)
+
+
+@pytest.mark.parametrize(("text", "addends"), JOINT)
+def test_a_group_of_several_functions_has_a_bound_close_to_its_largest_error(
+    text: str, addends: tuple[tuple[float, tuple[int, ...]], ...]
+) -> None:
+    function = ClaimedTotal(0.0, addends)
+    tight = tight_of(f"{INNER}\n{text}", function, AS_ONE, Limits(states=8))
+    assert [len(joint.products) for joint in tight.joints] == [1]
+    low, high = errors_of(tight, function)
+    more = Fraction(tight.slack.size, ONE) + Fraction(1, 10**6)  # cells that bend
+    up, down = (found.error for found in tight.worst)
+    assert high <= up <= high + more
+    assert low - more <= -down <= low
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,11 @@ from boolcomp.problem.words import exact_sine, formats
 from boolcomp.proof.bound import balls, cells
 from boolcomp.proof.bound.balls import between, precise
 from boolcomp.proof.bound.cells import BoxSpan, InputBoxes, cell_bounds, cells_of
-from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.meaning import (
     Explained,
     GivenWord,
+    NotPlainError,
     ResultMeaning,
     SpecifiedFunction,
     SpecifiedInput,

@@ -18,7 +18,9 @@ from proof.test_every_word import KINDS
 from shippedarms import built_of, made_by_name, shipped
 
 from boolcomp.base.errors import DataError
+from boolcomp.checker.groups import NEVER, PARTS, add_chords, add_products, by_remainder
 from boolcomp.checker.plain import PlainBound
+from boolcomp.checker.tight import WorstCells
 from boolcomp.compact import result as module
 from boolcomp.compact.network import WordEnds
 from boolcomp.compact.result import explained, proved
@@ -48,11 +50,9 @@ from boolcomp.proof.bound.boxes_kernels import (
 )
 from boolcomp.proof.bound.boxes_kernels import between as ranged
 from boolcomp.proof.bound.graded import USUAL, claim_of, met_with_checker
-from boolcomp.proof.bound.groups import add_product
 from boolcomp.proof.bound.meaning import EFFORT, AddendSum, Explained, GivenWord, TurnSum, line_of
 from boolcomp.proof.bound.overflow import OverflowSearch, Range, WordRanges, without_overflow
 from boolcomp.proof.bound.plain import Forward, pieces_of, plain_bounds
-from boolcomp.proof.bound.tight import NEVER, WorstLeaf, by_remainder
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -438,35 +438,63 @@ def test_what_is_found_in_boxes_is_as_narrow_as_it_always_was(
 
 
 def test_a_product_is_the_worst_between_both_ends_of_its_error() -> None:
-    grid = np.arange(-40, 41, 10)
-    high = np.abs(grid + 7)[None, None] * 1000  # convex, and concave below
-    low = -np.abs(grid - 12)[None, None] * 1000
-    one = np.zeros((1, 1), np.int64)
+    unit = 1 << PARTS
+    grid = np.arange(-40, 41, 10) * unit
+    upward, downward = np.abs(grid + 7 * unit), np.abs(grid - 12 * unit)  # both are convex
+    ends, one = np.stack([upward, downward])[:, None, None], np.zeros((1, 1), np.int64)
     for least, most in product(range(-40, 41, 9), repeat=2):
         if least <= most:
-            up, down = one.copy(), one.copy()
-            ends = one + least, one + most
-            add_product(up, down, one, one, *ends, -40, 10, high, low)
-            within = np.arange(least, most + 1)
-            assert up[0, 0] >= (np.abs(within + 7) * 1000).max()
-            assert down[0, 0] <= (-np.abs(within - 12) * 1000).min()
-            assert up[0, 0] <= 1000 * max(np.interp(k, grid, np.abs(grid + 7)) for k in within) + 50
+            total, low, high = np.zeros((2, 1, 1), np.int64), one + least * unit, one + most * unit
+            add_products(total, one, one, low, high, -40 * unit, 10 * unit, ends)
+            within = np.arange(least, most + 1) * unit
+            for found, errors in zip(total[:, 0, 0], (upward, downward), strict=True):
+                largest = np.interp(within, grid, errors).max()
+                assert largest <= found <= largest + 2 * unit
+
+
+def test_chords_are_above_a_convex_function_and_meet_it_at_points() -> None:
+    unit = 1 << PARTS
+    grid = np.arange(0, 81, 10) * unit
+    values = (grid // unit - 33) ** 2 * unit
+    ends = np.stack([values, -grid])[:, None, None]
+    a, none = np.arange(81) * unit, np.zeros(81, np.int64)
+    total = np.ones((2, 81, 2), np.int64)
+    add_chords(total, none, a, none[:1], np.full(1, 10 * unit), ends, none[:2])
+    for found, points in zip(total, ends[:, 0, 0], strict=True):
+        chords = np.interp(a, grid, points)
+        assert (found - 1 >= chords[:, None]).all()
+        assert (found - 1 <= chords[:, None] + 2 * unit).all()
 
 
 def test_only_the_worst_cells_are_lowered() -> None:
-    errors = np.random.default_rng(3).integers(0, 1000, 300)
-    worst = WorstLeaf(100)
+    errors = np.random.default_rng(3).permutation(300)
+    worst = WorstCells(100)
     for start in range(0, 300, 50):
-        worst.offer(errors[start : start + 50], start, (0,))
-    assert worst.largest == errors.max()
+        worst.offer(errors[start : start + 50], start, 0)
+    assert worst.errors[0] == 299
+    assert worst.dropped[0] == 199
     worst.improve(lambda cells, _: (cells % 7 + 1) * 10)
-    kept = np.argsort(-errors, kind="stable")[:100]
-    lowered = errors - np.where(np.isin(np.arange(300), kept), (np.arange(300) % 7 + 1) * 10, 0)
-    assert worst.largest == lowered.max()
+    lowered = errors - np.where(errors > 199, (np.arange(300) % 7 + 1) * 10, 0)
+    assert worst.refined(lambda *_: 0, 0, 0) == (lowered.max(), int(np.argmax(lowered)))
+
+
+def test_cells_are_evaluated_until_no_other_can_have_a_larger_error() -> None:
+    worst, seen = WorstCells(10), []
+    worst.offer(np.arange(20), 0, 1)
+
+    def leaf(cell: int, side: int, best: int) -> int:
+        seen.append((cell, side, best))
+        return cell - 3
+
+    assert worst.refined(leaf, 8, 3) == (16, 19)
+    assert seen == [(19, 1, 14), *((cell, 1, 16) for cell in range(18, 13, -1))]
+    assert WorstCells(10).refined(leaf, 8, 0)[0] == NEVER
 
 
 def test_equal_contributions_have_one_remainder() -> None:
-    assert by_remainder(np.array([1, 3, 2]), np.array([1]), 2).tolist() == [NEVER, 3]
+    put, none = np.array([1, 3, 2]), np.zeros(3, np.int64)
+    assert by_remainder(put, none, none, 0, 1, 0, 2).tolist() == [2, 3]
+    assert by_remainder(put[:2], none, none, 0, -1, 0, 2).tolist() == [NEVER, -1]
 
 
 # Elementary functions

@@ -138,8 +138,8 @@ KINDS = {
 
 
 RECORDED = {  # of the graph, of its bounds by grade, and of the claim
-    "no angle": "d090b5 b99d02 c392bd fb6079 0513c0",
-    "no angle, wide words": "c54ddf db9782 338ec5 e6a203 d07689",
+    "no angle": "d090b5 b99d02 c392bd 8b3751 0513c0",
+    "no angle, wide words": "c54ddf db9782 338ec5 e4383a d07689",
     "one input": "9f3415 b233a8 e42372 60c5b1 68b1d3",
     "one input, linear": "ca0a3d 6a938e eccdf3 325bb9 c2c047",
     "one angle, nothing linear": "e0f344 3140b2 b24315 153595 85a872",
@@ -147,13 +147,13 @@ RECORDED = {  # of the graph, of its bounds by grade, and of the claim
     "two angles, nothing linear": "9b7f57 42db48 152e70 682539 9a0761",
     "nearly a constant": "2205a5 d65229 176d49 d9299e 03fd4e",
     "an output that reads no angle": "95f23f eca5f6 865d7f dcd0cf 1611af",
-    "words wider than ranges": "dfcf63 207858 aeacf2 41a114 558930",
+    "words wider than ranges": "dfcf63 207858 aeacf2 ea571a 558930",
     "a root": "5497f4 37b695 6ed360 01616f e83695",
     "a bend": "4fb4d5 d1c79f 6ddad3 7876b0 01eb97",
     "a sum": "1c2ba5 367b4f 8232d6 f5a4e0 0010c9",
-    "a sum times a sum": "62ae67 61a4cc f11fad 4a4dbc 47aebb",
+    "a sum times a sum": "62ae67 61a4cc f11fad bd4a18 47aebb",
     "a sum of angles": "7ea8fa 619bf7 364c4c 1f11d8 f2119f",
-    "an arm": "478d42 d9e1d1 34ef69 f6b5ae 780cad",
+    "an arm": "478d42 d9e1d1 34ef69 e9e7ec 780cad",
     "stops": "87a5e5 fc1ec0 c84b5d 037bfc 070d4e",
     "a curve of a sum": "3b77c5 e194d8 2b7794 3025e7 4ab7c2",
 }

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.checker.plain import added
 from boolcomp.proof.bound import boxes_kernels as kinds
 from boolcomp.proof.bound.balls import (
     ONE,
@@ -31,22 +32,6 @@ from boolcomp.proof.bound.balls import (
     windows,
 )
 from boolcomp.proof.bound.boxes_kernels import sampled, search
-from boolcomp.proof.bound.expansion import (
-    FAR,
-    TOP,
-    NotPlainError,
-    discarded,
-    ends_of,
-    mantissa,
-    outward,
-    power_of,
-    rounded_down,
-    rounded_up,
-    scale_for,
-    scale_of,
-    unit_of,
-)
-from boolcomp.proof.bound.groups import Atom
 from boolcomp.proof.bound.meaning import (
     BOXES,
     AddendSum,
@@ -54,6 +39,7 @@ from boolcomp.proof.bound.meaning import (
     Enclosures,
     GivenWord,
     LinearPart,
+    NotPlainError,
     PowerTable,
     ProductPart,
     TurnSum,
@@ -73,7 +59,7 @@ if TYPE_CHECKING:
 
     from boolcomp.proof.bound.meaning import TableMeaning
     from boolcomp.proof.bound.plain import Forward
-    from boolcomp.words.graph import HeapPart
+    from boolcomp.words.graph import Grid, HeapPart
 
     Whole = NDArray[np.int64]
     Short = NDArray[np.int32]
@@ -82,6 +68,130 @@ if TYPE_CHECKING:
     Parts = Sequence[HeapPart]
     View = tuple[int, int] | None
     Floats = NDArray[np.float64]
+
+
+# --------------------------------------------------------------------------------------------------
+# Integers of limited length in the unit of a slot; ends are rounded outward.
+# --------------------------------------------------------------------------------------------------
+
+TOP = 29  # of the largest number of a slot
+MANTISSA = 30  # bits of a factor
+FAR = 1 << 61  # larger than any number of a slot
+
+
+def outward(value: Enclosure, scale: int) -> tuple[int, int]:
+    """Return both ends of an enclosure in units of 2^-scale."""
+    shift = PLACES - scale
+    if shift >= 0:
+        return value.low >> shift, -(-value.high >> shift)
+    return value.low << -shift, value.high << -shift
+
+
+def rounded_down(values: Integers, scale: int) -> Integers:
+    """Convert numbers of enclosures to units of 2^-scale, rounded down."""
+    shift = PLACES - scale
+    return np.asarray(values >> shift if shift >= 0 else values << -shift)
+
+
+def rounded_up(values: Integers, scale: int) -> Integers:
+    return -rounded_down(-values, scale)
+
+
+def ends_of(found: Sequence[Enclosure], scale: int) -> tuple[Integers, Integers]:
+    """Return the ends of many enclosures in units of 2^-scale."""
+    low = np.array([one.low for one in found], dtype=object)
+    high = np.array([one.high for one in found], dtype=object)
+    return rounded_down(low, scale), rounded_up(high, scale)
+
+
+def scale_of(size: Fraction) -> int:
+    return TOP - log2_up(size) if size else TOP
+
+
+def scale_for(units: int) -> int:
+    return scale_of(Fraction(max(1, units), ONE))
+
+
+def log2_up(value: Fraction) -> int:
+    """Return the least k with 2^k ≥ value."""
+    k = value.numerator.bit_length() - value.denominator.bit_length() - 1
+    while Fraction(2) ** k < value:
+        k += 1
+    return k
+
+
+def power_of(value: Fraction) -> int:
+    """Return k, given 2^k."""
+    k = log2_up(value)
+    if Fraction(2) ** k != value:
+        raise NotPlainError
+    return k
+
+
+def unit_of(power: int) -> int:
+    """Return 2^power in units of enclosures."""
+    if power < -PLACES:
+        raise NotPlainError
+    return 1 << (PLACES + power)
+
+
+def mantissa(value: Fraction) -> tuple[int, int, int]:
+    """Return m, n and k such that a number lies between m·2^-k and n·2^-k."""
+    if not value:
+        return 0, 0, 0
+    shift = MANTISSA - log2_up(abs(value))
+    exact = value * Fraction(2) ** shift
+    low, high = exact.numerator // exact.denominator, -(-exact.numerator // exact.denominator)
+    return low, high, shift
+
+
+# --------------------------------------------------------------------------------------------------
+# Discarded partial products, given one of both words.
+# --------------------------------------------------------------------------------------------------
+
+MOST_LISTED_BITS = 20  # limit on the bits of two words whose products are enumerated
+
+
+def discarded(
+    store: BallColumns, grid: Grid, own: Fraction, scale: int, *, of_b: bool
+) -> tuple[int, int] | None:
+    """Tabulate discarded partial products by the low bits of one word; return the start.
+
+    The number of these bits is returned, too. `own` is the step of the heap. None means that
+    nothing is discarded, or that the enumeration would take too long.
+    """
+    below = -grid.column
+    if below <= 0:
+        return None
+    a, b = min(grid.a, below), min(grid.b, below)
+    if a + b > MOST_LISTED_BITS:
+        return None
+    low, high = _sums(a, b, below)[of_b]
+    unit = own * Fraction(2) ** (grid.column - 1) * ONE
+    low = low * unit.numerator // unit.denominator
+    high = -(-high * unit.numerator // unit.denominator)
+    start = store.ranges(rounded_down(low, scale), rounded_up(high, scale))
+    return start, b if of_b else a
+
+
+@lru_cache(maxsize=8)
+def _sums(
+    a: int, b: int, below: int
+) -> tuple[tuple[Integers, Integers], tuple[Integers, Integers]]:
+    """Return limits of sums of products i·j, i + j < below, of digits ±1 · 2^k.
+
+    They are given by the low bits of the first word, and by those of the second.
+    """
+    one, two = np.arange(1 << a, dtype=np.int64), np.arange(1 << b, dtype=np.int64)
+    total = np.zeros((1 << a, 1 << b), np.int64)
+    for i in range(a):
+        ones = (1 << min(b, below - i)) - 1
+        row = (2 * (two & ones) - ones) << i
+        total += np.where((one >> i & 1)[:, None] > 0, row[None, :], -row[None, :])
+    return (
+        (total.min(axis=1).astype(object), total.max(axis=1).astype(object)),
+        (total.min(axis=0).astype(object), total.max(axis=0).astype(object)),
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -346,12 +456,10 @@ class Tabulator:
         if heap is None:
             raise NotPlainError
         total: Integers = np.zeros(1, dtype=object)
-        none = np.zeros(0, np.int64)
-        listed = [entries.get(k, none) for k in range(len(nodes))]
         for part in parts:
             if not set(part_reads(part)) <= set(entries):
                 raise NotPlainError
-            value = Atom(part, Fraction(1)).value(nodes, listed)
+            value = added(self.graph, part, entries)
             total = total + (2 * value.astype(object) - part.layout(nodes).weight)
         return np.asarray(total * unit_of(scales[heap].lsb - 1))
 

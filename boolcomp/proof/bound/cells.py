@@ -33,8 +33,7 @@ from boolcomp.proof.bound.balls import (
     cosine,
     sine,
 )
-from boolcomp.proof.bound.expansion import NotPlainError
-from boolcomp.proof.bound.meaning import GivenWord, given_line
+from boolcomp.proof.bound.meaning import GivenWord, NotPlainError, given_line
 from boolcomp.proof.bound.tables import TIE, beside, cells_reached
 from boolcomp.words.simulation import simulate
 

@@ -12,19 +12,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import DataError
 from boolcomp.base.workers import ALONE, SharedValue
 from boolcomp.checker import graph, problem
 from boolcomp.checker.folder import NotCoveredError
+from boolcomp.checker.groups import Limits, groups_of
 from boolcomp.checker.plain import PlainBound
 from boolcomp.checker.spans import IntegerSpan
+from boolcomp.checker.tight import Tight
 from boolcomp.proof.bound import meaning as meanings
 from boolcomp.proof.bound.balls import ONE, ZERO, between
 from boolcomp.proof.bound.boxes import box_bound, table_bound
 from boolcomp.proof.bound.cells import cell_bounds, cells_of, most_cells
-from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.meaning import (
     BOXES,
     EFFORT,
@@ -34,11 +36,11 @@ from boolcomp.proof.bound.meaning import (
     Causes,
     GivenWord,
     LinearPart,
+    NotPlainError,
     TurnSum,
     rounded_up,
 )
 from boolcomp.proof.bound.plain import Forward, beyond_ends, plain_bounds
-from boolcomp.proof.bound.tight import TightOutput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +67,7 @@ def met_with_checker(explained: Explained, bounds: Bounds) -> Bounds:
     if all(one.of_specification for one in bounds.outputs):
         return bounds  # the checker's bounds are those of the sketch
     try:
-        plain = PlainBound(claim_of(explained))
+        plain = checked(explained)
         ends = [plain.error(one, k).ends for k, one in enumerate(plain.claim.outputs)]
     except (DataError, NotCoveredError):
         return bounds
@@ -80,6 +82,12 @@ def met_with_checker(explained: Explained, bounds: Bounds) -> Bounds:
         raise DataError(f"two bounds of {empty[0]} exclude each other")
     unproved = tuple(k for k in bounds.unproved if k in plain.overflow)
     return replace(bounds, outputs=outputs, unproved=unproved)
+
+
+@lru_cache(maxsize=2)  # the bounds of all outputs need it
+def checked(explained: Explained) -> PlainBound:
+    """Return the checker's plain bound of a graph."""
+    return PlainBound(claim_of(explained))
 
 
 def claim_of(explained: Explained) -> graph.Claim:
@@ -208,6 +216,7 @@ def _read(meaning: Meaning) -> Iterator[int]:
 # --------------------------------------------------------------------------------------------------
 
 WORTH = 100  # effort below which a process takes longer to start than the work
+STATE, ROW = 8, 9  # cells that take as long as a state of a group, and as one in a row of a table
 LESS = 10  # divisor of the effort for boxes if all cells have been enumerated
 NEARLY = 100  # with little effort, boxes are skipped if the remainder is below this part of a bound
 
@@ -252,11 +261,11 @@ def output_bound(
     forward = Forward(explained)
     if grade == "tables":
         return _met(plain, _tables(forward, column), "tables")
-    ends, remainder, whole = _enumerated(forward, column, effort)
+    ends, remainder = _enumerated(explained, column, effort)
     found = _met(plain, ends, "tight")
     if ends is not None:
         found = replace(found, remainder=remainder)
-        if effort < WORTH and whole and remainder * NEARLY <= found.steps:
+        if effort < WORTH and remainder * NEARLY <= found.steps:
             return found
     found = _met(found, _tables(forward, column), "tables" if ends is None else "tight")
     boxes = effort if ends is None else max(min(effort, USUAL), effort // LESS)
@@ -271,14 +280,18 @@ def _met(bound: Bound, ends: Ends | None, grade: Grade) -> Bound:
     return replace(bound, low=low, high=high, grade=grade)
 
 
-def _enumerated(forward: Forward, column: int, effort: int) -> tuple[Ends | None, float, bool]:
-    """Return the bound over cells of two angles, its remainder, and whether it has all groups."""
+def _enumerated(explained: Explained, column: int, effort: int) -> tuple[Ends | None, float]:
+    """Return the checker's bound over all cells of the angles, and its remainder."""
+    most = effort * 1_000_000
     try:
-        output = TightOutput(forward, column, effort * 1_000_000)
-        ends = output.ends()
-    except NotPlainError:
-        return None, 0.0, False
-    return ends, rounded_up(Fraction(output.slack.size, ONE)), output.whole
+        plain = checked(explained)
+        groups = groups_of(plain.claim, plain.claim.outputs[column].node)
+        limits = Limits(most, most // STATE, most // ROW)
+        output = Tight(plain, column, groups, limits)
+        up, down = output.worst
+    except (DataError, NotCoveredError):
+        return None, 0.0
+    return (-down.error, up.error), rounded_up(Fraction(output.slack.size, ONE))
 
 
 def _tables(forward: Forward, column: int) -> Ends | None:

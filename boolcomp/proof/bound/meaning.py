@@ -203,6 +203,11 @@ class Explained:
 # Bounds on the errors of outputs over all inputs in range.
 # --------------------------------------------------------------------------------------------------
 
+
+class NotPlainError(Exception):
+    """A bound of some kind does not apply to an output."""
+
+
 Grade = Literal["plain", "tables", "tight"]
 GRADES: tuple[Grade, ...] = get_args(Grade)
 EFFORT = 2000  # of tight bounds: millions of states of a group or of cells; thousands of boxes

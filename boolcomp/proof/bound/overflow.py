@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.proof.bound.groups import ancestors
 from boolcomp.proof.bound.meaning import GivenWord, given_line
 from boolcomp.proof.bound.tables import cells_reached
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, reads
 from boolcomp.words.simulation import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -87,6 +86,17 @@ class Extremes:
             high[here] = np.maximum(largest[first], largest[last])
             low[here] = np.minimum(least[first], least[last])
         return Range(low, high)
+
+
+def ancestors(graph: WordGraph, nodes: Sequence[int]) -> list[int]:
+    """Return nodes and all nodes that they depend on, in order."""
+    waiting, found = list(nodes), set[int]()
+    while waiting:
+        k = waiting.pop()
+        if k not in found:
+            found.add(k)
+            waiting += reads(graph.nodes[k])
+    return sorted(found)
 
 
 class WordRanges:
