@@ -18,6 +18,8 @@ COSTS = (
     Costs(alike=11, apart=12, triangle=6, plain=(1, 2, 4, 8), parts=True),
     Costs(alike=8, apart=8, triangle=4),
     Costs(alike=1, apart=1, triangle=1, plain=(1,)),
+    Costs(alike=10, apart=9, triangle=4, plain=(1,), register=8),
+    Costs(alike=10, apart=9, triangle=4, plain=(1,), register=32),
 )
 
 
@@ -29,7 +31,7 @@ def lowered(graph: WordGraph, costs: Costs) -> IntOps:
 
 
 @pytest.mark.parametrize("costs", COSTS)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(30))
 def test_operations_of_a_random_graph_give_its_words(seed: int, costs: Costs) -> None:
     graph = random_graph(seed)
     rng = np.random.default_rng(seed)
