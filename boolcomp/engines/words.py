@@ -27,24 +27,14 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError
 from boolcomp.codes import TIE
-from boolcomp.engines import coding, llvm, planes, words_lower
+from boolcomp.engines import coding, llvm, planes
 from boolcomp.engines.coding import BAD, CLIPPED, OUTSIDE, farthest, parts_of
 from boolcomp.engines.engine import SLACK, Evaluation, not_codable, pool
 from boolcomp.engines.llvm import BYTES, GROUP, LlvmLines, shuffle_mask, splat, vector_of
 from boolcomp.engines.native import SAMPLES, Codes, code_type, column_pointers
 from boolcomp.engines.planes import ATTRIBUTES
-from boolcomp.engines.words_lower import (
-    Clamped,
-    InputCell,
-    Loads,
-    LookupEntry,
-    Permutes,
-    Resting,
-    Shifted,
-    SignedBits,
-    ValueProduct,
-    ValueSum,
-)
+from boolcomp.engines.words_tables import Loads, Permutes, table_width
+from boolcomp.words.lowering import Costs, Lowering, Maker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -52,9 +42,49 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from boolcomp.codes import Code
-    from boolcomp.engines.engine import Batch, EnginePort, Result, Wiring
+    from boolcomp.engines.engine import Batch, EnginePort, Result, Wiring, WordLogic
     from boolcomp.engines.llvm import Processor, Sample
-    from boolcomp.engines.words_lower import Inside, LookupTables, Straightened, Value
+    from boolcomp.engines.words_tables import LookupTables
+    from boolcomp.words.operations import Inside, IntOp, IntOps
+
+# --------------------------------------------------------------------------------------------------
+# The operations of a word graph: those of one sample, and those of lanes.
+# --------------------------------------------------------------------------------------------------
+
+# Loads are cheap while tables fit into the first-level cache: then the first of these applies.
+PLAIN = (1, 2, 4, 8)  # factors without cost in an addition
+SINGLE = tuple(
+    Costs(alike=11, apart=apart, triangle=6, plain=PLAIN, parts=True) for apart in (12, 11, 10)
+)
+CACHE = 1 << 15  # bytes
+LANE = Costs(alike=8, apart=8, triangle=4)  # permutes of 256 entries are the largest cheap ones
+
+
+def single(wiring: Wiring, logic: WordLogic) -> IntOps:
+    """Return the operations of one sample."""
+    for costs in SINGLE:
+        found = lowered(wiring, logic, costs)
+        if sum(len(x) * table_width(x) // 8 for x in found.tables) <= CACHE:
+            break
+    return found
+
+
+def lowered(wiring: Wiring, logic: WordLogic, costs: Costs) -> IntOps:
+    """Return the operations from centred cells to centred cells."""
+    make = Maker(costs)
+    cells = []
+    for place, port in enumerate(wiring.ports):
+        cell, half = make.make("input", (), (place, port.code.bits)), port.code.cells >> 1
+        if port.given.first:  # cells without a word do not occur
+            cell = make.clamped(cell, port.given.first - half, half - 1)
+        cells.append(cell)
+    lowering = Lowering(logic.graph, make, cells, ((cut.port, cut.drop) for cut in logic.cuts))
+    rests = [
+        None if places is None else [(k, wiring.ports[k].given.tread) for k in places]
+        for places in logic.rests
+    ]
+    return make.done([lowering.output(k, each) for k, each in enumerate(rests)])
+
 
 # --------------------------------------------------------------------------------------------------
 # Straight-line LLVM code: one sample in registers, or 64 in lanes.
@@ -71,19 +101,19 @@ class Emission:
     def __init__(
         self,
         out: LlvmLines,
-        code: Straightened,
+        code: IntOps,
         cells: Sequence[tuple[str, int]],
         tables: LookupTables,
         lanes: int,
     ) -> None:
         self.out, self.code, self.cells, self.tables, self.lanes = out, code, cells, tables, lanes
         self.types = SINGLE_TYPES if lanes == 1 else LANE_TYPES
-        self.widths = [self._width(k, value) for k, value in enumerate(code.values)]
+        self.widths = [self._width(op) for op in code.ops]
         self._names: dict[tuple[int, int], str] = {}
         if lanes == 1:
             tables.begin(out)
-        for place, value in enumerate(code.values):
-            self._names[place, self.widths[place]] = self._value(place, value)
+        for place, op in enumerate(code.ops):
+            self._names[place, self.widths[place]] = self._value(op, self.widths[place])
 
     def kind(self, width: int) -> str:
         return f"i{width}" if self.lanes == 1 else f"<{self.lanes} x i{width}>"
@@ -100,7 +130,9 @@ class Emission:
 
     def at(self, place: int, width: int) -> str:
         """Return a value, converted to `width` bits."""
-        key = place, width
+        key, op = (place, width), self.code.ops[place]
+        if op.low == op.high:
+            return self.number(width, op.low)
         if key not in self._names:
             own = self.widths[place]
             self._names[key] = self._cut(self._names[place, own], own, width)
@@ -111,10 +143,10 @@ class Emission:
         whole = ""
         for one in conditions:
             width = self.widths[one.of]
-            low, high = self.code.ranges[one.of]
+            op = self.code.ops[one.of]
             name, kind = self.at(one.of, width), self.kind(width)
-            for test, end, needed in (("sge", one.low, one.low > low),
-                                      ("sle", one.high, one.high < high)):  # fmt: skip
+            for test, end, needed in (("sge", one.low, one.low > op.low),
+                                      ("sle", one.high, one.high < op.high)):  # fmt: skip
                 if not needed:
                     continue
                 here = self.out.emit(f"icmp {test} {kind} {name}, {self.number(width, end)}")
@@ -128,35 +160,35 @@ class Emission:
     def marks(self, value: int) -> str:
         return str(value) if self.lanes == 1 else splat("i1", self.lanes, value)
 
-    def _width(self, place: int, value: Value) -> int:
-        if isinstance(value, InputCell):
-            return self.cells[value.port][1]
-        low, high = self.code.ranges[place]
-        least = LEAST_PRODUCT if isinstance(value, ValueProduct) else 0
-        bits = max(high.bit_length(), (-low - 1).bit_length() if low < 0 else 0) + 1
+    def _width(self, op: IntOp) -> int:
+        if op.op == "input":
+            return self.cells[op.argument[0]][1]
+        least = LEAST_PRODUCT if op.op == "product" else 0
+        bits = max(op.high.bit_length(), (-op.low - 1).bit_length() if op.low < 0 else 0) + 1
         return next(width for width in self.types if width >= max(bits, least))
 
-    def _value(self, place: int, value: Value) -> str:
-        width = self.widths[place]
-        match value:
-            case InputCell():
-                name = self.cells[value.port][0]
-            case ValueSum():
-                name = self._sum(value, width)
-            case ValueProduct():
-                name = self._two("mul", width, self.at(value.a, width), self.at(value.b, width))
-            case SignedBits():
-                name = self._signed(value, width)
-            case Shifted():
-                own = self.widths[value.of]
-                name = self._two("ashr", own, self.at(value.of, own), self.number(own, value.by))
+    def _value(self, op: IntOp, width: int) -> str:
+        match op.op:
+            case "input":
+                name = self.cells[op.argument[0]][0]
+            case "bits":
+                name = self._bits(op, width)
+            case "sum":
+                name = self._sum(op, width)
+            case "product" | "xor":
+                a, b = (self.at(place, width) for place in op.sources)
+                name = self._two("mul" if op.op == "product" else "xor", width, a, b)
+            case "shift":
+                own = self.widths[op.sources[0]]
+                by = self.number(own, op.argument[0])
+                name = self._two("ashr", own, self.at(op.sources[0], own), by)
                 name = self._cut(name, own, width)
-            case LookupEntry():
-                name = self.tables.entry(self, value, width)
-            case Clamped():
-                name = self._clamped(value, width)
-            case Resting():
-                name = self._resting(value, width)
+            case "entry":
+                name = self.tables.entry(self, op, width)
+            case "clamp":
+                name = self._clamped(op, width)
+            case "choose":
+                name = self._chosen(op, width)
         return name
 
     def _two(self, operation: str, width: int, a: str, b: str) -> str:
@@ -177,11 +209,11 @@ class Emission:
         whole = f"<{2 * self.lanes} x i8>"
         return self.out.emit(f"shufflevector {whole} {halves}, {whole} poison, {mask}")
 
-    def _sum(self, value: ValueSum, width: int) -> str:
+    def _sum(self, op: IntOp, width: int) -> str:
         """Return a sum; it begins with a positive term if there is one."""
-        whole = self.number(width, value.constant)
-        begun = value.constant != 0
-        for factor, place in sorted(value.terms, key=lambda term: term[0] < 0):
+        whole = self.number(width, op.constant)
+        begun = op.constant != 0
+        for factor, place in sorted(op.terms, key=lambda term: term[0] < 0):
             name, size = self.at(place, width), abs(factor)
             if size > 1:
                 shift = size.bit_length() - 1
@@ -197,20 +229,24 @@ class Emission:
             begun = True
         return whole
 
-    def _signed(self, value: SignedBits, width: int) -> str:
-        name = self.at(value.of, width)
-        exact = isinstance(self.code.values[value.of], InputCell) and self.lanes == 1
-        if width == value.bits or exact:
+    def _bits(self, op: IntOp, width: int) -> str:
+        (of,), (bits, signed) = op.sources, op.argument
+        name = self.at(of, width)
+        if not signed:
+            return self._two("and", width, name, self.number(width, (1 << bits) - 1))
+        exact = self.code.ops[of].op == "input" and self.lanes == 1
+        if width == bits or exact:
             return name
-        by = self.number(width, width - value.bits)
+        by = self.number(width, width - bits)
         return self._two("ashr", width, self._two("shl", width, name, by), by)
 
-    def _clamped(self, value: Clamped, width: int) -> str:
-        own = self.widths[value.of]
-        name, kind = self.at(value.of, own), self.kind(own)
-        low, high = self.code.ranges[value.of]
-        for test, end, needed in (("smax", value.low, value.low > low),
-                                  ("smin", value.high, value.high < high)):  # fmt: skip
+    def _clamped(self, op: IntOp, width: int) -> str:
+        (of,), (least, most) = op.sources, op.argument
+        own = self.widths[of]
+        name, kind = self.at(of, own), self.kind(own)
+        before = self.code.ops[of]
+        for test, end, needed in (("smax", least, least > before.low),
+                                  ("smin", most, most < before.high)):  # fmt: skip
             if needed:
                 suffix = f"i{own}" if self.lanes == 1 else f"v{self.lanes}i{own}"
                 name = self.out.emit(
@@ -219,12 +255,10 @@ class Emission:
                 )
         return self._cut(name, own, width)
 
-    def _resting(self, value: Resting, width: int) -> str:
-        marks, kind = self.inside(value.conditions), self.kind(width)
-        zero = self.number(width, 0)
-        return self.out.emit(
-            f"select {self.mark} {marks}, {kind} {zero}, {kind} {self.at(value.of, width)}"
-        )
+    def _chosen(self, op: IntOp, width: int) -> str:
+        marks, kind = self.inside(op.conditions), self.kind(width)
+        then, otherwise = (self.at(place, width) for place in op.sources[:2])
+        return self.out.emit(f"select {self.mark} {marks}, {kind} {then}, {kind} {otherwise}")
 
 
 def declarations(lanes: int) -> list[str]:
@@ -322,14 +356,12 @@ def _loaded(out: SingleLines, port: EnginePort, base: str, column: int, sample: 
     return cell_lines(out, value, port.code, port.given.first)
 
 
-def made_lines(
-    out: SingleLines, code: Straightened, tables: Loads, cells: Sequence[str]
-) -> list[str]:
+def made_lines(out: SingleLines, code: IntOps, tables: Loads, cells: Sequence[str]) -> list[str]:
     """Return the cells of results minus half their cells; count saturations."""
     emission = Emission(out, code, [(cell, 32) for cell in cells], tables, 1)
     found = []
     for made in code.outputs:
-        found.append(emission.at(made.cell, 32))
+        found.append(emission.at(made.value, 32))
         if made.inside is None:
             continue
         mark = out.emit(f"xor i1 {emission.inside((made.inside,))}, 1")
@@ -376,7 +408,7 @@ def _word(out: SingleLines, cell: str, code: Code) -> str:
 
 
 def sample_function(
-    wiring: Wiring, code: Straightened, tables: Loads, sample: Sample, real_kind: str
+    wiring: Wiring, code: IntOps, tables: Loads, sample: Sample, real_kind: str
 ) -> str:
     """Return `sample`."""
     out = SingleLines()
@@ -388,7 +420,7 @@ def sample_function(
     return "\n".join([head, *out.lines, f"ret i64 {out.total}", "}"])
 
 
-def state_function(wiring: Wiring, code: Straightened, tables: Loads) -> str:
+def state_function(wiring: Wiring, code: IntOps, tables: Loads) -> str:
     """Return `state`, which evaluates one state with all checks."""
     out = SingleLines()
     firsts = [sum(wiring.widths[:k]) for k in range(len(wiring.widths))]
@@ -412,7 +444,7 @@ def state_function(wiring: Wiring, code: Straightened, tables: Loads) -> str:
     return "\n".join([head, *out.lines, f"ret i64 {out.total}", "}"])
 
 
-def cells_function(wiring: Wiring, code: Straightened, tables: Loads) -> str:
+def cells_function(wiring: Wiring, code: IntOps, tables: Loads) -> str:
     """Return `cells`: the words alone."""
     out = SingleLines()
     cells = [out.load("i32", "%given", 4 * k) for k in range(len(wiring.ports))]
@@ -479,7 +511,7 @@ ret void
 def group_lines(
     out: LlvmLines,
     wiring: Wiring,
-    code: Straightened,
+    code: IntOps,
     tables: LookupTables,
     given: Callable[[int], str],
     made: Callable[[int], str],
@@ -493,7 +525,7 @@ def group_lines(
     total = ""
     for k, (one, result) in enumerate(zip(code.outputs, wiring.results, strict=True)):
         width = 8 * planes.code_bytes(result.code.bits)
-        out.store(f"<{LANES} x i{width}>", emission.at(one.cell, width), made(k), 0)
+        out.store(f"<{LANES} x i{width}>", emission.at(one.value, width), made(k), 0)
         if one.inside is None:
             continue
         marks = out.emit(f"xor {_MARK} {emission.inside((one.inside,))}, {emission.marks(1)}")
@@ -508,7 +540,7 @@ def group_lines(
         out.add_to(coding.CLIPPED, total)
 
 
-def columns_module(wiring: Wiring, code: Straightened, tables: LookupTables) -> str:
+def columns_module(wiring: Wiring, code: IntOps, tables: LookupTables) -> str:
     """Return the module with `columns`."""
     head = LlvmLines()
     bases: dict[str, str] = {}
@@ -542,7 +574,7 @@ def _ways(wiring: Wiring) -> tuple[tuple[str, list[int]], tuple[str, list[int]]]
 
 
 def rows_module(
-    wiring: Wiring, code: Straightened, tables: LookupTables, sample: Sample, machine: Processor
+    wiring: Wiring, code: IntOps, tables: LookupTables, sample: Sample, machine: Processor
 ) -> str:
     """Return the module with `rows`."""
     real: Sample = "float" if sample == "float" else "double"
@@ -721,12 +753,12 @@ class WordEngine:
         self._groups: dict[Sample, Callable[..., None]] = {}
 
     @cached_property
-    def single(self) -> Straightened:
-        return words_lower.single(self.wiring, self.logic)
+    def single(self) -> IntOps:
+        return single(self.wiring, self.logic)
 
     @cached_property
-    def lanes(self) -> Straightened:
-        return words_lower.lowered(self.wiring, self.logic, words_lower.LANES)
+    def lanes(self) -> IntOps:
+        return lowered(self.wiring, self.logic, LANE)
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch: whole groups in lanes, the rest one by one."""

@@ -62,7 +62,8 @@ if TYPE_CHECKING:
     from boolcomp.logic.simulation import TruthTable
     from boolcomp.paper.plan import OutputPlan, Plan, PlanOptions, TermPlan
     from boolcomp.paper.tables import CoverWords, TermTable
-    from boolcomp.problem.problem import Input, Promise
+    from boolcomp.problem.problem import Promise
+    from boolcomp.problem.words import Input
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.meaning import Bound
     from boolcomp.terms.extract import Terms

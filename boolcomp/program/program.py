@@ -99,11 +99,11 @@ def wire(
         results = maker.joint(inputs, networks[load.joint.network], load, load.joint)
     return Wiring(
         groups, tuple(ports), tuple(maker.places), tuple(maker.calls), tuple(results), maker.planes,
-        logic=_word_logic(inputs, load),
+        logic=graph_logic(inputs, load),
     )  # fmt: skip
 
 
-def _word_logic(inputs: Sequence[CodedInput], load: Load) -> WordLogic | None:
+def graph_logic(inputs: Sequence[CodedInput], load: Load) -> WordLogic | None:
     """Return the word graph of a load in the form that engines run."""
     if load.graph is None or load.joint is None:
         return None

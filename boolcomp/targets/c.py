@@ -13,31 +13,7 @@ from boolcomp.base.errors import UsageError, mass_text
 from boolcomp.logic import network as luts
 from boolcomp.logic.network import CONSTANTS
 from boolcomp.logic.order import in_order
-from boolcomp.targets.expressions import (
-    Agreement,
-    Conditional,
-    ConstantNumber,
-    Less,
-    Low,
-    Moved,
-    Multiple,
-    Name,
-    Padded,
-    SignedProduct,
-    SumOfParts,
-    TableEntry,
-    Wrapped,
-    XorBits,
-)
-from boolcomp.targets.procedure import (
-    OPERATORS,
-    NaturalMaker,
-    Statement,
-    WideNaturalMaker,
-    parts_of,
-    procedure_of,
-    statements,
-)
+from boolcomp.targets.procedure import procedure_of
 from boolcomp.targets.target import (
     C_KEYWORDS,
     C_WORDS,
@@ -48,21 +24,16 @@ from boolcomp.targets.target import (
     output_notes,
     unread,
 )
+from boolcomp.words.lowering import NARROW, WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from boolcomp.codes import Code
     from boolcomp.program.program import Load, Program
-    from boolcomp.targets.expressions import Expression, Within
-    from boolcomp.targets.procedure import (
-        ConstantTable,
-        Parameter,
-        Procedure,
-        ProcedureOutput,
-        ProcedureStep,
-    )
+    from boolcomp.targets.procedure import Parameter, Procedure, Result
     from boolcomp.targets.target import Design, ExportOptions, Files, Port
+    from boolcomp.words.operations import BitField, Inside, IntOp
 
 # --------------------------------------------------------------------------------------------------
 # Helpers in C without floating point: encoder counts to words, and words to drive units. A caller
@@ -138,7 +109,7 @@ def _of_counts(given: Parameter, code: Code, name: str) -> Iterator[str]:
     yield "}"
 
 
-def _in_drive_units(made: ProcedureOutput, code: Code, name: str) -> Iterator[str]:
+def _in_drive_units(made: Result, code: Code, name: str) -> Iterator[str]:
     raised, base = code.centred
     begins = base / code.step + raised  # the value of cell 0, in steps
     reach = max(abs(begins), abs(begins + code.cells)) * MOST_DRIVE
@@ -243,8 +214,9 @@ def _field(bits: int) -> str:
 # C99: a word graph as scalar code on unsigned integers.
 # --------------------------------------------------------------------------------------------------
 
+SIZES = (8, 16, 32, 64)
 TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
-MAKERS = {"mcu8": NaturalMaker, "mcu32": WideNaturalMaker, "simd": WideNaturalMaker}
+COSTS = {"mcu32": WIDE, "simd": WIDE}  # of a program's target; all others are for 8 bits
 ENTRIES = 16  # of a table in a line
 READING = """\
 #if defined(__AVR__) /* tables stay in flash */
@@ -275,9 +247,9 @@ def export_c(program: Program, load: float | None, options: ExportOptions) -> Fi
 
 
 def c_procedure(program: Program, load: Load) -> Procedure:
-    """Return the straight-line C code of a load, with the multiplications of its target."""
-    maker = MAKERS.get(program.asked.get("target", ""))
-    return procedure_of(program, load, C_WORDS, maker, C_KEYWORDS)
+    """Return the straight-line C code of a load, by the costs of its target."""
+    costs = COSTS.get(program.asked.get("target", ""), NARROW)
+    return procedure_of(program, load, costs, C_WORDS, C_KEYWORDS)
 
 
 def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001
@@ -298,239 +270,259 @@ def definition(procedure: Procedure, name: str, prefix: str = "", before: str = 
     `before` holds words such as `static` for the function.
     """
     lines = [READING.replace("@", prefix)]
-    for table in (one for one in procedure.tables if one.read):
-        lines += [*_table(table, prefix), ""]
+    for table, entries in zip(procedure.tables, procedure.code.tables, strict=True):
+        lines += [*_table(table, entries, prefix), ""]
     lines.append(f"{before}unsigned {name}(const {name}_inputs *given, {name}_outputs *made)")
     return [*lines, "{", *_Printer(procedure, prefix).body(), "}"]
 
 
-def _table(table: ConstantTable, prefix: str) -> Iterator[str]:
-    kind = f"uint{_stored(table.bits)}_t"
-    place = f" {prefix}TABLE" if _stored(table.bits) <= 32 else ""
-    yield f"static const {kind} {table.name}[{len(table.entries)}]{place} = {{"
-    suffix = {8: "", 16: "U", 32: "UL", 64: "ULL"}[_stored(table.bits)]
-    for first in range(0, len(table.entries), ENTRIES):
-        row = table.entries[first : first + ENTRIES]
+def _table(name: str, entries: Sequence[int], prefix: str) -> Iterator[str]:
+    _, stored = _stored(min(entries), max(entries))
+    place = f" {prefix}TABLE" if stored <= 32 else ""
+    yield f"static const uint{stored}_t {name}[{len(entries)}]{place} = {{"
+    suffix = {8: "", 16: "U", 32: "UL", 64: "ULL"}[stored]
+    for first in range(0, len(entries), ENTRIES):
+        row = [entry % (1 << stored) for entry in entries[first : first + ENTRIES]]
         yield "    " + ", ".join(f"{entry}{suffix}" for entry in row) + ","
     yield "};"
 
 
-def _stored(bits: int) -> int:
-    """Return the width of the narrowest type of at least `bits` bits."""
-    for width in (8, 16, 32, 64):
-        if bits <= width:
-            return width
+def _stored(low: int, high: int) -> tuple[str, int]:
+    """Return the narrowest type of a range, and its width."""
+    for width in SIZES:
+        if low >= 0 and high < 1 << width:
+            return f"uint{width}_t", width
+        if low >= -1 << width - 1 and high < 1 << width - 1:
+            return f"int{width}_t", width
+    bits = max(high, -low - 1).bit_length() + (low < 0)
     raise UsageError(f"a word has {bits} bits: C types have at most 64")
 
 
-def _kind(bits: int) -> int:
-    return max(16, _stored(bits))
-
-
-def need(value: Expression) -> int:
-    """Return the bits that the calculation of a value modulo a power of two needs.
-
-    Sums and products need no more than the result; a right shift needs its whole operand.
-    """
-    if isinstance(value, Moved):
-        return value.of.wide if value.by < 0 else need(value.of)
-    if isinstance(value, Low | Padded | Multiple):
-        return need(value.of)
-    if isinstance(value, Agreement | XorBits | Less):
-        return max(need(value.a), need(value.b))
-    if isinstance(value, SumOfParts):
-        return max(need(part) for part in value.parts)
-    if isinstance(value, Conditional):
-        return max(need(value.then), need(value.otherwise))
-    return 0
-
-
 class _Printer:
-    """Prints expressions; the caller determines the type of each."""
+    """Prints values modulo powers of two; the caller determines the type of each.
+
+    Sums with a name are added part by part, in variables of unsigned types.
+    """
 
     def __init__(self, procedure: Procedure, prefix: str = "") -> None:
-        self.procedure, self.prefix = procedure, prefix
-        self.texts = {x.parameter: (f"given->{x.parameter}", x.bits) for x in procedure.inputs}
-        self.texts |= {step.name: (step.name, step.bits) for step in procedure.steps}
+        self.procedure, self.prefix, self.ops = procedure, prefix, procedure.code.ops
+        self.names = procedure.names
+        self.lines: list[str] = []
+        self.done: set[int] = set()
 
     def body(self) -> list[str]:
-        lines = ["    unsigned saturated = 0;"]
+        """Return the lines of the function: each step is just before its first use."""
+        self.lines.append("    unsigned saturated = 0;")
         if not any(given.read for given in self.procedure.inputs):
-            lines.append("    (void)given;")
-        if any(step.loose for step in self.procedure.steps):
-            order = statements(self.procedure)
-        else:
-            order = [Statement(step) for step in self.procedure.steps]
-            order += [Statement(output=k) for k in range(len(self.procedure.outputs))]
-        for one in order:
-            if one.step is not None and one.part is not None:
-                lines.append(self.part(one.step, one.part))
-            elif one.step is not None:
-                lines.append(self.step(one.step))
-            elif one.output is not None:
-                lines += self.output(one.output)
-        return [*lines, "    return saturated;"]
+            self.lines.append("    (void)given;")
+        for k, result, made in self.procedure.results:
+            for one in (made.inside, *made.rests):
+                self.before(*([] if one is None else [one.of]))
+            self.before(made.value)
+            if made.inside is not None:
+                rests = f" && !({self.all_of(made.rests)})" if made.rests else ""
+                self.lines.append(f"    if (!({self.all_of([made.inside])}){rests})")
+                self.lines.append(f"        saturated |= {1 << k}U;")
+            op = self.ops[made.value]
+            text = _bare(self.show(made.value, self.kind(made.value)))
+            kind, _ = _stored(op.low, op.high)
+            self.lines.append(f"    made->{result.result} = ({kind})({text});")
+        return [*self.lines, "    return saturated;"]
 
-    def step(self, step: ProcedureStep) -> str:
-        stored, kind = _stored(step.bits), _kind(step.bits)
-        text = _bare(self.show(_unmasked(step.value, stored), kind))
-        cast = f"(uint{stored}_t)"
-        return f"    const uint{stored}_t {step.name} = {cast}({text});{_comment(step)}"
+    def before(self, *places: int) -> None:
+        """Write the steps of values that have none yet."""
+        for place in places:
+            if place in self.done:
+                continue
+            self.done.add(place)
+            op = self.ops[place]
+            if place in self.names and self.is_loose(op):
+                self.parts(place, op)
+                continue
+            self.before(*op.sources)
+            if place in self.names:
+                kind, stored = _stored(op.low, op.high)
+                text = _bare(self.show(place, max(16, stored), named=False))
+                self.lines.append(f"    const {kind} {self.names[place]} = ({kind})({text});")
+                self.say(place)
 
-    def part(self, step: ProcedureStep, k: int) -> str:
-        """Return the line of one part of a sum that is added part by part."""
-        kind = _kind(step.bits)
-        if not isinstance(step.value, Wrapped):
-            raise TypeError("only sums are loose")
-        negative, value = step.value.parts[k]
-        text = self.show(value, kind)
-        if k:
-            sign = "-" if negative else "+"
-            return f"    {step.name} {sign}= {_bare(text)};\n    {self.prefix}NOW({step.name});"
-        constant = _literal(step.value.constant, kind)
-        first = f"{constant} {'-' if negative else '+'} {text}"
-        if not negative and not step.value.constant:
-            first = _bare(text)
-        return f"    {TYPES[kind]} {step.name} = {first};{_comment(step)}"
+    def is_loose(self, op: IntOp) -> bool:
+        """Tell whether a sum is added part by part."""
+        return op.op == "sum" and len(op.sources) > 1
 
-    def output(self, k: int) -> list[str]:
-        made, lines = self.procedure.outputs[k], []
-        for one in made.saturated:
-            rests = f" && !({self.all_of(made.rests)})" if made.rests else ""
-            lines.append(f"    if (!({self.all_of((one,))}){rests})")
-            lines.append(f"        saturated |= {1 << k}U;")
-        text = _bare(self.show(made.word, _kind(made.bits)))
-        lines.append(f"    made->{made.result} = (uint{_stored(made.bits)}_t)({text});")
-        return lines
+    def parts(self, place: int, op: IntOp) -> None:
+        """Write a sum part by part, after the operands of each; positive parts come first."""
+        name, kind = self.names[place], self.kind(place)
+        for k, (factor, of) in enumerate(sorted(op.terms, key=lambda term: term[0] < 0)):
+            self.before(of)
+            text, sign = self.term(factor, of, kind), "-" if factor < 0 else "+"
+            if k:
+                self.lines += [
+                    f"    {name} {sign}= {_bare(text)};",
+                    f"    {self.prefix}NOW({name});",
+                ]
+                continue
+            constant = _literal(abs(op.constant), kind)
+            if factor < 0:
+                text = f"{'-' if op.constant < 0 else ''}{constant} - {text}"
+            elif op.constant % (1 << kind):
+                after = op.constant < 0
+                text = f"{text} - {constant}" if after else f"{constant} + {text}"
+            self.lines.append(f"    {TYPES[kind]} {name} = {_bare(text)};")
+            self.say(place)
 
-    def show(self, value: Expression, kind: int) -> str:
-        """Return a value modulo 2^kind or more, as an expression of the type of that kind."""
-        if (bits := need(value)) > kind:
-            return f"({TYPES[kind]}){self.show(value, _kind(bits))}"
-        if isinstance(value, ConstantNumber):
-            return _literal(value.value, kind)
-        if isinstance(value, Name):
-            text, bits = self.texts[value.name]
-            return text if _stored(bits) == kind > 16 else f"({TYPES[kind]}){text}"
-        if isinstance(value, TableEntry):
-            return self.entry(value, kind)
-        if isinstance(value, Conditional):
-            then, otherwise = self.show(value.then, kind), self.show(value.otherwise, kind)
-            return f"({self.all_of(value.conditions)} ? {then} : {otherwise})"
-        return f"({self.sum(value, kind)})"
+    def say(self, place: int) -> None:
+        if about := self.procedure.about(place):
+            self.lines[-1] += f" /* {about} */"
 
-    def sum(self, value: Expression, kind: int) -> str:
-        """Return an expression with an operator, without brackets."""
-        if isinstance(value, Moved | Padded | Low):
-            return self.shifted(value, kind)
-        if isinstance(value, Agreement | SignedProduct | Multiple):
-            return self.product(value, kind)
-        if isinstance(value, XorBits | Less | SumOfParts):
-            return OPERATORS[type(value)].join(self.show(one, kind) for one in parts_of(value))
-        if isinstance(value, Wrapped):
-            return self.wrapped(value, kind)
-        raise TypeError(f"no operator: {value}")
+    def kind(self, place: int) -> int:
+        """Return the width of the type that holds a value with all its bits."""
+        op = self.ops[place]
+        return max(16, _stored(op.low, op.high)[1])
 
-    def shifted(self, value: Moved | Padded | Low, kind: int) -> str:
-        """Return a shifted or masked value; a cast replaces a mask where it can."""
-        text = self.show(value.of, kind)
-        if isinstance(value, Padded):
-            return f"({text} << {value.by}) + {_literal(value.filling, kind)}"
-        if isinstance(value, Moved):
-            return f"{text} << {value.by}" if value.by > 0 else f"{text} >> {-value.by}"
-        if value.bits in (8, 16) and value.bits <= kind:
-            return f"({TYPES[kind]})(uint{value.bits}_t){text}"
-        return f"{text} & {_literal((1 << value.bits) - 1, kind)}"
+    def show(self, place: int, kind: int, *, named: bool = True) -> str:
+        """Return a value modulo 2^kind or more, as an expression of the unsigned type."""
+        op, cast = self.ops[place], f"({TYPES[kind]})"
+        if op.low == op.high:
+            return _literal(op.low, kind)
+        if named and place in self.names:
+            if self.is_loose(op) and self.kind(place) < kind and not op.wraps:
+                return f"{cast}{self.number(place)}"
+            return f"{cast}{self.names[place]}"
+        return self.operation(op, kind)
 
-    def product(self, value: Agreement | SignedProduct | Multiple, kind: int) -> str:
-        if isinstance(value, SignedProduct):
-            return self.signed(value, kind)
-        if isinstance(value, Multiple):
-            return f"{self.show(value.of, kind)} * {_literal(value.factor, kind)}"
-        a, not_a = self.factor(value.a, value.a_bits, kind)
-        b, not_b = self.factor(value.b, value.b_bits, kind)
-        return f"{a} * {b} + {not_a} * {not_b}"
+    def operation(self, op: IntOp, kind: int) -> str:
+        """Return an operation modulo 2^kind or more."""
+        cast = f"({TYPES[kind]})"
+        match op.op:
+            case "input":
+                text = f"{cast}given->{self.procedure.inputs[op.argument[0]].parameter}"
+            case "bits":
+                text = self.bits(op, kind)
+            case "sum":
+                text = f"({self.sum(op, kind)})"
+            case "product" | "xor":
+                a, b = (self.factor(of, kind) for of in op.sources)
+                text = f"({a} {'*' if op.op == 'product' else '^'} {b})"
+            case "shift":
+                text = f"{cast}({self.number(op.sources[0])} >> {op.argument[0]})"
+            case "entry":
+                text = f"{cast}{self.entry(op)}"
+            case "clamp":
+                (least, most), x = op.argument, op.sources[0]
+                above = f"{self.number(x)} > {most} ? {_literal(most, kind)} : {self.show(x, kind)}"
+                text = f"({self.number(x)} < {least} ? {_literal(least, kind)} : {above})"
+            case "choose":
+                then, otherwise = (self.show(of, kind) for of in op.sources[:2])
+                text = f"({self.all_of(op.conditions)} ? {then} : {otherwise})"
+        return text
 
-    def signed(self, value: SignedProduct, kind: int) -> str:
-        """Return a product of signed numbers, in `int` if it fits into 16 bits."""
-        a, b = (
-            f"(int{bits}_t){self.show(one, max(16, bits))}"
-            for one, bits in ((value.a, value.a_bits), (value.b, value.b_bits))
-        )
-        if value.a_bits + value.b_bits <= 16:
-            return f"({TYPES[kind]})({a} * {b})"
-        return f"({TYPES[kind]}){a} * ({TYPES[kind]}){b}"
+    def factor(self, place: int, kind: int) -> str:
+        """Return a value of its narrowest type: processors multiply small numbers faster."""
+        op = self.ops[place]
+        narrow, stored = _stored(op.low, op.high)
+        if self.is_typed(place) or op.low == op.high:
+            return self.show(place, kind)
+        return f"({TYPES[kind]})({narrow}){self.show(place, max(16, stored))}"
 
-    def factor(self, value: Expression, bits: int, kind: int) -> tuple[str, str]:
-        """Return a factor and its inverse in the narrowest type, for 8-bit multipliers."""
-        inner = _kind(max(bits, need(value)))
-        if isinstance(value, ConstantNumber):
-            ones = (1 << bits) - 1
-            return _literal(value.value, kind), _literal(value.value ^ ones, kind)
-        text = self.show(value, inner)
-        inverse = f"{text} ^ {_literal((1 << bits) - 1, inner)}"
-        cast, narrow = f"({TYPES[kind]})", f"(uint{_stored(bits)}_t)"
-        plain = isinstance(value, Name) and self.texts[value.name][1] == bits
-        first = self.show(value, kind) if plain else f"{cast}{narrow}{text}"
-        return first, f"{cast}{narrow}({inverse})"
-
-    def wrapped(self, value: Wrapped, kind: int) -> str:
-        """Return a sum, with a mask if it may wrap."""
-        texts = []
-        for negative, part in value.parts:
-            text = self.show(part, kind)
-            texts.append(f"{'- ' if negative else '+ '}{text}")
-        if value.constant or texts[0].startswith("-"):
-            sign = "-" if value.constant < 0 else "+"
-            texts.insert(0, f"{sign} {_literal(abs(value.constant), kind)}")
-        if texts[0].startswith("-"):  # the sum begins with a subtraction
-            texts.insert(0, f"+ {_literal(0, kind)}")
-        text = "\n        ".join(texts).removeprefix("+ ")
-        if value.fits or value.bits == kind:
+    def number(self, place: int) -> str:
+        """Return a value as an expression of the type that has its sign."""
+        op, kind = self.ops[place], self.kind(place)
+        if self.is_typed(place):
+            return self.names[place]
+        text = self.show(place, kind)
+        if op.low >= 0 and self.is_exact(place):
             return text
-        return f"({text}) & {_literal((1 << value.bits) - 1, kind)}"
+        return f"({'u' * (op.low >= 0)}int{kind}_t){text}"
 
-    def entry(self, value: TableEntry, kind: int) -> str:
-        table = self.procedure.tables[value.table]
-        index = _bare(self.show(value.index, _kind(value.index.wide)))
-        if _stored(value.index.most.bit_length()) == 8:  # 8-bit arithmetic is cheaper
-            index = f"(uint8_t)({index})"
-        stored = _stored(table.bits)
+    def is_exact(self, place: int) -> bool:
+        """Tell whether a value is right in wider types, where 2^16 does not wrap to 0."""
+        op = self.ops[place]
+        if self.is_typed(place) or op.op in ("bits", "shift", "entry"):
+            return True
+        if op.op == "input" or (op.op == "sum" and abs(op.constant) >= 1 << 16):
+            return False
+        return all(map(self.is_exact, op.sources[:2] if op.op == "choose" else op.sources))
+
+    def is_typed(self, place: int) -> bool:
+        """Tell whether a value has a name and the type of its range."""
+        return place in self.names and not self.is_loose(self.ops[place])
+
+    def bits(self, op: IntOp, kind: int) -> str:
+        """Return the lowest bits of a value; casts replace masks where they can."""
+        (of,), (bits, signed) = op.sources, op.argument
+        if bits in SIZES:
+            sign = "" if signed else "u"
+            return f"({TYPES[kind]})({sign}int{bits}_t){self.show(of, max(16, bits))}"
+        mask, half = _literal((1 << bits) - 1, kind), _literal(1 << bits >> 1, kind)
+        text = f"({self.show(of, kind)} & {mask})"
+        return f"(({text} ^ {half}) - {half})" if signed else text
+
+    def sum(self, op: IntOp, kind: int) -> str:
+        """Return a sum; it begins with a positive term if there is one."""
+        text = ""
+        for factor, of in sorted(op.terms, key=lambda term: term[0] < 0):
+            text += f" {'-' if factor < 0 else '+'} {self.term(factor, of, kind)}"
+        if op.constant % (1 << kind):
+            constant = _literal(abs(op.constant), kind)
+            text = f"{text} - {constant}" if op.constant < 0 else f" + {constant}{text}"
+        return text.removeprefix(" + ") if text[1] != "-" else f"{_literal(0, kind)}{text}"
+
+    def term(self, factor: int, of: int, kind: int) -> str:
+        """Return a value times the size of a factor."""
+        text, size = self.show(of, kind), abs(factor)
+        if size & size - 1:
+            return f"({text} * {_literal(size, kind)})"
+        return f"({text} << {size.bit_length() - 1})" if size > 1 else text
+
+    def entry(self, op: IntOp) -> str:
+        table = self.procedure.tables[op.table]
+        entries = self.procedure.code.tables[op.table]
+        kind, stored = _stored(min(entries), max(entries))
+        texts, place = [], 0
+        bits = sum(field.bits for field in op.fields)
+        index = 16 if bits <= 16 else 32
+        for field in op.fields:
+            texts.append(self.field(field, index, place, cut=bits == 8 == place + field.bits))
+            place += field.bits
+        texts += [self.show(part, index) for part in op.parts]
+        text = _bare(texts[0]) if len(texts) == 1 else " + ".join(texts)
+        if bits <= 8:  # 8-bit arithmetic is cheaper
+            text = f"(uint8_t)({text})"
         if stored > 32:
-            return f"({TYPES[kind]}){table.name}[{index}]"
-        return f"({TYPES[kind]}){self.prefix}READ{stored}(&{table.name}[{index}])"
+            return f"{table}[{text}]"
+        sign = "" if kind.startswith("u") else f"({kind})"
+        return f"{sign}{self.prefix}READ{stored}(&{table}[{text}])"
 
-    def all_of(self, conditions: tuple[Within, ...]) -> str:
+    def field(self, field: BitField, kind: int, place: int, *, cut: bool) -> str:
+        """Return a part of an index; with `cut` the bits above are arbitrary."""
+        of, drop, bits = field
+        op, own = self.ops[of], max(self.kind(of), kind)
+        exact = op.low >= 0 and op.high >> drop < 1 << bits
+        text = self.number(of) if exact and not cut else self.show(of, own)
+        text = f"({text} >> {drop})" if drop else text
+        text = f"({TYPES[kind]}){text}" if own > kind or not text.startswith("(") else text
+        if not exact and not cut:
+            text = f"({text} & {_literal((1 << bits) - 1, kind)})"
+        return f"({text} << {place})" if place else text
+
+    def all_of(self, conditions: Sequence[Inside]) -> str:
         """Return the conjunction of conditions, without comparisons that always hold."""
         texts = []
         for one in conditions:
-            kind = _kind(one.of.wide)
-            text = self.show(one.of, kind)
+            text, op = self.number(one.of), self.ops[one.of]
             if one.low == one.high:
-                texts.append(f"{text} == {_literal(one.low, kind)}")
+                texts.append(f"{text} == {one.low}")
                 continue
-            if one.low:
-                texts.append(f"{text} >= {_literal(one.low, kind)}")
-            if one.high < one.of.most:
-                texts.append(f"{text} <= {_literal(one.high, kind)}")
+            if one.low > op.low:
+                texts.append(f"{text} >= {one.low}")
+            if one.high < op.high:
+                texts.append(f"{text} <= {one.high}")
         return " && ".join(texts) or "1"
 
 
-def _comment(step: ProcedureStep) -> str:
-    return f" /* {step.said} */" if step.said else ""
-
-
-def _unmasked(value: Expression, stored: int) -> Expression:
-    """Return a value without the mask that the type of its variable applies."""
-    if isinstance(value, Low) and value.bits == stored:
-        return value.of
-    if isinstance(value, Wrapped) and value.bits == stored < 16:
-        return replace(value, bits=16)
-    return value
-
-
 def _literal(value: int, kind: int) -> str:
-    value &= (1 << kind) - 1
+    value %= 1 << kind
     return {16: f"{value}U", 32: f"UINT32_C({value})", 64: f"UINT64_C({value})"}[kind]
 
 
@@ -557,7 +549,7 @@ def export_c_header(program: Program, load: float | None, options: ExportOptions
     files: Files = {}
     for name, one in loads_of(program, load):
         procedure = c_procedure(program, one)
-        tables = tuple(replace(t, name=f"{name}_{t.name}") for t in procedure.tables)
+        tables = tuple(f"{name}_{table}" for table in procedure.tables)
         own = replace(procedure, tables=tables)
         lines = definition(own, name, f"{name.upper()}_", "static inline ")
         files[f"{name}.h"] = header(program, one, own, name, lines)

@@ -10,21 +10,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import UsageError
 from boolcomp.targets.c import loads_of
-from boolcomp.targets.expressions import (
-    Agreement,
-    Conditional,
-    ConstantNumber,
-    Less,
-    Low,
-    Moved,
-    Name,
-    Padded,
-    SumOfParts,
-    TableEntry,
-    Wrapped,
-    XorBits,
-)
-from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
+from boolcomp.targets.procedure import procedure_of
 from boolcomp.targets.target import (
     JAVASCRIPT_KEYWORDS,
     JAVASCRIPT_WORDS,
@@ -39,136 +25,184 @@ from boolcomp.targets.target import (
     output_notes,
     word_names,
 )
+from boolcomp.words.lowering import Costs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from boolcomp.program.program import Load, Program
-    from boolcomp.targets.expressions import Expression, Within
-    from boolcomp.targets.procedure import ConstantTable
+    from boolcomp.targets.procedure import Procedure
     from boolcomp.targets.target import ExportOptions, Files
+    from boolcomp.words.operations import Inside, IntOp, IntOutput
+
+
+COSTS = Costs(alike=10, apart=9, triangle=4, plain=(1, 2, 4, 8))
 
 
 class Python:
-    """Prints expressions in Python."""
+    """Prints operations in Python."""
 
     both = " and "
 
-    def __init__(self, tables: Sequence[ConstantTable]) -> None:
-        self.tables = tables
+    def __init__(self, procedure: Procedure) -> None:
+        self.procedure, self.ops = procedure, procedure.code.ops
+        self.names = dict(procedure.names)
 
-    def show(self, value: Expression) -> str:
-        """Return an expression as text, in brackets if it has an operator."""
-        if isinstance(value, ConstantNumber):
-            return str(value.value)
-        if isinstance(value, Name):
-            return value.name
-        if isinstance(value, TableEntry):
-            return f"{self.tables[value.table].name}[{self.bare(value.index)}]"
-        if isinstance(value, Agreement):
-            factors = f"{self.bare(value.a)}, {self.bare(value.b)}"
-            return f"agreement({factors}, {(1 << value.a_bits) - 1}, {(1 << value.b_bits) - 1})"
-        return f"({self.bare(value)})"
+    def show(self, place: int) -> str:
+        """Return a value as text, in brackets if it has an operator."""
+        op = self.ops[place]
+        if op.low == op.high:
+            return str(op.low) if op.low >= 0 else f"({op.low})"
+        if place in self.names:
+            return self.names[place]
+        if self.is_signed(op):
+            return self.show(op.sources[0])
+        text = self.bare(place)
+        return text if op.op in ("entry", "input") else f"({text})"
 
-    def bare(self, value: Expression) -> str:
-        """Return an expression as text, without brackets around all of it."""
-        if isinstance(value, Moved):
-            return self.moved(value)
-        if isinstance(value, Padded | Low):
-            return self.part(value)
-        if isinstance(value, XorBits | Less | SumOfParts):
-            return OPERATORS[type(value)].join(self.show(part) for part in parts_of(value))
-        if isinstance(value, Conditional):
-            return self.choice(value)
-        if isinstance(value, Wrapped):
-            return self.wrapped(value)
-        return self.show(value)
+    def named(self, place: int) -> str:
+        """Return the name of a value, or its text."""
+        return self.names.get(place) or self.bare(place)
 
-    def part(self, value: Padded | Low) -> str:
-        """Return a word with low bits appended, or its low bits."""
-        if isinstance(value, Low):
-            return self.masked(self.show(value.of), value.bits)
-        return f"({self.moved(Moved(value.of, value.by))}) + {value.filling}"
+    def bare(self, place: int) -> str:
+        """Return a value as text, without brackets around all of it."""
+        op = self.ops[place]
+        if op.low == op.high:
+            return str(op.low)
+        match op.op:
+            case "input":
+                text = self.procedure.inputs[op.argument[0]].parameter
+            case "bits":
+                text = self.bits(op)
+            case "sum":
+                text = self.sum(op)
+            case "product" | "xor":
+                sign = " * " if op.op == "product" else " ^ "
+                text = sign.join(map(self.show, op.sources))
+            case "shift":
+                text = self.shifted(op.sources[0], op.argument[0])
+            case "entry":
+                text = f"{self.procedure.tables[op.table]}[{self.index(op)}]"
+            case "clamp":
+                text = self.clamped(op)
+            case "choose":
+                text = self.choice(op)
+        return text
 
-    def moved(self, value: Moved) -> str:
-        """Return a shift."""
-        by = f"<< {value.by}" if value.by > 0 else f">> {-value.by}"
-        return f"{self.show(value.of)} {by}"
+    def bits(self, op: IntOp) -> str:
+        """Return the lowest bits of a value."""
+        text = self.show(op.sources[0])
+        return text if self.is_signed(op) else self.low(text, *op.argument)
 
-    def masked(self, text: str, bits: int) -> str:
-        return f"{text} & {(1 << bits) - 1}"
+    def is_signed(self, op: IntOp) -> bool:
+        """Tell whether an operation makes bits of a sum valid, which all are here."""
+        return op.op == "bits" and op.argument[1] > 0 and self.ops[op.sources[0]].op == "sum"
 
-    def choice(self, value: Conditional) -> str:
-        """Return a conditional expression."""
-        then, otherwise = self.show(value.then), self.show(value.otherwise)
-        return f"{then} if {self.all_of(value.conditions)} else {otherwise}"
+    def low(self, text: str, bits: int, signed: int) -> str:
+        """Return the lowest bits of a number."""
+        text = f"{text} & {(1 << bits) - 1}"
+        return f"({text} ^ {1 << bits >> 1}) - {1 << bits >> 1}" if signed else text
 
-    def wrapped(self, value: Wrapped) -> str:
-        """Return a sum, masked if it may wrap."""
-        text = str(value.constant) if value.constant else ""
-        for negative, part in value.parts:
-            text += f" {'-' if negative else '+'} {self.show(part)}"
+    def sum(self, op: IntOp) -> str:
+        """Return a sum, which begins with a positive term if there is one."""
+        text = str(op.constant) if op.constant else ""
+        for factor, of in sorted(op.terms, key=lambda term: term[0] < 0):
+            size = f" * {abs(factor)}" if abs(factor) > 1 else ""
+            text += f" {'-' if factor < 0 else '+'} {self.show(of)}{size}"
         text = text.removeprefix(" + ").strip()
-        return text if value.fits else self.masked(f"({text})", value.bits)
+        return self.low(f"({text})", op.wraps, 1) if op.wraps else text
 
-    def all_of(self, conditions: Sequence[Within]) -> str:
-        return self.both.join(self.within(one) for one in conditions)
+    def shifted(self, of: int, by: int) -> str:
+        """Return a value without its lowest bits."""
+        return f"{self.show(of)} >> {by}"
 
-    def within(self, one: Within) -> str:
+    def index(self, op: IntOp) -> str:
+        """Return the index of an entry."""
+        texts, place = [], 0
+        for of, drop, bits in op.fields:
+            source, text = self.ops[of], self.shifted(of, drop) if drop else self.show(of)
+            plain = not drop
+            if source.low < 0 or source.high >> drop >= 1 << bits:
+                text, plain = f"{text if plain else f'({text})'} & {(1 << bits) - 1}", False
+            if len(op.sources) > 1 and not plain:
+                text = f"({text})"
+            texts.append(f"{text} * {1 << place}" if place else text)
+            place += bits
+        return " + ".join([*texts, *map(self.show, op.parts)])
+
+    def clamped(self, op: IntOp) -> str:
+        """Return a value clamped to a range; it has a name."""
+        (least, most), text = op.argument, self.show(op.sources[0])
+        above = self.condition(f"{text} > {most}", str(most), text)
+        return self.condition(f"{text} < {least}", str(least), f"({above})")
+
+    def choice(self, op: IntOp) -> str:
+        """Return a conditional expression."""
+        return self.condition(self.all_of(op.conditions), *map(self.show, op.sources[:2]))
+
+    def condition(self, holds: str, then: str, otherwise: str) -> str:
+        return f"{then} if {holds} else {otherwise}"
+
+    def all_of(self, conditions: Sequence[Inside]) -> str:
+        """Return a conjunction of conditions."""
+        return self.both.join(self.within(self.show(one.of), one) for one in conditions) or "1"
+
+    def within(self, text: str, one: Inside) -> str:
         """Return the comparison of a condition."""
-        text = self.show(one.of)
-        if one.low == one.high:
-            return f"{text} == {one.low}"
-        low = f"{one.low} <= " if one.low else ""
-        high = f" <= {one.high}" if one.high < one.of.most else ""
-        return f"{low}{text}{high}"
+        return (
+            f"{text} == {one.low}" if one.low == one.high else f"{one.low} <= {text} <= {one.high}"
+        )
+
+    def saturation(self, made: IntOutput) -> str:
+        """Return the condition of saturation, with an operator for each `!`; empty if none."""
+        if made.inside is None:
+            return ""
+        rests = f"{self.both}!({self.all_of(made.rests)})" if made.rests else ""
+        return f"!({self.all_of([made.inside])}){rests}"
 
 
 class JavaScript(Python):
-    """Prints expressions in JavaScript."""
+    """Prints operations in JavaScript."""
 
     both = " && "
 
-    def moved(self, value: Moved) -> str:
-        """Return a shift: right by 32-bit operators, left by a product, exact to 53 bits."""
-        if value.by > 0:
-            _exact(value.wide, 53)
-            return f"{self.show(value.of)} * {1 << value.by}"
-        if value.of.wide > 32:
-            _exact(value.of.wide, 53)
-            return f"Math.floor({self.bare(value.of)} / {1 << -value.by})"
-        return f"{self.show(value.of)} >>> {-value.by}"
+    def bare(self, place: int) -> str:
+        """Return a value as text; all values are exact."""
+        op = self.ops[place]
+        _exact(max(op.high, -op.low - 1), 53)
+        return super().bare(place)
 
-    def masked(self, text: str, bits: int) -> str:
-        """Return the lowest bits of a value."""
-        if bits < 32:
-            return super().masked(text, bits)
-        _exact(bits, 32)
-        return f"{text} >>> 0"
+    def low(self, text: str, bits: int, signed: int) -> str:
+        """Return the lowest bits of a number: operators on bits have 32, signed."""
+        if bits > 31:
+            _exact(1 << bits, 32)
+        return super().low(text, bits, signed)
 
-    def choice(self, value: Conditional) -> str:
-        """Return a conditional expression."""
-        then, otherwise = self.show(value.then), self.show(value.otherwise)
-        return f"{self.all_of(value.conditions)} ? {then} : {otherwise}"
+    def sum(self, op: IntOp) -> str:
+        """Return a sum, whose parts are exact."""
+        ends = [max(self.ops[of].high, -self.ops[of].low) * abs(factor) for factor, of in op.terms]
+        _exact(abs(op.constant) + sum(ends), 53)
+        return super().sum(op)
 
-    def wrapped(self, value: Wrapped) -> str:
-        """Return a sum, masked if it may wrap; its parts are exact."""
-        reach = abs(value.constant) + sum(part.most for _, part in value.parts)
-        _exact(max(reach.bit_length(), *(part.wide for _, part in value.parts)), 53)
-        return super().wrapped(value)
+    def shifted(self, of: int, by: int) -> str:
+        """Return a value without its lowest bits: by an operator of 32 bits, or a division."""
+        op = self.ops[of]
+        if max(op.high, -op.low - 1) < 1 << 31:
+            return super().shifted(of, by)
+        return f"Math.floor({self.named(of)} / {1 << by})"
 
-    def within(self, one: Within) -> str:
+    def condition(self, holds: str, then: str, otherwise: str) -> str:
+        return f"{holds} ? {then} : {otherwise}"
+
+    def within(self, text: str, one: Inside) -> str:
         """Return the comparison of a condition."""
-        text = self.show(one.of)
         if one.low == one.high:
             return f"{text} === {one.low}"
-        low = [f"{text} >= {one.low}"] if one.low else []
-        high = [f"{text} <= {one.high}"] if one.high < one.of.most else []
-        return self.both.join([*low, *high])
+        return f"{text} >= {one.low} && {text} <= {one.high}"
 
 
-def _exact(bits: int, limit: int) -> None:
-    if bits > limit:
+def _exact(size: int, limit: int) -> None:
+    if (bits := size.bit_length()) > limit:
         raise UsageError(
             f"a word has {bits} bits: JavaScript has at most {limit}; export the program as C"
         )
@@ -179,11 +213,6 @@ def _exact(bits: int, limit: int) -> None:
 # --------------------------------------------------------------------------------------------------
 
 ENTRIES = 16
-PYTHON_AGREEMENT = '''\
-def agreement(a, b, most_a, most_b):
-    """Return the sum of 2^(i+j) over all digits i of a and j of b that are equal."""
-    return a * b + (most_a - a) * (most_b - b)
-'''
 
 
 def export_python(program: Program, load: float | None, options: ExportOptions) -> Files:
@@ -213,35 +242,33 @@ def _head(program: Program, load: Load, how: str, escaped: list[str]) -> list[st
 
 
 def _python_words(program: Program, load: Load, name: str) -> str:
-    reserved = [*PYTHON_WORDS, "agreement"]
-    procedure = procedure_of(program, load, reserved, keywords=PYTHON_KEYWORDS)
-    flags = procedure.free("saturated")
-    printer = Python(procedure.tables)
+    procedure = procedure_of(program, load, COSTS, PYTHON_WORDS, PYTHON_KEYWORDS)
+    flags, printer = procedure.free("saturated"), Python(procedure)
     lines = _head(program, load, "by whole numbers alone.", procedure.escapes)
-    for table in (one for one in procedure.tables if one.read):
-        lines += [f"{table.name} = ("]
-        for first in range(0, len(table.entries), ENTRIES):
-            row = table.entries[first : first + ENTRIES]
-            lines.append("    " + ", ".join(map(str, row)) + ",")
-        lines += [")"]
-    lines += ["", "", PYTHON_AGREEMENT, ""]
+    for table, entries in zip(procedure.tables, procedure.code.tables, strict=True):
+        lines += [f"{table} = (", *_rows(entries, "    "), ")"]
     parameters = ", ".join(given.parameter for given in procedure.inputs)
     results = ", ".join(made.result for made in procedure.outputs)
     lines += [
-        f"def {name}({parameters}):",
+        "", "", f"def {name}({parameters}):",
         f'    """Return the words of {results}; and which saturated, a bit each."""',
         f"    {flags} = 0",
-    ]
-    for step in procedure.steps:
-        about = f"  # {step.said}" if step.said else ""
-        lines.append(f"    {step.name} = {printer.bare(step.value)}{about}")
-    for k, made in enumerate(procedure.outputs):
-        for one in made.saturated:
-            rests = f" and not ({printer.all_of(made.rests)})" if made.rests else ""
-            lines.append(f"    if not {printer.within(one)}{rests}:")
+    ]  # fmt: skip
+    for place, step in procedure.names.items():
+        about = f"  # {said}" if (said := procedure.about(place)) else ""
+        lines.append(f"    {step} = {printer.bare(place)}{about}")
+    for k, result, made in procedure.results:
+        if condition := printer.saturation(made):
+            lines.append(f"    if {condition.replace('!', 'not ')}:")
             lines.append(f"        {flags} |= {1 << k}")
-        lines.append(f"    {made.result} = {printer.bare(made.word)}")
+        lines.append(f"    {result.result} = {printer.named(made.value)}")
     return "\n".join([*lines, f"    return {results}, {flags}", ""])
+
+
+def _rows(entries: Sequence[int], margin: str) -> Iterator[str]:
+    """Yield the lines of the entries of a table."""
+    for first in range(0, len(entries), ENTRIES):
+        yield f"{margin}{', '.join(map(str, entries[first : first + ENTRIES]))},"
 
 
 def _python_bits(program: Program, load: Load, name: str) -> str:
@@ -267,14 +294,7 @@ def _python_bits(program: Program, load: Load, name: str) -> str:
 # JavaScript, for pages and Node.
 # --------------------------------------------------------------------------------------------------
 
-TYPES = {8: "Uint8Array", 16: "Uint16Array", 32: "Uint32Array", 64: "Float64Array"}
-JAVASCRIPT_AGREEMENT = """\
-// The sum of 2^(i+j) over all digits i of a and j of b that are equal.
-function agreement(a, b, mostA, mostB) {
-  return a * b + (mostA - a) * (mostB - b);
-}
-"""
-OWN = ("agreement", "mosta", "mostb", *(kind.lower() for kind in TYPES.values()))
+TYPES = {8: "Int8Array", 16: "Int16Array", 32: "Int32Array", 64: "Float64Array"}
 
 
 def export_javascript(program: Program, load: float | None, options: ExportOptions) -> Files:
@@ -288,30 +308,24 @@ def export_javascript(program: Program, load: float | None, options: ExportOptio
 
 
 def _javascript_words(program: Program, load: Load, name: str) -> str:
-    reserved = [*JAVASCRIPT_WORDS, *OWN]
+    reserved = [*JAVASCRIPT_WORDS, *map(str.lower, TYPES.values())]
     keywords = [*JAVASCRIPT_KEYWORDS, *TYPES.values()]
-    procedure = procedure_of(program, load, reserved, keywords=keywords)
-    flags = procedure.free("saturated")
-    printer = JavaScript(procedure.tables)
+    procedure = procedure_of(program, load, COSTS, reserved, keywords)
+    flags, printer = procedure.free("saturated"), JavaScript(procedure)
     lines = []
-    for table in (one for one in procedure.tables if one.read):
-        kind = TYPES[next(width for width in TYPES if table.bits <= width)]
-        lines.append(f"const {table.name} = new {kind}([")
-        lines += [
-            "  " + ", ".join(map(str, table.entries[first : first + ENTRIES])) + ","
-            for first in range(0, len(table.entries), ENTRIES)
-        ]
-        lines.append("]);")
-    lines += ["", JAVASCRIPT_AGREEMENT]
+    for table, entries in zip(procedure.tables, procedure.code.tables, strict=True):
+        size = max(*entries, -min(entries) - 1).bit_length()
+        kind = TYPES[next(width for width in TYPES if size < width)]
+        lines += [f"const {table} = new {kind}([", *_rows(entries, "  "), "]);"]
+    lines.append("")
     body = [f"let {flags} = 0;"]
-    for step in procedure.steps:
-        about = f" // {step.said}" if step.said else ""
-        body.append(f"const {step.name} = {printer.bare(step.value)};{about}")
-    for k, made in enumerate(procedure.outputs):
-        for one in made.saturated:
-            rests = f" && !({printer.all_of(made.rests)})" if made.rests else ""
-            body.append(f"if (!({printer.within(one)}){rests}) {flags} |= {1 << k};")
-        body.append(f"const {made.result} = {printer.bare(made.word)};")
+    for place, step in procedure.names.items():
+        about = f" // {said}" if (said := procedure.about(place)) else ""
+        body.append(f"const {step} = {printer.bare(place)};{about}")
+    for k, result, made in procedure.results:
+        if condition := printer.saturation(made):
+            body.append(f"if ({condition}) {flags} |= {1 << k};")
+        body.append(f"const {result.result} = {printer.named(made.value)};")
     called = {one.name: one.parameter for one in procedure.inputs}
     called |= {one.name: one.result for one in procedure.outputs}
     return _module(program, load, name, called=called, flags=flags, above=lines, body=body)

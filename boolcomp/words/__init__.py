@@ -1,4 +1,4 @@
-"""Word graphs, the exact integer form of compact programs: values, text, simulation."""
+"""Word graphs, the exact integer form of compact programs: values, text, simulation, operations."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import narrowed as narrowed
     from boolcomp.words.graph import parse_graph as parse_graph
     from boolcomp.words.graph import reads as reads
+    from boolcomp.words.lowering import Costs as Costs
+    from boolcomp.words.lowering import Lowering as Lowering
+    from boolcomp.words.lowering import Maker as Maker
+    from boolcomp.words.operations import Inside as Inside
+    from boolcomp.words.operations import IntOp as IntOp
+    from boolcomp.words.operations import IntOps as IntOps
+    from boolcomp.words.operations import IntOutput as IntOutput
+    from boolcomp.words.operations import interpret as interpret
     from boolcomp.words.simulation import agrees as agrees
     from boolcomp.words.simulation import node_word as node_word
     from boolcomp.words.simulation import simulate as simulate
@@ -34,6 +42,8 @@ else:
             "graph": "Angles Bits Heap InputWord Lookup Node OutputWord "
             "PartialProducts Scale Turn WordGraph narrowed parse_graph "
             "reads",
+            "lowering": "Costs Lowering Maker",
+            "operations": "Inside IntOp IntOps IntOutput interpret",
             "simulation": "agrees node_word simulate",
         },
     )

@@ -1,10 +1,10 @@
-"""Signals of modules of words, stages of networks, expressions of code: part by part."""
+"""Signals of modules of words and stages of networks, part by part; operations of code."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain, combinations, product
-from typing import TYPE_CHECKING, Any
+from itertools import combinations, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from synthesis.networks import networks
 
 from boolcomp.logic.network import CONSTANTS, Builder
-from boolcomp.targets import expressions, target
-from boolcomp.targets.expressions import ConstantNumber, Moved, Name, Padded, low, moved
+from boolcomp.targets import target
 from boolcomp.targets.rtl import (
     BitwiseXor,
     Books,
@@ -38,7 +37,6 @@ from boolcomp.targets.rtl import (
     width,
     wires_of,
 )
-from boolcomp.targets.scripts import Python
 from boolcomp.targets.stages import StagePlan, flip_flops, stages_of
 from boolcomp.targets.target import VERILOG, Frame, Names, Pin, Port
 
@@ -105,37 +103,6 @@ def test_a_sum_of_one_bit_is_no_addition() -> None:
     assert signal.operation == Flipped((Wires("a", 0, 1, inverted=True),), (Wires("b", 0, 1),))
 
 
-# Expressions of code: moving and cutting are simplified only where no bit is lost
-
-X = Name("x", 8)
-
-
-def value(expression: object, x: int) -> int:
-    return int(eval(Python([]).show(expression), {"x": x}))  # type: ignore[arg-type]  # noqa: S307
-
-
-def test_moving_twice_and_cutting_give_the_value_of_doing_so() -> None:
-    def by(number: int, places: int) -> int:
-        return number << places if places >= 0 else number >> -places
-
-    for first, second in product(range(-5, 6), repeat=2):
-        for x in (0, 77, 178, 255):
-            once = moved(X, first)
-            assert value(moved(once, second), x) == by(by(x, first), second)
-            assert value(low(once, 3), x) == by(x, first) % 8
-    for second, x in product(range(-9, 1), (0, 77, 255)):
-        padded = (x << 4) + 9
-        assert value(moved(Padded(X, 4, 9), second), x) == padded >> -second
-        assert value(low(Padded(X, 4, 9), -second), x) == padded % (1 << -second)
-
-
-def test_moving_back_and_forth_is_nothing_where_no_bit_is_lost() -> None:
-    assert moved(moved(X, 3), -3) == X
-    assert moved(moved(X, -3), -3) == Moved(X, -6)
-    assert moved(Padded(X, 4, 9), -4) == X
-    assert low(Padded(X, 4, 9), 3) == ConstantNumber(1)
-
-
 # Stages of a network: none too deep, none before what it reads, and few flip-flops
 
 
@@ -188,156 +155,6 @@ def test_lines_of_a_template_are_filled_repeated_and_left_out(
     made = target.fill("x.v", a=5, b=["one", "", "two"], c=0)
     assert made == "@(negedge 5);\n  one\n\n  two\nnone\nend\n"
     assert target.fill("x.v", a="y", b=[], c="it") == "@(negedge y);\nonly it\nend\n"
-
-
-# Expressions of code: what they can take, and products without their lowest columns.
-
-
-X3, Y2 = expressions.Name("x", 3), expressions.Name("y", 2)
-
-
-def met(value: Any, x: int, y: int) -> list[int]:  # noqa: C901, PLR0911 (a kind a line)
-    """Return a value that an expression takes, and all that is met on the way to it."""
-    if isinstance(value, expressions.ConstantNumber):
-        return [value.value]
-    if isinstance(value, expressions.Name):
-        return [x if value.name == "x" else y]
-    if isinstance(value, expressions.SumOfParts):
-        parts = [met(part, x, y) for part in value.parts]
-        return [sum(one for one, *_ in parts), *chain(*parts)]
-    if isinstance(value, expressions.Agreement | expressions.XorBits | expressions.Less):
-        (a, *first), (b, *second) = met(value.a, x, y), met(value.b, x, y)
-        if isinstance(value, expressions.Agreement):
-            most_a, most_b = 2**value.a_bits - 1, 2**value.b_bits - 1
-            return [a * b + (most_a - a) * (most_b - b), a, b, *first, *second]
-        made = a ^ b if isinstance(value, expressions.XorBits) else a - b
-        return [made, a, b, *first, *second]
-    if isinstance(value, expressions.Conditional):
-        inside = [one.low <= met(one.of, x, y)[0] <= one.high for one in value.conditions]
-        return met(value.then if all(inside) else value.otherwise, x, y)
-    if isinstance(value, expressions.TableEntry):
-        return [TABLES.entries[value.table][met(value.index, x, y)[0]]]
-    of, *rest = met(value.of, x, y)
-    if isinstance(value, expressions.Moved):
-        return [of << value.by if value.by >= 0 else of >> -value.by, of, *rest]
-    if isinstance(value, expressions.Padded):
-        return [(of << value.by) + value.filling, of, *rest]
-    if isinstance(value, expressions.Multiple):
-        return [of * value.factor, of, *rest]
-    return [of % 2**value.bits, of, *rest]
-
-
-class Kept:
-    """Where tables are kept."""
-
-    def __init__(self) -> None:
-        self.entries: list[tuple[int, ...]] = []
-
-    def table(self, name: str, entries: tuple[int, ...]) -> int:
-        assert name
-        self.entries.append(entries)
-        return len(self.entries) - 1
-
-
-TABLES = Kept()
-ONE_OF_EACH = [
-    expressions.ConstantNumber(5),
-    X3,
-    expressions.Moved(X3, 2),
-    expressions.Moved(X3, -2),
-    expressions.Moved(X3, 0),
-    expressions.Padded(X3, 2, 3),
-    expressions.Low(X3, 2),
-    expressions.Low(expressions.Moved(X3, 2), 5),
-    expressions.XorBits(X3, Y2),
-    expressions.XorBits(Y2, X3),
-    expressions.Agreement(X3, 3, Y2, 2),
-    expressions.Multiple(X3, 5),
-    expressions.Less(X3, expressions.Moved(X3, -1)),
-    expressions.Less(expressions.ConstantNumber(8), X3),
-    expressions.SumOfParts((X3, Y2)),
-    expressions.SumOfParts((expressions.Moved(expressions.Moved(X3, 4), -4), Y2)),
-    expressions.Conditional((expressions.Within(X3, 1, 5),), Y2, expressions.ConstantNumber(6)),
-    expressions.Conditional((expressions.Within(X3, 0, 0),), expressions.Moved(X3, 1), Y2),
-]
-
-
-@pytest.mark.parametrize("value", ONE_OF_EACH, ids=lambda one: type(one).__name__)
-def test_the_largest_value_of_an_expression_is_taken_and_no_number_is_wider_than_said(
-    value: Any,
-) -> None:
-    found = [met(value, x, y) for x in range(8) for y in range(4)]
-    lowered = isinstance(value, expressions.Conditional | expressions.Less)
-    most = max(one for one, *_ in found)
-    assert most <= value.most
-    assert lowered or most == value.most
-    wide = max(one.bit_length() for row in found for one in row)
-    assert wide == value.wide or (lowered and wide <= value.wide <= 4)
-
-
-@pytest.mark.parametrize(("constant", "bits"), [(0, 4), (2, 4), (3, 4), (9, 4), (8, 4), (3, 3)])
-def test_a_sum_fits_where_none_of_its_values_wraps(constant: int, bits: int) -> None:
-    value = expressions.Wrapped(((False, X3), (True, Y2)), constant, bits)
-    sums = [constant + x - y for x in range(8) for y in range(4)]
-    assert value.fits == (min(sums) >= 0 and max(sums) < 2**bits)
-    assert (value.most, value.wide) == (2**bits - 1, bits)
-
-
-def agreed(a: int, a_bits: int, b: int, b_bits: int, discards: int) -> int:
-    """Return what digits count that agree, without the lowest columns."""
-    return sum(
-        2 ** (i + j - discards)
-        for i in range(a_bits)
-        for j in range(b_bits)
-        if i + j >= discards and a >> i & 1 == b >> j & 1
-    )
-
-
-@pytest.mark.parametrize("a_bits", range(1, 7))
-@pytest.mark.parametrize("b_bits", [1, 2, 3, 5, 9])
-def test_products_without_their_lowest_columns_are_the_digits_that_agree(
-    a_bits: int, b_bits: int
-) -> None:
-    names = expressions.Name("x", a_bits), expressions.Name("y", b_bits)
-    numbers = [expressions.ConstantNumber(x % 2**n) for x, n in ((41, a_bits), (300, b_bits))]
-    for discards in range(a_bits + b_bits):
-        for a, b, first, second in (
-            (*names, a_bits, b_bits),
-            (numbers[0], names[1], a_bits, b_bits),
-            (numbers[1], names[0], b_bits, a_bits),
-        ):
-            made, full = expressions.product(TABLES, a, first, b, second, discards)
-            assert full == agreed(2**first - 1, first, 2**second - 1, second, discards)
-            for x, y in product((0, 1, 22, 41, 63), (0, 3, 77, 300, 511)):
-                given = x % 2**a_bits, y % 2**b_bits
-                one, other = met(a, *given)[0], met(b, *given)[0]
-                assert met(made, *given)[0] == agreed(one, first, other, second, discards)
-
-
-def parts(value: Any) -> list[str]:
-    """Return the multiplications and look-ups of an expression."""
-    inner = [getattr(value, name) for name in ("a", "b", "of") if hasattr(value, name)]
-    inner += getattr(value, "parts", ())
-    own = {"Agreement": ["*"], "TableEntry": ["[]"]}.get(type(value).__name__, [])
-    return sorted([*own, *chain(*map(parts, inner))])
-
-
-@pytest.mark.parametrize(
-    ("a_bits", "b_bits", "discards", "wanted"),
-    [
-        (8, 8, 0, ["*"]), (8, 8, 1, ["*", "[]"]), (8, 8, 4, ["*", "[]"]), (4, 5, 2, ["[]"]),
-        (2, 7, 1, ["[]"]), (5, 5, 3, ["[]", "[]"]), (8, 8, 14, ["*"]), (3, 3, 3, ["[]"]),
-        (4, 9, 10, ["[]"]), (3, 6, 4, ["[]"]), (8, 8, 5, ["*", "[]", "[]"]),
-    ],
-)  # fmt: skip
-def test_a_product_takes_as_few_multiplications_and_tables_as_it_can(
-    a_bits: int, b_bits: int, discards: int, wanted: list[str]
-) -> None:
-    kept = Kept()
-    a, b = expressions.Name("x", a_bits), expressions.Name("y", b_bits)
-    made, _ = expressions.product(kept, a, a_bits, b, b_bits, discards)
-    assert parts(made) == wanted
-    assert sum(map(len, kept.entries)) <= 512
 
 
 # Sums as pairs, and how long they take.
