@@ -64,6 +64,7 @@ unit = "m"
     ("+ abs(a)", "- abs(a)", "z is another function"),
     ("range = [-1, 2]", "range = [-1, 3]", "a lies in -1.0 .. 2.0"),
     ('unit = "m"', 'unit = "km"', "the units of its outputs"),
+    ('unit = "V"', 'unit = "mV"', "the unit of a is 'V'"),
     ("angle = true", "range = [-1, 1]", "q lies in"),
     ('name = "some"', 'name = "other"', "it is 'some'"),
     ("[outputs.y]", "[outputs.x]", "its outputs are"),

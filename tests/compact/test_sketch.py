@@ -22,6 +22,7 @@ from boolcomp.compact.sketch import (
     Product,
     Quantity,
     Sketch,
+    SourceWord,
     Waves,
     WordSum,
     quantities,
@@ -113,6 +114,20 @@ def test_a_chained_output_is_added_in_its_own_steps(name: str) -> None:
             x for x in whole.addends if getattr(x, "node", None) == arm.sketch.outputs[hint.part]
         ]
         assert [abs(x.factor) for x in held] == [arm.steps[hint.part] / arm.steps[hint.whole]]
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (WordSum((Product(0, 1, 0.75),), 0.0), "a product's factor is no power of two"),
+        (WordSum((Linear(2, 1.0),), 0.0), "node 2 reads a later node"),
+        (Waves(0, ((1, 1.0, 0.0),)), "an output is no sum"),
+    ],
+)
+def test_what_no_sketch_may_hold_is_refused(last: Any, said: str) -> None:
+    words = (SourceWord("x", 3, angle=False), SourceWord("y", 3, angle=False))
+    with pytest.raises(ValueError, match=said):
+        Sketch((*words, last), (2,))
 
 
 @pytest.mark.parametrize("form", [Formulation(), Formulation(speeds=False, chained=True)])
