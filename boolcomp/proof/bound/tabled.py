@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.tabled import ClaimedOutput, TableUse
+    from boolcomp.checker.tabled import ClaimedOutput, Table, TableUse
     from boolcomp.codes import Code
     from boolcomp.logic.simulation import TruthTable
     from boolcomp.problem.words import Input
@@ -343,26 +343,26 @@ def estimated(term: TabledTerm, cells: Grid, shared: Grid, unit: Fraction) -> St
         for name, axis in cells.items()
     }
     names = tuple(name for name in term.function.names if shared.get(name, grid[name]).shared)
-    index = {name: np.zeros(len(axis.line.cells), np.int64) for name, axis in grid.items()}
-    zero = np.zeros(1, np.int64)
-    ends = errors_of(term.function, grid, index, zero, unit).ends
-    height = height_of([term.function], {name: axis.line.size for name, axis in grid.items()})
-    size = min(height / unit, Fraction(max(-ends[0], ends[1])))
-    beyond = max(0, math.ceil(size - term.use.code.high / unit))
+    _, size = _largest(term.function, grid, unit)
+    beyond = max(0, math.ceil(int(size.max()) - term.use.code.high / unit))
     total: Whole = np.full([grid[name].extent for name in names], beyond)
     total += math.ceil(term.missed * term.use.code.step / unit)
-    slack = 0
     for name, axis in grid.items():
         half = axis.line.width / (2 << term.words[name])
-        found = errors_of(derivative(term.function, name), grid, index, zero, unit / half)
-        scope, high = found.high
-        shape = [grid[one].extent if one in scope else 1 for one in names]
-        total = total + np.maximum(high, found.low[1]).reshape(shape)
-        slack += found.slack
+        scope, size = _largest(derivative(term.function, name), grid, unit / half)
+        total = total + size.reshape([grid[one].extent if one in scope else 1 for one in names])
     for k, name in enumerate(names):
         total = np.take(total, _owners(grid[name], shared[name]), axis=k)
-    largest = int(total.max()) + slack
-    return StateErrors((names, total), (names, total), slack, (-largest, largest))
+    return StateErrors((names, total), (names, total), 0, (-int(total.max()), int(total.max())))
+
+
+def _largest(function: ClaimedTerm, grid: Grid, unit: Fraction) -> Table:
+    """Bound the absolute value of a function for all shared bits, in units."""
+    index = {name: np.zeros(len(axis.line.cells), np.int64) for name, axis in grid.items()}
+    found = errors_of(function, grid, index, np.zeros(1, np.int64), unit)
+    height = height_of([function], {name: axis.line.size for name, axis in grid.items()}) / unit
+    scope, high = found.high
+    return scope, np.minimum(np.maximum(high, found.low[1]) + found.slack, math.ceil(height))
 
 
 def _with_middles(line: InputCellsLine, bits: int) -> InputCellsLine:
