@@ -57,7 +57,6 @@ from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.groups import Flattener, components
 from boolcomp.proof.bound.meaning import AddendSum, GivenWord, rounded_up
 from boolcomp.proof.bound.plain import Forward
-from boolcomp.words.graph import InputWord, Lookup
 from boolcomp.words.simulation import fold
 
 if TYPE_CHECKING:
@@ -91,12 +90,13 @@ if TYPE_CHECKING:
 def first_section(known: CertifiedLoad) -> str:
     """Write a line for every table and every sum."""
     lines, additions = [], iter(known.additions)
-    for place, node in enumerate(known.graph.nodes):
-        if isinstance(node, Lookup):
-            folded = fold(node.entries, node.bits)
+    tables = known.graph.tables
+    for place in range(len(known.graph.inputs), len(known.graph.nodes)):
+        if place in tables:
+            folded = fold(tables[place].entries, tables[place].bits)
             masks = "".join(f" {mask:x}" for mask in folded.inputs)
             lines.append(f"w{place} folds{masks} flip {folded.flip:x}\n")
-        elif not isinstance(node, InputWord):
+        else:
             lines.append(f"w{place} adds {_adds(next(additions))}\n")
     return "".join(lines)
 
@@ -492,7 +492,7 @@ class _ProofSweep:
 
     def __init__(self, made: FirstNetwork) -> None:
         self.nodes = made.nodes
-        sources = {node.source for node in made.graph.nodes if isinstance(node, Lookup)}
+        sources = {node.source for node in made.graph.tables.values()}
         barriers = {bit >> 1 for place in sources for bit in made.words[place]}
         self.windows = Windows(made.nodes, barriers)
         self.noise = random.Random(SEED)  # noqa: S311 (reproducible)
