@@ -7,7 +7,7 @@ take a table without its sign, and the sign separately.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -304,7 +304,9 @@ def renamed(part: Any, at: Callable[[Wires], Wires]) -> Any:
     if isinstance(part, tuple):
         return tuple(renamed(one, at) for one in part)
     if isinstance(part, SignalAddend | Operation):
-        return replace(part, **{x.name: renamed(getattr(part, x.name), at) for x in fields(part)})
+        before = {name: getattr(part, name) for name in part.__slots__}
+        after = {name: renamed(one, at) for name, one in before.items()}
+        return part if after == before else replace(part, **after)
     return part
 
 
@@ -894,7 +896,11 @@ def staged(module: RtlModule, plan: StagePlan, names: Names) -> RtlModule:
             known |= {(source.name, bit, place): register.name for bit in bits}
 
     def at(stage: int) -> Callable[[Wires], Wires]:
-        return lambda x: replace(x, name=known.get((x.name, x.low, stage), x.name))
+        def delayed(wire: Wires) -> Wires:
+            name = known.get((wire.name, wire.low, stage))
+            return wire if name is None else replace(wire, name=name)
+
+        return delayed
 
     moved = tuple(
         replace(signal, operation=renamed(signal.operation, at(stage)))
