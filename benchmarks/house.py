@@ -36,6 +36,7 @@ MOST_EXCEPTIONS = 40
 RUNS = 15
 PATCHING = ("setattr", "object", "getattr", "vars", "setitem", "reload")
 REASON = re.compile(r"# noqa: [\w, ]*PLC0415 \(.+\)")
+GRAPH = "boolcomp.words.graph"
 LATE = "boolcomp/commands/"  # imports at run time: `boolcomp --help` stays fast
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -277,6 +278,38 @@ def class_names(modules: Mapping[str, Module]) -> Counter[str]:
     )
 
 
+def dispatching(modules: Mapping[str, Module]) -> dict[str, int]:
+    """Return how often modules outside of `words/` select by the class of a word graph's part."""
+    parts = set()
+    if graph := modules.get(GRAPH):
+        parts = {node.name for node in graph.tree.body if isinstance(node, ast.ClassDef)}
+    parts -= {"WordGraph"}
+    found = {
+        module.path: sum(_selects(node, parts) for node in ast.walk(module.tree))
+        for module in modules.values()
+        if not module.path.startswith("boolcomp/words/") and GRAPH in importing(module)
+    }
+    return {path: count for path, count in found.items() if count}
+
+
+def importing(module: Module) -> set[str | None]:
+    """Return the modules that a module imports names from."""
+    return {one.module for one in ast.walk(module.tree) if isinstance(one, ast.ImportFrom)}
+
+
+def _selects(node: ast.AST, classes: set[str]) -> bool:
+    """Tell whether a node is `isinstance`, a class pattern or a dictionary by a class."""
+    selectors: list[ast.AST] = []
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
+        selectors = [node.args[1]]
+    elif isinstance(node, ast.MatchClass):
+        selectors = [node.cls]
+    elif isinstance(node, ast.Dict):
+        selectors = [key for key in node.keys if isinstance(key, ast.Name)]
+    names = (one for selector in selectors for one in ast.walk(selector))
+    return any(isinstance(one, ast.Name) and one.id in classes for one in names)
+
+
 def modules_run(script: str) -> tuple[int, int]:
     """Return how many modules have functions that a script runs: outside of imports, and in all."""
     done = subprocess.run(
@@ -320,6 +353,7 @@ def structure(modules: Mapping[str, Module]) -> dict[str, float]:
         "pairs of modules that import each other": len(mutual(modules)),
         "public class names defined more than once": len(repeated) - private,
         "private class names defined more than once": private,
+        "modules that dispatch over parts of word graphs": len(dispatching(modules)),
     }
 
 
@@ -359,10 +393,12 @@ def main() -> int:
     if asked.json:
         print(text, end="")
         return 0
-    print(f"{'':45}{'now':>9}{'committed':>11}{'target':>9}")
+    print(f"{'':47}{'now':>9}{'committed':>11}{'target':>9}")
     for name, row in rows.items():
         before = committed.get(name, {}).get("figure", "")
-        print(f"{name:45}{row['figure']:>9}{before:>11}{_limit(row['target']):>9}")
+        print(f"{name:47}{row['figure']:>9}{before:>11}{_limit(row['target']):>9}")
+    print("\ndispatch over parts of word graphs outside of boolcomp/words, times in a module:")
+    print("\n".join(f"{count:4} {path}" for path, count in dispatching(package()).items()))
     return 0
 
 

@@ -106,6 +106,28 @@ def test_figures_of_structure_are_counted_in_a_small_package() -> None:
     assert found["private class names defined more than once"] == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("isinstance(x, A)", 1),
+        ("isinstance(x, int | B) or isinstance(x, (A, B))", 2),
+        ("match x:\n  case A(y=1) | int(): ...\n  case B(): ...", 2),
+        ("{A: 1, B: 2}[type(x)]", 1),
+        ("isinstance(x, int), A(1), [A, B], isinstance(x, WordGraph)", 0),
+    ],
+)
+def test_modules_that_select_by_parts_of_word_graphs_are_counted(text: str, count: int) -> None:
+    use = f"from boolcomp.words.graph import A, B\n{text}\n"
+    files = {
+        "boolcomp/words/graph.py": "class A: ...\nclass B: ...\nclass WordGraph: ...\n",
+        "boolcomp/words/other.py": use,
+        "boolcomp/a/one.py": use,
+        "boolcomp/a/two.py": text + "\n",  # classes of its own
+    }
+    found = house.dispatching(house.parse(files))
+    assert found == ({"boolcomp/a/one.py": count} if count else {})
+
+
 def test_modules_are_counted_whose_functions_run() -> None:
     script = "sys.setprofile(profile)\nimport boolcomp.words as w\nw.WordGraph\nend()\n"
     outside, in_all = house.modules_run(script)

@@ -50,8 +50,14 @@ from boolcomp.compact.sketch import quantities
 from boolcomp.compact.tables import columns_of
 from boolcomp.logic.network import CONSTANTS, Builder
 from boolcomp.logic.synthesis import SynthesisStep, measure
-from boolcomp.words.graph import InputWord, Lookup, reads
-from boolcomp.words.simulation import canonical, fold, masked, node_word, row_planes
+from boolcomp.words.simulation import (
+    canonical,
+    fold,
+    masked,
+    row_planes,
+    with_word,
+    word_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,7 +70,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.result import Compact, ResultStore
     from boolcomp.compact.tables import Columns
     from boolcomp.logic.network import Network
-    from boolcomp.words.graph import WordGraph
+    from boolcomp.words.graph import Lookup, WordGraph
 
     Floats = NDArray[np.float64]
     Bits = NDArray[np.uint64]
@@ -424,8 +430,8 @@ def cores_of(graph: WordGraph) -> tuple[Core, ...]:
     """Return the cores of a graph's tables, except those that copy a word's bits."""
     found: dict[tuple[int, tuple[int, ...]], list[CoreUse]] = {}
     shapes = {}
-    for place, node in enumerate(graph.nodes):
-        if not isinstance(node, Lookup) or node.entries == tuple(range(1 << node.bits)):
+    for place, node in graph.tables.items():
+        if node.entries == tuple(range(1 << node.bits)):
             continue
         folded, mirrored, inverted = canonical(fold(node.entries, node.bits), node.bits)
         if not folded.inputs:
@@ -453,13 +459,8 @@ def with_entries(graph: WordGraph, core: Core, entries: Words) -> dict[int, Look
     full = (1 << core.bits) - 1
     made = {}
     for use in core.uses:
-        node = graph.nodes[use.place]
-        if not isinstance(node, Lookup):
-            raise TypeError(f"word {use.place} is no table")
         words = np.where(use.inverted, entries[use.rows] ^ full, entries[use.rows])
-        made[use.place] = Lookup(
-            node.source, node.read, tuple(words.tolist()), node.bits, node.mask
-        )
+        made[use.place] = replace(graph.table(use.place), entries=tuple(words.tolist()))
     return made
 
 
@@ -469,12 +470,7 @@ class Pricing:
     def __init__(self, graph: WordGraph, states: States, errors: Floats) -> None:
         """`errors` are those of the graph's outputs, in steps, (states, outputs)."""
         self.graph, self.count = graph, len(states.outputs)
-        self.values: list[Words] = []
-        for place, node in enumerate(graph.nodes):
-            if isinstance(node, InputWord):
-                self.values.append(states.words[node.name])
-            else:
-                self.values.append(node_word(graph, place, self.values)[0])
+        self.values = word_values(graph, states.words)
         self.errors = np.stack(
             [errors[:, k] + self._cut(k) for k in range(len(graph.results))], axis=1
         )
@@ -491,9 +487,7 @@ class Pricing:
         linear, square = np.zeros((outputs, rows)), np.zeros((outputs, rows))
         reach = np.zeros(outputs)
         for use in core.uses:
-            node = self.graph.nodes[use.place]
-            if not isinstance(node, Lookup):
-                raise TypeError(f"word {use.place} is no table")
+            node = self.graph.table(use.place)
             source = self.graph.nodes[node.source]
             index = masked(self.values[node.source] >> (source.bits - node.read), node.mask)
             where, sign = use.rows[index], np.where(use.inverted[index], -1.0, 1.0)
@@ -506,20 +500,14 @@ class Pricing:
 
     def _moved(self, place: int) -> Floats:
         """Return the moves of outputs, in steps, if a word is one more (the largest: one less)."""
-        graph, values = self.graph, list(self.values)
-        step = np.where(values[place] == (1 << graph.nodes[place].bits) - 1, -1, 1)
-        values[place] = values[place] + step
-        after = {place}
-        for later in range(place + 1, len(graph.nodes)):
-            if after.intersection(reads(graph.nodes[later])):
-                values[later] = node_word(graph, later, values)[0]
-                after.add(later)
+        graph, own = self.graph, self.values[place]
+        step = np.where(own == (1 << graph.nodes[place].bits) - 1, -1, 1)
+        values = with_word(graph, self.values, place, own + step)
         found = np.zeros((self.count, len(graph.results)))
         for k, result in enumerate(graph.results):
-            if result.node in after:
-                half = 1 << (graph.nodes[result.node].bits - 1)
-                by = (values[result.node] - self.values[result.node] + half) % (2 * half) - half
-                found[:, k] = step * by / (1 << result.drop)
+            half = 1 << (graph.nodes[result.node].bits - 1)
+            by = (values[result.node] - self.values[result.node] + half) % (2 * half) - half
+            found[:, k] = step * by / (1 << result.drop)
         return found
 
 

@@ -17,6 +17,7 @@ products and sums differ, and so the widths that are found.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from boolcomp.compact.network import (
@@ -29,56 +30,69 @@ from boolcomp.compact.network import (
     word_nodes,
 )
 from boolcomp.compact.tables import Tabulated, table_cost
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, PartialProducts, narrowed
+from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from boolcomp.compact.demand import Demand
-    from boolcomp.words.graph import Grid, HeapRow, Node, WordGraph
+    from boolcomp.words.graph import (
+        Angles,
+        Grid,
+        Heap,
+        HeapRow,
+        InputWord,
+        Lookup,
+        WordGraph,
+    )
 
 
 MOST_SYNTHESISED = 9  # inputs of a table whose nodes are counted; larger ones are estimated
 
 
-def factors_of(graph: WordGraph) -> frozenset[int]:
-    """Return the operands of products."""
-    heaps = [node for node in graph.nodes if isinstance(node, Heap)]
-    products = [part for heap in heaps for part in heap.parts if isinstance(part, PartialProducts)]
-    return frozenset(place for part in products for place in (part.a, part.b))
-
-
 def counted(graph: WordGraph, costs: CostModel) -> int:
     """Return the cost of a graph without unused input bits, summed over its parts."""
     graph = narrowed(graph)
-    factors = factors_of(graph)
-    dropped = {result.node: result.drop for result in graph.results}
     cost = 0.0
-    for place, node in enumerate(graph.nodes):
-        if isinstance(node, Lookup):
-            table = Tabulated(node.read, node.entries, node.bits, 0.0, node.mask)
-            cost += costs.table(table, MOST_SYNTHESISED, operand=place in factors)
-        elif isinstance(node, Angles):
-            cost += costs.turns(node.bits, len(node.turns))
-        elif isinstance(node, Heap):
-            counts = [0] * node.bits
-            rows: dict[int, list[HeapRow]] = {}
-            for part in node.parts:
-                if isinstance(part, Bits):
-                    rows.setdefault(part.node, []).append(part.layout(graph.nodes))
-                else:
-                    kinds = _kind(graph.nodes[part.a]), _kind(graph.nodes[part.b])
-                    cost += costs.product(part.layout(graph.nodes), counts, kinds)
-            for word, several in rows.items():
-                cost += costs.rows(several, counts, _kind(graph.nodes[word]))
-            cost += costs.heap(counts, dropped.get(place, 0), node.constant)
+    for addend in chain.from_iterable(graph.fold(_NodeCosts(graph, costs))):
+        cost += addend  # one by one: other groups round to other halves
     return round(cost)
 
 
-def _kind(node: Node) -> WordKind:
-    if isinstance(node, InputWord | Angles):
-        return "input"
-    return "table" if isinstance(node, Lookup) else "sum"
+class _NodeCosts:
+    """The addends of the cost of every node of a graph."""
+
+    def __init__(self, graph: WordGraph, costs: CostModel) -> None:
+        self.graph, self.costs, self.factors = graph, costs, graph.factors
+        self.dropped = {result.node: result.drop for result in graph.results}
+        self.kinds: dict[int, WordKind] = dict.fromkeys(graph.tables, "table")
+        self.kinds |= dict.fromkeys(graph.heaps, "sum")
+
+    def kind(self, place: int) -> WordKind:
+        return self.kinds.get(place, "input")
+
+    def input(self, _place: int, _node: InputWord) -> Iterable[float]:
+        return ()
+
+    def angles(self, _place: int, node: Angles) -> Iterable[float]:
+        return (self.costs.turns(node.bits, len(node.turns)),)
+
+    def lookup(self, place: int, node: Lookup) -> Iterable[float]:
+        table = Tabulated(node.read, node.entries, node.bits, 0.0, node.mask)
+        return (self.costs.table(table, MOST_SYNTHESISED, operand=place in self.factors),)
+
+    def heap(self, place: int, node: Heap) -> Iterable[float]:
+        """Yield the costs of a heap: its products, its words, then its adders."""
+        counts = [0] * node.bits
+        rows: dict[int, list[HeapRow]] = {}
+        for part in node.products:
+            kinds = self.kind(part.a), self.kind(part.b)
+            yield self.costs.product(part.layout(self.graph.nodes), counts, kinds)
+        for word in node.words:
+            rows.setdefault(word.node, []).append(word.layout(self.graph.nodes))
+        for source, several in rows.items():
+            yield self.costs.rows(several, counts, self.kind(source))
+        yield self.costs.heap(counts, self.dropped.get(place, 0), node.constant)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -191,11 +205,10 @@ class WordProcessor:
 
     def octets(self, graph: WordGraph) -> int:
         """Return the approximate number of bytes of tables."""
-        factors = factors_of(graph)
+        factors = graph.factors
         return sum(
             len(node.entries) * _octets(node.bits + (place in factors))
-            for place, node in enumerate(graph.nodes)
-            if isinstance(node, Lookup)
+            for place, node in graph.tables.items()
         )
 
     def _wider(self, bits: int) -> float:

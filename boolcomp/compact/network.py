@@ -20,17 +20,6 @@ from boolcomp.logic.network import CONSTANTS, FALSE, TRUE, Builder, Network, Nod
 from boolcomp.logic.simulation import Planes, TruthTable
 from boolcomp.problem.words import Interval
 from boolcomp.program.program import program_of_network
-from boolcomp.words.graph import (
-    Angles,
-    Bits,
-    Heap,
-    HeapRow,
-    InputWord,
-    Lookup,
-    OutputWord,
-    PartialProducts,
-    WordGraph,
-)
 from boolcomp.words.simulation import canonical, fold
 
 if TYPE_CHECKING:
@@ -40,6 +29,16 @@ if TYPE_CHECKING:
     from boolcomp.compact.tables import Tabulated
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
+    from boolcomp.words.graph import (
+        Angles,
+        Bits,
+        Heap,
+        InputWord,
+        Lookup,
+        OutputWord,
+        PartialProducts,
+        WordGraph,
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -271,8 +270,8 @@ class Literals:
 
 def tables_in(graph: WordGraph) -> Iterator[tuple[int, Columns]]:
     """Yield the number of inputs and the columns of every table that is synthesised."""
-    for node in graph.nodes:
-        if isinstance(node, Lookup) and not _copies(node):
+    for node in graph.tables.values():
+        if not _copies(node):
             folded, _, _ = canonical(fold(node.entries, node.bits), node.bits)
             yield len(folded.inputs), columns_of(folded.core, node.bits)
 
@@ -326,25 +325,18 @@ class LogicMaker:
         inputs = sum(word.bits for word in graph.inputs)
         self.builder = GuidedBuilder(inputs, like) if like else TimedBuilder(inputs)
         self.words: list[Literals] = []
-        for _ in graph.nodes:
-            before = self.builder.made
-            self._make_next()
+        before = self.builder.made
+        for word in graph.fold(self):
+            self.words.append(word)
             if counted is not None:
                 counted.append(self.builder.made - before)
+                before = self.builder.made
 
-    def _make_next(self) -> None:
-        node = self.graph.nodes[len(self.words)]
-        if isinstance(node, InputWord):
-            first = sum(word.bits for word in self.graph.inputs[: len(self.words)])
-            bits = [self.builder.input(first + k) for k in range(node.bits)]
-            made = Literals(tuple(reversed(bits)))
-        elif isinstance(node, Angles):
-            made = self.angles(node)
-        elif isinstance(node, Lookup):
-            made = self.lookup(node)
-        else:
-            made = self.heap(node)
-        self.words.append(made)
+    def input(self, place: int, node: InputWord) -> Literals:
+        """Return the inputs of the network that are the bits of a word."""
+        first = sum(word.bits for word in self.graph.inputs[:place])
+        bits = [self.builder.input(first + k) for k in range(node.bits)]
+        return Literals(tuple(reversed(bits)))
 
     def outputs(self) -> list[int]:
         return [literal for result in self.graph.results for literal in self.result(result)]
@@ -354,7 +346,7 @@ class LogicMaker:
         word = self.words[place]
         return [self.builder.node(luts.XOR2, bit, word.sign) for bit in word.core]
 
-    def angles(self, node: Angles) -> Literals:
+    def angles(self, _place: int, node: Angles) -> Literals:
         """Add the turns of an angle sum."""
         columns: dict[int, list[int]] = {}
         for turn in node.turns:
@@ -364,7 +356,7 @@ class LogicMaker:
         add_constant(columns, node.constant, node.bits)
         return self.added(columns, node.bits)
 
-    def lookup(self, node: Lookup) -> Literals:
+    def lookup(self, _place: int, node: Lookup) -> Literals:
         """Fold a table, and synthesise its core."""
         word = self.bits(node.source)
         leading = word[len(word) - node.read :]
@@ -384,17 +376,12 @@ class LogicMaker:
             literals = [*literals[3:], self.builder.node(luts.XOR3, *three)]
         return literals[0] if literals else 2 * FALSE
 
-    def heap(self, node: Heap) -> Literals:
+    def heap(self, _place: int, node: Heap) -> Literals:
         """Add up parts and constant of a heap."""
         columns: dict[int, list[int]] = {}
-        for part in node.parts:
-            if isinstance(part, Bits):
-                row, bits = part.layout(self.graph.nodes), self.bits(part.node)
-                for k in range(row.bits):
-                    bit = bits[row.drop + k] ^ part.negative
-                    columns.setdefault(row.column + k, []).append(bit)
-            else:
-                self._partial(columns, part)
+        for placed in node.each(self._placed, self._partial):
+            for column, bit in placed:
+                columns.setdefault(column, []).append(bit)
         add_constant(columns, node.constant, node.bits)
         return self.added(columns, node.bits)
 
@@ -406,14 +393,19 @@ class LogicMaker:
             self.additions.append(record)
         return Literals(tuple(reduce_columns(self.builder, columns, bits, record)))
 
-    def _partial(self, columns: dict[int, list[int]], part: PartialProducts) -> None:
-        """Put partial products into columns: the XNOR of two digits and the words' signs."""
+    def _placed(self, part: Bits) -> Iterator[tuple[int, int]]:
+        """Yield the bits of a word with their columns."""
+        row, bits = part.layout(self.graph.nodes), self.bits(part.node)
+        return ((row.column + k, bits[row.drop + k] ^ part.negative) for k in range(row.bits))
+
+    def _partial(self, part: PartialProducts) -> Iterator[tuple[int, int]]:
+        """Yield partial products and their columns: the XNOR of two digits and the words' signs."""
         a, b = self.words[part.a], self.words[part.b]
         sign = self.builder.node(luts.XOR2, a.sign, b.sign) ^ (not part.negative)
         for i, row in part.layout(self.graph.nodes).rows():
             for k in range(row.bits):
                 bit = self.builder.node(luts.XOR3, a.core[i], b.core[row.drop + k], sign)
-                columns.setdefault(row.column + k, []).append(bit)
+                yield row.column + k, bit
 
     def result(self, result: OutputWord) -> list[int]:
         """Round and saturate an output; its leading bits show whether it is out of range."""
@@ -497,30 +489,33 @@ def _luts(entries: tuple[int, ...], bits: int, *, operand: bool) -> float:
 
 def graph_luts(graph: WordGraph) -> int:
     """Return the cost of a graph's tables and adders, without saturation."""
-    heaps = [node for node in graph.nodes if isinstance(node, Heap)]
-    products = [part for heap in heaps for part in heap.parts if isinstance(part, PartialProducts)]
-    factors = {place for part in products for place in (part.a, part.b)}
     cost = 0.0
-    for place, node in enumerate(graph.nodes):
-        if isinstance(node, Lookup):
-            cost += _luts(node.entries, node.bits, operand=place in factors)
-        elif isinstance(node, Heap):
-            cost += ADDING * adder_nodes(_counts(graph, node), 0, node.constant)
-        elif isinstance(node, Angles):
-            cost += ADDING * 2 * node.bits * (len(node.turns) - 1)
+    for luts_of_node in graph.fold(_NodeLuts(graph)):
+        cost += luts_of_node
     return round(cost)
 
 
-def _counts(graph: WordGraph, heap: Heap) -> list[int]:
-    """Return the number of bits in every column of a heap."""
-    counts = [0] * heap.bits
-    for part in heap.parts:
-        layout = part.layout(graph.nodes)
-        rows = [layout] if isinstance(layout, HeapRow) else [row for _, row in layout.rows()]
-        for row in rows:
-            for column in range(row.column, min(row.column + row.bits, heap.bits)):
+class _NodeLuts:
+    """The cost of every node of a graph in look-up tables."""
+
+    def __init__(self, graph: WordGraph) -> None:
+        self.graph, self.factors = graph, graph.factors
+
+    def input(self, _place: int, _node: InputWord) -> float:
+        return 0.0
+
+    def angles(self, _place: int, node: Angles) -> float:
+        return ADDING * 2 * node.bits * (len(node.turns) - 1)
+
+    def lookup(self, place: int, node: Lookup) -> float:
+        return _luts(node.entries, node.bits, operand=place in self.factors)
+
+    def heap(self, _place: int, node: Heap) -> float:
+        counts = [0] * node.bits
+        for row in (row for part in node.parts for row in part.rows(self.graph.nodes)):
+            for column in range(row.column, min(row.column + row.bits, node.bits)):
                 counts[column] += 1
-    return counts
+        return ADDING * adder_nodes(counts, 0, node.constant)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ from boolcomp.logic.equivalence import equivalent
 from boolcomp.proof.bound.meaning import EFFORT, grade_of
 from boolcomp.proof.worst import EVALUATIONS
 from boolcomp.terms.extract import resting
-from boolcomp.words.graph import Lookup, narrowed
+from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -270,13 +270,10 @@ def _same(made: WordGraph, compact: Compact) -> bool:
     graph = compact.graph
     if compact.demand.approximate == "off" or len(made.nodes) != len(graph.nodes):
         return made == graph
-    nodes = tuple(
-        replace(one, entries=other.entries)
-        if isinstance(one, Lookup) and isinstance(other, Lookup)
-        else one
-        for one, other in zip(made.nodes, graph.nodes, strict=True)
-    )
-    return replace(made, nodes=nodes) == graph
+    nodes, tables = list(made.nodes), graph.tables
+    for place, node in made.tables.items():
+        nodes[place] = replace(node, entries=tables[place].entries) if place in tables else node
+    return replace(made, nodes=tuple(nodes)) == graph
 
 
 def _require_logic(graph: WordGraph, network: Network, results: ResultStore) -> None:

@@ -22,7 +22,14 @@ from boolcomp.targets.networks import netlist_of
 from boolcomp.targets.rtl import gates_of
 from boolcomp.targets.stages import flip_flops as flip_flops_of
 from boolcomp.targets.stages import stages_of
-from boolcomp.targets.target import VERILOG, ExportOptions, design_of, export_texts, frame_of
+from boolcomp.targets.target import (
+    VERILOG,
+    ExportOptions,
+    design_of,
+    export_texts,
+    fill,
+    frame_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -250,23 +257,10 @@ def framed(source: VerilogSource) -> str:
     wires = [*_slices("given", source.inputs), *_slices("made", source.outputs)]
     if source.stages:
         wires += [".clock(clock)", ".enable(1'b1)", ".valid_in(1'b1)", ".valid_out()"]
-    return "\n".join([
-        f"module {FRAME} (input wire clock, input wire bit_in, input wire take,",
-        "    output wire bit_out);",
-        f"    reg [{given - 1}:0] given;",
-        f"    wire [{made - 1}:0] made;",
-        f"    reg [{made - 1}:0] taken, out;",
-        f"    {source.top} core ({', '.join(wires)});",
-        "    always @(posedge clock) begin",
-        f"        given <= {{given{f'[{given - 2}:0]' if given > 1 else ''}, bit_in}};"
-        if given > 1 else "        given <= bit_in;",
-        "        taken <= made;",
-        f"        out <= take ? taken : {{out[{made - 2}:0], 1'b0}};"
-        if made > 1 else "        out <= taken;",
-        "    end",
-        f"    assign bit_out = out[{made - 1}];",
-        "endmodule", "",
-    ])  # fmt: skip
+    return fill(
+        "frame.v", name=FRAME, core=source.top, wires=", ".join(wires), given_high=given - 1,
+        given_next=given - 2, made_high=made - 1, made_next=made - 2,
+    )  # fmt: skip
 
 
 def _slices(name: str, ports: tuple[tuple[str, int], ...]) -> list[str]:

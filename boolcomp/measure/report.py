@@ -36,7 +36,6 @@ from boolcomp.pipeline import compile_compact
 from boolcomp.program.program import bound_note, over_found
 from boolcomp.proof.worst import Worst, find_worst, subject_of, worst_of
 from boolcomp.terms.extract import split
-from boolcomp.words.graph import Angles, Heap, InputWord, Lookup, PartialProducts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -394,22 +393,20 @@ def words_of(graph: WordGraph, names: Sequence[str]) -> tuple[WordNodes, ...]:
     counted: list[int] = []
     word_logic(graph, counted=counted)
     found = []
+    heaps, graph_tables = graph.heaps, graph.tables
     for place, (node, nodes) in enumerate(zip(graph.nodes, counted, strict=True)):
+        if not nodes:  # as for all inputs
+            continue
         name = names[place] if place < len(names) else f"w{place}"
-        products = 0
-        if isinstance(node, Heap):
-            parts = [part for part in node.parts if isinstance(part, PartialProducts)]
-            rows = (row for part in parts for _, row in part.layout(graph.nodes).rows())
-            products = min(nodes, sum(row.bits for row in rows))
-        tables = nodes if isinstance(node, Lookup) else 0
-        if nodes:
-            kind = KINDS[type(node)]
-            sums = nodes - tables - products
-            found.append(WordNodes(name, kind, node.bits, tables, products, sums))
+        kind, tables, products = "sum of angles", 0, 0
+        if place in heaps:
+            rows = (row for part in heaps[place].products for row in part.rows(graph.nodes))
+            kind, products = "sum", min(nodes, sum(row.bits for row in rows))
+        elif place in graph_tables:
+            kind, tables = "table", nodes
+        sums = nodes - tables - products
+        found.append(WordNodes(name, kind, node.bits, tables, products, sums))
     return tuple(found)
-
-
-KINDS = {InputWord: "input", Angles: "sum of angles", Lookup: "table", Heap: "sum"}
 
 
 class Surveyor:

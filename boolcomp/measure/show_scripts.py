@@ -21,9 +21,16 @@ from boolcomp.problem.algebra import SYMBOLS, Folding
 from boolcomp.problem.kinematics import chain_places
 from boolcomp.problem.tape import Tape
 from boolcomp.twolevel.function import holds
-from boolcomp.words.drawing import HIGH, LEGEND, MARGIN, WIDE, curve_points, laid_out
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, PartialProducts, reads
-from boolcomp.words.simulation import node_word
+from boolcomp.words.drawing import (
+    HIGH,
+    LEGEND,
+    MARGIN,
+    WIDE,
+    curve_points,
+    kind_of,
+    laid_out,
+)
+from boolcomp.words.simulation import with_word, word_values
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -35,7 +42,15 @@ if TYPE_CHECKING:
     from boolcomp.problem.tape import Operation, Straight
     from boolcomp.program.program import CodedOutput
     from boolcomp.words.drawing import Box
-    from boolcomp.words.graph import Node, WordGraph
+    from boolcomp.words.graph import (
+        Angles,
+        Bits,
+        Heap,
+        InputWord,
+        Lookup,
+        PartialProducts,
+        WordGraph,
+    )
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
@@ -463,33 +478,23 @@ class Effect:
 def effects_of(graph: WordGraph, samples: int = SAMPLES) -> list[Effect]:
     """Return the effect of every word, deterministic for a graph."""
     rng = np.random.default_rng(0)
-    values: list[Words] = []
-    for place, node in enumerate(graph.nodes):
-        if isinstance(node, InputWord):
-            values.append(rng.integers(0, 1 << node.bits, samples))
-        else:
-            values.append(node_word(graph, place, values)[0])
+    inputs = {node.name: rng.integers(0, 1 << node.bits, samples) for node in graph.inputs}
+    values = word_values(graph, inputs)
     return [
         Effect(
             int(values[place].min()),
             int(values[place].max()),
             _moves(graph, values, place),
-            _rounds_word(graph, node),
+            rounds,
         )
-        for place, node in enumerate(graph.nodes)
+        for place, rounds in enumerate(graph.fold(_Rounds(graph)))
     ]
 
 
 def _moves(graph: WordGraph, values: list[Words], place: int) -> tuple[float, ...]:
     top = (1 << graph.nodes[place].bits) - 1
     step = np.where(values[place] < top, 1, -1)
-    moved = list(values)
-    moved[place] = values[place] + step
-    changed = {place}
-    for later in range(place + 1, len(graph.nodes)):
-        if changed.intersection(reads(graph.nodes[later])):
-            moved[later] = node_word(graph, later, moved)[0]
-            changed.add(later)
+    moved = with_word(graph, values, place, values[place] + step)
     found = []
     for result in graph.results:
         away = moved[result.node] - values[result.node]
@@ -499,20 +504,24 @@ def _moves(graph: WordGraph, values: list[Words], place: int) -> tuple[float, ..
     return tuple(found)
 
 
-def _rounds_word(graph: WordGraph, node: Node) -> bool:
-    """Tell whether a word is rounded: inputs, tables, and sums that drop bits."""
-    if isinstance(node, InputWord):
+class _Rounds:
+    """Whether words are rounded: inputs, tables, and sums that drop bits."""
+
+    def __init__(self, graph: WordGraph) -> None:
+        self.graph = graph
+
+    def input(self, _place: int, _node: InputWord) -> bool:
         return True
-    if isinstance(node, Lookup):
+
+    def angles(self, _place: int, node: Angles) -> bool:
+        return any(turn.read < self.graph.nodes[turn.node].bits for turn in node.turns)
+
+    def lookup(self, _place: int, node: Lookup) -> bool:
         return node.entries != tuple(range(len(node.entries)))
-    if isinstance(node, Angles):
-        return any(turn.read < graph.nodes[turn.node].bits for turn in node.turns)
-    if isinstance(node, Heap):
-        return any(
-            part.drop if isinstance(part, Bits) else part.drop_a or part.drop_b or part.column < 0
-            for part in node.parts
-        )
-    return False
+
+    def heap(self, _place: int, node: Heap) -> bool:
+        cut = any(x.drop_a or x.drop_b or x.column < 0 for x in node.products)
+        return cut or any(part.drop for part in node.words)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -524,7 +533,6 @@ EXACT = 50  # bits of a sum that doubles represent exactly
 LONGEST = 27  # characters of a title that fit into a box
 BESIDE = 16  # the same for a box with a curve
 LETTER, SMALL_GRAPH, DIGIT = 6.0, 4.8, 6.4  # approximate widths
-KINDS = {InputWord: "input", Angles: "angle", Lookup: "table", Heap: "sum"}
 
 
 def graph_values(subject: ShownProgram, graph: WordGraph) -> dict[str, Any] | None:
@@ -539,8 +547,10 @@ def graph_values(subject: ShownProgram, graph: WordGraph) -> dict[str, Any] | No
     return {
         "inputs": [[w.input, words[w.input].code.bits - w.bits] for w in joint.words],
         "nodes": [
-            {"name": name, "bits": node.bits, "result": results.get(k), **node_values(graph, node)}
-            for k, (node, name) in enumerate(zip(graph.nodes, meanings, strict=True))
+            {"name": name, "bits": graph.nodes[k].bits, "result": results.get(k), **values}
+            for k, (values, name) in enumerate(
+                zip(graph.fold(_NodeValues(graph)), meanings, strict=True)
+            )
         ],
         "effects": [
             {
@@ -554,40 +564,53 @@ def graph_values(subject: ShownProgram, graph: WordGraph) -> dict[str, Any] | No
     }  # fmt: skip
 
 
-def node_values(graph: WordGraph, node: Node) -> dict[str, Any]:
-    """Return a node in the format of core.js: operands with their bits and columns."""
-    bits = [one.bits for one in graph.nodes]
-    if isinstance(node, InputWord):
+class _NodeValues:
+    """Nodes in the format of core.js: operands with their bits and columns."""
+
+    def __init__(self, graph: WordGraph) -> None:
+        self.nodes = graph.nodes
+
+    def input(self, _place: int, _node: InputWord) -> dict[str, Any]:
         return {"kind": "input"}
-    if isinstance(node, Angles):
+
+    def angles(self, _place: int, node: Angles) -> dict[str, Any]:
+        """Return the turns of a sum of angles."""
         turns = [
-            [turn.node, bits[turn.node] - turn.read, turn.read, turn.shift, turn.negative]
+            [
+                turn.node,
+                self.nodes[turn.node].bits - turn.read,
+                turn.read,
+                turn.shift,
+                turn.negative,
+            ]
             for turn in node.turns
         ]
         return {"kind": "angles", "turns": turns, "constant": node.constant}
-    if isinstance(node, Lookup):
+
+    def lookup(self, _place: int, node: Lookup) -> dict[str, Any]:
         return {
             "kind": "table",
             "source": node.source,
-            "drop": bits[node.source] - node.read,
+            "drop": self.nodes[node.source].bits - node.read,
             "picked": list(node.picked) if node.mask else None,
             "entries": list(node.entries),
         }
-    rows, products = [], []
-    for part in node.parts:
-        if isinstance(part, Bits):
-            row = part.layout(graph.nodes)
-            rows.append([part.node, row.drop, row.column, row.bits, part.negative])
-        else:
-            products.append(_products(graph, part))
-    return {"kind": "sum", "words": rows, "products": products, "constant": node.constant}
 
+    def heap(self, _place: int, node: Heap) -> dict[str, Any]:
+        """Return the words and the products of a sum."""
+        words, products = [*map(self.word, node.words)], [*map(self.product, node.products)]
+        return {"kind": "sum", "words": words, "products": products, "constant": node.constant}
 
-def _products(graph: WordGraph, part: PartialProducts) -> list[Any]:
-    grid, a, b = part.layout(graph.nodes), part.a, part.b
-    if grid.a > grid.b:
-        grid, a, b = grid.swapped, b, a
-    return [a, b, part.negative, [[digit, *row] for digit, row in grid.rows()]]
+    def word(self, part: Bits) -> list[Any]:
+        row = part.layout(self.nodes)
+        return [part.node, row.drop, row.column, row.bits, part.negative]
+
+    def product(self, part: PartialProducts) -> list[Any]:
+        """Return a product with the digits of the shorter word."""
+        grid, a, b = part.layout(self.nodes), part.a, part.b
+        if grid.a > grid.b:
+            grid, a, b = grid.swapped, b, a
+        return [a, b, part.negative, [[digit, *row] for digit, row in grid.rows()]]
 
 
 def draw_graph(subject: ShownProgram, graph: WordGraph) -> str:
@@ -609,16 +632,17 @@ def draw_graph(subject: ShownProgram, graph: WordGraph) -> str:
         for line in lines
     ]
     widths = {result.node: result.bits for result in graph.results}
+    tables = graph.tables
     for place, (box, node) in enumerate(zip(boxes, graph.nodes, strict=True)):
         digits = widths.get(place) or len(str((1 << node.bits) - 1))
-        picture += _word(place, box, node, digits)
+        picture += _word(place, box, tables.get(place), digits)
     return "\n".join([*picture, "</svg>"])
 
 
-def _word(place: int, box: Box, node: Node, digits: int) -> Iterator[str]:
+def _word(place: int, box: Box, table: Lookup | None, digits: int) -> Iterator[str]:
     """Yield the SVG of a word; its value, with `digits`, is in the line with enough space."""
     title, detail = html.escape(box.title), html.escape(box.detail)
-    curve = isinstance(node, Lookup) and node.read > 0
+    curve = table is not None and table.read > 0
     room = BESIDE if curve else LONGEST
     above = not curve and SMALL_GRAPH * len(box.detail) + DIGIT * digits > WIDE - 20
     if above:
@@ -631,9 +655,9 @@ def _word(place: int, box: Box, node: Node, digits: int) -> Iterator[str]:
     yield f'<rect width="{WIDE}" height="{HIGH}" rx="6"/>'
     yield f'<text x="8" y="16">{html.escape(cut)}</text>'
     yield f'<text class="small" x="8" y="31">{detail}</text>'
-    if curve and isinstance(node, Lookup):
+    if curve and table is not None:
         moved = f'transform="translate({-box.x:.1f},{-box.y:.1f})"'
-        yield f'<polyline class="curve" {moved} points="{curve_points(node, box)}"/>'
+        yield f'<polyline class="curve" {moved} points="{curve_points(table, box)}"/>'
         yield '<circle class="spot" r="3.2"/>'
     else:
         yield f'<text class="value" x="{WIDE - 8}" y="{16 if above else 31}"></text>'
@@ -643,7 +667,7 @@ def _word(place: int, box: Box, node: Node, digits: int) -> Iterator[str]:
 
 def legend(graph: WordGraph) -> str:
     """Return the legend of colours as HTML."""
-    kinds = {KINDS[type(node)] for node in graph.nodes}
+    kinds = set(map(kind_of, graph.nodes))
     names = {"torque": "output"}
     return "".join(
         f'<span class="key"><i class="k-{kind}"></i>{html.escape(names.get(kind, meaning))}</span>'

@@ -59,7 +59,6 @@ from boolcomp.program.program import HEAD, render_program
 from boolcomp.proof.bound.graded import checked
 from boolcomp.proof.bound.meaning import rounded_up
 from boolcomp.proof.bound.tabled import claimed_term
-from boolcomp.words.graph import InputWord, Lookup
 from boolcomp.words.simulation import fold
 
 if TYPE_CHECKING:
@@ -94,12 +93,13 @@ if TYPE_CHECKING:
 def first_section(known: CertifiedLoad) -> str:
     """Write a line for every table and every sum."""
     lines, additions = [], iter(known.additions)
-    for place, node in enumerate(known.graph.nodes):
-        if isinstance(node, Lookup):
-            folded = fold(node.entries, node.bits)
+    tables = known.graph.tables
+    for place in range(len(known.graph.inputs), len(known.graph.nodes)):
+        if place in tables:
+            folded = fold(tables[place].entries, tables[place].bits)
             masks = "".join(f" {mask:x}" for mask in folded.inputs)
             lines.append(f"w{place} folds{masks} flip {folded.flip:x}\n")
-        elif not isinstance(node, InputWord):
+        else:
             lines.append(f"w{place} adds {_adds(next(additions))}\n")
     return "".join(lines)
 
@@ -495,7 +495,7 @@ class _ProofSweep:
 
     def __init__(self, made: FirstNetwork) -> None:
         self.nodes = made.nodes
-        sources = {node.source for node in made.graph.nodes if isinstance(node, Lookup)}
+        sources = {node.source for node in made.graph.tables.values()}
         barriers = {bit >> 1 for place in sources for bit in made.words[place]}
         self.windows = Windows(made.nodes, barriers)
         self.noise = random.Random(SEED)  # noqa: S311 (reproducible)

@@ -146,34 +146,23 @@ def table_name(module: str, luts: int) -> str:
     return f"{module}_lut{luts}"
 
 
-def table_module(module: str, luts: int) -> Iterator[str]:
-    """Yield the module of a table: an entry of its constant, or an FPGA's own cell."""
-    letters = LETTERS[:luts]
-    size = 1 << luts
-    yield "/* verilator lint_off DECLFILENAME */"
-    yield f"// with one of these macros the cell of an FPGA: {', '.join(_macros(luts))}"
-    yield f"module {table_name(module, luts)} ("
-    yield "    output wire made,"
-    yield from (f"    input wire {one}{',' * (one != letters[-1])}" for one in letters)
-    yield ");"
-    yield f"    parameter [{size - 1}:0] INIT = {size}'h0;"
-    guard = "`ifdef"
-    for macro in _macros(luts):
+def table_module(module: str, luts: int) -> list[str]:
+    """Return the module of a table: an entry of its constant, or an FPGA's own cell."""
+    letters, size = LETTERS[:luts], 1 << luts
+    macros = [macro for macro, (inputs, *_) in CELLS.items() if inputs >= luts]
+    cells = []
+    for k, macro in enumerate(macros):
         inputs, cell, init, output, pins = CELLS[macro]
         given = [*["1'b0"] * (inputs - luts), *letters]
         wired = ", ".join(f".{pin}({x})" for pin, x in zip(pins, reversed(given), strict=True))
         wider = f"{{{(1 << inputs) - size}'h0, INIT}}" if inputs > luts else "INIT"
-        yield f"{guard} {macro}"
-        yield f"    {cell} #(.{init}({wider})) cell_ (.{output}(made), {wired});"
-        guard = "`elsif"
-    yield from (["`else"] if guard == "`elsif" else [])
-    yield f"    assign made = INIT[{{{', '.join(letters)}}}];"
-    yield from (["`endif"] if guard == "`elsif" else [])
-    yield "endmodule"
-
-
-def _macros(luts: int) -> list[str]:
-    return [macro for macro, (inputs, *_) in CELLS.items() if inputs >= luts]
+        cells.append(f"{'`elsif' if k else '`ifdef'} {macro}")
+        cells.append(f"    {cell} #(.{init}({wider})) cell_ (.{output}(made), {wired});")
+    return fill(
+        "lut.v", name=table_name(module, luts), macros=", ".join(macros), high=size - 1, size=size,
+        letters=", ".join(letters), cells=cells,
+        ports=separated((f"input wire {one}" for one in letters), ","),
+    ).splitlines()  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------
@@ -270,7 +259,7 @@ class Printer(ABC):
             ports=separated(self.ports(), self.after_port),
             declared=[*self.declared()], body=[*self.body()], ends=ends,
             idle=", ".join(map(self.wires, module.idle)), moves=[*self.moved(), *moves],
-            tables=[*(table_module(frame.module, self.luts) if self.luts else ())],
+            tables=table_module(frame.module, self.luts) if self.luts else (),
         )  # fmt: skip
 
     def ports(self) -> Iterator[str]:

@@ -7,7 +7,7 @@ take a table without its sign, and the sign separately.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -23,7 +23,6 @@ from boolcomp.targets.target import (
     why_no_graph,
     word_notes,
 )
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
 from boolcomp.words.simulation import fold
 
 if TYPE_CHECKING:
@@ -33,7 +32,16 @@ if TYPE_CHECKING:
     from boolcomp.logic.lutnetwork import Logic
     from boolcomp.program.program import CodedInput, CodedOutput, Load, Program
     from boolcomp.targets.target import Design, Frame
-    from boolcomp.words.graph import Grid, Node, PartialProducts, WordGraph
+    from boolcomp.words.graph import (
+        Angles,
+        Bits,
+        Grid,
+        Heap,
+        InputWord,
+        Lookup,
+        PartialProducts,
+        WordGraph,
+    )
 
 # --------------------------------------------------------------------------------------------------
 # Concatenations of bits of signals, least significant first.
@@ -296,7 +304,9 @@ def renamed(part: Any, at: Callable[[Wires], Wires]) -> Any:
     if isinstance(part, tuple):
         return tuple(renamed(one, at) for one in part)
     if isinstance(part, SignalAddend | Operation):
-        return replace(part, **{x.name: renamed(getattr(part, x.name), at) for x in fields(part)})
+        before = {name: getattr(part, name) for name in part.__slots__}
+        after = {name: renamed(one, at) for name, one in before.items()}
+        return part if after == before else replace(part, **after)
     return part
 
 
@@ -690,47 +700,42 @@ def graph_words(
     """
     graph = graph_of(program, load)
     meanings = load.meanings or tuple(f"w{k}" for k in range(len(graph.nodes)))
-    maker = _Maker(books, graph, delay_weight)
+    given = []
     for word in load.joint.words if load.joint is not None else ():
-        given = program.inputs[word.input]
-        cell = cut(cells[given.name], 0, given.code.bits - word.dropped)
-        read = above(cell, given.code.bits - word.bits)
-        maker.words.append(Meant(read, read))
-    results = {result.node: k for k, result in enumerate(graph.results)}
-    notes = word_notes(load, graph, meanings)
-    for place, node in enumerate(graph.nodes):
-        if not isinstance(node, InputWord):
-            name = meanings[place]
-            if place in results and name == f"w{place}":
-                name = f"{load.outputs[results[place]].name} sum"
-            maker.make(node, name, (f"{prefix}w{place}: {notes[place]}",))
-    return [above(maker.words[result.node].word, result.drop) for result in graph.results]
+        code = program.inputs[word.input].code
+        cell = cut(cells[program.inputs[word.input].name], 0, code.bits - word.dropped)
+        given.append(above(cell, code.bits - word.bits))
+    names = list(meanings)
+    for output, result in zip(load.outputs, graph.results, strict=True):
+        if names[result.node] == f"w{result.node}":
+            names[result.node] = f"{output.name} sum"
+    notes = [f"{prefix}w{k}: {note}" for k, note in enumerate(word_notes(load, graph, meanings))]
+    words = _Maker(books, graph, delay_weight, given, names, notes).words
+    return [above(words[result.node].word, result.drop) for result in graph.results]
 
 
 class _Maker:
     """Creates the words of one node after the other."""
 
-    def __init__(self, books: Books, graph: WordGraph, delay_weight: int | None) -> None:
+    def __init__(
+        self, books: Books, graph: WordGraph, delay_weight: int | None, given: Sequence[Word],
+        names: Sequence[str], notes: Sequence[str],
+    ) -> None:  # fmt: skip
         self.books, self.graph, self.delay_weight = books, graph, delay_weight
+        self.given, self.names, self.notes = given, names, notes
         self.words: list[Meant] = []
+        for word in graph.fold(self):
+            self.words.append(word)
 
-    def make(self, node: Node, name: str, about: tuple[str, ...]) -> None:
-        if isinstance(node, Lookup):
-            self.words.append(self.lookup(node, name, about))
-            return
-        if isinstance(node, Angles):
-            word = self.angles(node, name, about)
-        elif isinstance(node, Heap):
-            word = self.heap(node, name, about)
-        else:
-            raise TypeError("inputs come first")
-        self.words.append(Meant(word, word))
+    def input(self, place: int, _node: InputWord) -> Meant:
+        return Meant(self.given[place], self.given[place])
 
     def leading(self, place: int, drop: int) -> Word:
         return above(self.words[place].word, drop)
 
-    def lookup(self, node: Lookup, name: str, about: tuple[str, ...]) -> Meant:
+    def lookup(self, place: int, node: Lookup) -> Meant:
         """Return a table, folded if it is symmetric, of the variable bits of its index."""
+        name, about = self.names[place], (self.notes[place],)
         index = self.leading(node.source, self.graph.nodes[node.source].bits - node.read)
         index = joined(piece for k in node.picked for piece in cut(index, k, 1))
         index, entries = _changing(index, node.entries)
@@ -764,48 +769,47 @@ class _Maker:
         word = self.books.signal(name, node.bits, Flipped(core, sign), about)
         return Meant(word, core, sign)
 
-    def angles(self, node: Angles, name: str, about: tuple[str, ...]) -> Word:
+    def angles(self, place: int, node: Angles) -> Meant:
+        """Return a sum of turns."""
         addends = []
         for turn in node.turns:
             word = self.leading(turn.node, self.graph.nodes[turn.node].bits - turn.read)
             addends.append(SignalAddend(inverse(word) if turn.negative else word, turn.shift))
-        return summed(
-            self.books,
-            name,
-            about,
-            addends,
-            node.constant,
-            node.bits,
-            delay_weight=self.delay_weight,
-        )
+        return self.sum(place, addends, node.constant, node.bits)
 
-    def heap(self, node: Heap, name: str, about: tuple[str, ...]) -> Word:
-        total, addends = node.constant, []
-        for part in node.parts:
-            if isinstance(part, Bits):
-                row = part.layout(self.graph.nodes)
-                word = self.leading(part.node, row.drop)
-                addends.append(SignalAddend(inverse(word) if part.negative else word, row.column))
-            else:
-                rows, known = self.product(part, name)
-                rows = [within(row, node.bits) for row in rows if row.column < node.bits]
-                if self.delay_weight is not None:
-                    rows = in_parts(self.books, name, rows, node.bits, self.delay_weight, 1)
-                addends += rows
-                total += known
-        named = any(not isinstance(part, Bits) for part in node.parts)
-        return summed(
-            self.books,
-            name,
-            about,
-            addends,
-            total,
-            node.bits,
-            delay_weight=self.delay_weight,
-            named=named,
-        )
+    def sum(
+        self, place: int, addends: list[SignalAddend], total: int, bits: int, *, named: bool = False
+    ) -> Meant:
+        word = summed(
+            self.books, self.names[place], (self.notes[place],), addends, total, bits,
+            delay_weight=self.delay_weight, named=named,
+        )  # fmt: skip
+        return Meant(word, word)
 
-    def product(self, part: PartialProducts, name: str) -> tuple[list[SignalAddend], int]:
+    def heap(self, place: int, node: Heap) -> Meant:
+        """Return the sum of words and products, which are sums of their own."""
+        name, total, addends = self.names[place], node.constant, []
+        for rows, known in node.each(self.word, lambda part: self.product(part, name, node.bits)):
+            addends += rows
+            total += known
+        return self.sum(place, addends, total, node.bits, named=bool(node.products))
+
+    def word(self, part: Bits) -> tuple[list[SignalAddend], int]:
+        row = part.layout(self.graph.nodes)
+        word = self.leading(part.node, row.drop)
+        return [SignalAddend(inverse(word) if part.negative else word, row.column)], 0
+
+    def product(
+        self, part: PartialProducts, name: str, bits: int
+    ) -> tuple[list[SignalAddend], int]:
+        """Return a product modulo 2^bits, as addends and a constant."""
+        rows, known = self.multiplied(part, name)
+        rows = [within(row, bits) for row in rows if row.column < bits]
+        if self.delay_weight is not None:
+            rows = in_parts(self.books, name, rows, bits, self.delay_weight, 1)
+        return rows, known
+
+    def multiplied(self, part: PartialProducts, name: str) -> tuple[list[SignalAddend], int]:
         """Return a product as addends and a constant."""
         grid = part.layout(self.graph.nodes)
         a, b = self.words[part.a], self.words[part.b]
@@ -892,7 +896,11 @@ def staged(module: RtlModule, plan: StagePlan, names: Names) -> RtlModule:
             known |= {(source.name, bit, place): register.name for bit in bits}
 
     def at(stage: int) -> Callable[[Wires], Wires]:
-        return lambda x: replace(x, name=known.get((x.name, x.low, stage), x.name))
+        def delayed(wire: Wires) -> Wires:
+            name = known.get((wire.name, wire.low, stage))
+            return wire if name is None else replace(wire, name=name)
+
+        return delayed
 
     moved = tuple(
         replace(signal, operation=renamed(signal.operation, at(stage)))

@@ -105,7 +105,9 @@ def registers(readers: Readers, stages: Sequence[int], count: int) -> int:
 
 def _shortest(readers: Readers, count: int) -> int:
     """Return the least stage delay for which `count` stages suffice."""
-    low, high = max(readers.delays), max(1, sum(readers.delays))
+    if count < 2:
+        return max(_early(readers, NEVER)[1])
+    low, high = max(readers.delays), sum(readers.delays)
     while low < high:
         middle = (low + high) // 2
         if max(_early(readers, middle)[0]) < max(1, count):

@@ -31,7 +31,6 @@ from boolcomp.logic import network as logic_network
 from boolcomp.logic.adders import word_of
 from boolcomp.logic.network import CONSTANTS, FALSE, MUX, Builder, copied
 from boolcomp.logic.simulation import Planes
-from boolcomp.words.graph import Angles, Heap, InputWord, Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.logic.network import Network
     from boolcomp.program.program import CodedInput, CodedOutput, Load, Program
-    from boolcomp.words.graph import WordGraph
+    from boolcomp.words.graph import Angles, Heap, InputWord, Lookup, WordGraph
 
 # --------------------------------------------------------------------------------------------------
 # Targets. The function of a target takes `(program, load, options)` and returns the texts (or
@@ -810,25 +809,42 @@ def word_notes(load: Load, graph: WordGraph, meanings: Sequence[str]) -> list[st
         for output, result in zip(load.outputs, graph.results, strict=True)
     }
     notes = []
-    for place, (node, scale) in enumerate(zip(graph.nodes, graph.scales, strict=True)):
-        name = meanings[place]
-        if place in outputs and name == f"w{place}":
-            name = f"sum of {outputs[place][0].name}"
-        text = f"{name}, {node.bits} bits"
-        if isinstance(node, Lookup):
-            text += f" ({min(node.entries)} .. {max(node.entries)})"
-        if isinstance(node, Angles) or (isinstance(node, Heap) and node.wraps):
-            text += f", LSB 2^-{node.bits} turn"
-        elif isinstance(node, InputWord):
-            text += ", leading bits"
-        elif place in outputs:
+    for place, (node, units) in enumerate(
+        zip(graph.nodes, graph.fold(WordUnits(graph)), strict=True)
+    ):
+        name, text = meanings[place], units
+        if place in outputs:
             output, result = outputs[place]
-            step = output.code.step / (1 << result.drop)
-            text += f", LSB {short(step)}{f' {output.unit}' if output.unit else ''}"
-            if left := node.bits - result.drop - result.bits:
-                text += f", {left} bits more than {output.name} has"
-        else:
-            text += f", LSB 2^{scale.lsb}"
-            text += f", middle {short(scale.offset)}" if scale.offset else ""
-        notes.append(comment(text))
+            name = f"sum of {output.name}" if name == f"w{place}" else name
+            if not graph.heaps[place].wraps:
+                step = output.code.step / (1 << result.drop)
+                text = f", LSB {short(step)}{f' {output.unit}' if output.unit else ''}"
+                left = node.bits - result.drop - result.bits
+                text += f", {left} bits more than {output.name} has" if left else ""
+        notes.append(comment(f"{name}, {node.bits} bits{text}"))
     return notes
+
+
+class WordUnits:
+    """Comments on the numbers of words: the range of tables, and the LSB."""
+
+    def __init__(self, graph: WordGraph) -> None:
+        self.scales = graph.scales
+
+    def scale(self, place: int) -> str:
+        """Return the LSB and the middle of a word's numbers."""
+        scale = self.scales[place]
+        middle = f", middle {short(scale.offset)}" if scale.offset else ""
+        return f", LSB 2^{scale.lsb}{middle}"
+
+    def input(self, _place: int, _node: InputWord) -> str:
+        return ", leading bits"
+
+    def angles(self, _place: int, node: Angles | Heap) -> str:
+        return f", LSB 2^-{node.bits} turn"
+
+    def lookup(self, place: int, node: Lookup) -> str:
+        return f" ({min(node.entries)} .. {max(node.entries)}){self.scale(place)}"
+
+    def heap(self, place: int, node: Heap) -> str:
+        return self.angles(place, node) if node.wraps else self.scale(place)

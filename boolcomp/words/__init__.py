@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from boolcomp.words.simulation import agrees as agrees
     from boolcomp.words.simulation import node_word as node_word
     from boolcomp.words.simulation import simulate as simulate
+    from boolcomp.words.simulation import with_word as with_word
+    from boolcomp.words.simulation import word_values as word_values
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -44,6 +46,6 @@ else:
             "reads",
             "lowering": "Costs Lowering Maker",
             "operations": "Inside IntOp IntOps IntOutput interpret",
-            "simulation": "agrees node_word simulate",
+            "simulation": "agrees node_word simulate with_word word_values",
         },
     )

@@ -331,7 +331,7 @@ def laid_out(
         Box(
             outputs.get(place, names[place]),
             _detail(graph, place),
-            "torque" if place in outputs else _kind(node),
+            "torque" if place in outputs else kind_of(node),
             MARGIN + columns[place] * ACROSS,
             2 * MARGIN + rows[place] * DOWN,
         )
@@ -407,7 +407,8 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _kind(node: Node) -> str:
+def kind_of(node: Node) -> str:
+    """Return the kind of a word in drawings, as in `LEGEND`."""
     if isinstance(node, InputWord):
         return "input"
     return {Angles: "angle", Lookup: "table", Heap: "sum"}[type(node)]
@@ -429,7 +430,7 @@ def _detail(graph: WordGraph, place: int) -> str:
 
 def _legend(graph: WordGraph, notes: Sequence[str], y: float, noun: str) -> Iterator[str]:
     """Yield the meanings of colours, a line on products, and the notes."""
-    kinds = {_kind(node) for node in graph.nodes} | {"torque"}
+    kinds = {kind_of(node) for node in graph.nodes} | {"torque"}
     x = float(MARGIN)
     for kind, meaning in LEGEND.items():
         text = noun if kind == "torque" else meaning

@@ -11,12 +11,16 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from boolcomp.base.errors import DataError, cut, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+
+Made = TypeVar("Made")
+MadeOfNode_co = TypeVar("MadeOfNode_co", covariant=True)
 
 
 class HeapRow(NamedTuple):
@@ -165,6 +169,9 @@ class Bits:
     def layout(self, nodes: Sequence[Node]) -> HeapRow:
         return HeapRow(self.drop, self.column, nodes[self.node].bits - self.drop)
 
+    def rows(self, nodes: Sequence[Node]) -> tuple[HeapRow, ...]:
+        return (self.layout(nodes),)
+
 
 @dataclass(frozen=True, slots=True)
 class PartialProducts:
@@ -185,6 +192,10 @@ class PartialProducts:
         a, b = nodes[self.a].bits - self.drop_a, nodes[self.b].bits - self.drop_b
         return Grid(self.column, self.drop_a, a, self.drop_b, b)
 
+    def rows(self, nodes: Sequence[Node]) -> tuple[HeapRow, ...]:
+        """Return the copies of `b` in the heap, one for every digit of `a`."""
+        return tuple(row for _, row in self.layout(nodes).rows())
+
 
 HeapPart: TypeAlias = Bits | PartialProducts
 
@@ -200,6 +211,20 @@ class Heap:
     constant: int
     bits: int
     wraps: bool = False
+
+    @property
+    def words(self) -> tuple[Bits, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Bits))
+
+    @property
+    def products(self) -> tuple[PartialProducts, ...]:
+        return tuple(part for part in self.parts if isinstance(part, PartialProducts))
+
+    def each(
+        self, word: Callable[[Bits], Made], product: Callable[[PartialProducts], Made]
+    ) -> Iterator[Made]:
+        """Yield the value of a function for every part, in order: of words, or of products."""
+        return (word(part) if isinstance(part, Bits) else product(part) for part in self.parts)
 
 
 Node: TypeAlias = InputWord | Angles | Lookup | Heap
@@ -225,6 +250,18 @@ class OutputWord:
     drop: int
     bits: int
     tread: bool = False
+
+
+class NodeCases(Protocol[MadeOfNode_co]):
+    """A function of nodes and their places, one method for each kind: see `WordGraph.fold`."""
+
+    def input(self, place: int, node: InputWord, /) -> MadeOfNode_co: ...
+
+    def angles(self, place: int, node: Angles, /) -> MadeOfNode_co: ...
+
+    def lookup(self, place: int, node: Lookup, /) -> MadeOfNode_co: ...
+
+    def heap(self, place: int, node: Heap, /) -> MadeOfNode_co: ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -254,6 +291,48 @@ class WordGraph:
     @property
     def inputs(self) -> tuple[InputWord, ...]:
         return tuple(node for node in self.nodes if isinstance(node, InputWord))
+
+    def fold(self, cases: NodeCases[Made]) -> Iterator[Made]:
+        """Yield the value of every node, in order."""
+        for place, node in enumerate(self.nodes):
+            if isinstance(node, InputWord):
+                yield cases.input(place, node)
+            elif isinstance(node, Angles):
+                yield cases.angles(place, node)
+            elif isinstance(node, Lookup):
+                yield cases.lookup(place, node)
+            else:
+                yield cases.heap(place, node)
+
+    @property
+    def tables(self) -> dict[int, Lookup]:
+        """All tables by their places, in order."""
+        return {k: node for k, node in enumerate(self.nodes) if isinstance(node, Lookup)}
+
+    @property
+    def heaps(self) -> dict[int, Heap]:
+        """All heaps by their places, in order."""
+        return {k: node for k, node in enumerate(self.nodes) if isinstance(node, Heap)}
+
+    @property
+    def factors(self) -> frozenset[int]:
+        """The operands of products."""
+        products = (part for heap in self.heaps.values() for part in heap.products)
+        return frozenset(place for part in products for place in (part.a, part.b))
+
+    def angle_sum(self, place: int) -> Angles:
+        """Return a sum of angles; raise a `ValueError` if the node is another."""
+        node = self.nodes[place]
+        if not isinstance(node, Angles):
+            raise ValueError(f"word {place} is no sum of angles")  # noqa: TRY004 (of a claim)
+        return node
+
+    def table(self, place: int) -> Lookup:
+        """Return a table; raise a `ValueError` if the node is another."""
+        node = self.nodes[place]
+        if not isinstance(node, Lookup):
+            raise ValueError(f"word {place} is no table")  # noqa: TRY004 (of a claim)
+        return node
 
     def _repr_html_(self) -> str:
         from boolcomp.words.drawing import draw_graph  # noqa: PLC0415 (which draws such values)

@@ -82,6 +82,28 @@ class Resimulation:
         return Simulated(words, made.wrapped, made.saturated * count)
 
 
+def word_values(graph: WordGraph, inputs: Mapping[str, Words]) -> list[Words]:
+    """Return the words of all nodes."""
+    values: list[Words] = []
+    for place, node in enumerate(graph.nodes):
+        if isinstance(node, InputWord):
+            values.append(inputs[node.name])
+        else:
+            values.append(node_word(graph, place, values)[0])
+    return values
+
+
+def with_word(graph: WordGraph, values: Sequence[Words], place: int, words: Words) -> list[Words]:
+    """Return the words of all nodes if those of one node are others."""
+    found, changed = list(values), {place}
+    found[place] = words
+    for later in range(place + 1, len(graph.nodes)):
+        if changed.intersection(reads(graph.nodes[later])):
+            found[later] = node_word(graph, later, found)[0]
+            changed.add(later)
+    return found
+
+
 def finish(graph: WordGraph, values: Sequence[Words], wrapped: Sequence[int]) -> Simulated:
     """Round and saturate the outputs, given the words of all nodes."""
     columns, saturated = [], 0

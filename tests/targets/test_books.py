@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from synthesis.networks import networks
 
 from boolcomp.logic.network import CONSTANTS, Builder
-from boolcomp.targets import target
 from boolcomp.targets.rtl import (
     BitwiseXor,
     Books,
@@ -42,7 +41,9 @@ from boolcomp.targets.target import VERILOG, Frame, Names, Pin, Port
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
     from boolcomp.logic.network import Network
 
@@ -140,21 +141,6 @@ def test_stages_follow_each_other_and_none_is_too_deep(network: Network, count: 
     assert all(0 <= stage < count for stage in stages)
     assert deepest(network, stages) <= -(-network.depth // count)
     assert flip_flops(network, stages, count) == counted(network, stages, count)
-
-
-# Templates.
-
-
-def test_lines_of_a_template_are_filled_repeated_and_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(target, "TEMPLATES", tmp_path)
-    (tmp_path / "x.v").write_text(
-        "@(negedge @a@);\n  @b@\n@if c\nonly @c@\n@end\n@unless c\nnone\n@end\nend\n"
-    )
-    made = target.fill("x.v", a=5, b=["one", "", "two"], c=0)
-    assert made == "@(negedge 5);\n  one\n\n  two\nnone\nend\n"
-    assert target.fill("x.v", a="y", b=[], c="it") == "@(negedge y);\nonly it\nend\n"
 
 
 # Sums as pairs, and how long they take.

@@ -12,7 +12,7 @@ from targets.exported import tiny
 import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.problem import CODE_KINDS, CodeKind, Interval
-from boolcomp.targets import export_texts
+from boolcomp.targets import export_texts, target
 
 
 def cell_said(text: str, word: int, code: Code) -> int:
@@ -62,3 +62,15 @@ def test_a_function_in_any_code_is_exported_as_it_is(kind: str, zero: str, run: 
     document = json.loads(run("verify", "product", "--json").out)
     assert document["holds"]
     assert "all words" in {check["method"] for check in document["checks"]}
+
+
+def test_lines_of_a_template_are_filled_repeated_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target, "TEMPLATES", tmp_path)
+    (tmp_path / "x.v").write_text(
+        "@(negedge @a@);\n  @b@\n@if c\nonly @c@\n@end\n@unless c\nnone\n@end\nend\n"
+    )
+    made = target.fill("x.v", a=5, b=["one", "", "two"], c=0)
+    assert made == "@(negedge 5);\n  one\n\n  two\nnone\nend\n"
+    assert target.fill("x.v", a="y", b=[], c="it") == "@(negedge y);\nonly it\nend\n"

@@ -1,12 +1,18 @@
 """Word graphs by their texts: what is refused, narrowed and simulated."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from boolcomp.base import DataError
-from boolcomp.words import draw_graph, narrowed, parse_graph, simulate
+from boolcomp.words import draw_graph, narrowed, parse_graph, simulate, with_word, word_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from boolcomp.words import Node
 
 SMALL = """w0[4] = input a angle unit 2^0
 w1[3] = input b unit 2^0
@@ -188,3 +194,55 @@ tau1[8] = w7 >> 1
 def test_a_small_graph_is_drawn_as_the_picture_beside_this_file() -> None:
     picture = Path(__file__).with_name("smallgraph.svg").read_text()
     assert draw_graph(parse_graph(DRAWN), "a small graph", bits=7) == picture
+
+
+class Named:
+    """Names the method that is called for every node."""
+
+    def __getattr__(self, name: str) -> Callable[[int, Node], tuple[str, int, Node]]:
+        return lambda place, node: (name, place, node)
+
+
+def test_the_function_of_its_kind_is_called_for_every_node_and_every_part_in_order() -> None:
+    graph = parse_graph(SMALL)
+    kinds = ["input", "input", "angles", "lookup", "heap", "heap"]
+    cases: Any = Named()
+    assert list(graph.fold(cases)) == list(zip(kinds, range(6), graph.nodes, strict=True))
+    assert list(graph.tables) == [3]
+    assert list(graph.heaps) == [4, 5]
+    assert graph.factors == {0, 1}
+    for place, count in ((4, (2, 0)), (5, (0, 1))):
+        heap = graph.heaps[place]
+        assert (len(heap.words), len(heap.products)) == count
+        assert list(heap.each(lambda x: ("word", x), lambda x: ("product", x))) == [
+            (("word", "product")[hasattr(part, "a")], part) for part in heap.parts
+        ]
+    for ask, own in ((graph.table, 3), (graph.angle_sum, 2)):
+        assert ask(own) == graph.nodes[own]
+        with pytest.raises(ValueError, match="word 4 is no"):
+            ask(4)
+
+
+def test_rows_of_a_product_are_those_of_its_digits() -> None:
+    graph = parse_graph(SMALL)
+    words, products = graph.heaps[4].words, graph.heaps[5].products
+    assert words[0].rows(graph.nodes) == ((1, 2, 5),)
+    # The word b has three bits; digit 1 of a is in column -1, so that its lowest product is gone.
+    assert products[0].rows(graph.nodes) == ((1, 0, 2), (0, 0, 3), (0, 1, 3))
+
+
+def test_words_after_another_word_are_those_of_a_simulation_with_it() -> None:
+    graph = parse_graph(SMALL)
+    rng = np.random.default_rng(3)
+    given = {node.name: rng.integers(0, 1 << node.bits, 50) for node in graph.inputs}
+    values = word_values(graph, given)
+    for place, node in enumerate(graph.inputs):
+        other = rng.integers(0, 1 << node.bits, 50)
+        wanted = word_values(graph, {**given, node.name: other})
+        assert np.array_equal(with_word(graph, values, place, other), wanted)
+    moved = with_word(graph, values, 3, values[3] ^ 1)
+    assert [np.array_equal(a, b) for a, b in zip(moved, values, strict=True)][:4] == [
+        True, True, True, False
+    ]  # fmt: skip
+    assert np.array_equal(moved[5], values[5])
+    assert np.array_equal(simulate(graph, given).words[:, 1], values[5])

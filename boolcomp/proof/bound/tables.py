@@ -45,7 +45,6 @@ from boolcomp.proof.bound.meaning import (
     line_of,
     units,
 )
-from boolcomp.words.graph import Angles, Lookup
 from boolcomp.words.simulation import masked
 
 if TYPE_CHECKING:
@@ -288,8 +287,8 @@ def piece_exact(graph: WordGraph, place: int, read: Read) -> tuple[Whole, Fracti
 
 def looked_up(graph: WordGraph, place: int, read: Read) -> Words:
     """Return the entries of a lookup at all words of its source."""
-    node = graph.nodes[place]
-    if not isinstance(node, Lookup) or node.source != read.place:
+    node = graph.table(place)
+    if node.source != read.place:
         raise ValueError(f"word {place} is no table of word {read.place}")
     index = masked(read.words >> (graph.nodes[node.source].bits - node.read), node.mask)
     return np.asarray(node.entries, dtype=np.int64)[index]
@@ -442,9 +441,7 @@ def turns_known(
         inputs = inputs + read[item].inputs.times(Fraction(multiple))
     if sum_.word is None:
         return Enclosures(exact, exact, NONE, inputs)
-    node = graph.nodes[sum_.word]
-    if not isinstance(node, Angles):
-        raise ValueError(f"word {sum_.word} is no sum of angles")  # noqa: TRY004 (a value of the claim)
+    node = graph.angle_sum(sum_.word)
     own = line_of(graph, sum_.word)
     constant, error = own.start + own.step * node.constant, NONE
     times = {item: Fraction(0) for item, _ in sum_.items}
