@@ -34,7 +34,8 @@ from boolcomp.engines.llvm import BYTES, GROUP, LlvmLines, shuffle_mask, splat, 
 from boolcomp.engines.native import SAMPLES, Codes, code_type, column_pointers
 from boolcomp.engines.planes import ATTRIBUTES
 from boolcomp.engines.words_tables import Loads, Permutes, table_width
-from boolcomp.words.lowering import Costs, Lowering, Maker
+from boolcomp.words.costs import MACHINES
+from boolcomp.words.lowering import Lowering, Maker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.engine import Batch, EnginePort, Result, Wiring, WordLogic
     from boolcomp.engines.llvm import Processor, Sample
     from boolcomp.engines.words_tables import LookupTables
+    from boolcomp.words.costs import Costs
     from boolcomp.words.operations import Inside, IntOp, IntOps
 
 # --------------------------------------------------------------------------------------------------
@@ -52,17 +54,13 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 
 # Loads are cheap while tables fit into the first-level cache: then the first of these applies.
-PLAIN = (1, 2, 4, 8)  # factors without cost in an addition
-SINGLE = tuple(
-    Costs(alike=11, apart=apart, triangle=6, plain=PLAIN, parts=True) for apart in (12, 11, 10)
-)
 CACHE = 1 << 15  # bytes
-LANE = Costs(alike=8, apart=8, triangle=4)  # permutes of 256 entries are the largest cheap ones
+SCALAR = tuple(replace(MACHINES["scalar"], apart=apart) for apart in (12, 11, 10))
 
 
 def single(wiring: Wiring, logic: WordLogic) -> IntOps:
     """Return the operations of one sample."""
-    for costs in SINGLE:
+    for costs in SCALAR:
         found = lowered(wiring, logic, costs)
         if sum(len(x) * table_width(x) // 8 for x in found.tables) <= CACHE:
             break
@@ -758,7 +756,7 @@ class WordEngine:
 
     @cached_property
     def lanes(self) -> IntOps:
-        return lowered(self.wiring, self.logic, LANE)
+        return lowered(self.wiring, self.logic, MACHINES["lanes"])
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch: whole groups in lanes, the rest one by one."""

@@ -13,6 +13,7 @@ from boolcomp.base import lazy
 if TYPE_CHECKING:
     from boolcomp.targets.bdd import image_of as image_of
     from boolcomp.targets.networks import netlist_of as netlist_of
+    from boolcomp.targets.procedure import procedure_of as procedure_of
     from boolcomp.targets.target import ExportOptions as ExportOptions
     from boolcomp.targets.target import export_texts as export_texts
 else:
@@ -21,6 +22,7 @@ else:
         {
             "bdd": "image_of",
             "networks": "netlist_of",
+            "procedure": "procedure_of",
             "target": "ExportOptions export_texts",
         },
     )

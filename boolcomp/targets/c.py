@@ -24,7 +24,7 @@ from boolcomp.targets.target import (
     output_notes,
     unread,
 )
-from boolcomp.words.lowering import NARROW, WIDE
+from boolcomp.words.costs import MACHINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -216,7 +216,6 @@ def _field(bits: int) -> str:
 
 SIZES = (8, 16, 32, 64)
 TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
-COSTS = {"mcu32": WIDE, "simd": WIDE}  # of a program's target; all others are for 8 bits
 ENTRIES = 16  # of a table in a line
 READING = """\
 #if defined(__AVR__) /* tables stay in flash */
@@ -248,7 +247,7 @@ def export_c(program: Program, load: float | None, options: ExportOptions) -> Fi
 
 def c_procedure(program: Program, load: Load) -> Procedure:
     """Return the straight-line C code of a load, by the costs of its target."""
-    costs = COSTS.get(program.asked.get("target", ""), NARROW)
+    costs = MACHINES.get(program.asked.get("target", ""), MACHINES["mcu8"])
     return procedure_of(program, load, costs, C_WORDS, C_KEYWORDS)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.program.program import Load, Program
-    from boolcomp.words.lowering import Costs
+    from boolcomp.words.costs import Costs
     from boolcomp.words.operations import IntOp, IntOps, IntOutput
 
 

@@ -25,7 +25,7 @@ from boolcomp.targets.target import (
     output_notes,
     word_names,
 )
-from boolcomp.words.lowering import Costs
+from boolcomp.words.costs import MACHINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from boolcomp.targets.procedure import Procedure
     from boolcomp.targets.target import ExportOptions, Files
     from boolcomp.words.operations import Inside, IntOp, IntOutput
-
-
-COSTS = Costs(alike=10, apart=9, triangle=4, plain=(1, 2, 4, 8))
 
 
 class Python:
@@ -242,7 +239,7 @@ def _head(program: Program, load: Load, how: str, escaped: list[str]) -> list[st
 
 
 def _python_words(program: Program, load: Load, name: str) -> str:
-    procedure = procedure_of(program, load, COSTS, PYTHON_WORDS, PYTHON_KEYWORDS)
+    procedure = procedure_of(program, load, MACHINES["script"], PYTHON_WORDS, PYTHON_KEYWORDS)
     flags, printer = procedure.free("saturated"), Python(procedure)
     lines = _head(program, load, "by whole numbers alone.", procedure.escapes)
     for table, entries in zip(procedure.tables, procedure.code.tables, strict=True):
@@ -310,7 +307,7 @@ def export_javascript(program: Program, load: float | None, options: ExportOptio
 def _javascript_words(program: Program, load: Load, name: str) -> str:
     reserved = [*JAVASCRIPT_WORDS, *map(str.lower, TYPES.values())]
     keywords = [*JAVASCRIPT_KEYWORDS, *TYPES.values()]
-    procedure = procedure_of(program, load, COSTS, reserved, keywords)
+    procedure = procedure_of(program, load, MACHINES["script"], reserved, keywords)
     flags, printer = procedure.free("saturated"), JavaScript(procedure)
     lines = []
     for table, entries in zip(procedure.tables, procedure.code.tables, strict=True):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from boolcomp.base import lazy
 
 if TYPE_CHECKING:
+    from boolcomp.words.costs import MACHINES as MACHINES
     from boolcomp.words.drawing import draw_graph as draw_graph
     from boolcomp.words.drawing import word_names as word_names
     from boolcomp.words.graph import Angles as Angles
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import narrowed as narrowed
     from boolcomp.words.graph import parse_graph as parse_graph
     from boolcomp.words.graph import reads as reads
-    from boolcomp.words.lowering import Costs as Costs
     from boolcomp.words.lowering import Lowering as Lowering
     from boolcomp.words.lowering import Maker as Maker
     from boolcomp.words.operations import Inside as Inside
@@ -44,7 +44,8 @@ else:
             "graph": "Angles Bits Heap InputWord Lookup Node OutputWord "
             "PartialProducts Scale Turn WordGraph narrowed parse_graph "
             "reads",
-            "lowering": "Costs Lowering Maker",
+            "costs": "MACHINES",
+            "lowering": "Lowering Maker",
             "operations": "Inside IntOp IntOps IntOutput interpret",
             "simulation": "agrees node_word simulate with_word word_values",
         },

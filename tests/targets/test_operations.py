@@ -13,10 +13,8 @@ from targets.exported import arm, of_graph
 from wordgraphs import random_graph
 
 from boolcomp.engines import WordEngine, evaluate
-from boolcomp.targets import export_texts, scripts
-from boolcomp.targets.c import c_procedure
-from boolcomp.targets.procedure import procedure_of
-from boolcomp.words import interpret
+from boolcomp.targets import export_texts, procedure_of
+from boolcomp.words import MACHINES, interpret
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 RUNS: dict[str, Any] = {"python": run_python, "javascript": run_javascript, "c": run_c}
 TOOLS = {"javascript": "node", "c": "gcc"}
-DEMANDS = {"python": [""], "javascript": [""], "c": ["", "target=mcu32"]}
+COSTS = {"python": ["script"], "javascript": ["script"], "c": ["mcu8", "mcu32"]}
 GIVEN = [*range(8), "export-pid", "export-formats", "2R"]
 
 
@@ -43,17 +41,15 @@ def test_code_gives_what_the_interpreter_gives(
 ) -> None:
     if language in TOOLS and not shutil.which(TOOLS[language]):
         pytest.skip(f"not installed: {TOOLS[language]}")
-    for demand in DEMANDS[language]:
-        program = replace(program_of(given), demand=demand)
+    for machine in COSTS[language]:
+        program = replace(program_of(given), demand=f"target={machine}")
         words = words_of(program, 200)
-        load = program.load(None)
-        c = language == "c"
-        made = c_procedure(program, load) if c else procedure_of(program, load, scripts.COSTS)
+        made = procedure_of(program, program.load(None), MACHINES[machine])
         values, marks = interpret(made.code, list(words.T))
         flags = sum(mark.astype(np.int64) << k for k, mark in enumerate(marks))
         wanted = np.column_stack([*values, flags])
         texts: Any = export_texts(program, language)
-        if c:
+        if language == "c":
             found = run_c(texts, words, tmp_path, "gcc", "-O1", "-fsanitize=undefined")
         else:
             (text,) = texts.values()
