@@ -3,11 +3,12 @@
 Plain bounds take every word alone, boxes split inputs, tight bounds look at all words of groups.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ from boolcomp.checker import BoxedSum, ClaimedWaves, NotCoveredError, PlainBound
 from boolcomp.compact import explained
 from boolcomp.proof import claim_of, graded_bounds, plain_bounds
 from boolcomp.words import Heap, Lookup, PartialProducts, Scale, WordGraph, node_word
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ARM = "machado-2r"
 GROUPS = (("qd1", "qd2"), ("qdd1",), ("qdd2",)), (("qd1",), ("qdd1",), ("qdd2",))

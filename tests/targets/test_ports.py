@@ -1,18 +1,25 @@
 """Ports: words in their codes, and notes that say which number a word stands for."""
 
+from __future__ import annotations
+
 import json
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from conftest import Run
 from targets.exported import tiny
 
 import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.problem import CODE_KINDS, CodeKind, Interval
 from boolcomp.targets import export_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
 
 
 def cell_said(text: str, word: int, code: Code) -> int:
@@ -50,7 +57,9 @@ def test_what_a_word_stands_for_is_said_right(kind: CodeKind, tread: bool) -> No
 @pytest.mark.parametrize(
     ("kind", "zero"), [("gray", "rise"), ("twos", "tread"), ("sign-magnitude", "tread")]
 )
-def test_a_function_in_any_code_is_exported_as_it_is(kind: str, zero: str, run: Run) -> None:
+def test_a_function_in_any_code_is_exported_as_it_is(
+    kind: str, zero: str, run: Callable[..., Result]
+) -> None:
     program = bc.compile(
         lambda x, y: x * y - y,
         inputs={"x": bc.word(-1, 1, bits=5), "y": bc.word(-2, 2, bits=4)},
