@@ -50,6 +50,7 @@ def with_node(graph: WordGraph, place: int, node: Any) -> WordGraph:
     return WordGraph(changed, graph.scales, graph.results)
 
 
+# plain bounds ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("name", "bits"), [
     (ARM, 5), pytest.param("elbow-3r", 8, marks=pytest.mark.slow),
     pytest.param("puma560", 8, marks=pytest.mark.check),
@@ -234,6 +235,7 @@ def test_a_table_says_no_less_and_no_more_than_its_entries() -> None:
     assert held > 1
 
 
+# boxes -------------------------------------------------------------------------------------------
 @pytest.mark.slow
 def test_boxes_confirm_less_than_plain_bounds_and_never_less_than_what_is_found() -> None:
     built, plain = built_of(ARM, 8), plain_of(ARM, 8)
@@ -270,6 +272,7 @@ def test_a_heap_that_does_overflow_is_named_with_words() -> None:
         boxes.fits(20_000)
 
 
+# tight bounds ------------------------------------------------------------------------------------
 @cache
 def tight_ends(bits: int) -> list[tuple[Fraction, Fraction]]:
     """Return what the compiler proves, and what cells that bend add to it in the checker."""
