@@ -1,5 +1,7 @@
 """Paper mode's arithmetic and errors: those of the tables, and true of the logic."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

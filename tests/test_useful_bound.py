@@ -73,6 +73,8 @@ def test_a_compilation_says_so_and_never_that_it_is_proved() -> None:
         built, bounds=replace(built.bounds, outputs=(replace(first, high=Fraction(3873)), second))
     )
     assert NOT_USEFUL not in _proved(built)
+    assert built.holds
+    assert not replace(built, errors=replace(built.errors, rms=9 * built.errors.rms)).holds
     said = _proved(far)
     assert f"{NOT_USEFUL}: the bound of T1 exceeds the range of its word" in said
     assert "no error exceeds T2" in said

@@ -521,6 +521,8 @@ def test_moved_errors_are_those_of_moved_samples() -> None:
     moved, again = errors_from(samples).moved(by), errors_from(samples + by)
     for name in ("rms", "max", "mean", "ends"):
         assert np.allclose(getattr(moved, name), getattr(again, name), atol=1e-12), name
+    with pytest.raises(ValueError, match="errors without their signs cannot be moved"):
+        replace(errors_from(samples), ends=None).moved(by)
 
 
 @pytest.mark.parametrize(
