@@ -401,10 +401,9 @@ class _Printer:
             case "sum":
                 text = f"({self.sum(op, kind)})"
             case "product" | "xor":
-                a, b = (self.factor(of, kind) for of in op.sources)
-                text = f"({a} {'*' if op.op == 'product' else '^'} {b})"
+                text = self.product(op, kind)
             case "shift":
-                text = f"{cast}({self.number(op.sources[0])} >> {op.argument[0]})"
+                text = f"{cast}{self.shifted(*op.sources, *op.argument)}"
             case "entry":
                 text = f"{cast}{self.entry(op)}"
             case "clamp":
@@ -415,6 +414,22 @@ class _Printer:
                 then, otherwise = (self.show(of, kind) for of in op.sources[:2])
                 text = f"({self.all_of(op.conditions)} ? {then} : {otherwise})"
         return text
+
+    def product(self, op: IntOp, kind: int) -> str:
+        """Return a product (or a bitwise difference), in 16 bits if it fits."""
+        narrow, stored = _stored(op.low, op.high)
+        own = min(kind, max(16, stored))
+        a, b = (self.factor(of, own) for of in op.sources)
+        text = f"({a} {'*' if op.op == 'product' else '^'} {b})"
+        return text if own == kind else f"({TYPES[kind]})({narrow}){text}"
+
+    def shifted(self, of: int, by: int) -> str:
+        """Return a shift; a cast replaces the mask of its operand where it can."""
+        op = self.ops[of]
+        if op.op == "bits" and of not in self.names and op.argument[0] - by in SIZES:
+            text = self.show(op.sources[0], max(16, _stored(0, op.high)[1]))
+            return f"(uint{op.argument[0] - by}_t)({text} >> {by})"
+        return f"({self.number(of)} >> {by})"
 
     def factor(self, place: int, kind: int) -> str:
         """Return a value of its narrowest type: processors multiply small numbers faster."""

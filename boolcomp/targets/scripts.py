@@ -52,7 +52,7 @@ class Python:
             return str(op.low) if op.low >= 0 else f"({op.low})"
         if place in self.names:
             return self.names[place]
-        if self.is_signed(op):
+        if self.is_plain(op):
             return self.show(op.sources[0])
         text = self.bare(place)
         return text if op.op in ("entry", "input") else f"({text})"
@@ -88,17 +88,22 @@ class Python:
 
     def bits(self, op: IntOp) -> str:
         """Return the lowest bits of a value."""
-        text = self.show(op.sources[0])
-        return text if self.is_signed(op) else self.low(text, *op.argument)
-
-    def is_signed(self, op: IntOp) -> bool:
-        """Tell whether an operation makes bits of a sum valid, which all are here."""
-        return op.op == "bits" and op.argument[1] > 0 and self.ops[op.sources[0]].op == "sum"
-
-    def low(self, text: str, bits: int, signed: int) -> str:
-        """Return the lowest bits of a number."""
-        text = f"{text} & {(1 << bits) - 1}"
+        text, (bits, signed) = self.show(op.sources[0]), op.argument
+        if not self.is_cut(op.sources[0], bits):
+            text = self.low(text, bits)
         return f"({text} ^ {1 << bits >> 1}) - {1 << bits >> 1}" if signed else text
+
+    def is_plain(self, op: IntOp) -> bool:
+        """Tell whether an operation takes all bits of a sum, whose other bits are 0."""
+        return op.op == "bits" and not op.argument[1] and self.is_cut(op.sources[0], op.argument[0])
+
+    def is_cut(self, place: int, bits: int) -> bool:
+        """Tell whether a value is a sum that wraps at a number of bits."""
+        return self.ops[place].op == "sum" and self.ops[place].wraps == bits
+
+    def low(self, text: str, bits: int) -> str:
+        """Return the lowest bits of a number."""
+        return f"{text} & {(1 << bits) - 1}"
 
     def sum(self, op: IntOp) -> str:
         """Return a sum, which begins with a positive term if there is one."""
@@ -107,7 +112,7 @@ class Python:
             size = f" * {abs(factor)}" if abs(factor) > 1 else ""
             text += f" {'-' if factor < 0 else '+'} {self.show(of)}{size}"
         text = text.removeprefix(" + ").strip()
-        return self.low(f"({text})", op.wraps, 1) if op.wraps else text
+        return self.low(f"({text})", op.wraps) if op.wraps else text
 
     def shifted(self, of: int, by: int) -> str:
         """Return a value without its lowest bits."""
@@ -169,11 +174,11 @@ class JavaScript(Python):
         _exact(max(op.high, -op.low - 1), 53)
         return super().bare(place)
 
-    def low(self, text: str, bits: int, signed: int) -> str:
-        """Return the lowest bits of a number: operators on bits have 32, signed."""
+    def low(self, text: str, bits: int) -> str:
+        """Return the lowest bits of a number: operators on bits have 32, one of them the sign."""
         if bits > 31:
             _exact(1 << bits, 32)
-        return super().low(text, bits, signed)
+        return super().low(text, bits)
 
     def sum(self, op: IntOp) -> str:
         """Return a sum, whose parts are exact."""
@@ -239,7 +244,7 @@ def _head(program: Program, load: Load, how: str, escaped: list[str]) -> list[st
 
 
 def _python_words(program: Program, load: Load, name: str) -> str:
-    procedure = procedure_of(program, load, MACHINES["script"], PYTHON_WORDS, PYTHON_KEYWORDS)
+    procedure = procedure_of(program, load, MACHINES["mcu32"], PYTHON_WORDS, PYTHON_KEYWORDS)
     flags, printer = procedure.free("saturated"), Python(procedure)
     lines = _head(program, load, "by whole numbers alone.", procedure.escapes)
     for table, entries in zip(procedure.tables, procedure.code.tables, strict=True):
@@ -307,7 +312,7 @@ def export_javascript(program: Program, load: float | None, options: ExportOptio
 def _javascript_words(program: Program, load: Load, name: str) -> str:
     reserved = [*JAVASCRIPT_WORDS, *map(str.lower, TYPES.values())]
     keywords = [*JAVASCRIPT_KEYWORDS, *TYPES.values()]
-    procedure = procedure_of(program, load, MACHINES["script"], reserved, keywords)
+    procedure = procedure_of(program, load, MACHINES["mcu32"], reserved, keywords)
     flags, printer = procedure.free("saturated"), JavaScript(procedure)
     lines = []
     for table, entries in zip(procedure.tables, procedure.code.tables, strict=True):

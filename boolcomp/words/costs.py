@@ -84,10 +84,9 @@ PLAIN = (1, 2, 4, 8)  # factors without cost in an addition
 _MCU8 = Costs(alike=10, apart=SMALL, triangle=SIDE, plain=(1,), register=8)
 _MCU32 = replace(_MCU8, register=32)
 
-# Permutes of 256 entries are the largest cheap ones of lanes. Python and JavaScript are a `script`.
+# Permutes of 256 entries are the largest cheap ones of lanes.
 MACHINES = {
     "mcu8": _MCU8, "mcu32": _MCU32, "simd": _MCU32,
-    "script": Costs(alike=10, apart=SMALL, triangle=SIDE, plain=PLAIN),
     "scalar": Costs(alike=11, apart=12, triangle=6, plain=PLAIN, parts=True),
     "lanes": Costs(alike=8, apart=8, triangle=4),
 }  # fmt: skip

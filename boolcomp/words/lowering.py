@@ -578,8 +578,8 @@ class Lowering:
 
     def _angles(self, place: int, node: Angles) -> int:
         """Return a sum of angles, of which only the lowest bits are valid if it wraps."""
-        if self.turned:
-            by = TURN - node.bits
+        if self.make.costs.register:
+            by = TURN - node.bits if self.turned else 0
             pairs = [
                 self._part(turn.node, self.graph.nodes[turn.node].bits - turn.read,
                            turn.shift + by, negative=turn.negative)
@@ -662,9 +662,10 @@ class Lowering:
                 constant += factor * low
         for k, (factor, place) in enumerate(terms):
             low, high = (end + factor * constant for end in make.ranges[place])
-            if place in own and 255 < high - low < 1 << 16:
+            if place in own and high - low > 255:
                 whole = low >> 16 << 16  # sums are modulo 2^16, or constants are cheap
                 whole += (high - whole >= 1 << 16) << 16
+                whole = whole if high - low < 1 << 16 else 0
                 terms[k] = factor, make.added(place, factor * constant - whole)
                 constant = factor * whole
         rest = [term for term in terms if not make.is_entry(term[1])]

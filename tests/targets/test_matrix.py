@@ -47,6 +47,6 @@ def test_mutants_of_exports_are_caught() -> None:
         assert not compared("mutant", file, "\n".join(mutant), wanted, 60).holds
     words = words_of(program, WORDS)
     source = str(next(iter(export_texts(program, "python").values())))
-    wrong = source.replace("(w9 >> 1)", "(w9 >> 2)")
+    wrong = source.replace("i_next = f_w9 >> 2", "i_next = f_w9 >> 3")
     assert wrong != source
     assert (run_python(wrong, words) != expected(program, words)).any()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RUNS: dict[str, Any] = {"python": run_python, "javascript": run_javascript, "c": run_c}
 TOOLS = {"javascript": "node", "c": "gcc"}
-COSTS = {"python": ["script"], "javascript": ["script"], "c": ["mcu8", "mcu32"]}
+COSTS = {"python": ["mcu32"], "javascript": ["mcu32"], "c": ["mcu8", "mcu32"]}
 GIVEN = [*range(8), "export-pid", "export-formats", "2R"]
 
 

@@ -52,7 +52,7 @@ def test_only_the_valid_bits_of_an_input_are_read() -> None:
 
 
 def test_an_operation_that_leaves_its_range_is_found() -> None:
-    code = lowered(random_graph(3), COSTS["script"])
+    code = lowered(random_graph(3), COSTS["scalar"])
     first, *others = code.ops
     assert first.op == "input"
     wrong = replace(code, ops=(replace(first, high=first.high - 1), *others))
