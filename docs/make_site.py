@@ -31,6 +31,10 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "CONTRIBUTING", "contributing-architecture", "contributing-where-to-change",
         "contributing-decisions-README", "CHANGELOG",
     ),
+    "Representations": tuple(
+        f"contributing-representations-{name}"
+        for name in ("README", "expr", "sketch", "word-graph", "int-ops", "network", "cubes")
+    ),
     "Decisions": tuple(
         f"contributing-decisions-{path.stem}"
         for path in sorted(DOCS.glob("contributing/decisions/0*.md"))
