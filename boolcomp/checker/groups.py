@@ -797,7 +797,7 @@ class Grouping:
     """The polynomials of an output's functions, and the cells of its inputs."""
 
     def __init__(self, plain: PlainBound, place: int, limits: Limits) -> None:
-        self.plain, self.claim, self.limits = plain, plain.claim, limits
+        self.plain, self.claim, self.place, self.limits = plain, plain.claim, place, limits
         self.places = {
             one.name: k
             for k, one in enumerate(self.claim.functions)
