@@ -512,11 +512,15 @@ KEPT = 32  # cached contributions of a group
 
 
 class Limits(NamedTuple):
-    """Limits on cells times corners, on states of a group, and on its states times its rows."""
+    """Limits on cells times corners, on states of a group, and on its states times its rows.
+
+    `single` limits the states of a joint group that are evaluated in single cells, of all of them.
+    """
 
     cells: int = 1 << 27
     states: int = 1 << 22
     rows: int = 1 << 33
+    single: int = 1 << 22
 
 
 class CellEnds(NamedTuple):

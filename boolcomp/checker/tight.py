@@ -389,8 +389,10 @@ class Tight:
         ]
         above = best - self.rounding - int(total.max()) - sum(int(one.max()) for one in errors)
         for joint, side, one in zip(self.joints, sides, errors, strict=True):
-            put, low, high = joint.states(one, above + int(one.max()), words, side)
-            mine = by_remainder(put, low, high, 1, sign, self.shift, remainders)
+            states = joint.states(one, above + int(one.max()), words, side)
+            if states is None:
+                return -NEVER
+            mine = by_remainder(*states, 1, sign, self.shift, remainders)
             total = combined(total, mine)
         if not self.whole:
             return max(best, int(total.max()) + self.rounding)
