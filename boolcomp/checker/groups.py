@@ -512,11 +512,15 @@ KEPT = 32  # cached contributions of a group
 
 
 class Limits(NamedTuple):
-    """Limits on cells times corners, on states of a group, and on its states times its rows."""
+    """Limits on cells times corners, on states of a group, and on its states times its rows.
+
+    `single` limits the states of a joint group that are evaluated in single cells, of all of them.
+    """
 
     cells: int = 1 << 27
     states: int = 1 << 22
     rows: int = 1 << 33
+    single: int = 1 << 22
 
 
 class CellEnds(NamedTuple):
@@ -797,7 +801,7 @@ class Grouping:
     """The polynomials of an output's functions, and the cells of its inputs."""
 
     def __init__(self, plain: PlainBound, place: int, limits: Limits) -> None:
-        self.plain, self.claim, self.limits = plain, plain.claim, limits
+        self.plain, self.claim, self.place, self.limits = plain, plain.claim, place, limits
         self.places = {
             one.name: k
             for k, one in enumerate(self.claim.functions)

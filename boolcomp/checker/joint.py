@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 CLASSES, GRID = 5, 65  # highest bits of a word that make its class; points of a grid of its errors
 COARSE, FINE = 16, 1 << 12  # blocks for all cells, and for the worst
 AT_ONCE = 1 << 18  # blocks of cells at a time
-MOST_STATES = 1 << 22  # of a single cell
 
 
 class ProductTable:
@@ -251,7 +250,7 @@ class JointGroup:
         scale: int,
         shift: int,
     ) -> None:
-        self.split, self.slack = split, NOTHING
+        self.split, self.slack, self.left = split, NOTHING, grouping.limits.single
         self.simple: list[GroupTable] = []
         self.products: list[ProductTable] = []
         for path, atoms in addends.items():
@@ -349,10 +348,11 @@ class JointGroup:
 
     def states(
         self, errors: Words, above: int, words: Mapping[int, Words], corner: Sequence[int]
-    ) -> tuple[Words, Words, Words]:
+    ) -> tuple[Words, Words, Words] | None:
         """Return the contribution in a cell, and limits of the exact value, of the worst states.
 
-        These are the states of all blocks with errors above a limit.
+        These are the states of all blocks with errors above a limit. The result is None if too many
+        states have been evaluated.
         """
         blocks = self.fine.blocks
         shared = _grid(blocks.sizes[name] for name in blocks.parts)
@@ -362,9 +362,11 @@ class JointGroup:
             own = own * count + at[name] * count // blocks.sizes[name]
         kept = np.flatnonzero((errors > above)[own])
         others = {name: one for name, one in self.inputs.items() if name not in at}
-        which, *rest = _grid([len(kept), *(len(one.low) for one in others.values())])
-        if len(which) > MOST_STATES:
-            raise NotCoveredError("a group of inputs has too many states")
+        sizes = [len(kept), *(len(one.low) for one in others.values())]
+        self.left -= math.prod(sizes)
+        if self.left < 0:
+            return None
+        which, *rest = _grid(sizes)
         at = {name: place[kept][which] for name, place in at.items()}
         at |= dict(zip(others, rest, strict=True))
         found, ends = dict(words), {}

@@ -504,21 +504,38 @@ class PlainBound:
         self, function: ClaimedTotal, claimed: ClaimedWords, heap: Heap, line: ClaimedLine
     ) -> tuple[IntegerSpan, IntegerSpan]:
         """Enclose the value of a heap's word, and its error."""
+        put = exactly(heap.constant * line.step + line.start)
+        error = put - exactly(function.constant)
+        for share in self._shares(function, claimed, heap, line.step):
+            put, error = put + share.put, error + share.missed
+        return put, error
+
+    def _shares(
+        self, function: ClaimedTotal, claimed: ClaimedWords, heap: Heap, step: Fraction
+    ) -> list[_Share]:
         if len(claimed.owners) != len(heap.parts) or not all(
             0 <= k < len(function.addends) for k in claimed.owners
         ):
             raise DoesNotHoldError(f"a part of w{claimed.words[0]} belongs to no addend")
-        put = exactly(heap.constant * line.step + line.start)
-        error = put - exactly(function.constant)
+        found = []
         for k, (factor, read) in enumerate(function.addends):
-            share = _Share(self, line.step)
+            share = _Share(self, step)
             mine = [p for p, owner in zip(heap.parts, claimed.owners, strict=True) if owner == k]
             if len(read) == 1:
                 share.addend(self.claim.places[read[0]], self.seen[read[0]], mine, Fraction(factor))
             else:
                 share.product(read, mine, Fraction(factor))
-            put, error = put + share.put, error + share.missed
-        return put, error
+            found.append(share)
+        return found
+
+    def missed(self, place: int) -> list[IntegerSpan]:
+        """Return the error of every addend of a sum with a word: its contribution minus itself."""
+        function, claimed = self.claim.functions[place], self.claim.places[place]
+        heap = self.graph.nodes[claimed.words[0]]
+        if not isinstance(function, ClaimedTotal) or not isinstance(heap, Heap):
+            raise TypeError("no sum")
+        shares = self._shares(function, claimed, heap, self.seen[place].line.step)
+        return [share.missed for share in shares]
 
 
 class _Share:

@@ -44,11 +44,11 @@ from boolcomp.checker.spans import NOTHING, ONE, IntegerSpan, exactly
 from boolcomp.words.graph import part_reads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.groups import Common, Poly, Profile
+    from boolcomp.checker.groups import Common, Poly, Profile, WeightedPart
     from boolcomp.checker.plain import PlainBound
 
     Words = NDArray[np.int64]
@@ -149,9 +149,10 @@ class Tight:
         self.polys = {
             path: self.grouping.polynomials.of(one) for path, one in self.split.addends.items()
         }
-        still = exactly(self.split.still)
-        self.poly = added_up([{(): {(): (still, NOTHING)}}, *self.polys.values()])
+        self.still: Poly = {(): {(): (exactly(self.split.still), NOTHING)}}
+        self.poly = added_up([self.still, *self.polys.values()])
         self.of_angles = self.poly.get((), {})
+        self.loose, self.whole = NOTHING, self.split.whole
         used = {k for one in self.split.all for k in part_reads(one.part)}
         self.words = self.split.needed(used)
         self.angles, self.slack = self._angles(), self._remainder()
@@ -176,22 +177,42 @@ class Tight:
         self.tables: list[GroupTable] = []
         self.joints: list[JointGroup] = []
         for (k, atoms, paths), exact in zip(listed, own, strict=True):
+            for name in groups[k]:
+                self.grouping.cells(name)  # an input without cells is not covered
             try:
                 if isinstance(exact, NotCoveredError):
                     raise exact
                 group = self.grouping.group(self.split, atoms, exact, groups[k])
                 self.tables.append(GroupTable(group, self.angles, self.scale, self.shift))
                 self.slack = self.slack + exact.left
-            except NotCoveredError:
-                if len(paths) == 1:
-                    raise
+            except NotCoveredError as error:
                 by_path = {path: [one for one in atoms if one.path == path] for path in paths}
-                self.joints.append(
-                    JointGroup(
-                        self.grouping, self.split, by_path, self.angles, self.scale, self.shift
-                    )
-                )
-                self.slack = self.slack + self.joints[-1].slack
+                self._add_joint(by_path, error)
+
+    def _add_joint(
+        self, addends: Mapping[tuple[int, ...], Sequence[WeightedPart]], error: NotCoveredError
+    ) -> None:
+        """Add a group of several functions of the angles, or of a product of sums."""
+        try:
+            joint = JointGroup(
+                self.grouping, self.split, addends, self.angles, self.scale, self.shift
+            )
+        except NotCoveredError:
+            self._add_loose(addends, error)
+        else:
+            self.joints.append(joint)
+            self.slack = self.slack + joint.slack
+
+    def _add_loose(self, paths: Iterable[tuple[int, ...]], error: NotCoveredError) -> None:
+        """Add a group of which only the plain bound of its addends is known."""
+        missed = self.plain.missed(self.grouping.place)
+        for path in paths:
+            if len(path) > 1:
+                raise error
+            self.loose = self.loose + missed[path[0]]
+            del self.polys[path]
+        self.of_angles = added_up([self.still, *self.polys.values()]).get((), {})
+        self.whole = False
 
     def _common(self, poly: Poly) -> Common | NotCoveredError:
         try:
@@ -218,6 +239,8 @@ class Tight:
             inside = given.wraps or (-tolerance <= low and high <= end + tolerance)
             if seen.word is None or seen.at is None or given.exact or not inside:
                 raise NotCoveredError(f"{name} may exceed its word, or is exact")
+            if (np.diff(seen.at) != 1).any():
+                raise NotCoveredError(f"the words of {name} are not consecutive")
             places = self.graph.nodes[seen.word].bits + given.part
             found.append(AngleWord(name, seen.word, seen.at, places))
         if math.prod(len(one.at) * 2 for one in found) > self.limits.cells:
@@ -302,12 +325,16 @@ class Tight:
             rows = slice(row, row + chunk)
             some = [replace(one, at=one.at[rows]) for one in angles[:1]] + angles[1:]
             shape = [len(one.at) for one in some]
-            words = sweep(self.graph, some, nodes)
-            put = self.split.put(atoms, words) << self.shift
+            put = self.split.put(atoms, sweep(self.graph, some, nodes)) << self.shift
+            put = np.broadcast_to(put, math.prod(shape)).reshape(shape)
+            ends = [replace(one, at=np.append(one.at, one.at[-1] + 1)) for one in some]
+            exact = of_angles.at(sweep(self.graph, ends, ()), ends, [0] * len(ends))
+            exact = np.broadcast_to(exact, math.prod(n + 1 for n in shape)).reshape(
+                [n + 1 for n in shape]
+            )
             for side, corner in enumerate(self.corners):
-                alone = put - of_angles.at(words, some, corner)
-                alone = np.broadcast_to(alone, math.prod(shape)).reshape(shape)
-                yield row * others, side, alone, rows
+                part = tuple(slice(k, k + n) for k, n in zip(corner, shape, strict=True))
+                yield row * others, side, put - exact[part], rows
 
     def _refined(self, cells: WorstCells, sign: int, error: int, of_angles: Corners) -> WorstCell:
         """Return the largest error of all cells, with the rounding of each state in the worst."""
@@ -327,7 +354,7 @@ class Tight:
         """Return the part of an error in one direction that does not depend on cells."""
         step = Fraction(1, 1 << self.drop)
         middle = Fraction((1 << self.graph.nodes[self.result.node].bits) - 1, 2)
-        slack = self.slack + self.split.lost.times(step)
+        slack = self.slack + self.loose + self.split.lost.times(step)
         fixed = sign * (step * (self.split.constant - middle) + self.moved)
         return fixed + Fraction((slack if sign > 0 else -slack).high, ONE)
 
@@ -362,10 +389,12 @@ class Tight:
         ]
         above = best - self.rounding - int(total.max()) - sum(int(one.max()) for one in errors)
         for joint, side, one in zip(self.joints, sides, errors, strict=True):
-            put, low, high = joint.states(one, above + int(one.max()), words, side)
-            mine = by_remainder(put, low, high, 1, sign, self.shift, remainders)
+            states = joint.states(one, above + int(one.max()), words, side)
+            if states is None:
+                return -NEVER
+            mine = by_remainder(*states, 1, sign, self.shift, remainders)
             total = combined(total, mine)
-        if not self.split.whole:
+        if not self.whole:
             return max(best, int(total.max()) + self.rounding)
         rest = (np.arange(remainders) + int(self.split.constant)) & (remainders - 1)
         rounded = (1 << self.scale >> 1) - (2 * rest + 1) * (1 << self.scale >> (self.drop + 1))

@@ -432,6 +432,23 @@ def test_a_group_of_several_functions_has_a_bound_close_to_its_largest_error(
     assert low - more <= -down <= low
 
 
+@pytest.mark.parametrize(("text", "addends"), JOINT)
+def test_a_group_of_too_many_states_has_the_plain_bounds_of_its_addends(
+    text: str, addends: tuple[tuple[float, tuple[int, ...]], ...]
+) -> None:
+    function = ClaimedTotal(0.0, addends)
+    tight = tight_of(f"{INNER}\n{text}", function, AS_ONE, Limits(states=4))
+    low, high = errors_of(tight, function)
+    up, down = (found.error for found in tight.worst)
+    assert not tight.joints
+    assert tight.loose.size
+    assert -down <= low <= high <= up
+    first, last = tight.plain.error(tight.claim.outputs[0], 0).ends
+    more = Fraction(tight.slack.size, ONE) + Fraction(1, 10**6)
+    assert first - more <= -down
+    assert up <= last + more
+
+
 @pytest.mark.parametrize(
     "change",
     [

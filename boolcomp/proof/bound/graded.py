@@ -216,7 +216,11 @@ def _read(meaning: Meaning) -> Iterator[int]:
 # --------------------------------------------------------------------------------------------------
 
 WORTH = 100  # effort below which a process takes longer to start than the work
-STATE, ROW = 8, 9  # cells that take as long as a state of a group, and as one in a row of a table
+STATE, ROW, SINGLE = (
+    8,
+    9,
+    500,
+)  # cells that take as long as a state, one in a row, one evaluated singly
 LESS = 10  # divisor of the effort for boxes if all cells have been enumerated
 NEARLY = 100  # with little effort, boxes are skipped if the remainder is below this part of a bound
 
@@ -286,7 +290,7 @@ def _enumerated(explained: Explained, column: int, effort: int) -> tuple[Ends | 
     try:
         plain = checked(explained)
         groups = groups_of(plain.claim, plain.claim.outputs[column].node)
-        limits = Limits(most, most // STATE, most // ROW)
+        limits = Limits(most, most // STATE, most // ROW, most // SINGLE)
         output = Tight(plain, column, groups, limits)
         up, down = output.worst
     except (DataError, NotCoveredError):
