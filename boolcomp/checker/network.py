@@ -93,7 +93,7 @@ class RuleNetwork:
         for literal in literals:
             for signal in self._below(literal >> 1, found):
                 a, b, c = (self._plane(one, found, ones) for one in self.operands[signal])
-                found[signal] = _apply(self.tables[signal], a, b, c, ones)
+                found[signal] = evaluated(self.tables[signal], a, b, c, ones)
         return [self._plane(one, found, ones) for one in literals]
 
     def _plane(self, literal: int, found: dict[int, int], ones: int) -> int:
@@ -119,7 +119,7 @@ class RuleNetwork:
                 yield signal
 
 
-def _apply(table: int, a: int, b: int, c: int, ones: int) -> int:
+def evaluated(table: int, a: int, b: int, c: int, ones: int) -> int:
     """Evaluate a node on bit planes by its polynomial over GF(2)."""
     found = 0
     for monomial in _polynomial(table):

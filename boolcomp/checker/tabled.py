@@ -29,6 +29,7 @@ from boolcomp.checker.folder import (
     VerdictStep,
     checked,
 )
+from boolcomp.checker.network import evaluated
 from boolcomp.checker.problem import function_of, read_origin
 from boolcomp.checker.robot import number, precise
 from boolcomp.checker.spans import PLACES, of_ball
@@ -399,7 +400,8 @@ def table_of(network: Network) -> Whole:
         last |= dict.fromkeys(operands, signal)
     kept = set(network.outputs)
     for signal, (lut, operands) in enumerate(network.nodes, 2 + network.inputs):
-        values[signal] = _node(lut, [values[k] for k in operands], everywhere)
+        a, b, c = [*(values[k] for k in operands), 0, 0][:3]
+        values[signal] = evaluated(lut, a, b, c, everywhere)
         for k in operands:
             if last[k] == signal and k not in kept:
                 del values[k]
@@ -407,23 +409,6 @@ def table_of(network: Network) -> Whole:
     for k in network.outputs:
         data = np.frombuffer(values[k].to_bytes((rows + 7) // 8, "little"), np.uint8)
         found = found << 1 | np.unpackbits(data, count=rows, bitorder="little")
-    return found
-
-
-def _node(lut: int, operands: Sequence[int], everywhere: int) -> int:
-    """Evaluate a node: bit 4a + 2b + c of its table is its value; missing operands are 0."""
-    a, b, c = [*operands, 0, 0][:3]
-    found = 0
-    for place in range(1 << len(operands)):
-        row = place << (3 - len(operands))
-        if lut >> row & 1:
-            one = everywhere
-            for k, x in ((4, a), (2, b), (1, c)):
-                if row & k:
-                    one &= x
-                elif k >> (3 - len(operands)):
-                    one &= ~x
-            found |= one
     return found
 
 

@@ -466,8 +466,7 @@ NEIGHBOURS = 256  # words near a counterexample that are tried with it
 
 def lemmas_section(known: CertifiedLoad) -> str:
     """Write the lemmas; a missing proof is a `DataError`."""
-    section = CertificateSection(tuple(first_section(known).splitlines()), 0)
-    made = FirstNetwork(known.graph, section)
+    made = FirstNetwork(known.graph, section_of(first_section(known)))
     outputs = add_final(made.nodes, known.final)
     work = _ProofSweep(made)
     for signal in range(len(made.nodes.tables)):
@@ -613,6 +612,16 @@ class CertifiedLoad:
         return self.built.network
 
 
+def section_of(text: str) -> CertificateSection:
+    return CertificateSection(tuple(text.splitlines()), 1)
+
+
+def load_text(place: int, sections: Mapping[str, str]) -> str:
+    """Write the sections of a load."""
+    texts = (f"= {name}\n{text}" for name, text in sections.items())
+    return "".join([f"== load {place}\n", *texts])
+
+
 # --------------------------------------------------------------------------------------------------
 # The section `origin`: the specified function and its inputs (see `checker.problem`).
 # --------------------------------------------------------------------------------------------------
@@ -755,7 +764,7 @@ def _sketch_errors(known: CertifiedLoad) -> dict[str, Fraction]:
     """Return the errors of a sketch by output, in steps; empty if the checker cannot bound them."""
     texts = (origin_section(known), sketch_section(known))
     try:
-        found = differences(*(CertificateSection(tuple(text.splitlines()), 1) for text in texts))
+        found = differences(*map(section_of, texts))
     except (NotCoveredError, DataError):
         return {}
     return {one.name: Fraction(one.steps) for one in found}
@@ -842,11 +851,7 @@ def _confirmed(known: CertifiedLoad) -> Bounds | None:
     if bounds is None:
         return None
     texts = {name: WRITERS[name](known) for name in CLAIMED}
-    sections = {
-        name: CertificateSection(tuple(text.splitlines()), 1)
-        for name, text in texts.items()
-        if text
-    }
+    sections = {name: section_of(text) for name, text in texts.items() if text}
     try:
         plain = PlainBound(claim_of(LoadFiles(known.place, {}, {}, known.graph, None, sections)))
     except (DataError, NotCoveredError):
@@ -920,7 +925,7 @@ def with_confirmed_changes(program: Program, origin: str) -> Program:
     if not program.per_kilogram:
         return program
     try:
-        read = read_origin(CertificateSection(tuple(origin.splitlines()), 1))
+        read = read_origin(section_of(origin))
         found = per_kilogram(read, program.returned.members)
     except (NotCoveredError, DataError):
         return program  # the checker reports this
@@ -940,31 +945,21 @@ def certified(program: Program, made: Sequence[Covered]) -> Program:
     """
     document = json.loads(render_program(program)[HEAD])
     bits = {one.name: one.code.bits for one in program.inputs}
-    loads, lines = [], list[str]()
+    loads, texts = [], []
     for place, (load, one) in enumerate(zip(program.loads, made, strict=True)):
         widths = {x.name: bits.get(x.name, 1) for x in one.plan.problem.inputs}
-        origin = origin_text(one.plan.problem, widths, load.payload).splitlines()
-        sections = {"origin": origin, "terms": list(_terms(one.plan, None))}
-        files = LoadFiles(
-            place,
-            document,
-            document["loads"][place],
-            None,
-            None,
-            {name: CertificateSection(tuple(text), 1) for name, text in sections.items()},
-            program.networks,
-        )
+        origin = origin_text(one.plan.problem, widths, load.payload)
+        claimed = {"origin": section_of(origin), "terms": section_of(_terms(one.plan, None))}
+        entry = document["loads"][place]
+        files = LoadFiles(place, document, entry, None, None, claimed, program.networks)
         confirmed = _confirmed_sums(files, [output.name for output in load.outputs])
         outputs = [_confirmed_output(*pair) for pair in zip(load.outputs, confirmed, strict=True)]
         loads.append(replace(load, outputs=tuple(outputs)))
-        sections["terms"] = list(_terms(one.plan, confirmed))
-        sections["bound"] = list(_bounds(outputs, confirmed))
-        lines.append(f"== load {place}")
-        for name, listed in sections.items():
-            lines += [f"= {name}", *listed]
-    made_of = with_confirmed_changes(replace(program, loads=tuple(loads)), "\n".join(origin))
-    text = head(made_of, [()] * len(loads)) + "".join(f"{line}\n" for line in lines)
-    return replace(made_of, certificate=text)
+        terms, bound = _terms(one.plan, confirmed), _bounds(outputs, confirmed)
+        texts.append(load_text(place, {"origin": origin, "terms": terms, "bound": bound}))
+    made_of = with_confirmed_changes(replace(program, loads=tuple(loads)), origin)
+    text = head(made_of, [()] * len(loads))
+    return replace(made_of, certificate="".join([text, *texts]))
 
 
 def _confirmed_sums(files: LoadFiles, names: Sequence[str]) -> list[TermErrors | None]:
@@ -994,25 +989,25 @@ def _confirmed_output(output: CodedOutput, confirmed: TermErrors | None) -> Code
     return output if bound <= Fraction(output.bound) else replace(output, bound=rounded_up(bound))
 
 
-def _bounds(
-    outputs: Sequence[CodedOutput], confirmed: Sequence[TermErrors | None]
-) -> Iterator[str]:
+def _bounds(outputs: Sequence[CodedOutput], confirmed: Sequence[TermErrors | None]) -> str:
+    lines = []
     for output, one in zip(outputs, confirmed, strict=True):
         steps = Fraction(output.bound) / Fraction(output.code.step)
         low, high = (one.low, one.high) if one else (-steps, steps)
-        yield " ".join([output.name, *_outward(low, high, CLAIM_DIGITS)])
+        lines.append(" ".join([output.name, *_outward(low, high, CLAIM_DIGITS)]))
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _terms(plan: Plan, confirmed: Sequence[TermErrors | None] | None) -> Iterator[str]:
-    """Yield the terms of tables, with limits of their entries' errors (0 if not covered)."""
-    nothing = (Fraction(0), Fraction(0))
+def _terms(plan: Plan, confirmed: Sequence[TermErrors | None] | None) -> str:
+    """Write the terms of tables, with limits of their entries' errors (0 if not covered)."""
+    nothing, lines = (Fraction(0), Fraction(0)), []
     for output, one in zip(plan.outputs, confirmed or [None] * len(plan.outputs), strict=True):
         ends = one.terms if one else [nothing] * len(output.terms)
         for term, (low, high) in zip(output.terms, ends, strict=True):
             claim = " ".join(_outward(low, high, CLAIM_DIGITS))
-            yield f"{output.output.name} {term.term.name} {claim} = {_term_text(term.term)}"
-        for left in output.left_out:
-            yield f"{output.output.name} left = {_term_text(left)}"
+            lines.append(f"{output.output.name} {term.term.name} {claim} = {_term_text(term.term)}")
+        lines += [f"{output.output.name} left = {_term_text(left)}" for left in output.left_out]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _term_text(term: Term) -> str:
@@ -1048,8 +1043,6 @@ def certificate(program: Program, built: Sequence[Built]) -> str:
     lines = [head(program, unproved, exact)]
     for place, one in enumerate(built):
         known = CertifiedLoad(one, program, place)
-        lines.append(f"== load {place}\n")
-        for name, write in WRITERS.items():
-            if text := write(known):
-                lines.append(f"= {name}\n{text}")
+        texts = {name: write(known) for name, write in WRITERS.items()}
+        lines.append(load_text(place, {name: text for name, text in texts.items() if text}))
     return "".join(lines)

@@ -78,6 +78,16 @@ def test_no_state_errs_by_more_than_what_is_certified() -> None:
     assert (found > bounds / 2).all()
 
 
+def test_errors_do_not_depend_on_the_size_of_blocks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (load,) = read_program(folder).loads
+    outputs = Sums(load).outputs
+    whole = [Sums(load).confirm(output, Fraction(0)) for output in outputs]
+    monkeypatch.setattr("boolcomp.checker.tabled.BLOCK", 500)
+    assert [Sums(load).confirm(output, Fraction(0)) for output in outputs] == whole
+
+
 @pytest.mark.slow
 def test_the_first_bit_of_an_entry_that_is_flipped_is_caught_in_every_table(folder: Path) -> None:
     paths = sorted((folder / "networks").iterdir())

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 from limited import random_limited
 from small_programs import stages
 
-from boolcomp.checker.tabled import ClaimedCode, TermField, height_of
+from boolcomp.checker.tabled import (
+    ClaimedCode,
+    ClaimedPart,
+    ClaimedTerm,
+    GridAxis,
+    InputCellsLine,
+    TableUse,
+    TermField,
+    height_of,
+)
 from boolcomp.logic.simulation import TruthTable
 from boolcomp.paper.plan import PlanOptions, make_plan
 from boolcomp.paper.program import error_bound, explained, plan_subject, proven
@@ -24,10 +33,12 @@ from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.sources import problem_of
 from boolcomp.problem.words import Interval
 from boolcomp.proof.bound.tabled import (
+    TabledTerm,
     bound_of,
     claimed_term,
     derivative,
     entries_of,
+    estimated,
     line_of,
 )
 from boolcomp.proof.worst import find_worst, subject_of
@@ -214,6 +225,21 @@ def test_every_choice_of_free_bits_counts() -> None:
     # Words 01 and 00 are cells 1 and 0; of 11 both bits are free.
     assert low.tolist() == [-3, -3]
     assert high.tolist() == [-1, 3]
+
+
+def test_an_estimate_holds_for_a_word_whose_middle_is_beyond_the_range() -> None:
+    square = ClaimedPart(Fraction(1), Fraction(0), {}, {"x": 2})
+    code = ClaimedCode(Fraction(-1), Fraction(1), 8, "gray", wraps=False)
+    term = TabledTerm(
+        ClaimedTerm("y", "T1", Fraction(0), Fraction(0), (square,)),
+        TableUse("T1", 0, code, (("x", 2, 0),)),
+    )
+    ends = Fraction(0), Fraction(1, 10)
+    line = InputCellsLine("x", Fraction(-1), Fraction(2), 2, *ends, wraps=False, tie=Fraction(0))
+    unit = Fraction(1, 1 << 16)
+    found = estimated(term, {"x": GridAxis(line, 0)}, {}, unit)
+    # The word's middle is 1/4, its entry 1/16 and a rounding; the input may be 0.
+    assert found.ends[1] * unit >= Fraction(1, 16) + code.step / 2
 
 
 def test_a_term_that_is_left_out_adds_its_height() -> None:
