@@ -703,7 +703,7 @@ def graph_words(
         given.append(above(cell, code.bits - word.bits))
     names = list(meanings)
     for output, result in zip(load.outputs, graph.results, strict=True):
-        if names[result.node] == f"w{result.node}":
+        if meanings[result.node] == f"w{result.node}":
             names[result.node] = f"{output.name} sum"
     notes = [f"{prefix}w{k}: {note}" for k, note in enumerate(word_notes(load, graph, meanings))]
     words = _Maker(books, graph, given, names, notes).words
