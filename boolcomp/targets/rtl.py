@@ -329,13 +329,18 @@ def reads(operation: Operation) -> list[Wires]:
 
 LEVEL = 10  # of a LUT4
 CARRY = 1  # of a bit of a carry chain
+DELAY_WEIGHTS = (2, 30)  # candidates for modules in stages; others have the first
 
 
 class Books:
-    """The signals so far, in order."""
+    """The signals so far, in order.
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
+    Addends of sums are paired by their cost (see `in_parts`): `delay_weight` is the cost of a tenth
+    of a level of delay, in hundredths of a full adder.
+    """
+
+    def __init__(self, names: Names, delay_weight: int = DELAY_WEIGHTS[0]) -> None:
+        self.names, self.delay_weight = names, delay_weight
         self.signals: list[Signal] = []
         self.known: dict[tuple[Operation, int], int] = {}
         self.times: dict[str, int] = {}
@@ -519,13 +524,11 @@ def summed(
     total: int,
     bits: int,
     *,
-    delay_weight: int | None = None,
     named: bool = False,
 ) -> Word:
     """Return the sum of addends and a constant modulo 2^bits.
 
-    A single shifted word gets no signal of its own unless it has to be `named`. With a
-    `delay_weight` many addends are added in pairs (see `in_parts`); with None all are in one sum.
+    A single shifted word gets no signal of its own unless it has to be `named`.
     """
     kept: list[SignalAddend] = []
     for addend in addends:
@@ -556,8 +559,7 @@ def summed(
         odd += [wire for word in words[1:] for wire in wires_of(word)]
         first = words[0] if not total else inverse(words[0])
         return joined([below, *books.signal(name, 1, Flipped(first, tuple(odd)), about, low)])
-    if delay_weight is not None:
-        kept = in_parts(books, name, kept, bits, delay_weight)
+    kept = in_parts(books, name, kept, bits)
     made = books.signal(name, bits, SignalSum(tuple(kept), total, bits), about, low)
     return joined([below, *made])
 
@@ -588,17 +590,15 @@ def in_parts(
     name: str,
     addends: list[SignalAddend],
     bits: int,
-    delay_weight: int,
     limit: int = 2,
 ) -> list[SignalAddend]:
     """Add pairs of addends until `limit` are left; no part of a sum wraps before the sum.
 
-    The next pair is the one that needs the fewest full adders; `delay_weight` is the cost of a
-    tenth of a level of delay, in hundredths of a full adder.
+    The next pair is the one that costs least in full adders and delay.
     """
     waiting = list(addends)
     while len(waiting) > limit:
-        best = min(combinations(waiting, 2), key=lambda x: _price(books, x, bits, delay_weight))
+        best = min(combinations(waiting, 2), key=lambda x: _price(books, x, bits))
         for one in best:
             waiting.remove(one)
         low = min(addend.column for addend in best)
@@ -610,14 +610,11 @@ def in_parts(
     return waiting
 
 
-def _price(books: Books, pair: Sequence[SignalAddend], bits: int, delay_weight: int) -> int:
+def _price(books: Books, pair: Sequence[SignalAddend], bits: int) -> int:
     top = max(one.column + width(one.word) for one in pair) + 1
     adders = min(bits, top) - max(one.column for one in pair)
-    return 100 * adders + delay_weight * (max(_time(books, one) for one in pair) + CARRY * adders)
-
-
-def _time(books: Books, addend: SignalAddend) -> int:
-    return books.time((*addend.word, *addend.flips))
+    time = max(books.time((*one.word, *one.flips)) for one in pair)
+    return 100 * adders + books.delay_weight * (time + CARRY * adders)
 
 
 def product_rows(
@@ -692,11 +689,10 @@ def graph_words(
     load: Load,
     cells: Mapping[str, Word],
     prefix: str,
-    delay_weight: int | None,
 ) -> list[Word]:
     """Create the words of a load's graph from the cells of inputs; return the words of the outputs.
 
-    `prefix` distinguishes the words of several loads; see `summed` for `delay_weight`.
+    `prefix` distinguishes the words of several loads.
     """
     graph = graph_of(program, load)
     meanings = load.meanings or tuple(f"w{k}" for k in range(len(graph.nodes)))
@@ -707,10 +703,10 @@ def graph_words(
         given.append(above(cell, code.bits - word.bits))
     names = list(meanings)
     for output, result in zip(load.outputs, graph.results, strict=True):
-        if names[result.node] == f"w{result.node}":
+        if meanings[result.node] == f"w{result.node}":
             names[result.node] = f"{output.name} sum"
     notes = [f"{prefix}w{k}: {note}" for k, note in enumerate(word_notes(load, graph, meanings))]
-    words = _Maker(books, graph, delay_weight, given, names, notes).words
+    words = _Maker(books, graph, given, names, notes).words
     return [above(words[result.node].word, result.drop) for result in graph.results]
 
 
@@ -718,10 +714,10 @@ class _Maker:
     """Creates the words of one node after the other."""
 
     def __init__(
-        self, books: Books, graph: WordGraph, delay_weight: int | None, given: Sequence[Word],
+        self, books: Books, graph: WordGraph, given: Sequence[Word],
         names: Sequence[str], notes: Sequence[str],
     ) -> None:  # fmt: skip
-        self.books, self.graph, self.delay_weight = books, graph, delay_weight
+        self.books, self.graph = books, graph
         self.given, self.names, self.notes = given, names, notes
         self.words: list[Meant] = []
         for word in graph.fold(self):
@@ -782,7 +778,7 @@ class _Maker:
     ) -> Meant:
         word = summed(
             self.books, self.names[place], (self.notes[place],), addends, total, bits,
-            delay_weight=self.delay_weight, named=named,
+            named=named,
         )  # fmt: skip
         return Meant(word, word)
 
@@ -805,9 +801,7 @@ class _Maker:
         """Return a product modulo 2^bits, as addends and a constant."""
         rows, known = self.multiplied(part, name)
         rows = [within(row, bits) for row in rows if row.column < bits]
-        if self.delay_weight is not None:
-            rows = in_parts(self.books, name, rows, bits, self.delay_weight, 1)
-        return rows, known
+        return in_parts(self.books, name, rows, bits, 1), known
 
     def multiplied(self, part: PartialProducts, name: str) -> tuple[list[SignalAddend], int]:
         """Return a product as addends and a constant."""
@@ -996,16 +990,13 @@ def gates_of(
 # A program as a module of words.
 # --------------------------------------------------------------------------------------------------
 
-DEFAULT_WEIGHT = 2  # of delay against full adders without stages (see `in_parts`)
-DELAY_WEIGHTS = (2, 30)  # candidates for modules in stages
-
 
 def words_of(
     program: Program, load: float | None, design: Design, reserved: Collection[str], stages: int
 ) -> RtlModule:
     """Return the module of a program's words, with the least stage delay."""
     loads = program.loads if load is None else (program.load(load),)
-    weights = DELAY_WEIGHTS if stages > 1 else (DEFAULT_WEIGHT,)
+    weights = DELAY_WEIGHTS if stages > 1 else DELAY_WEIGHTS[:1]
     made = [_module(program, loads, design, reserved, delay_weight) for delay_weight in weights]
     plans = [StagePlan(readers_of(module), stages) for module, _ in made]
     _, place = min((plan.longest, k) for k, plan in enumerate(plans))
@@ -1015,12 +1006,12 @@ def words_of(
 
 def _module(
     program: Program, loads: Sequence[Load], design: Design, reserved: Collection[str],
-    delay_weight: int | None,
+    delay_weight: int,
 ) -> tuple[RtlModule, Names]:  # fmt: skip
     """Return a module without registers, and the names in it."""
     names = Names([*reserved, *CONTROLS])
     frame = frame_of(design, reserved, names)
-    books = Books(names)
+    books = Books(names, delay_weight)
     given: dict[str, Word] = {
         pin.port.name: (Wires(pin.name, 0, pin.port.bits),) for pin in frame.inputs
     }
@@ -1028,7 +1019,7 @@ def _module(
     rows = []
     for place, load in enumerate(loads):
         prefix = f"load {place} " if len(loads) > 1 else ""
-        read = graph_words(books, program, load, cells, prefix, delay_weight)
+        read = graph_words(books, program, load, cells, prefix)
         rows.append(list(_results(books, program, load, cells, read)))
     chosen = _selected(books, rows, given[SELECT] if len(loads) > 1 else (), design)
     flags = {pin.port.name for pin in frame.outputs if pin.port.flag}

@@ -160,10 +160,10 @@ def adders(pair: Sequence[SignalAddend], bits: int) -> int:
 def test_of_a_sum_the_pair_is_added_first_that_takes_fewest_full_adders() -> None:
     rng = np.random.default_rng(4)
     for _ in range(60):
-        books = Books(Names(VERILOG))
+        books = Books(Names(VERILOG), 0)
         shapes = rng.integers([0, 1], [6, 8], (3, 2)).tolist()
         addends = [SignalAddend(word(f"x{k}", wide), at) for k, (at, wide) in enumerate(shapes)]
-        left = in_parts(books, "sum", addends, 9, 0)
+        left = in_parts(books, "sum", addends, 9)
         assert len(left) == 2
         (made,) = books.signals
         assert isinstance(made.operation, SignalSum)
@@ -180,14 +180,14 @@ def test_what_is_late_is_added_last_where_time_counts() -> None:
     given = [SignalAddend(word(name, 4), 0) for name in "ab"]
     late = books.signal("late", 4, SignalSum(tuple(given), 0, 4))
     for haste, first in ((0, {"c", "late"}), (30, {"c", "d"})):
-        again = Books(books.names)
+        again = Books(books.names, haste)
         again.times = books.times
         addends = [
             SignalAddend(late, 0),
             SignalAddend(word("c", 4), 0),
             SignalAddend(word("d", 4), 0),
         ]
-        in_parts(again, "sum", addends, 9, haste)
+        in_parts(again, "sum", addends, 9)
         assert {one.name for one in reads(again.signals[0].operation)} == first
 
 
