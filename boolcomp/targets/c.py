@@ -351,15 +351,14 @@ class _Printer:
 
     def parts(self, place: int, op: IntOp) -> None:
         """Write a sum part by part, after the operands of each; positive parts come first."""
-        name, kind = self.names[place], self.kind(place)
+        name, kind, byte = self.names[place], self.kind(place), is_byte(op)
         for k, (factor, of) in enumerate(sorted(op.terms, key=lambda term: term[0] < 0)):
             self.before(of)
             text, sign = self.term(factor, of, kind), "-" if factor < 0 else "+"
             if k:
-                self.lines += [
-                    f"    {name} {sign}= {_bare(text)};",
-                    f"    {self.prefix}NOW({name});",
-                ]
+                more = f"{name} {sign}= {_bare(text)}"
+                more = f"{name} = (uint8_t)({name} {sign} {text})" if byte else more
+                self.lines += [f"    {more};", f"    {self.prefix}NOW({name});"]
                 continue
             constant = _literal(abs(op.constant), kind)
             if factor < 0:
@@ -367,7 +366,10 @@ class _Printer:
             elif op.constant % (1 << kind):
                 after = op.constant < 0
                 text = f"{text} - {constant}" if after else f"{constant} + {text}"
-            self.lines.append(f"    {TYPES[kind]} {name} = {_bare(text)};")
+            text = (
+                f"uint8_t {name} = (uint8_t)({text})" if byte else f"{TYPES[kind]} {name} = {text}"
+            )
+            self.lines.append(f"    {text};")
             self.say(place)
 
     def say(self, place: int) -> None:
@@ -460,7 +462,8 @@ class _Printer:
 
     def is_typed(self, place: int) -> bool:
         """Tell whether a value has a name and the type of its range."""
-        return place in self.names and not self.is_loose(self.ops[place])
+        op = self.ops[place]
+        return place in self.names and (not self.is_loose(op) or is_byte(op))
 
     def bits(self, op: IntOp, kind: int) -> str:
         """Return the lowest bits of a value; casts replace masks where they can."""
@@ -533,6 +536,11 @@ class _Printer:
             if one.high < op.high:
                 texts.append(f"{text} <= {one.high}")
         return " && ".join(texts) or "1"
+
+
+def is_byte(op: IntOp) -> bool:
+    """Tell whether a value fits in a byte: an 8-bit machine adds bytes faster."""
+    return op.low >= 0 and op.high < 256
 
 
 def _literal(value: int, kind: int) -> str:

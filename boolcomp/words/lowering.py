@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, PartialProducts
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, PartialProducts, reads
 from boolcomp.words.operations import (
     BitField,
     Inside,
@@ -135,6 +136,7 @@ Terms = list[tuple[int, int]]  # factors and values
 Product = tuple[Terms, int]  # terms and a constant
 
 
+SHIFTED = (2, 4, 8)  # factors that are cheaper than another look-up
 MORE = 1024  # bytes that one look-up less may cost
 TURN = 16  # bits of a turn
 
@@ -156,6 +158,7 @@ class Maker:
         self._places: dict[tuple[Kind, tuple[int, ...], tuple[int, ...]], int] = {}
         self._tables: dict[tuple[int, ...], int] = {}
         self._indexed: dict[int, BitTable] = {}
+        self.shared: set[int] = set()  # entries with several uses
         self.single: set[int] = set()  # values that are not joined with others
 
     def make(
@@ -448,8 +451,10 @@ class Maker:
         for place in [k for k in found if self.is_entry(k) and self.costs.plain]:
             if abs(factor := found[place]) not in self.costs.plain:
                 low, high = self.ranges[place]
-                if self.costs.register and abs(factor) == 2 and 127 < high - low < 256:
-                    continue  # a shift is cheaper than wider entries
+                wider = abs(factor) == 2 and 127 < high - low < 256
+                few = place in self.shared and abs(factor) in SHIFTED
+                if self.costs.register and (wider or few):
+                    continue  # a shift is cheaper than wider entries, or than another look-up
                 del found[place]  # replaced by the scaled table
                 whole = self._table([place], lambda x, f=factor: f * x)
                 found[whole] = found.get(whole, 0) + 1
@@ -527,7 +532,9 @@ class Lowering:
     ) -> None:
         self.graph, self.make, self.cells = graph, make, cells
         self.meanings = meanings or [""] * len(graph.nodes)
+        self.readers = Counter(place for node in graph.nodes for place in set(reads(node)))
         self.words: list[int] = []  # the value of every node
+        self.alone: set[int] = set()  # tables that no other table of a sum can be joined with
         self.held: dict[int, tuple[int, int]] = {}  # words times 2^by: the value, by
         self.turned = make.costs.register == 8 and self._is_turned()
         cut = iter(cuts)
@@ -556,6 +563,8 @@ class Lowering:
             return self.make.entry(fields, [entry - half for entry in node.entries], top)
         entry = self.make.entry(fields, node.entries, top)
         self.make.about.setdefault(entry, meaning)
+        if self.readers[len(self.words)] > 1:
+            self.make.shared.add(entry)
         return self.make.offset(entry, -half)
 
     def _part(self, place: int, drop: int, column: int, *, negative: bool) -> Product:
@@ -571,7 +580,8 @@ class Lowering:
         make, (value, by) = self.make, self.held.get(place, (0, 0))
         half = 1 << self.graph.nodes[place].bits >> 1
         if by <= 0 or drop:
-            return 1 << shift, make.shifted(self.words[place], drop)
+            shifted = make.moved if place in self.alone else make.shifted
+            return 1 << shift, shifted(self.words[place], drop)
         if shift < by:
             return 1, make.sum([(1, make.shifted(value, by - shift))], -half << shift)
         return 1 << shift - by, make.sum([(1, value)], -half << by)
@@ -603,6 +613,7 @@ class Lowering:
     def _heap(self, place: int, node: Heap) -> int:
         """Return a sum of words and products."""
         make, half = self.make, 1 << node.bits >> 1
+        self.alone = self._alone(node)
         products: list[Product | None] = [None] * len(node.parts)
         if make.costs.register:
             products = [
@@ -622,6 +633,14 @@ class Lowering:
             word = self._hold(place, terms, constant, by)
             return make.sum([(1 << -by, word)], node.constant % (1 << -by) - half)
         return self._hold(place, terms, constant, by)
+
+    def _alone(self, heap: Heap) -> set[int]:
+        """Return tables with several uses of which a sum has no other one of the same word."""
+        nodes = self.graph.nodes
+        tables = {part.node: nodes[part.node] for part in heap.parts if isinstance(part, Bits)}
+        found = {k: node.source for k, node in tables.items() if isinstance(node, Lookup)}
+        counts = Counter(found.values())
+        return {k for k, of in found.items() if counts[of] == 1 and self.readers[k] > 1}
 
     def _hold(self, place: int, terms: Terms, constant: int, by: int) -> int:
         """Keep a word times a power of two, and return the word; the value itself if by < 0."""
@@ -685,7 +704,8 @@ class Lowering:
 
     def _moves(self, place: int, node: Heap, by: int) -> float:
         """Return the cost of shifts for a left shift of a sum."""
-        kind = max(16, 1 << (node.bits + by - 1).bit_length())
+        least = min(16, self.make.costs.register)
+        kind = max(least, 1 << (node.bits + by - 1).bit_length())
         cost, moving = len(node.parts) * kind / 8, self.make.costs.moving
         for part in node.parts:
             if isinstance(part, PartialProducts):

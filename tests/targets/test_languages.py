@@ -210,7 +210,7 @@ def test_digits_that_are_added_several_times_are_multiplied_once() -> None:
 
 @pytest.mark.parametrize(
     ("column", "size", "drop", "shifts"),
-    [(0, 13, 5, ["<< 2", ">> 8"]), (4, 9, 1, ["<< 10", ">> 8"]), (1, 11, 2, [">> 2"]),
+    [(0, 13, 5, ["<< 2", ">> 8"]), (4, 9, 1, ["<< 2"]), (1, 11, 2, [">> 2"]),
      (0, 15, 7, [">> 8"]), (3, 15, 0, ["<< 2"])],
 )  # fmt: skip
 def test_a_sum_of_a_product_is_kept_where_it_is_moved_least(
