@@ -213,3 +213,19 @@ def test_sums_that_wrap_before_their_end_or_cancel_are_proved(given: Any, pipeli
         wrong = re.sub(r"5'd(\d+);", lambda one: f"5'd{int(one[1]) ^ 4};", str(text_of), count=1)
         assert wrong != text_of
         assert not holds(program, wrong)
+
+
+@pytest.mark.parametrize(
+    ("constant", "wanted"),
+    [(2**31 - 1, "to_unsigned(2147483647, 40)"), (2**31, f'"{2**31:040b}"')],
+)
+def test_constants_in_vhdl_are_numbers_as_far_as_its_integers_reach(
+    constant: int, wanted: str
+) -> None:
+    nodes = (
+        InputWord("a", 4, angle=False),
+        InputWord("b", 4, angle=False),
+        Heap((Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=False)), constant, 40),
+    )
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 8, 32),))
+    assert f"+ {wanted};" in text(of_graph("large", graph), target="vhdl")
