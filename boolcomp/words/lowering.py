@@ -613,7 +613,7 @@ class Lowering:
     def _heap(self, place: int, node: Heap) -> int:
         """Return a sum of words and products."""
         make, half = self.make, 1 << node.bits >> 1
-        self.alone = self._alone(node)
+        self.alone = self._alone(node) if make.costs.register else set()
         products: list[Product | None] = [None] * len(node.parts)
         if make.costs.register:
             products = [
