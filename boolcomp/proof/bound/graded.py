@@ -265,11 +265,11 @@ def output_bound(
     forward = Forward(explained)
     if grade == "tables":
         return _met(plain, _tables(forward, column), "tables")
-    ends, remainder = _enumerated(explained, column, effort)
+    ends, remainder, whole = _enumerated(explained, column, effort)
     found = _met(plain, ends, "tight")
     if ends is not None:
         found = replace(found, remainder=remainder)
-        if effort < WORTH and remainder * NEARLY <= found.steps:
+        if effort < WORTH and whole and remainder * NEARLY <= found.steps:
             return found
     found = _met(found, _tables(forward, column), "tables" if ends is None else "tight")
     boxes = effort if ends is None else max(min(effort, USUAL), effort // LESS)
@@ -284,8 +284,11 @@ def _met(bound: Bound, ends: Ends | None, grade: Grade) -> Bound:
     return replace(bound, low=low, high=high, grade=grade)
 
 
-def _enumerated(explained: Explained, column: int, effort: int) -> tuple[Ends | None, float]:
-    """Return the checker's bound over all cells of the angles, and its remainder."""
+def _enumerated(explained: Explained, column: int, effort: int) -> tuple[Ends | None, float, bool]:
+    """Return the checker's bound over all cells of the angles, its remainder, and its completeness.
+
+    A bound is complete if cells determine the contributions of all groups.
+    """
     most = effort * 1_000_000
     try:
         plain = checked(explained)
@@ -294,8 +297,8 @@ def _enumerated(explained: Explained, column: int, effort: int) -> tuple[Ends | 
         output = Tight(plain, column, groups, limits)
         up, down = output.worst
     except (DataError, NotCoveredError):
-        return None, 0.0
-    return (-down.error, up.error), rounded_up(Fraction(output.slack.size, ONE))
+        return None, 0.0, False
+    return (-down.error, up.error), rounded_up(Fraction(output.slack.size, ONE)), output.whole
 
 
 def _tables(forward: Forward, column: int) -> Ends | None:
