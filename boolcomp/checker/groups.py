@@ -324,7 +324,7 @@ class InCells(ClaimedExpansion):
         raise NotCoveredError("an output depends on an angle that is a sum of numbers")
 
 
-class Polynomials:
+class FunctionPolynomials:
     """All functions that a function depends on, as polynomials."""
 
     def __init__(self, claim: Claim, place: int) -> None:
@@ -511,7 +511,7 @@ POINTS = 9
 KEPT = 32  # cached contributions of a group
 
 
-class Limits(NamedTuple):
+class StateLimits(NamedTuple):
     """Limits on cells times corners, on states of a group, and on its states times its rows.
 
     `single` limits the states of a joint group that are evaluated in single cells, of all of them.
@@ -615,7 +615,7 @@ class WeightedGroup:
         atoms: Sequence[WeightedPart],
         exact: Common,
         inputs: Mapping[str, CellEnds],
-        limits: Limits,
+        limits: StateLimits,
         given: int | None = None,
     ) -> None:
         if math.prod(len(one.low) for one in inputs.values()) > limits.states:
@@ -800,7 +800,7 @@ class GroupTable:
 class Grouping:
     """The polynomials of an output's functions, and the cells of its inputs."""
 
-    def __init__(self, plain: PlainBound, place: int, limits: Limits) -> None:
+    def __init__(self, plain: PlainBound, place: int, limits: StateLimits) -> None:
         self.plain, self.claim, self.place, self.limits = plain, plain.claim, place, limits
         self.places = {
             one.name: k
@@ -808,7 +808,7 @@ class Grouping:
             if isinstance(one, ClaimedInput)
         }
         self.reach = {name: plain.seen[k].near.hull for name, k in self.places.items()}
-        self.polynomials = Polynomials(self.claim, place)
+        self.polynomials = FunctionPolynomials(self.claim, place)
 
     def cells(self, name: str) -> CellEnds:
         """Return the cells of a linear input, those of its word unless nothing reads the word."""

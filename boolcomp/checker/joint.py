@@ -56,7 +56,7 @@ COARSE, FINE = 16, 1 << 12  # blocks for all cells, and for the worst
 AT_ONCE = 1 << 18  # blocks of cells at a time
 
 
-class ProductTable:
+class ProductErrors:
     """The largest errors of a product x·y: x of linear inputs alone, y a sum with a word w.
 
     In units of the product over P, a polynomial of x, y is K·w + δ. Given the word, the error is
@@ -252,7 +252,7 @@ class JointGroup:
     ) -> None:
         self.split, self.slack, self.left = split, NOTHING, grouping.limits.single
         self.simple: list[GroupTable] = []
-        self.products: list[ProductTable] = []
+        self.products: list[ProductErrors] = []
         for path, atoms in addends.items():
             poly = grouping.polynomials.of(split.addends[path])
             poly.pop((), None)
@@ -264,7 +264,7 @@ class JointGroup:
             except NotCoveredError:
                 if len(atoms) != 1:
                     raise
-                own = ProductTable(grouping, split, atoms[0], angles, scale, shift)
+                own = ProductErrors(grouping, split, atoms[0], angles, scale, shift)
                 self.products.append(own)
                 self.slack = self.slack + own.slack
         self.error = sum(one.error for one in self.simple)
@@ -316,7 +316,7 @@ class JointGroup:
         }
         return {name: size for name, size in sizes.items() if readers.count(name) > 1}
 
-    def _reached(self, one: ProductTable) -> tuple[int, int]:
+    def _reached(self, one: ProductErrors) -> tuple[int, int]:
         least, most = -NEVER, NEVER
         words = sweep(self.split.graph, self.angles, self.nodes)
         for corner in product((0, 1), repeat=len(self.angles)):

@@ -26,8 +26,8 @@ from boolcomp.checker.groups import (
     Corners,
     Grouping,
     GroupTable,
-    Limits,
     SplitHeap,
+    StateLimits,
     added_up,
     by_remainder,
     combined,
@@ -135,7 +135,7 @@ class Tight:
         plain: PlainBound,
         column: int,
         groups: Sequence[Sequence[str]],
-        limits: Limits = Limits(),  # noqa: B008 (a tuple)
+        limits: StateLimits = StateLimits(),  # noqa: B008 (a tuple)
     ) -> None:
         self.plain, self.graph, self.claim = plain, plain.graph, plain.claim
         self.result, output = self.graph.results[column], self.claim.outputs[column]

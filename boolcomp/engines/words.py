@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.engine import Batch, EnginePort, Result, Wiring, WordLogic
     from boolcomp.engines.llvm import Processor, Sample
     from boolcomp.engines.words_tables import LookupTables
-    from boolcomp.words.costs import Costs
+    from boolcomp.words.costs import MachineCosts
     from boolcomp.words.operations import Inside, IntOp, IntOps
 
 # --------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def single(wiring: Wiring, logic: WordLogic) -> IntOps:
     return found
 
 
-def lowered(wiring: Wiring, logic: WordLogic, costs: Costs) -> IntOps:
+def lowered(wiring: Wiring, logic: WordLogic, costs: MachineCosts) -> IntOps:
     """Return the operations from centred cells to centred cells."""
     make = Maker(costs)
     cells = []

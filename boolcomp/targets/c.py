@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.program.program import Load, Program
-    from boolcomp.targets.procedure import Parameter, Procedure, Result
+    from boolcomp.targets.procedure import NamedOutput, Parameter, Procedure
     from boolcomp.targets.target import Design, ExportOptions, Files, Port
     from boolcomp.words.operations import BitField, Inside, IntOp
 
@@ -109,7 +109,7 @@ def _of_counts(given: Parameter, code: Code, name: str) -> Iterator[str]:
     yield "}"
 
 
-def _in_drive_units(made: Result, code: Code, name: str) -> Iterator[str]:
+def _in_drive_units(made: NamedOutput, code: Code, name: str) -> Iterator[str]:
     raised, base = code.centred
     begins = base / code.step + raised  # the value of cell 0, in steps
     reach = max(abs(begins), abs(begins + code.cells)) * MOST_DRIVE

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.program.program import Load, Program
-    from boolcomp.words.costs import Costs
+    from boolcomp.words.costs import MachineCosts
     from boolcomp.words.operations import IntOp, IntOps, IntOutput
 
 
@@ -36,7 +36,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class NamedOutput:
     """An output: its name in the program, that of its result, its bits."""
 
     name: str
@@ -56,7 +56,7 @@ class Procedure:
     names: dict[int, str]
     tables: tuple[str, ...]
     inputs: tuple[Parameter, ...]
-    outputs: tuple[Result, ...]
+    outputs: tuple[NamedOutput, ...]
 
     @property
     def escapes(self) -> list[str]:
@@ -65,7 +65,7 @@ class Procedure:
         return escapes([*called, *((one.name, one.result) for one in self.outputs)])
 
     @property
-    def results(self) -> list[tuple[int, Result, IntOutput]]:
+    def results(self) -> list[tuple[int, NamedOutput, IntOutput]]:
         """The outputs, each with its place and its operations."""
         pairs = zip(self.outputs, self.code.outputs, strict=True)
         return [(place, *pair) for place, pair in enumerate(pairs)]
@@ -85,7 +85,7 @@ class Procedure:
 def procedure_of(
     program: Program,
     load: Load,
-    costs: Costs,
+    costs: MachineCosts,
     reserved: Iterable[str] = (),
     keywords: Iterable[str] = (),
 ) -> Procedure:
@@ -125,7 +125,7 @@ def procedure_of(
         tuple(names.new(f"{_reader(code, k)} table", "table") for k in range(len(code.tables))),
         tuple(Parameter(x.name, called[x.name], x.code.bits, k in read)
               for k, x in enumerate(program.inputs)),
-        tuple(Result(x.name, called[x.name], x.code.bits) for x in load.outputs),
+        tuple(NamedOutput(x.name, called[x.name], x.code.bits) for x in load.outputs),
     )  # fmt: skip
 
 

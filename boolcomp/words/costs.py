@@ -37,7 +37,7 @@ def _plan(a_bits: int, b_bits: int, discards: int) -> tuple[float, str | int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class MachineCosts:
     """The operations that a machine prefers, with the largest cheap tables in bits of the index.
 
     `alike` is for tables of one word, `apart` for the product of two words. `triangle` is the
@@ -81,12 +81,12 @@ class Costs:
 
 
 PLAIN = (1, 2, 4, 8)  # factors without cost in an addition
-_MCU8 = Costs(alike=10, apart=SMALL, triangle=SIDE, plain=(1,), register=8)
+_MCU8 = MachineCosts(alike=10, apart=SMALL, triangle=SIDE, plain=(1,), register=8)
 _MCU32 = replace(_MCU8, register=32)
 
 # Permutes of 256 entries are the largest cheap ones of lanes.
 MACHINES = {
     "mcu8": _MCU8, "mcu32": _MCU32, "simd": _MCU32,
-    "scalar": Costs(alike=11, apart=12, triangle=6, plain=PLAIN, parts=True),
-    "lanes": Costs(alike=8, apart=8, triangle=4),
+    "scalar": MachineCosts(alike=11, apart=12, triangle=6, plain=PLAIN, parts=True),
+    "lanes": MachineCosts(alike=8, apart=8, triangle=4),
 }  # fmt: skip

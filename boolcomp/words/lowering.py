@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.words.costs import Costs
+    from boolcomp.words.costs import MachineCosts
     from boolcomp.words.graph import HeapPart, WordGraph
     from boolcomp.words.operations import Kind, Range
 
@@ -149,7 +149,7 @@ def _bytes(count: int, low: int, high: int) -> int:
 class Maker:
     """Creates operations one after the other."""
 
-    def __init__(self, costs: Costs) -> None:
+    def __init__(self, costs: MachineCosts) -> None:
         self.costs = costs
         self.made: list[tuple[Kind, tuple[int, ...], tuple[int, ...]]] = []
         self.ranges: list[Range] = []

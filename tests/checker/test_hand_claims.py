@@ -18,7 +18,7 @@ from shippedarms import built_of
 
 from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
 from boolcomp.checker.graph import Claim, ClaimedWords, InputCells, OutputSteps, Places, check_part
-from boolcomp.checker.groups import Limits
+from boolcomp.checker.groups import StateLimits
 from boolcomp.checker.plain import PlainBound, cells, line_of, near_words, word_of
 from boolcomp.checker.problem import (
     ClaimedCurve,
@@ -319,9 +319,9 @@ def test_an_output_of_too_many_cells_is_not_covered() -> None:
     plain = PlainBound(claim_of(explained(built.compact, built.ends)))
     groups = (("qd1", "qd2"), ("qdd1",), ("qdd2",))
     cells = math.prod(2 * len(one.at) for one in Tight(plain, 0, groups).angles)
-    assert Tight(plain, 0, groups, Limits(cells)).angles
+    assert Tight(plain, 0, groups, StateLimits(cells)).angles
     with pytest.raises(NotCoveredError, match="too many cells of its angles"):
-        Tight(plain, 0, groups, Limits(cells - 1))
+        Tight(plain, 0, groups, StateLimits(cells - 1))
 
 
 # Tight bounds of a few words: the groups of a, and of b, or of both.
@@ -361,7 +361,7 @@ def tight_of(
     text: str,
     function: ClaimedTotal,
     groups: tuple[tuple[str, ...], ...],
-    limits: Limits = Limits(),  # noqa: B008 (a tuple)
+    limits: StateLimits = StateLimits(),  # noqa: B008 (a tuple)
 ) -> Tight:
     """Return the tight bound of a sum of inputs that lie anywhere in their cells."""
     last = text.count("\n") + 2
@@ -423,7 +423,7 @@ def test_a_group_of_several_functions_has_a_bound_close_to_its_largest_error(
     text: str, addends: tuple[tuple[float, tuple[int, ...]], ...]
 ) -> None:
     function = ClaimedTotal(0.0, addends)
-    tight = tight_of(f"{INNER}\n{text}", function, AS_ONE, Limits(states=8))
+    tight = tight_of(f"{INNER}\n{text}", function, AS_ONE, StateLimits(states=8))
     assert [len(joint.products) for joint in tight.joints] == [1]
     low, high = errors_of(tight, function)
     more = Fraction(tight.slack.size, ONE) + Fraction(1, 10**6)  # cells that bend
@@ -437,7 +437,7 @@ def test_a_group_of_too_many_states_has_the_plain_bounds_of_its_addends(
     text: str, addends: tuple[tuple[float, tuple[int, ...]], ...]
 ) -> None:
     function = ClaimedTotal(0.0, addends)
-    tight = tight_of(f"{INNER}\n{text}", function, AS_ONE, Limits(states=4))
+    tight = tight_of(f"{INNER}\n{text}", function, AS_ONE, StateLimits(states=4))
     low, high = errors_of(tight, function)
     up, down = (found.error for found in tight.worst)
     assert not tight.joints

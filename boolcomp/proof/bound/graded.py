@@ -19,7 +19,7 @@ from boolcomp.base.errors import DataError
 from boolcomp.base.workers import ALONE, SharedValue
 from boolcomp.checker import graph, problem
 from boolcomp.checker.folder import NotCoveredError
-from boolcomp.checker.groups import Limits, groups_of
+from boolcomp.checker.groups import StateLimits, groups_of
 from boolcomp.checker.plain import PlainBound
 from boolcomp.checker.spans import IntegerSpan
 from boolcomp.checker.tight import Tight
@@ -293,7 +293,7 @@ def _enumerated(explained: Explained, column: int, effort: int) -> tuple[Ends | 
     try:
         plain = checked(explained)
         groups = groups_of(plain.claim, plain.claim.outputs[column].node)
-        limits = Limits(most, most // STATE, most // ROW, most // SINGLE)
+        limits = StateLimits(most, most // STATE, most // ROW, most // SINGLE)
         output = Tight(plain, column, groups, limits)
         up, down = output.worst
     except (DataError, NotCoveredError):
