@@ -203,7 +203,8 @@ $(VENV)/test.ready: $(VENV)/demo.ready
 # numba compiles the minimisers' loops once; a test's time should not hold that.
 $(VENV)/loops.ready: $(wildcard boolcomp/*/*kernels*.py boolcomp/*/*/*kernels*.py) $(VENV)/test.ready
 	@echo "== compiling the minimisers' loops (once)"
-	@$(BIN)/python -c 'from boolcomp.twolevel.minimisation import warm, warm_exact; \
+	@$(BIN)/python -c 'from boolcomp.twolevel.minimisation import warm; \
+	  from boolcomp.twolevel.exact import warm_exact; \
 	  warm(dense=True); warm(dense=False); warm_exact(); \
 	  from boolcomp.logic.synthesis import warm; warm()'
 	@touch $@

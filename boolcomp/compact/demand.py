@@ -34,11 +34,12 @@ MOST_SEED = (1 << 63) - 1
 Target = Literal["luts", "lut4", "lut6", "gates", "carry", "dsp", "mcu8", "mcu32", "simd"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 USUAL_TARGET: Target = "luts"
-WITH_FLASH = ("mcu8", "mcu32")
+MOST_FLASH = {"mcu8": 1 << 16, "mcu32": 1 << 24}  # bytes for tables: addresses of 16 and 32 bits
+WITH_FLASH = tuple(MOST_FLASH)
 WORD_TARGETS = (*WITH_FLASH, "simd")  # code, not logic
 Approximate = Literal["off", "tables", "free"]
 APPROXIMATE: tuple[Approximate, ...] = get_args(Approximate)
-LEAST_FLASH, MOST_FLASH = 256, 1 << 24  # bytes
+LEAST_FLASH = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +116,10 @@ class Demand:
             raise UsageError(
                 f"target {self.target} has no flash for tables: {listing(WITH_FLASH)} have"
             )
-        if self.flash and not LEAST_FLASH <= self.flash <= MOST_FLASH:
+        if self.flash and not LEAST_FLASH <= self.flash <= MOST_FLASH[self.target]:
             raise UsageError(
-                f"flash is {LEAST_FLASH} to {MOST_FLASH} bytes, not {shown(self.flash)}"
+                f"flash of {self.target} is {LEAST_FLASH} to {MOST_FLASH[self.target]} bytes, "
+                f"not {shown(self.flash)}"
             )
 
     def _check_approximate(self) -> None:

@@ -217,6 +217,7 @@ def _field(bits: int) -> str:
 SIZES = (8, 16, 32, 64)
 TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
 ENTRIES = 16  # of a table in a line
+NEAR_FLASH = 1 << 16  # bytes that pgm_read_byte reaches
 READING = """\
 #if defined(__AVR__) /* tables stay in flash */
 #include <avr/pgmspace.h>
@@ -269,6 +270,10 @@ def definition(procedure: Procedure, name: str, prefix: str = "", before: str = 
     `before` holds words such as `static` for the function.
     """
     lines = [READING.replace("@", prefix)]
+    octets = sum(_octets(entries) for entries in procedure.code.tables)
+    if octets > NEAR_FLASH:
+        text = f"the tables have {octets} bytes: addresses of 16 bits reach {NEAR_FLASH}"
+        lines += ["#if defined(__AVR__)", f'#error "{text}"', "#endif", ""]
     for table, entries in zip(procedure.tables, procedure.code.tables, strict=True):
         lines += [*_table(table, entries, prefix), ""]
     lines.append(f"{before}unsigned {name}(const {name}_inputs *given, {name}_outputs *made)")
@@ -284,6 +289,11 @@ def _table(name: str, entries: Sequence[int], prefix: str) -> Iterator[str]:
         row = [entry % (1 << stored) for entry in entries[first : first + ENTRIES]]
         yield "    " + ", ".join(f"{entry}{suffix}" for entry in row) + ","
     yield "};"
+
+
+def _octets(entries: Sequence[int]) -> int:
+    _, stored = _stored(min(entries), max(entries))
+    return len(entries) * stored // 8
 
 
 def _stored(low: int, high: int) -> tuple[str, int]:

@@ -33,6 +33,7 @@ def digest(problem: Problem, demand: Demand) -> str:
         ({"target": "lut"}, "did you mean 'luts'"),
         ({"target": "mcu8", "objective": "lut6"}, "give one"),
         ({"target": "lut4", "flash": 4096}, "no flash"),
+        ({"target": "mcu8", "flash": 1 << 17}, "flash of mcu8 is 256 to 65536 bytes, not 131072"),
         ({"approximate": "table"}, r"approximate 'table'.*tables"),
         (
             {"approximate": "cones"},

@@ -182,6 +182,18 @@ def test_tables_of_one_word_that_are_only_added_become_one() -> None:
     ]  # fmt: skip
 
 
+def test_c_whose_tables_are_beyond_near_addresses_does_not_compile_for_avr(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = boolcomp.compile("machado-2r", bits=4)
+    assert "#error" not in str(export_texts(program, "c"))
+    monkeypatch.setattr("boolcomp.targets.c.NEAR_FLASH", 100)
+    assert re.search(
+        r'#if defined\(__AVR__\)\n#error "the tables have [1-9]\d\d bytes: addresses of 16 bits',
+        str(export_texts(program, "c")["machado_2r.c"]),
+    )
+
+
 def test_a_product_in_a_sum_is_one_multiplication_and_a_sum_begins_at_a_byte() -> None:
     graph = graph_of(
         word("x", 7), word("y", 7), Heap((product(0, 1),), 64, 15), results=(OutputWord(2, 7, 8),)
