@@ -1,5 +1,6 @@
 """What may be asked of compact mode: completed, refused with a message, part of a digest."""
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -135,6 +136,25 @@ def test_choices_that_change_no_search_change_no_digest() -> None:
     ]  # fmt: skip
     assert set(same) == {digest(ARM, given)}
     assert replace(given, approximate="tables").exact == given
+
+
+VERSIONS = {
+    "": Demand(bits=5),
+    ".1": usual_demand(5, error=ONE_LSB),
+    " depth 1": Demand(bits=5, objective="depth"),
+    " saturate 1": Demand(bits=5, saturate=True),
+    " own bits 1 y": Demand(bits=5),
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_digests_of_results_that_are_kept_are_those_of_their_versions(version: str) -> None:
+    """A version that is raised is changed here as well: kept results are not found any more."""
+    words = {"y": bc.word(-1, 1, bits=5 if "own" in version else None)}
+    problem = bc.function_problem(lambda x: x * x, {"x": bc.word(-1, 1, bits=5)}, words)
+    demand = VERSIONS[version]
+    text = f"2{version}\n{demand.completed(problem).key}\n{problem.key}"
+    assert digest(problem, demand) == hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def test_bits_of_single_outputs_are_in_digests() -> None:
