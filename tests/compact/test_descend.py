@@ -282,6 +282,15 @@ def test_jumps_are_blamed_where_they_are_more_than_inputs_and_the_allowed_error(
         assert floor.advice(allowed).startswith("mostly from jumps") is blamed
 
 
+def test_outputs_whose_rounding_alone_is_too_much_are_named() -> None:
+    floor = replace(made({}, q1=(0.0, 0.0, 0.0)), rounding=np.array([0.1, 0.2, 0.2]))
+    allowed = np.array([0.15, 0.15, 0.15])
+    assert floor.advice(allowed).startswith("T2, T3 hardly leave zero")
+    named = replace(floor, names=("a", "b", "c"))
+    assert named.advice(allowed).startswith("b, c hardly leave zero")
+    assert named.advice(np.array([0.15, 0.15, 0.25])).startswith("b hardly leaves zero")
+
+
 ARM = arm_problem("machado-2r")
 
 
@@ -350,6 +359,20 @@ def steering() -> tuple[promise.Steering, Any]:
     goal = Sketched(split(ARM), asked, ledger, most**2, most)
     made = task.search(0).bounded(last.widths, last.biases)
     return promise.Steering(goal, last, most), made
+
+
+def test_two_more_bits_than_the_best_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def predicted(_terms: Terms, demand: Demand, _ledger: Ledger) -> float:
+        tried.append(demand.bits)
+        if demand.bits < 4:
+            raise DataError("below the floor")
+        return {4: 200.0, 5: 210.0, 6: 150.0, 7: 160.0, 8: 170.0, 9: 100.0}[demand.bits]
+
+    monkeypatch.setattr(promise, "predicted", predicted)
+    assert promise.bits_for([split(ARM)], asked_for("20Nm")) == 6
+    assert tried == [2, 3, 4, 5, 6, 7, 8]
 
 
 @pytest.mark.parametrize(("tolerance", "centred"), [(0.4, True), (0.6, False)])
