@@ -9,7 +9,7 @@ from samples import problem_of
 
 import boolcomp as bc
 from boolcomp.base import UsageError, widths
-from boolcomp.compact import CompactChoices, Demand, result_store, usual_demand
+from boolcomp.compact import Built, CompactChoices, Demand, WordEnds, result_store, usual_demand
 from boolcomp.problem import Problem, formats, load_robot, promise_of, robot_problem, with_words
 from boolcomp.terms import split
 
@@ -136,6 +136,24 @@ def test_choices_that_change_no_search_change_no_digest() -> None:
     ]  # fmt: skip
     assert set(same) == {digest(ARM, given)}
     assert replace(given, approximate="tables").exact == given
+
+
+def test_a_result_holds_where_both_its_rms_and_its_largest_error_are_as_demanded() -> None:
+    demand = usual_demand(4, approximate=None)
+    kept = result_store(split(ARM), demand, None).find()
+    assert kept is not None
+    assert kept.worst is not None
+    made = kept.compact, kept.network, kept.steps, kept.lut6, kept.errors, kept.worst
+    built = Built(*made, dropped={}, seconds=0.0, stored=True, ends=WordEnds())
+
+    def holds(rms: float, largest: float) -> bool:
+        most = replace(built.compact.demand, max=tuple((largest * built.largest).tolist()))
+        allowed = (rms * built.errors.rms / 1.01) ** 2
+        return replace(built, compact=replace(built.compact, demand=most, allowed=allowed)).holds
+
+    assert holds(1.001, 1.001)
+    assert not holds(0.999, 1.001)
+    assert not holds(1.001, 0.999)
 
 
 VERSIONS = {
