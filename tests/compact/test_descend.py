@@ -150,6 +150,32 @@ def test_polishing_ends_after_a_sweep_without_gain() -> None:
     assert 1 < len(set(judged)) == len(judged)  # none is tried twice
 
 
+def test_polishing_moves_constants_by_two_units_at_most() -> None:
+    descent = case("machado-2r").chosen(0.4)
+
+    def judge(widths: dict[WidthVariable, int]) -> Trial:
+        moved = sum(abs(value) for one, value in widths.items() if one.role is Role.SHIFT)
+        return Trial(1000 - moved, descent.noise, holds=True)
+
+    polish(descent, descent.allowed, judge, 1000)
+    shifts = {abs(value) for one, value in descent.widths.items() if one.role is Role.SHIFT}
+    assert shifts == {2}
+
+
+def test_exploring_passes_through_slightly_larger_costs() -> None:
+    descent, farthest = case("machado-2r").chosen(0.4), [0]
+    before = dict(descent.widths)
+
+    def judge(widths: dict[WidthVariable, int]) -> tuple[float, float]:
+        changed = sum(widths[one] != value for one, value in before.items())
+        farthest.append(changed)
+        return 1.0 + 0.01 * changed, 0.0
+
+    _, cost = explore(descent.sketch, before, judge, 200, random.Random(1))  # noqa: S311 (no secrets)
+    assert cost == 1.0
+    assert max(farthest) > 3  # a move changes three
+
+
 @pytest.mark.parametrize("kept", [False, True])
 def test_a_random_move_is_of_one_to_three_widths_in_their_ranges(*, kept: bool) -> None:
     descent = case("machado-2r").chosen(0.4)
