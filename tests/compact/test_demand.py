@@ -1,5 +1,6 @@
 """What may be asked of compact mode: completed, refused with a message, part of a digest."""
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,7 @@ from samples import problem_of
 
 import boolcomp as bc
 from boolcomp.base import UsageError, widths
-from boolcomp.compact import CompactChoices, Demand, result_store, usual_demand
+from boolcomp.compact import Built, CompactChoices, Demand, WordEnds, result_store, usual_demand
 from boolcomp.problem import Problem, formats, load_robot, promise_of, robot_problem, with_words
 from boolcomp.terms import split
 
@@ -136,6 +137,43 @@ def test_choices_that_change_no_search_change_no_digest() -> None:
     ]  # fmt: skip
     assert set(same) == {digest(ARM, given)}
     assert replace(given, approximate="tables").exact == given
+
+
+def test_a_result_holds_where_both_its_rms_and_its_largest_error_are_as_demanded() -> None:
+    demand = usual_demand(4, approximate=None)
+    kept = result_store(split(ARM), demand, None).find()
+    assert kept is not None
+    assert kept.worst is not None
+    made = kept.compact, kept.network, kept.steps, kept.lut6, kept.errors, kept.worst
+    built = Built(*made, dropped={}, seconds=0.0, stored=True, ends=WordEnds())
+
+    def holds(rms: float, largest: float) -> bool:
+        most = replace(built.compact.demand, max=tuple((largest * built.largest).tolist()))
+        allowed = (rms * built.errors.rms / 1.01) ** 2
+        return replace(built, compact=replace(built.compact, demand=most, allowed=allowed)).holds
+
+    assert holds(1.001, 1.001)
+    assert not holds(0.999, 1.001)
+    assert not holds(1.001, 0.999)
+
+
+VERSIONS = {
+    "": Demand(bits=5),
+    ".1": usual_demand(5, error=ONE_LSB),
+    " depth 1": Demand(bits=5, objective="depth"),
+    " saturate 1": Demand(bits=5, saturate=True),
+    " own bits 1 y": Demand(bits=5),
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_digests_of_results_that_are_kept_are_those_of_their_versions(version: str) -> None:
+    """A version that is raised is changed here as well: kept results are not found any more."""
+    words = {"y": bc.word(-1, 1, bits=5 if "own" in version else None)}
+    problem = bc.function_problem(lambda x: x * x, {"x": bc.word(-1, 1, bits=5)}, words)
+    demand = VERSIONS[version]
+    text = f"2{version}\n{demand.completed(problem).key}\n{problem.key}"
+    assert digest(problem, demand) == hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def test_bits_of_single_outputs_are_in_digests() -> None:

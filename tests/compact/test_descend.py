@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from compact.word_robots import X, case, sketch_of, small_robot, tape_problem
+from compact.word_robots import X, case, logarithm, sketch_of, small_robot, tape_problem
 from numpy.typing import NDArray
 from samples import problem_of as arm_problem
 from samples import terms_of
@@ -22,15 +22,27 @@ from boolcomp.base.workers import ALONE
 from boolcomp.compact import promise
 from boolcomp.compact.demand import Demand, ignore_progress, usual_demand
 from boolcomp.compact.errors import corners
-from boolcomp.compact.limits import Floor, climbed, effective
+from boolcomp.compact.limits import Floor, climbed, curve_splits, effective, in_range
 from boolcomp.compact.promise import SteeredTask, input_floor, refuse_impossible
 from boolcomp.compact.search import (
     MOST_PERTURBATIONS_A_SECOND,
     FormSearch,
     SearchTask,
+    Trial,
     choose_widths,
+    explore,
+    polish,
 )
-from boolcomp.compact.sketch import AngleSum, Role, live_nodes, quantities, widths_of, widths_text
+from boolcomp.compact.sketch import (
+    AngleSum,
+    Curve,
+    Role,
+    WidthVariable,
+    live_nodes,
+    quantities,
+    widths_of,
+    widths_text,
+)
 from boolcomp.compact.sketch import variable as variable_of
 from boolcomp.compact.sketch_terms import SHARE, without_small_waves
 from boolcomp.compact.widths import Ledger, Sketched
@@ -121,6 +133,80 @@ def test_a_large_problem_takes_no_more_perturbations_than_effort_allows() -> Non
     assert one._perturbations(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
     assert one._perturbations(1, 10**6) == 2 * MOST_PERTURBATIONS_A_SECOND  # noqa: SLF001
     assert one._perturbations(5, 10**6) == 0  # noqa: SLF001
+
+
+def test_polishing_ends_after_a_sweep_without_gain() -> None:
+    descent = case("machado-2r").chosen(0.4)
+    before, judged = dict(descent.widths), []
+
+    def judge(widths: dict[WidthVariable, int]) -> Trial:
+        judged.append(tuple(widths.items()))
+        return Trial(100, descent.noise, holds=True)  # none is smaller
+
+    best, left = polish(descent, descent.allowed, judge, 10_000)
+    assert best.nodes == 100
+    assert {k: v for k, v in descent.widths.items() if v or k in before} == before
+    assert len(judged) == 10_001 - left
+    assert 1 < len(set(judged)) == len(judged)  # none is tried twice
+
+
+def test_polishing_moves_constants_by_two_units_at_most() -> None:
+    descent = case("machado-2r").chosen(0.4)
+
+    def judge(widths: dict[WidthVariable, int]) -> Trial:
+        moved = sum(abs(value) for one, value in widths.items() if one.role is Role.SHIFT)
+        return Trial(1000 - moved, descent.noise, holds=True)
+
+    polish(descent, descent.allowed, judge, 1000)
+    shifts = {abs(value) for one, value in descent.widths.items() if one.role is Role.SHIFT}
+    assert shifts == {2}
+
+
+def test_exploring_passes_through_slightly_larger_costs() -> None:
+    descent, farthest = case("machado-2r").chosen(0.4), [0]
+    before = dict(descent.widths)
+
+    def judge(widths: dict[WidthVariable, int]) -> tuple[float, float]:
+        changed = sum(widths[one] != value for one, value in before.items())
+        farthest.append(changed)
+        return 1.0 + 0.01 * changed, 0.0
+
+    _, cost = explore(descent.sketch, before, judge, 200, random.Random(1))  # noqa: S311 (no secrets)
+    assert cost == 1.0
+    assert max(farthest) > 3  # a move changes three
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_random_move_is_of_one_to_three_widths_in_their_ranges(*, kept: bool) -> None:
+    descent = case("machado-2r").chosen(0.4)
+    judged: list[dict[WidthVariable, int]] = []
+
+    def judge(widths: dict[WidthVariable, int]) -> tuple[float, float]:
+        judged.append(widths)
+        return 1.0 if kept or len(judged) == 1 else 1e9, 0.0
+
+    explore(descent.sketch, descent.widths, judge, 1000, random.Random(1))  # noqa: S311 (no secrets)
+    first, *others = judged
+    shifts = {one[v] for one in judged for v in first if v.role is Role.SHIFT}
+    assert shifts == ({-2, -1, 0, 1, 2} if kept else {-1, 0, 1})
+    assert kept or {sum(one[v] != first[v] for v in first) for one in others} == {1, 2, 3}
+    for variable in first:
+        if variable.role is not Role.SHIFT:
+            values = {one[variable] for one in others} - {first[variable]}
+            assert all(in_range(descent.sketch, variable, value) for value in values)
+
+
+def test_a_curve_of_two_tables_has_a_correction_of_a_quarter_of_its_entries() -> None:
+    sketch, bits = sketch_of(logarithm(12), 12), 12
+    (node,) = (k for k, one in enumerate(sketch.nodes) if isinstance(one, Curve))
+    read, low, lead, times = (
+        role.of(node) for role in (Role.READ, Role.SPLIT, Role.LEAD, Role.TIMES)
+    )
+    found = list(curve_splits(sketch, {read: bits, low: 0}, node))
+    pairs = [one for one in found if not one[times]]
+    assert {bits - one[low] for one in pairs} == set(range(2, 10))
+    for one in pairs:
+        assert one[low] + one[lead] == max(bits - 2, one[low] + 1)
 
 
 V, W = ("v", -1.0, 1.0, False), ("w", -1.0, 1.0, False)
@@ -215,6 +301,22 @@ def test_the_advice_names_the_inputs_that_make_four_fifths() -> None:
     assert text.startswith("mostly from q1 (6 bits), q2 (6 bits): ")
 
 
+def test_jumps_are_blamed_where_they_are_more_than_inputs_and_the_allowed_error() -> None:
+    allowed = np.array([1 / 12 + 0.1])
+    for inputs, jumps, blamed in ((0.2, 0.15, False), (0.05, 0.08, False), (0.2, 0.25, True)):
+        floor = replace(made({"q1": 8}, q1=(inputs,)), jumps=np.array([jumps]))
+        assert floor.advice(allowed).startswith("mostly from jumps") is blamed
+
+
+def test_outputs_whose_rounding_alone_is_too_much_are_named() -> None:
+    floor = replace(made({}, q1=(0.0, 0.0, 0.0)), rounding=np.array([0.1, 0.2, 0.2]))
+    allowed = np.array([0.15, 0.15, 0.15])
+    assert floor.advice(allowed).startswith("T2, T3 hardly leave zero")
+    named = replace(floor, names=("a", "b", "c"))
+    assert named.advice(allowed).startswith("b, c hardly leave zero")
+    assert named.advice(np.array([0.15, 0.15, 0.25])).startswith("b hardly leaves zero")
+
+
 ARM = arm_problem("machado-2r")
 
 
@@ -283,6 +385,39 @@ def steering() -> tuple[promise.Steering, Any]:
     goal = Sketched(split(ARM), asked, ledger, most**2, most)
     made = task.search(0).bounded(last.widths, last.biases)
     return promise.Steering(goal, last, most), made
+
+
+def test_two_more_bits_than_the_best_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def predicted(_terms: Terms, demand: Demand, _ledger: Ledger) -> float:
+        tried.append(demand.bits)
+        if demand.bits < 4:
+            raise DataError("below the floor")
+        return {4: 200.0, 5: 210.0, 6: 150.0, 7: 160.0, 8: 170.0, 9: 100.0}[demand.bits]
+
+    monkeypatch.setattr(promise, "predicted", predicted)
+    assert promise.bits_for([split(ARM)], asked_for("20Nm")) == 6
+    assert tried == [2, 3, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize(("tolerance", "centred"), [(0.4, True), (0.6, False)])
+def test_bounds_that_are_off_by_more_than_a_tolerance_are_centred(
+    monkeypatch: pytest.MonkeyPatch, tolerance: float, *, centred: bool
+) -> None:
+    state, _ = steering()
+    monkeypatch.setattr(promise, "BESIDE", tolerance)
+    given = np.array([0.5, -0.5])
+    made = state.task.search(0).made(state.last.widths, given)
+    assert made.biases.tolist() == pytest.approx([0.0, 0.0] if centred else given, abs=1e-9)
+
+
+def test_refining_uses_up_the_guaranteed_error() -> None:
+    state, made = steering()
+    limits = np.full(2, 4.0)
+    assert (made.bounds.steps / limits).max() > 1  # of the first choice
+    found = state.task.search(0).refine(state.last, limits)
+    assert 0.9 < found.excess <= 1
 
 
 def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,7 @@ from boolcomp.compact.errors import (
     measure,
     measure_many,
     measure_worst,
+    paper_rms,
     states_of,
 )
 from boolcomp.compact.network import word_depth, word_logic
@@ -582,6 +583,23 @@ def test_cells_outside_the_range_of_an_input_are_left_out(*, exact: bool) -> Non
     problem = replace(whole, inputs=(stopped,), key=f"some {exact}")
     (states,) = every_state(problem, {"x": 4})
     assert 0.2 <= states.min() < states.max() <= 0.8
+
+
+def test_states_beyond_the_range_of_a_saturating_output_err_by_half_a_step_or_little_more() -> None:
+    robot = load_robot("machado-2r")
+    links = [
+        replace(one, torque=Interval(one.torque.low * 0.3, one.torque.high * 0.3))
+        for one in robot.links
+    ]
+    terms = terms_of(replace(robot, links=tuple(links)))
+    plain = paper_rms(terms, 6)
+    exact = terms.problem.reference(*terms.problem.draw(20_000, 5))
+    beyond = (np.abs(exact) > [one.range.high for one in terms.problem.outputs]).mean(axis=0)
+    least = np.sqrt(beyond / 4 + (1 - beyond) * plain**2)
+    assert (abs(least / plain - 1) > 0.05).all()
+    both = paper_rms(terms, 6, saturating=[True, True])
+    assert both == pytest.approx(least * 1.02, rel=0.02)
+    assert paper_rms(terms, 6, saturating=[True, False]).tolist() == [both[0], plain[1]]
 
 
 @pytest.mark.slow

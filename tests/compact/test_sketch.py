@@ -289,6 +289,15 @@ def test_a_sketch_has_no_more_tables_and_products_than_it_needs(name: str) -> No
     assert products(sketch) == product_count
 
 
+@pytest.mark.parametrize(("most", "kind"), [(11, Waves), (12, Waves), (13, Curve)])
+def test_waves_of_up_to_twelve_times_an_angle_are_a_sum_of_waves(most: int, kind: type) -> None:
+    sketch = sketch_of(tape_problem([Q], lambda t, q: t.cosine(q * 2.0) * t.cosine(q * (most - 2))))
+    (table,) = tables(sketch)
+    assert isinstance(table, kind)
+    if isinstance(table, Waves):
+        assert table.parts == ((most - 4, 0.5, 0.0), (most, 0.5, 0.0))
+
+
 @pytest.mark.parametrize("kind", ["product", "root", "plain"])
 def test_an_angle_used_as_a_number_is_refused(kind: str) -> None:
     made: dict[str, Callable[..., Any]] = {

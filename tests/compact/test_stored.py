@@ -337,6 +337,27 @@ def test_a_false_result_is_not_used_whatever_its_checksum(foreign: Path, lie: st
         assert read(foreign) is None
 
 
+FALSE: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "form": (lambda form: replace(form, shared=False), "its form is unknown"),
+    "predicted_rms": (lambda rms: 0.9 * rms, "the predicted error is "),
+    "predicted_cost": (lambda cost: 0.9 * cost, "its cost is "),
+    "allowed": (lambda squares: 1.1 * squares, "the demanded error is "),
+    "biases": (lambda biases: biases + 0.5, "its graph is not that of its widths"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FALSE)
+def test_the_first_false_value_of_a_result_is_named(foreign: Path, name: str) -> None:
+    results = result_store(torques(), QUICK, foreign, also_shipped=False)
+    kept = results.find(lambda found, _: found)
+    assert kept is not None
+    change, said = FALSE[name]
+    wrong: Any = {name: change(getattr(kept.compact, name))}
+    with pytest.raises(DataError, match=said):
+        require_true(replace(kept, compact=replace(kept.compact, **wrong)), results)
+
+
 @pytest.mark.slow
 def test_a_network_that_differs_at_one_word_is_found_out_by_proof_alone(
     foreign: Path, monkeypatch: pytest.MonkeyPatch
