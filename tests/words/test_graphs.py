@@ -1,18 +1,14 @@
 """Word graphs by their texts: what is refused, narrowed and simulated."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from boolcomp.base import DataError
-from boolcomp.words import draw_graph, narrowed, parse_graph, simulate, with_word, word_values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from boolcomp.words import Node
+from boolcomp.words import Node, draw_graph, narrowed, parse_graph, simulate, with_word, word_values
 
 SMALL = """w0[4] = input a angle unit 2^0
 w1[3] = input b unit 2^0
