@@ -118,6 +118,7 @@ def test_the_square_of_a_word_beside_zero_says_where_it_lies() -> None:
     graph = WordGraph((*ANGLES, Lookup(2, 6, entries, 8)), (Scale(0, 0.0),) * 4, ())
     assert word_names(graph, {"qd1": Interval(-0.5, 1.0)})[-1] == "(qd1-0.25)²"
     assert word_names(graph, {"qd1": Interval(-1.0, 1.0)})[-1] == "qd1²"
+    assert word_names(graph, {"qd1": Interval(102.0, 106.0)})[-1] == "(qd1-104)²"
 
 
 @pytest.mark.parametrize(
