@@ -100,6 +100,9 @@ def test_a_long_meaning_falls_back_to_the_words_number() -> None:
 def test_a_multiple_of_a_word_is_not_called_that_word() -> None:
     assert name_of(Heap((Bits(2, 0, 1, negative=False),), 0, 9)) == "qd1, scaled"
     assert name_of(Heap((Bits(1, 0, 1, negative=False),), 0, 9, wraps=True)) == "q2, in turns"
+    sum_of = (Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=True))
+    assert name_of(Heap(sum_of, 0, 9, wraps=True)) == "q1-q2"
+    assert name_of(Heap((Bits(2, 0, 1, negative=True),), 0, 9)) == "-qd1"
 
 
 def test_a_table_over_an_arc_is_named_by_the_fewest_waves() -> None:
