@@ -79,6 +79,8 @@ def test_a_product_has_its_sign_before_all() -> None:
     product = Heap((PartialProducts(2, 0, 3, 0, 0, negative=False),), 0, 8)
     assert name_of(table(-np.sin(PHASE)), product) == "-qd1·sin(q2)"
     assert name_of(table(np.cos(PHASE)), product) == "qd1·cos(q2)"
+    product = Heap((PartialProducts(3, 0, 2, 0, 0, negative=False),), 0, 8)
+    assert name_of(table(-np.sin(PHASE)), product) == "-qd1·sin(q2)"
 
 
 def test_a_constants_digits_are_one_factor() -> None:
