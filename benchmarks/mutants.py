@@ -11,10 +11,10 @@ of each mutant and a seed, in turn from these kinds, so it changes only where th
 
 The tests of a room are those of `make test` in files that import from it. Which of them run a line
 is recorded once for every file (coverage, a context a test) and kept in out/mutants/tests/ until
-the file or a module that it runs changes. A mutant's tests are those that run its line, cheapest
-files first, then the other tests of these files, as many as take BUDGET seconds. It is killed when
-one fails or all take LIMIT seconds of processor time. Outcomes are kept in out/mutants/ROOM.jsonl,
-so that an interrupted run goes on where it ended.
+the file or a module that it runs changes. A mutant's tests are those that run its line, files of
+the cheapest tests first, then the other tests of these files, as many as take BUDGET seconds. It is
+killed when one fails or all take LIMIT seconds of processor time. Outcomes are kept in
+out/mutants/ROOM.jsonl, so that an interrupted run goes on where it ended.
 
 mutants.json lists survivors by function and changed line, not by file: those that are equivalent,
 with the reason; those that a test kills since, with the test; those that are open. They run along
@@ -673,7 +673,7 @@ class Runner:
         if not having and not mutant.lines:
             for file in self._importers(mutant.file):
                 having += self._having(room, replace(mutant, file=file, lines=-1))
-        having.sort(key=lambda one: (one[0], one[2].file))
+        having.sort(key=lambda one: (one[0] / len(one[1]), one[2].file))
         took = {test: seconds for _, _, one in having for test, seconds in one.tests.items()}
         order = [killer] if killer in took else []
         order += [test for _, tests, _ in having for test in tests]

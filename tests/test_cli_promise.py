@@ -103,6 +103,19 @@ def test_of_free_bits_those_of_the_fewest_table_entries_are_taken(
         bits({})
 
 
+def test_no_bits_are_tried_beyond_two_that_need_more_entries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = set()
+
+    def bound(one: OutputPlan) -> float:
+        tried.add(one.code.bits)
+        return 1.0
+
+    found = chosen_plan(monkeypatch, bound, "20Nm", PlanOptions(7))
+    assert max(tried) == found.bits + 2
+
+
 def paper_plan(amplitude: float) -> Any:
     """Return what paper mode asks of a plan of two outputs, steps 0.5 and 2, ranges ±8."""
     codes = [SimpleNamespace(step=step, range=SimpleNamespace(high=8.0)) for step in (0.5, 2.0)]

@@ -173,6 +173,7 @@ def test_leading_bits_are_the_words_of_a_prefix(kind: CodeKind, bits: int) -> No
         (Code(Interval(0, 256), 8, wraps=True), [2.0**23 + 6, np.nextafter(2.0**23 + 6, 0)],
          [6, 5], 0),
         (Code(Interval(0, 256), 8, wraps=True), [2.0**28, -(2.0**28)], [0, 0], 0),
+        (Code(Interval(0, 256), 8, wraps=True), [1 - 1e-9, 1 - 1e-9 - 2e-15], [1, 0], 0),
     ],
 )  # fmt: skip
 def test_values_have_these_cells_and_saturate(

@@ -18,7 +18,7 @@ from shippedarms import built_of
 
 from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
 from boolcomp.checker.graph import Claim, ClaimedWords, InputCells, OutputSteps, Places, check_part
-from boolcomp.checker.groups import StateLimits
+from boolcomp.checker.groups import StateLimits, common, slope
 from boolcomp.checker.plain import PlainBound, cells, line_of, near_words, word_of
 from boolcomp.checker.problem import (
     ClaimedCurve,
@@ -27,7 +27,7 @@ from boolcomp.checker.problem import (
     ClaimedTotal,
     CurveStep,
 )
-from boolcomp.checker.spans import ONE, IntegerSpan, between
+from boolcomp.checker.spans import NOTHING, ONE, IntegerSpan, between, exactly
 from boolcomp.checker.tight import Tight
 from boolcomp.compact.result import explained
 from boolcomp.proof.bound.graded import claim_of
@@ -465,3 +465,36 @@ def test_an_input_that_may_lie_beyond_its_word_or_is_exact_has_no_tight_bound(
     inputs = {**claim.inputs, "a": replace(claim.inputs["a"], **change)}
     with pytest.raises(NotCoveredError, match="a may exceed its word, or is exact"):
         Tight(PlainBound(replace(claim, inputs=inputs)), 0, groups)
+
+
+def test_derivatives_of_polynomials_and_waves_are_bounded_for_all_inputs() -> None:
+    reach = {"x": between(-4, 3), "z": between(-1, 2)}
+    poly: Any = {(("x", 3), ("z", 1)): {(): (exactly(-2), NOTHING)}}
+    for times, most in enumerate((256, 192, 96, 24, 0)):
+        assert slope(poly, "x", times, reach).ends == (Fraction(-most), Fraction(most))
+    assert not slope(poly, "y", 1, reach).size
+    wave: Any = {(("x", 2),): {(("q", -2),): (exactly(3), exactly(-1))}}
+    for times in range(4):
+        found = slope(wave, "q", times, reach)
+        assert found.low == -found.high
+        assert found.high == pytest.approx(64 * (4 * math.pi) ** times * ONE)
+    assert slope(wave, "x", 1, reach).high == 32 * ONE
+
+
+def test_the_rest_of_a_group_is_at_most_the_part_of_a_step_that_is_said() -> None:
+    reach = {"x": between(-4, 3), "y": between(0, 1)}
+    most, unit = Fraction(1, 1 << 30), Fraction(1, ONE)
+    for more in (most, -most, most + unit, -most - unit):
+        poly: Any = {
+            ((name, 1),): {(): (exactly(factor), NOTHING)}
+            for name, factor in (("x", Fraction(1)), ("y", Fraction(1, 4) + more))
+        }
+        if abs(more) > most:
+            with pytest.raises(NotCoveredError, match="several functions of the angles"):
+                common(poly, reach)
+        else:
+            found = common(poly, reach)
+            assert found.left.ends == (-most, most)
+            assert {key: found.factor * k for key, k in found.monomials.items()} == {
+                (("x", 1),): Fraction(1, 2), (("y", 1),): Fraction(1, 8),
+            }  # fmt: skip

@@ -79,6 +79,8 @@ def test_a_product_has_its_sign_before_all() -> None:
     product = Heap((PartialProducts(2, 0, 3, 0, 0, negative=False),), 0, 8)
     assert name_of(table(-np.sin(PHASE)), product) == "-qd1·sin(q2)"
     assert name_of(table(np.cos(PHASE)), product) == "qd1·cos(q2)"
+    product = Heap((PartialProducts(3, 0, 2, 0, 0, negative=False),), 0, 8)
+    assert name_of(table(-np.sin(PHASE)), product) == "-qd1·sin(q2)"
 
 
 def test_a_constants_digits_are_one_factor() -> None:
@@ -100,6 +102,9 @@ def test_a_long_meaning_falls_back_to_the_words_number() -> None:
 def test_a_multiple_of_a_word_is_not_called_that_word() -> None:
     assert name_of(Heap((Bits(2, 0, 1, negative=False),), 0, 9)) == "qd1, scaled"
     assert name_of(Heap((Bits(1, 0, 1, negative=False),), 0, 9, wraps=True)) == "q2, in turns"
+    sum_of = (Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=True))
+    assert name_of(Heap(sum_of, 0, 9, wraps=True)) == "q1-q2"
+    assert name_of(Heap((Bits(2, 0, 1, negative=True),), 0, 9)) == "-qd1"
 
 
 def test_a_table_over_an_arc_is_named_by_the_fewest_waves() -> None:
@@ -118,6 +123,7 @@ def test_the_square_of_a_word_beside_zero_says_where_it_lies() -> None:
     graph = WordGraph((*ANGLES, Lookup(2, 6, entries, 8)), (Scale(0, 0.0),) * 4, ())
     assert word_names(graph, {"qd1": Interval(-0.5, 1.0)})[-1] == "(qd1-0.25)²"
     assert word_names(graph, {"qd1": Interval(-1.0, 1.0)})[-1] == "qd1²"
+    assert word_names(graph, {"qd1": Interval(102.0, 106.0)})[-1] == "(qd1-104)²"
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from wordgraphs import random_graph
 
-from boolcomp.words import MACHINES, Lowering, Maker, interpret, simulate
+from boolcomp.words import (
+    MACHINES,
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    Lowering,
+    Maker,
+    OutputWord,
+    Scale,
+    WordGraph,
+    interpret,
+    simulate,
+)
 
 if TYPE_CHECKING:
-    from boolcomp.words import WordGraph
+    from collections.abc import Sequence
 
 COSTS = {
     **MACHINES,
@@ -21,10 +35,10 @@ COSTS = {
 }
 
 
-def lowered(graph: WordGraph, costs: Any) -> Any:
+def lowered(graph: WordGraph, costs: Any, meanings: Sequence[str] = ()) -> Any:
     make = Maker(costs)
     cells = [make.make("input", (), (k, node.bits)) for k, node in enumerate(graph.inputs)]
-    lowering = Lowering(graph, make, cells, [(k, 0) for k in range(len(cells))])
+    lowering = Lowering(graph, make, cells, [(k, 0) for k in range(len(cells))], meanings)
     return make.done([lowering.output(k, None) for k in range(len(graph.results))])
 
 
@@ -42,12 +56,55 @@ def test_operations_of_a_random_graph_give_its_words(seed: int, machine: str) ->
     assert sum(int(mark.sum()) for mark in marks) == wanted.saturated
 
 
+# How many operations 150 random graphs have, and a digest of them: costs change them, not values.
+RECORDED = {
+    "mcu8": (2615, "579106ac9fda"), "mcu32": (2623, "7cbed775a1ee"),
+    "scalar": (2515, "d3c55d9689e1"), "lanes": (2677, "6c884619f918"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("machine", RECORDED)
+def test_costs_of_a_machine_choose_the_operations_that_are_recorded(machine: str) -> None:
+    names = [f"w{k}" for k in range(12)]
+    codes = [lowered(random_graph(seed), COSTS[machine], names) for seed in range(150)]
+    ops = [[astuple(one) for one in code.ops] for code in codes]
+    text = repr((ops, [code.about for code in codes]))
+    found = sum(map(len, ops)), hashlib.sha256(text.encode()).hexdigest()[:12]
+    assert found == RECORDED[machine]
+
+
+@pytest.mark.parametrize(("machine", "count"), [("mcu8", 8), ("mcu32", 8), ("lanes", 4)])
+def test_an_index_of_one_run_keeps_a_bit_without_effect(machine: str, count: int) -> None:
+    entries = tuple(3 * (k & 1) + 5 * (k >> 2) for k in range(8))
+    total = Heap((Bits(1, 0, 0, negative=False),), 0, 5)
+    nodes = InputWord("x", 3, angle=False), Lookup(0, 3, entries, 4), total
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 5),))
+    assert [len(table) for table in lowered(graph, COSTS[machine]).tables] == [count]
+
+
+def test_what_is_known_of_the_range_of_an_operation_is_intersected() -> None:
+    make = Maker(COSTS["scalar"])
+    x, y = (make.make("input", (), (k, 5)) for k in range(2))
+    for low, high in ((-9, 30), (-20, 7), (-12, 12)):
+        place = make.sum(((1, x), (1, y)), 0, (low, high))
+    assert make.ranges[place] == (-9, 7)
+
+
 def test_only_the_valid_bits_of_an_input_are_read() -> None:
     graph = random_graph(3)
     rng = np.random.default_rng(3)
     words = [rng.integers(0, 1 << node.bits, 50) for node in graph.inputs]
     above = [word + (7 << node.bits) for word, node in zip(words, graph.inputs, strict=True)]
     found = [interpret(lowered(graph, COSTS["mcu8"]), given)[0] for given in (words, above)]
+    assert np.array_equal(found[0], found[1])
+
+
+def test_a_word_of_all_states_may_be_given_once() -> None:
+    graph = random_graph(3)
+    rng = np.random.default_rng(3)
+    once, *others = (rng.integers(0, 1 << node.bits, 50) for node in graph.inputs)
+    code = lowered(graph, COSTS["mcu8"])
+    found = [interpret(code, [one, *others])[0] for one in (once[:1], np.full(50, once[0]))]
     assert np.array_equal(found[0], found[1])
 
 
