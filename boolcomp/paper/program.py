@@ -15,7 +15,6 @@ import numpy as np
 
 from boolcomp.base.errors import DataError, UsageError, listing
 from boolcomp.base.workers import ALONE, SharedValue
-from boolcomp.checker.tabled import ClaimedOutput, TableUse
 from boolcomp.logic import network as luts
 from boolcomp.logic.network import FALSE, TRUE, Builder
 from boolcomp.logic.order import in_order, most_live
@@ -38,15 +37,6 @@ from boolcomp.program.program import (
     TermUse,
     program_of_problem,
 )
-from boolcomp.proof.bound.tabled import (
-    EFFORT,
-    TabledSum,
-    TabledTerm,
-    bound_of,
-    claimed_code,
-    claimed_term,
-    line_of,
-)
 from boolcomp.proof.worst import DIGITS, SearchedProgram, axes_of, find_worst
 from boolcomp.twolevel.cubes import unpack
 from boolcomp.twolevel.function import Cover
@@ -57,6 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.base.workers import Workers
+    from boolcomp.checker.tabled import TableUse
     from boolcomp.codes import Code
     from boolcomp.logic.network import Network
     from boolcomp.logic.simulation import TruthTable
@@ -66,6 +57,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.words import Input
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.meaning import Bound
+    from boolcomp.proof.bound.tabled import TabledSum, TabledTerm
     from boolcomp.terms.extract import Terms
     from boolcomp.twolevel.cubes import Cubes
 
@@ -266,13 +258,27 @@ def error_bound(output: OutputPlan) -> float:
 
 
 def proven(
-    output: OutputPlan, tables: Mapping[TermPlan, TruthTable] | None = None, effort: float = EFFORT
+    output: OutputPlan,
+    tables: Mapping[TermPlan, TruthTable] | None = None,
+    effort: float | None = None,
 ) -> Bound:
-    return bound_of(explained(output, tables), effort)
+    """Return the proved errors of an output."""
+    from boolcomp.proof.bound import tabled  # noqa: PLC0415 (flint, which may be missing)
+
+    effort = tabled.EFFORT if effort is None else effort
+    return tabled.bound_of(explained(output, tables), effort)
 
 
 def explained(output: OutputPlan, tables: Mapping[TermPlan, TruthTable] | None = None) -> TabledSum:
     """Return the terms and tables of an output; equal terms have one table."""
+    from boolcomp.checker.tabled import ClaimedOutput, TableUse  # noqa: PLC0415 (as above)
+    from boolcomp.proof.bound.tabled import (  # noqa: PLC0415 (as above)
+        TabledSum,
+        claimed_code,
+        claimed_term,
+        line_of,
+    )
+
     found: dict[tuple[TermPlan, TruthTable | None], TabledTerm] = {}
     uses: list[TableUse] = []
     read: dict[Input, list[Code]] = defaultdict(list)
@@ -303,6 +309,8 @@ def explained(output: OutputPlan, tables: Mapping[TermPlan, TruthTable] | None =
 
 
 def _tabled(plan: TermPlan, table: TruthTable | None, use: TableUse) -> TabledTerm:
+    from boolcomp.proof.bound.tabled import TabledTerm, claimed_term  # noqa: PLC0415 (as above)
+
     if table is not None and not plan.whole:
         few = sum(word.inputs for word in plan.read) <= COMPOSED
         table = composed(plan, table) if few else None
@@ -313,6 +321,8 @@ def _tabled(plan: TermPlan, table: TruthTable | None, use: TableUse) -> TabledTe
 
 def _sum_error(plan: TermPlan) -> Fraction:
     """Bound the change of a value by the unread bits of sums of angles, in steps."""
+    from boolcomp.proof.bound.tabled import claimed_term, line_of  # noqa: PLC0415 (as above)
+
     function, total = claimed_term(plan.function), Fraction(0)
     sizes = {v.name: line_of(v).size for v in plan.function.variables}
     for word in plan.words:
