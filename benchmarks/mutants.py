@@ -485,8 +485,9 @@ def run_pytest(
         for number in (0, 1, 2):
             os.dup2(nowhere, number)
         if limit:  # modules of this tree, one of which is changed
-            for name in modules_of(tree):
-                sys.modules.pop(name, None)
+            packages = {one.parent.name for one in _packages(tree)}
+            for name in [x for x in sys.modules if x.partition(".")[0] in packages]:
+                del sys.modules[name]
             sys.path.insert(0, str(tree))
             sys.dont_write_bytecode = True
             os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
