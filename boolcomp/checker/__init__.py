@@ -1,7 +1,9 @@
-"""The certificate checker, which shares only file formats with the compiler.
+"""The certificate checker: it imports readers of files from the compiler, and nothing else.
 
 Its verdict depends on Python, numpy, numba, python-flint, the readers of word graphs and networks
-(`words.graph`, `logic.network`), and this package. Every statement of a certificate is verified.
+(`words.graph`, `logic.network`), loops that numba has stored (`base.loops`), and this package.
+Every statement of a certificate is verified. The compiler calls its bounds over cells of angles and
+its bounds of paper mode: for these the checker has no second method.
 """
 
 from __future__ import annotations
