@@ -156,9 +156,9 @@ def _follows(clause: list[int], hints: list[int], clauses: list[list[int]]) -> b
 
 def cone_clauses(nodes: RuleNetwork, x: int, y: int, cut: set[int]) -> list[list[int]]:
     """Encode the nodes between two literals and a cut, and the assumption that both differ."""
-    clauses = [[_signed(x), _signed(y)], [-_signed(x), -_signed(y)]]
+    clauses = [[signed(x), signed(y)], [-signed(x), -signed(y)]]
     if y <= 1:
-        clauses = [[-_signed(x) if y else _signed(x)]]
+        clauses = [[-signed(x) if y else signed(x)]]
     waiting, seen = [x >> 1, y >> 1], {0, *cut} - {x >> 1}
     while waiting:
         signal = waiting.pop()
@@ -167,14 +167,19 @@ def cone_clauses(nodes: RuleNetwork, x: int, y: int, cut: set[int]) -> list[list
         if signal <= nodes.inputs:
             raise KeyError(signal)
         seen.add(signal)
-        operands = [nodes.known(one) for one in nodes.operands[signal]]
-        waiting += [one >> 1 for one in operands]
-        for values, made in primes(nodes.tables[signal]):
-            chosen = [(one, v) for one, v in zip(operands, values, strict=True) if v < 2]
-            if all(one != 1 - v for one, v in chosen):  # else a constant satisfies the clause
-                body = [-_signed(one) if v else _signed(one) for one, v in chosen if one > 1]
-                clauses.append([*body, signal if made else -signal])
+        waiting += [nodes.known(one) >> 1 for one in nodes.operands[signal]]
+        clauses += node_clauses(nodes, signal)
     return clauses
+
+
+def node_clauses(nodes: RuleNetwork, signal: int) -> Iterator[list[int]]:
+    """Encode a node over what is known of its operands."""
+    operands = [nodes.known(one) for one in nodes.operands[signal]]
+    for values, made in primes(nodes.tables[signal]):
+        chosen = [(one, v) for one, v in zip(operands, values, strict=True) if v < 2]
+        if all(one != 1 - v for one, v in chosen):  # else a constant satisfies the clause
+            body = [-signed(one) if v else signed(one) for one, v in chosen if one > 1]
+            yield [*body, signal if made else -signal]
 
 
 @cache
@@ -199,7 +204,7 @@ def _within(cube: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return all(b in (2, a) for a, b in zip(cube, other, strict=True))
 
 
-def _signed(literal: int) -> int:
+def signed(literal: int) -> int:
     return -(literal >> 1) if literal & 1 else literal >> 1
 
 

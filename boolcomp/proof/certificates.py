@@ -36,7 +36,14 @@ from boolcomp.checker.folder import (
 )
 from boolcomp.checker.graph import claim_of
 from boolcomp.checker.groups import groups_of
-from boolcomp.checker.lemmas import add_final, cone_clauses, letters, shown_literal
+from boolcomp.checker.lemmas import (
+    add_final,
+    cone_clauses,
+    letters,
+    node_clauses,
+    shown_literal,
+    signed,
+)
 from boolcomp.checker.network import FirstNetwork
 from boolcomp.checker.plain import PlainBound
 from boolcomp.checker.problem import differences, read_origin
@@ -127,37 +134,50 @@ class ClauseProof(NamedTuple):
 def trimmed(given: Clauses, added: Clauses, limit: int = MOST_TRACED) -> list[ClauseProof] | None:
     """Return the steps of a proof that its conflict needs; the last of them is empty.
 
-    Clauses are numbered from 0, the given ones first, then the steps. None if a step does not
-    follow from earlier clauses, if the proof ends without a conflict, or if it has more than
-    `limit` hints.
+    Clauses are numbered from 0, the given ones first, then the steps. A step that does not follow
+    from earlier clauses is left out. None if the proof ends without a conflict, or if it has more
+    than `limit` hints.
     """
-    clauses = [list(dict.fromkeys(clause)) for clause in (*given, *added)]
-    ends = np.cumsum([0, *map(len, clauses)], dtype=np.int64)
-    literals = np.array([2 * abs(x) + (x < 0) for clause in clauses for x in clause], np.int64)
-    trace, bounds = np.zeros(limit, np.int64), np.zeros(len(added) + 2, np.int64)
-    place = _run(literals, ends, len(given), trace, bounds)
-    if place <= len(clauses) or bounds[-1] > limit:
+    trace, bounds = _traces(given, added, limit)
+    if bounds[-1] == bounds[-2] or bounds[-1] > limit:
         return None
     first = len(given)
     hints = {first + k: trace[bounds[k] : bounds[k + 1]].tolist() for k in range(len(added) + 1)}
-    used = {len(clauses)}
+    used = {first + len(added)}
     for number in reversed(hints):
         if number in used:
             used.update(hints[number])
+    end = first + len(added)
     kept = sorted(number for number in used if number >= first)
     numbers = {number: first + k for k, number in enumerate(kept)}
     return [
         ClauseProof(
-            tuple(added[number - first]) if number < len(clauses) else (),
+            tuple(added[number - first]) if number < end else (),
             tuple(numbers.get(hint, hint) for hint in hints[number]),
         )
         for number in kept
     ]
 
 
+def following(given: Clauses, added: Clauses) -> list[Sequence[int]]:
+    """Return the clauses that follow, each from the given ones and those before it."""
+    bounds = _traces(given, added, 0)[1]
+    return [clause for clause, new in zip(added, np.diff(bounds), strict=False) if new]
+
+
+def _traces(given: Clauses, added: Clauses, limit: int) -> tuple[Whole, Whole]:
+    """Return the hints of all steps and of the empty clause, and where those of each begin."""
+    clauses = [list(dict.fromkeys(clause)) for clause in (*given, *added)]
+    ends = np.cumsum([0, *map(len, clauses)], dtype=np.int64)
+    literals = np.array([2 * abs(x) + (x < 0) for clause in clauses for x in clause], np.int64)
+    trace, bounds = np.zeros(limit, np.int64), np.zeros(len(added) + 2, np.int64)
+    _run(literals, ends, len(given), trace, bounds)
+    return trace, bounds
+
+
 @njit(cache=True)
-def _run(literals: Whole, ends: Whole, given: int, trace: Whole, bounds: Whole) -> int:
-    """Return the first clause that does not follow; a conflict must follow from all clauses."""
+def _run(literals: Whole, ends: Whole, given: int, trace: Whole, bounds: Whole) -> None:
+    """Trace the steps, then the empty clause; a step that does not follow has no hints."""
     size = 2 if len(literals) == 0 else int(literals.max()) + 2
     heads, follow = np.full(size, -1), np.full(2 * len(ends), -1)
     values, reasons, trail = np.zeros(size, np.int64), np.full(size, -1), np.zeros(size, np.int64)
@@ -170,6 +190,7 @@ def _run(literals: Whole, ends: Whole, given: int, trace: Whole, bounds: Whole) 
             conflict, known = _conflict(
                 units[:count], assumed, literals, ends, heads, follow, values, reasons, trail
             )
+            bounds[place - given + 1] = bounds[place - given]
             if conflict >= 0:
                 _mark(conflict, place, literals, ends, reasons, seen, stack)
                 bounds[place - given + 1] = _traced(
@@ -178,8 +199,8 @@ def _run(literals: Whole, ends: Whole, given: int, trace: Whole, bounds: Whole) 
             for k in range(known):
                 values[trail[k]] = values[trail[k] ^ 1] = 0
                 reasons[trail[k] >> 1] = -1
-            if conflict < 0:
-                return place
+            if conflict < 0 or place == len(ends) - 1:
+                continue
         if end - start < 2:
             units[count] = place
             count += 1
@@ -187,7 +208,6 @@ def _run(literals: Whole, ends: Whole, given: int, trace: Whole, bounds: Whole) 
             for k in range(2):
                 follow[2 * place + k] = heads[literals[start + k]]
                 heads[literals[start + k]] = 2 * place + k
-    return len(ends)
 
 
 @njit(cache=True)
@@ -294,7 +314,8 @@ def _traced(  # noqa: PLR0917 (a compiled loop takes columns, not values)
 # --------------------------------------------------------------------------------------------------
 
 # Nodes of a cone and the limit on conflicts: small cones are tried before larger ones.
-TRIES = ((40, 300), (120, 1000), (400, 3000), (1500, 20_000), (1 << 30, 50_000))
+TRIES = ((40, 300), (120, 1000), (400, 3000), (1500, 20_000))
+CONFLICTS = 50_000  # over complete cones
 
 
 class Refutation(NamedTuple):
@@ -304,32 +325,80 @@ class Refutation(NamedTuple):
     text: str
 
 
-def refutation(
-    nodes: RuleNetwork, levels: list[int], x: int, y: int
-) -> Refutation | list[int] | None:
-    """Return a proof that two literals are equal, or inputs at which they differ.
+class Refuter:
+    """Proves literals equal, first over small cones, then over all nodes below them.
 
-    Inputs are signals, negative if 0. None if neither was found.
+    A proof over all nodes begins with the learned clauses of earlier ones that follow from the
+    nodes of its own cone: similar sums need similar clauses.
     """
-    cone = _Cone(nodes, levels, x, y)
-    for size, conflicts in TRIES:
-        whole = cone.grow(size)
-        cut = sorted(cone.leaves)
-        clauses = cone_clauses(nodes, x, y, cone.leaves)
-        with Glucose4(bootstrap_with=clauses, with_proof=True) as solver:
-            solver.conf_budget(conflicts)
-            answer = solver.solve_limited()
-            lines = solver.get_proof() if answer is False else []
-            model = solver.get_model() or []
-        if answer is False:
-            added = [[int(one) for one in line.split()[:-1]] for line in lines if line[:1] != "d"]
-            steps = trimmed(clauses, [clause for clause in added if clause])
-            return None if steps is None else Refutation(cut, ", ".join(map(_text, steps)))
-        if whole and answer:
-            return [one for one in model if 0 < abs(one) <= nodes.inputs]
-        if whole:
-            return None
-    return None
+
+    def __init__(self, nodes: RuleNetwork, levels: list[int]) -> None:
+        self.nodes, self.levels = nodes, levels
+        self._learned: list[tuple[int, ...]] = []
+
+    def refute(self, x: int, y: int) -> Refutation | list[int] | None:
+        """Return a proof that two literals are equal, or inputs at which they differ.
+
+        Inputs are signals, negative if 0. None if neither was found.
+        """
+        cone = _Cone(self.nodes, self.levels, x, y)
+        for size, conflicts in TRIES:
+            whole = cone.grow(size)
+            clauses = cone_clauses(self.nodes, x, y, cone.leaves)
+            with Glucose4(bootstrap_with=clauses, with_proof=True) as solver:
+                solver.conf_budget(conflicts)
+                answer = solver.solve_limited()
+                if answer is False:
+                    steps = trimmed(clauses, _steps_of(solver.get_proof()))
+                    return _refutation(cone, steps)
+                if answer and whole:
+                    return self._inputs(solver)
+            if whole:
+                break
+        cone.grow(len(self.levels))
+        return self._over_all(cone, x, y)
+
+    def _over_all(self, cone: _Cone, x: int, y: int) -> Refutation | list[int] | None:
+        """Refute both ways to differ as assumptions, so that learned clauses hold without them."""
+        nodes = [clause for k in sorted(cone.inner) for clause in node_clauses(self.nodes, k)]
+        one, other = signed(x), signed(y)
+        equal = [[-one, other], [one, -other]] if y > 1 else [[one if y else -one]]
+        known = self._known(cone, nodes)
+        with Glucose4(bootstrap_with=[*nodes, *known], with_proof=True) as solver:
+            for clause in equal:
+                solver.conf_budget(CONFLICTS)
+                answer = solver.solve_limited([-one for one in clause])
+                if answer is None:
+                    return None
+                if answer:
+                    return self._inputs(solver)
+            added = [*known, *_steps_of(solver.get_proof()), *equal, *[[one]][: y > 1]]
+        steps = trimmed(cone_clauses(self.nodes, x, y, cone.leaves), added)
+        # The last two steps need the assumption that both literals differ.
+        self._learned += [step.clause for step in (steps or [])[: -1 - (y > 1)]]
+        return _refutation(cone, steps)
+
+    def _known(self, cone: _Cone, nodes: Clauses) -> list[Sequence[int]]:
+        """Return the learned clauses over a cone that follow from its nodes, as RUP steps."""
+        signals, found = cone.inner | cone.leaves, []
+        for clause in self._learned:
+            known = {self.nodes.known(2 * abs(one) + (one < 0)) for one in clause} - {0}
+            if all(one >> 1 in signals and one ^ 1 not in known for one in known):
+                found.append(sorted(map(signed, known)))
+        return following(nodes, found)
+
+    def _inputs(self, solver: Glucose4) -> list[int]:
+        return [one for one in solver.get_model() if 0 < abs(one) <= self.nodes.inputs]
+
+
+def _steps_of(lines: Iterable[str]) -> list[list[int]]:
+    """Return the clauses that a solver's proof adds, without the empty one."""
+    added = ([int(one) for one in line.split()[:-1]] for line in lines if line[:1] != "d")
+    return [clause for clause in added if clause]
+
+
+def _refutation(cone: _Cone, steps: list[ClauseProof] | None) -> Refutation | None:
+    return None if steps is None else Refutation(sorted(cone.leaves), ", ".join(map(_text, steps)))
 
 
 def _text(step: ClauseProof) -> str:
@@ -497,6 +566,7 @@ class _ProofSweep:
         sources = {node.source for node in made.graph.tables.values()}
         barriers = {bit >> 1 for place in sources for bit in made.words[place]}
         self.windows = Windows(made.nodes, barriers)
+        self.refuter = Refuter(made.nodes, self.windows.levels)
         self.noise = random.Random(SEED)  # noqa: S311 (reproducible)
         self.width = 0
         self.planes = [0] * len(made.nodes.tables)
@@ -520,7 +590,7 @@ class _ProofSweep:
             if found is not None:
                 self._note(x, y, "over", found)
                 return
-            result = refutation(self.nodes, self.windows.levels, x, y)
+            result = self.refuter.refute(x, y)
             if isinstance(result, Refutation):
                 self._note(x, y, "by", result.cut, f": {result.text}")
             if not isinstance(result, list):

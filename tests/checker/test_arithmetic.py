@@ -38,7 +38,7 @@ from boolcomp.logic import Network
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.words import Interval
-from boolcomp.proof.certificates import origin_text, refutation, trimmed
+from boolcomp.proof.certificates import Refutation, Refuter, origin_text, trimmed
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -357,21 +357,58 @@ def test_two_adders_that_take_bits_in_another_order_are_equal_by_a_solvers_proof
     levels = [0] * 10
     for signal in range(10, len(nodes.tables)):
         levels.append(1 + max(levels[k >> 1] for k in nodes.operands[signal]))
-    found = refutation(nodes, levels, max(x, y), min(x, y))
+    found = Refuter(nodes, levels).refute(max(x, y), min(x, y))
     assert found is not None
     assert not isinstance(found, list)
-    differ = refutation(nodes, levels, max(x, y), min(x, y) ^ 1)
+    differ = Refuter(nodes, levels).refute(max(x, y), min(x, y) ^ 1)
     assert isinstance(differ, list)
 
 
 def test_a_proof_is_trimmed_only_where_it_is_one() -> None:
     given = [[1, 2], [-1, 2], [1, -2], [-1, -2]]
-    steps = trimmed(given, [[2, 3], [2]])
-    assert steps is not None
-    assert [step.clause for step in steps] == [(2,), ()]
+    for added in ([[2, 3], [2]], [[3], [2]]):  # the first step is not needed, or does not follow
+        steps = trimmed(given, added)
+        assert steps is not None
+        assert [step.clause for step in steps] == [(2,), ()]
     assert trimmed(given, []) is None
     assert trimmed(given[:3], [[2]]) is None
-    assert trimmed(given, [[3], [2]]) is None
+    assert trimmed(given, [[3]]) is None
+
+
+def counter(nodes: RuleNetwork, bits: list[int]) -> list[int]:
+    """Return the bits of how many literals are 1, lowest first, by full adders."""
+    found, columns = [], [list(bits)]
+    while columns:
+        column, carries = columns.pop(), []
+        while len(column) > 1:
+            a, b, c = (*column[:3], 0)[:3]
+            column = [*column[3:], nodes.node(0x96, a, b, c)]
+            carries.append(nodes.node(0xE8, a, b, c))
+        found += column
+        columns += [carries] if carries else []
+    return found
+
+
+def test_proofs_over_all_nodes_share_clauses_and_each_is_accepted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("boolcomp.proof.certificates.TRIES", ())
+    nodes = RuleNetwork(8)
+    one, two = (counter(nodes, [2 * k for k in order])
+                for order in (range(1, 9), (4, 7, 1, 8, 3, 6, 2, 5)))  # fmt: skip
+    levels = [0] * 9
+    for signal in range(9, len(nodes.tables)):
+        levels.append(1 + max(levels[k >> 1] for k in nodes.operands[signal]))
+    refuter = Refuter(nodes, levels)
+    for y, x in zip(one, two, strict=True):
+        found = refuter.refute(x, y)
+        assert isinstance(found, Refutation)
+        prove(nodes, f"{x >> 1} = {y >> 1} by {' '.join(map(str, found.cut))}: {found.text}", "")
+        nodes.equal[x >> 1] = x  # later proofs do not use the lemma, but its clauses
+        differ = refuter.refute(x, y ^ 1)
+        assert isinstance(differ, list)
+        row = {abs(k): int(k > 0) for k in differ}
+        assert nodes.values([x, y], row, 1) in ([0, 0], [1, 1])
 
 
 def test_a_proof_must_end_with_a_conflict() -> None:
