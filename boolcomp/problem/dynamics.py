@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.problem.algebra import Algebra, FunctionAlgebra
+    from boolcomp.problem.algebra import Algebra
     from boolcomp.problem.fourier import Complex
     from boolcomp.problem.robot.model import Link, Pose, Robot, Rows, Triple
     from boolcomp.problem.words import Input
@@ -510,7 +510,7 @@ def smoothing_notes(robot: Robot, smoothing: Sequence[float]) -> tuple[str, ...]
 
 
 def dry_friction(
-    robot: Robot, algebra: FunctionAlgebra, *state: Elements, smoothing: Sequence[float]
+    robot: Robot, algebra: Algebra, *state: Elements, smoothing: Sequence[float]
 ) -> list[Element]:
     """Return the dry friction of the joints that have it, at a state q, q̇, q̈."""
     found = []

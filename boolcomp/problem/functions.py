@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from boolcomp.base.errors import UsageError, listing, shown, suggestion
-from boolcomp.problem import dynamics as regrouped
 from boolcomp.problem.algebra import Constant, Folding, NumpyColumns
 from boolcomp.problem.choices import (
     CHOICES,
@@ -57,7 +56,7 @@ from boolcomp.problem.kinematics import (
 )
 from boolcomp.problem.problem import MARGIN, Group, PartHint, Problem, SumHint, extremes, numbered
 from boolcomp.problem.robot.model import axis_before, own_axis
-from boolcomp.problem.tape import Tape
+from boolcomp.problem.tape import Tape, recorded
 from boolcomp.problem.words import USUAL_FORMAT, Input, Interval, Output, WordSpan, round_above
 
 if TYPE_CHECKING:
@@ -136,18 +135,14 @@ def _torque_problem(
 
 
 def torque_steps(robot: Robot, groups: Sequence[str]) -> Straight:
-    """Return the steps of regrouped Newton-Euler, which calculate all torques.
+    """Return the steps of regrouped Newton-Euler of q, or of q, qd and qdd, else at rest."""
+    names = [numbered(name, robot.joints).members for name in groups]
 
-    `groups` selects inputs from q, qd and qdd; the others are zero.
-    """
-    tape = Tape()
-    algebra, count = Folding(tape), range(1, robot.joints + 1)
-    state = [
-        [tape.input(f"{name}{k}") if name in groups else algebra.constant(0.0) for k in count]
-        for name in ("q", "qd", "qdd")
-    ]
-    torque = regrouped.torques(robot, algebra, *state)
-    return tape.finish([(f"tau{k}", x) for k, x in zip(count, torque, strict=True)])
+    def text(algebra: Algebra, *state: Elements) -> list[Element]:
+        zeros = [algebra.constant(0.0)] * robot.joints
+        return regrouped_torques(robot, algebra, *state, *[zeros] * (3 - len(state)))
+
+    return recorded(text, names, numbered("tau", robot.joints).members)
 
 
 def positions(robot: Robot) -> tuple[Input, ...]:
@@ -471,9 +466,13 @@ def _recorded(
     kept: Sequence[int],
 ) -> Straight:
     """Record a function as steps, for some of its outputs."""
-    tape = Tape()
-    found = text(robot, Folding(tape), *([tape.input(x.name) for x in group] for group in groups))
-    return tape.finish([(outputs[k].name, found[k]) for k in kept])
+
+    def of_kept(algebra: Algebra, *state: Elements) -> list[Element]:
+        found = text(robot, algebra, *state)
+        return [found[k] for k in kept]
+
+    names = [[one.name for one in group] for group in groups]
+    return recorded(of_kept, names, [outputs[k].name for k in kept])
 
 
 def _equals(values: Floats, dust: float) -> Iterator[PartHint]:
@@ -555,10 +554,9 @@ def _prepared_spectra(
 ) -> Spectra:
     """Return the spectra of a function some of whose factors are steps of another."""
     found = _spectra(text, robot, (*groups, factors), kept)
-    tape = Tape()
-    wires = prepared(robot, tape, *([tape.input(one.name) for one in group] for group in groups))
-    named = [(one.name, wire) for one, wire in zip(factors, wires, strict=True)]
-    return replace(found, prepared=tape.finish(named))
+    names = [[one.name for one in group] for group in groups]
+    steps = recorded(partial(prepared, robot), names, [x.name for x in factors], folding=False)
+    return replace(found, prepared=steps)
 
 
 def _by_steps(
@@ -568,10 +566,9 @@ def _by_steps(
     outputs: Sequence[Output],
 ) -> _MadeFunction:
     """Return exact values and form of a function for tapes."""
-    tape = Tape()
-    wires = [[tape.input(one.name) for one in group] for group in groups]
-    found = function.text(robot, tape, *wires)
-    steps = tape.finish([(one.name, wire) for one, wire in zip(outputs, found, strict=True)])
+    names = [[one.name for one in group] for group in groups]
+    text = partial(function.text, robot)
+    steps = recorded(text, names, [one.name for one in outputs], folding=False)
     return _MadeFunction(partial(_stepped, steps), lambda kept, _: partial(_selected, steps, kept))
 
 

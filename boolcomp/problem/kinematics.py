@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.algebra import Algebra, Element, FunctionAlgebra
+    from boolcomp.problem.algebra import Algebra, Element
     from boolcomp.problem.robot.model import Link, Pose, Robot
     from boolcomp.problem.tape import Tape
 
@@ -147,7 +147,7 @@ def commanded(robot: Robot, algebra: Algebra, *state: Elements) -> list[Element]
 
 def commands(
     robot: Robot,
-    algebra: FunctionAlgebra,
+    algebra: Algebra,
     *state: Elements,
     kp: Sequence[float],
     kd: Sequence[float],
@@ -167,7 +167,7 @@ def commands(
 
 def position_errors(
     robot: Robot,
-    algebra: FunctionAlgebra,
+    algebra: Algebra,
     *state: Elements,
     kp: Sequence[float],
     kd: Sequence[float],
@@ -186,7 +186,7 @@ def position_errors(
 
 
 def _difference(
-    algebra: FunctionAlgebra, link: Link, reference: Element, measured: Element, limit: float
+    algebra: Algebra, link: Link, reference: Element, measured: Element, limit: float
 ) -> Element:
     """Return the difference of two positions, of a joint without limits the shorter one.
 
@@ -204,7 +204,7 @@ def _difference(
     return clipped(algebra, one - other, -limit, limit)
 
 
-def clipped(algebra: FunctionAlgebra, x: Element, low: float, high: float) -> Element:
+def clipped(algebra: Algebra, x: Element, low: float, high: float) -> Element:
     """Return x clipped to low .. high: (|x - low| - |x - high| + low + high) / 2."""
     above, below = algebra.function("abs", x - low), algebra.function("abs", x - high)
     return (above - below) * 0.5 + (low + high) / 2
