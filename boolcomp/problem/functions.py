@@ -56,7 +56,7 @@ from boolcomp.problem.kinematics import (
 )
 from boolcomp.problem.problem import MARGIN, Group, PartHint, Problem, SumHint, extremes, numbered
 from boolcomp.problem.robot.model import axis_before, own_axis
-from boolcomp.problem.tape import Tape, recorded
+from boolcomp.problem.tape import recorded
 from boolcomp.problem.words import USUAL_FORMAT, Input, Interval, Output, WordSpan, round_above
 
 if TYPE_CHECKING:
@@ -251,8 +251,11 @@ def torque_dust(robot: Robot) -> float:
 MOST_COUPLED = 3  # joints; for more, M⁻¹ has too many words
 
 
-def forward_dynamics(robot: Robot, tape: Tape, q: Wires, qd: Wires, tau: Wires) -> list[Any]:
+def forward_dynamics(
+    robot: Robot, recording: Folding, q: Wires, qd: Wires, tau: Wires
+) -> list[Any]:
     """Record the accelerations of given torques as steps."""
+    tape = cast("Tape", recording.inner)
     inputs = (*positions(robot), *speeds(robot))
     space, n = Harmonics(inputs), robot.joints
     algebra = Folding(space)
@@ -555,7 +558,7 @@ def _prepared_spectra(
     """Return the spectra of a function some of whose factors are steps of another."""
     found = _spectra(text, robot, (*groups, factors), kept)
     names = [[one.name for one in group] for group in groups]
-    steps = recorded(partial(prepared, robot), names, [x.name for x in factors], folding=False)
+    steps = recorded(partial(prepared, robot), names, [x.name for x in factors])
     return replace(found, prepared=steps)
 
 
@@ -568,7 +571,7 @@ def _by_steps(
     """Return exact values and form of a function for tapes."""
     names = [[one.name for one in group] for group in groups]
     text = partial(function.text, robot)
-    steps = recorded(text, names, [one.name for one in outputs], folding=False)
+    steps = recorded(text, names, [one.name for one in outputs])
     return _MadeFunction(partial(_stepped, steps), lambda kept, _: partial(_selected, steps, kept))
 
 

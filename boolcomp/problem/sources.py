@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.base.errors import BoolcompError, UsageError, number, parse_toml
 from boolcomp.base.files import is_file, read_text
-from boolcomp.problem.algebra import Folding
 from boolcomp.problem.choices import split_name
 from boolcomp.problem.function_files import is_function, parse_function
 from boolcomp.problem.functions import USUAL, robot_function, robot_problem
@@ -78,12 +77,10 @@ def exact_steps(problem: Problem, robot: Robot | None = None, of: str = "") -> S
 
     def text(algebra: Algebra, *state: Sequence[Element]) -> list[Element]:
         if prepared is not None and prepared.names(robot):
-            tape = algebra.inner if isinstance(algebra, Folding) else algebra
-            state = *state, prepared.text(robot, tape, *state)
+            state = *state, prepared.text(robot, algebra, *state)
         found = zip(function.outputs(robot), function.text(robot, algebra, *state), strict=True)
         named = {one.name: x for one, x in found}
         return [named[one.name] for one in problem.outputs]
 
     groups = [[x.name for x in inputs(robot)] for inputs in function.groups.values()]
-    names = [one.name for one in problem.outputs]
-    return recorded(text, groups, names, folding=not function.stepwise)
+    return recorded(text, groups, [one.name for one in problem.outputs])

@@ -403,16 +403,11 @@ class Tape(Algebra):
 
 
 def recorded(
-    text: Callable[..., Iterable[Any]],
-    groups: Iterable[Iterable[str]],
-    outputs: Iterable[str],
-    *,
-    folding: bool = True,
+    text: Callable[..., Iterable[Any]], groups: Iterable[Iterable[str]], outputs: Iterable[str]
 ) -> Straight:
-    """Record `text(algebra, *groups of inputs)`; the algebra is `Folding` of a tape, or a tape."""
+    """Record the outputs of `text(algebra, *groups of inputs)`."""
     tape = Tape()
-    read = [[tape.input(name) for name in group] for group in groups]
-    found = text(Folding(tape) if folding else tape, *read)
+    found = text(Folding(tape), *([tape.input(name) for name in group] for group in groups))
     return tape.finish(list(zip(outputs, found, strict=True)))
 
 
