@@ -14,7 +14,7 @@ import numpy as np
 from rivals.straight import record
 
 from boolcomp.base.loops import njit
-from boolcomp.problem.printers import PYTHON
+from boolcomp.problem.printers import LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,7 @@ def _text(steps: Straight, *, pairs: bool) -> str:
             lines.append(f"v{place} = {node.value!r}")
         elif node.kind != "input":
             read = [f"v{k}" for k in node.operands]
-            lines.append(f"v{place} = {PYTHON.expression(node, read)}")
+            lines.append(f"v{place} = {LANGUAGES['python'].expression(node, read)}")
     lines += [f"out[{k}, i] = v{one.node}" for k, one in enumerate(steps.outputs)]
     body = "\n        ".join(lines)
     return f"def fill(s, out):\n    for i in range(s.shape[1]):\n        {body}\n"

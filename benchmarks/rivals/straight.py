@@ -11,7 +11,7 @@ import numpy as np
 
 from boolcomp.parallel.registry import straight_line
 from boolcomp.problem.dynamics import newton_euler
-from boolcomp.problem.printers import PYTHON, C, Language, statements
+from boolcomp.problem.printers import LANGUAGES, Language, statements
 from boolcomp.problem.tape import recorded
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def record(robot: Robot, *, lean: bool = False) -> Straight:
 
 
 C_FLOAT = replace(
-    C, assignment="const float {0} = {1};", constant=c_float,
+    LANGUAGES["c"], assignment="const float {0} = {1};", constant=c_float,
     own={"sin": "sine({0})", "cos": "cosine({0})"},
 )  # fmt: skip
 VECTOR = replace(C_FLOAT, assignment="const vector {0} = {1};")
@@ -151,7 +151,7 @@ def _with_near(language: Language, robot: Robot) -> _Near:
 
 def scalar_c(program: Straight) -> str:
     """Return C with a loop over samples in double precision, as CasADi generates it."""
-    lines, results = statements(program, [f"in_{name}[i]" for name in program.inputs], C)
+    lines, results = statements(program, [f"in_{name}[i]" for name in program.inputs], "c")
     columns = [
         f"    const double *restrict in_{name} = in[{k}];" for k, name in enumerate(program.inputs)
     ]
@@ -221,7 +221,7 @@ def _near(robot: Robot) -> set[int]:
 def python_loop(program: Straight) -> str:
     """Return a Python function with a loop over samples, for numba: `torques(columns, results)`."""
     names = [f"columns[{k}, i]" for k in range(len(program.inputs))]
-    lines, results = statements(program, names, PYTHON)
+    lines, results = statements(program, names, "python")
     stores = [f"results[{k}, i] = {result}" for k, result in enumerate(results)]
     head = ["def torques(columns, results):", "    for i in range(columns.shape[1]):"]
     return "\n".join([*head, *(f"        {line}" for line in (*lines, *stores)), ""])

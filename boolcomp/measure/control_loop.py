@@ -16,13 +16,15 @@ import numpy as np
 from boolcomp.base.errors import DataError, UsageError, listing, parse_number, shown, suggestion
 from boolcomp.base.loops import njit
 from boolcomp.codes import TIE
-from boolcomp.problem import functions
+from boolcomp.problem import dynamics
 from boolcomp.problem.dynamics import (
+    bias,
     dry_friction,
     dry_joints,
     evaluated_states,
     newton_euler,
     usual_smoothing,
+    weight,
 )
 from boolcomp.problem.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.problem import numbered
@@ -863,7 +865,7 @@ def inverse_dynamics(robot: Robot) -> KernelProgram:
 
 def gravity(robot: Robot) -> KernelProgram:
     """Return a program of the torques at rest, for q."""
-    return _packed(robot, partial(functions.gravity, robot), "q")
+    return _packed(robot, partial(weight, robot), "q")
 
 
 def friction(robot: Robot) -> KernelProgram:
@@ -881,11 +883,10 @@ def forward_dynamics(robot: Robot, *, has_friction: bool = True) -> KernelProgra
 
     def text(algebra: Folding, *state: Sequence[Any]) -> list[Any]:
         q, qd, torque = state
-        bias = functions.bias(robot, algebra, q, qd)
-        rest = [one - h for one, h in zip(torque, bias, strict=True)]
+        rest = [one - h for one, h in zip(torque, bias(robot, algebra, q, qd), strict=True)]
         if has_friction:
             rest = [one - x for one, x in zip(rest, _friction(robot, algebra, qd), strict=True)]
-        entries = iter(functions.inertia(robot, algebra, q))
+        entries = iter(dynamics.inertia(robot, algebra, q))
         matrix = np.empty((n, n), dtype=object)
         zero = algebra.inner.constant(0.0)  # makes constants divisible
         for i in range(n):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.problem.kinematics import chain_places
-from boolcomp.problem.printers import JAVASCRIPT, statements
+from boolcomp.problem.printers import statements
 from boolcomp.problem.tape import recorded
 from boolcomp.twolevel.function import holds
 from boolcomp.words.drawing import (
@@ -85,7 +85,7 @@ def straight_function(name: str, given: Sequence[str], steps: Straight) -> str:
     The program's inputs are found by name among the arguments; the function returns a list.
     """
     place = {one: f"x{k}" for k, one in enumerate(given)}
-    lines, results = statements(steps, [place[one] for one in steps.inputs], JAVASCRIPT)
+    lines, results = statements(steps, [place[one] for one in steps.inputs], "javascript")
     head = f"function {name}({', '.join(place.values())}) {{"
     return "\n".join([head, *(f"  {x}" for x in lines), f"  return [{', '.join(results)}];", "}"])
 

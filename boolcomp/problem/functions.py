@@ -27,16 +27,20 @@ from boolcomp.problem.choices import (
     split_name,
 )
 from boolcomp.problem.dynamics import (
+    bias,
     dry_friction,
     dry_joints,
     evaluated_states,
     gravity_spectra,
     gravity_torques,
+    inertia,
+    inertia_columns,
     inverse_dynamics,
     newton_euler,
     smoothing_notes,
     torque_spectra,
     usual_smoothing,
+    weight,
     with_load,
 )
 from boolcomp.problem.dynamics import torques as regrouped_torques
@@ -56,7 +60,7 @@ from boolcomp.problem.kinematics import (
 )
 from boolcomp.problem.problem import MARGIN, Group, PartHint, Problem, SumHint, extremes, numbered
 from boolcomp.problem.robot.model import axis_before, own_axis
-from boolcomp.problem.tape import recorded
+from boolcomp.problem.tape import Tape, recorded
 from boolcomp.problem.words import USUAL_FORMAT, Input, Interval, Output, WordSpan, round_above
 
 if TYPE_CHECKING:
@@ -67,7 +71,6 @@ if TYPE_CHECKING:
     from boolcomp.problem.algebra import Algebra, Element
     from boolcomp.problem.choices import Values
     from boolcomp.problem.fourier import Spectra
-    from boolcomp.problem.kinematics import Dynamics
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.tape import Straight
     from boolcomp.problem.words import WordFormat
@@ -148,25 +151,24 @@ def torque_steps(robot: Robot, groups: Sequence[str]) -> Straight:
 def positions(robot: Robot) -> tuple[Input, ...]:
     return tuple(
         input_of(
-            f"q{k}", link.position, "rad" if link.revolute else "m", link.span,
-            angle=link.revolute, word=link.word,
+            f"q{k}", link.position, link.unit, link.span, angle=link.revolute, word=link.word
         )
         for k, link in enumerate(robot.links, 1)
     )  # fmt: skip
 
 
-def speeds(robot: Robot) -> tuple[Input, ...]:
+def _limited(letters: str, limit: str, unit: str, robot: Robot) -> tuple[Input, ...]:
+    """Return inputs whose ranges are limits of the joints."""
     return tuple(
-        input_of(f"qd{k}", link.velocity, "rad/s" if link.revolute else "m/s")
+        input_of(f"{letters}{k}", getattr(link, limit), link.unit + unit)
         for k, link in enumerate(robot.links, 1)
     )
 
 
-def accelerations(robot: Robot) -> tuple[Input, ...]:
-    return tuple(
-        input_of(f"qdd{k}", link.acceleration, "rad/s²" if link.revolute else "m/s²")
-        for k, link in enumerate(robot.links, 1)
-    )
+speeds: Callable[[Robot], tuple[Input, ...]] = partial(_limited, "qd", "velocity", "/s")
+accelerations: Callable[[Robot], tuple[Input, ...]] = partial(
+    _limited, "qdd", "acceleration", "/s²"
+)
 
 
 def input_of(
@@ -260,29 +262,25 @@ def forward_dynamics(
     space, n = Harmonics(inputs), robot.joints
     algebra = Folding(space)
     angles, rates = ([space.input(x) for x in part] for part in (inputs[:n], inputs[n:]))
-    zero, one = algebra.constant(0.0), algebra.constant(1.0)
-    bias = newton_euler(robot, algebra, angles, rates, [zero] * n)
     wires = [*q, *qd]
     rest = [
         torque - steps_of(space, _element(h), tape, wires)
-        for torque, h in zip(tau, bias, strict=True)
+        for torque, h in zip(tau, bias(robot, algebra, angles, rates), strict=True)
     ]
-    inertia: Matrix = {}
-    for j in range(n):
-        unit = [one if k == j else zero for k in range(n)]
-        column = newton_euler(robot, algebra, angles, [zero] * n, unit, gravity=False)
+    entries: Matrix = {}
+    for j, column in enumerate(inertia_columns(robot, algebra, angles)):
         for i in range(j + 1):
             entry = _element(column[i])
             if entry.parts:
-                inertia[i, j] = steps_of(space, entry, tape, wires)
+                entries[i, j] = steps_of(space, entry, tape, wires)
     found: dict[int, Any] = {}
-    for joints in _coupled(inertia, n):
+    for joints in _coupled(entries, n):
         if len(joints) > MOST_COUPLED:
             raise UsageError(
                 f"{robot.name}: forward dynamics need an arm whose inertia couples at most "
                 f"{MOST_COUPLED} joints; that of this arm couples {len(joints)}"
             )
-        found.update(_solved(robot, tape, inertia, joints, rest))
+        found.update(_solved(robot, entries, joints, rest))
     return [found[k] for k in range(n)]
 
 
@@ -303,18 +301,20 @@ def _coupled(inertia: Matrix, joints: int) -> list[list[int]]:
     return [sorted(one) for one in sets]
 
 
-def _solved(
-    robot: Robot, tape: Tape, inertia: Matrix, joints: Sequence[int], rest: Wires
-) -> dict[int, Any]:
+def _solved(robot: Robot, inertia: Matrix, joints: Sequence[int], rest: Wires) -> dict[int, Any]:
     """Return the accelerations of a set of joints that M couples."""
-    last = len(joints) - 1
-    known = {(joints[last], joints[last]): _reciprocal(robot, inertia, joints[last], tape)}
+    last = joints[-1]
+    if (last, last) not in inertia:
+        raise UsageError(
+            f"{robot.name}: joint {last + 1} moves no inertia: its acceleration is undefined"
+        )
+    known = {(last, last): 1.0 / inertia[last, last]}
     steps: list[tuple[int, dict[int, Any], Any]] = []
-    for place in reversed(range(last)):
+    for place in reversed(range(len(joints) - 1)):
         i, after = joints[place], joints[place + 1 :]
         side = {j: inertia[i, j] for j in after if (i, j) in inertia}
-        w = {j: _dot(tape, ((_at(known, j, k), s) for k, s in side.items())) for j in after}
-        d = inertia[i, i] - _dot(tape, ((s, w[j]) for j, s in side.items()))
+        w = {j: sum(_at(known, j, k) * s for k, s in side.items()) for j in after}
+        d = inertia[i, i] - sum(s * w[j] for j, s in side.items())
         over = 1.0 / d
         steps.append((i, w, over))
         if place:  # the inverse of the larger block, for the joint before
@@ -328,31 +328,16 @@ def _solved(
         return {joints[0]: known[joints[0], joints[0]] * rest[joints[0]]}
     i, w, over = steps[-1]
     after = joints[1:]
-    first = (rest[i] - _dot(tape, ((w[j], rest[j]) for j in after))) * over
+    first = (rest[i] - sum(w[j] * rest[j] for j in after)) * over
     found = {i: first}
     for j in after:
-        own = _dot(tape, ((_at(known, j, k), rest[k]) for k in after))
+        own = sum(_at(known, j, k) * rest[k] for k in after)
         found[j] = own - w[j] * first
     return found
 
 
-def _reciprocal(robot: Robot, inertia: Matrix, joint: int, tape: Tape) -> Any:
-    if (joint, joint) not in inertia:
-        raise UsageError(
-            f"{robot.name}: joint {joint + 1} moves no inertia: its acceleration is undefined"
-        )
-    return tape.constant(1.0) / inertia[joint, joint]
-
-
 def _at(known: Matrix, i: int, j: int) -> Any:
     return known[min(i, j), max(i, j)]
-
-
-def _dot(tape: Tape, pairs: Any) -> Any:
-    total: Any = tape.constant(0.0)
-    for a, b in pairs:
-        total = total + a * b
-    return total
 
 
 # --------------------------------------------------------------------------------------------------
@@ -399,11 +384,56 @@ class RobotFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class _MadeFunction:
-    """The exact function over numpy arrays, and the maker of a problem's form."""
+class _Calculation:
+    """The texts of a function with its inputs; `steps` are those of a `stepwise` one."""
 
-    exact: Callable[..., Floats]
-    form: Callable[[Sequence[int], Sequence[Interval]], Callable[[], Spectra | Straight]]
+    robot: Robot
+    groups: tuple[tuple[Input, ...], ...]
+    text: Text
+    exact: Text
+    prepared: Text | None = None
+    steps: Straight | None = None
+
+    def values(self, *arrays: Floats, kept: Sequence[int] | None = None) -> Floats:
+        """Return some exact outputs, or all of them followed by the prepared factors."""
+        if self.steps is not None:
+            part = self.steps if kept is None else _selected(self.steps, kept)
+            columns = [column for array in arrays for column in np.ascontiguousarray(array.T)]
+            return np.stack(part.evaluate(columns), axis=1)
+        if self.prepared is None:
+            return evaluated_states(self.exact, self.robot, *arrays, kept=kept)
+        found = self.prepared(self.robot, NumpyColumns(), *(list(x.T) for x in arrays))
+        factors = np.stack([np.broadcast_to(x, len(arrays[0])) for x in found], axis=1)
+        values = evaluated_states(self.exact, self.robot, *arrays, factors, kept=kept)
+        return values if kept is not None else np.concatenate([values, factors], axis=1)
+
+    def form(self, kept: Sequence[int], factors: tuple[Input, ...]) -> Spectra | Straight:
+        """Return the form of some outputs, from the inputs and the prepared factors."""
+        if self.steps is not None:
+            return _selected(self.steps, kept)
+        groups = (*self.groups, factors) if factors else self.groups
+        space = Harmonics(tuple(one for group in groups for one in group))
+        state = ([space.input(x) for x in group] for group in groups)
+        found = self.text(self.robot, Folding(space), *state)
+        spectra = space.spectra(groups[0], [found[k] for k in kept])
+        if self.prepared is None:
+            return spectra
+        names = dict(enumerate(one.name for one in factors))
+        return replace(spectra, prepared=self.recorded(self.prepared, names))
+
+    def recorded(self, text: Text, outputs: Mapping[int, str]) -> Straight:
+        """Record some outputs of a text, given by their places and names."""
+
+        def of_some(algebra: Algebra, *state: Elements) -> list[Element]:
+            found = text(self.robot, algebra, *state)
+            return [found[k] for k in outputs]
+
+        names = [[one.name for one in group] for group in self.groups]
+        return recorded(of_some, names, outputs.values())
+
+
+def _selected(steps: Straight, kept: Sequence[int]) -> Straight:
+    return replace(steps, outputs=tuple(steps.outputs[k] for k in kept))
 
 
 def function_problem(
@@ -413,11 +443,16 @@ def function_problem(
     groups = tuple(inputs_of(robot) for inputs_of in function.groups.values())
     inputs = tuple(one for group in groups for one in group)
     outputs = function.outputs(robot)
-    made = (_by_steps if function.stepwise else _by_waves)(robot, function, groups, outputs)
+    factors = function.prepared.names(robot) if function.prepared else ()
+    prepared = function.prepared.text if function.prepared and factors else None
+    made = _Calculation(robot, groups, function.text, function.exact or function.text, prepared)
+    if function.stepwise:
+        names = dict(enumerate(one.name for one in outputs))
+        made = replace(made, steps=made.recorded(function.text, names))
     bounds = np.array([x.range.low for x in inputs]), np.array([x.range.high for x in inputs])
     ends = np.cumsum([len(group) for group in groups])[:-1]
     every, farthest = extremes(
-        lambda states: made.exact(*np.split(states, ends, axis=1)), bounds, SAMPLES, BEST, FINE
+        lambda states: made.values(*np.split(states, ends, axis=1)), bounds, SAMPLES, BEST, FINE
     )
     count = len(outputs)
     values = every[:, :count]
@@ -439,8 +474,10 @@ def function_problem(
             for name, group in zip(function.groups, groups, strict=True)
         ),
         returned=Group(function.returned, tuple(outputs[k].name for k in kept)),
-        reference=partial(made.exact, kept=kept),
-        form=made.form(kept, spans),
+        reference=partial(made.values, kept=kept),
+        form=partial(
+            made.form, kept, tuple(input_of(*x, "") for x in zip(factors, spans, strict=True))
+        ),
         sums=tuple(
             hint
             for hint in (*hints, *sum_hints(signs))
@@ -457,25 +494,8 @@ def function_problem(
         ),
         notes=function.notes,
         calculation=function.steps
-        and partial(_recorded, function.steps, robot, groups, outputs, kept),
+        and partial(made.recorded, function.steps, {k: outputs[k].name for k in kept}),
     )
-
-
-def _recorded(
-    text: Text,
-    robot: Robot,
-    groups: Sequence[Sequence[Input]],
-    outputs: Sequence[Output],
-    kept: Sequence[int],
-) -> Straight:
-    """Record a function as steps, for some of its outputs."""
-
-    def of_kept(algebra: Algebra, *state: Elements) -> list[Element]:
-        found = text(robot, algebra, *state)
-        return [found[k] for k in kept]
-
-    names = [[one.name for one in group] for group in groups]
-    return recorded(of_kept, names, [outputs[k].name for k in kept])
 
 
 def _equals(values: Floats, dust: float) -> Iterator[PartHint]:
@@ -494,96 +514,6 @@ def _ranged(output: Output, reach: float) -> Output:
         return output
     size = round_above(needed)
     return replace(output, range=Interval(-size, size))
-
-
-def _by_waves(
-    robot: Robot,
-    function: RobotFunction,
-    groups: Sequence[tuple[Input, ...]],
-    outputs: Sequence[Output],
-) -> _MadeFunction:
-    """Return exact values and form of a function over sums of waves."""
-    names = function.prepared.names(robot) if function.prepared else ()
-    text = function.exact or function.text
-    if not names or function.prepared is None:
-        return _MadeFunction(
-            partial(evaluated_states, text, robot),
-            lambda kept, _: partial(_spectra, function.text, robot, groups, kept),
-        )
-    prepared = function.prepared.text
-
-    def form(kept: Sequence[int], spans: Sequence[Interval]) -> Callable[[], Spectra]:
-        factors = tuple(input_of(*one, "") for one in zip(names, spans, strict=True))
-        return partial(_prepared_spectra, function.text, prepared, robot, groups, kept, factors)
-
-    return _MadeFunction(partial(_with_prepared, text, prepared, robot, len(outputs)), form)
-
-
-def _with_prepared(
-    text: Text,
-    prepared: Text,
-    robot: Robot,
-    count: int,
-    *arrays: Floats,
-    kept: Sequence[int] | None = None,
-) -> Floats:
-    """Return some exact outputs, or all of them followed by the prepared factors."""
-    factors = _columns(
-        prepared(robot, NumpyColumns(), *(list(x.T) for x in arrays)), len(arrays[0])
-    )
-    values = evaluated_states(text, robot, *arrays, factors, kept=kept)
-    return values if kept is not None else np.concatenate([values[:, :count], factors], axis=1)
-
-
-def _columns(found: Sequence[Element], rows: int) -> Floats:
-    return np.stack([np.broadcast_to(x, (rows,)) for x in found], axis=1)
-
-
-def _spectra(
-    text: Text, robot: Robot, groups: Sequence[Sequence[Input]], kept: Sequence[int]
-) -> Spectra:
-    space = Harmonics(tuple(one for group in groups for one in group))
-    elements = text(robot, Folding(space), *([space.input(x) for x in group] for group in groups))
-    return space.spectra(tuple(groups[0]), [elements[k] for k in kept])
-
-
-def _prepared_spectra(
-    text: Text,
-    prepared: Text,
-    robot: Robot,
-    groups: Sequence[Sequence[Input]],
-    kept: Sequence[int],
-    factors: tuple[Input, ...],
-) -> Spectra:
-    """Return the spectra of a function some of whose factors are steps of another."""
-    found = _spectra(text, robot, (*groups, factors), kept)
-    names = [[one.name for one in group] for group in groups]
-    steps = recorded(partial(prepared, robot), names, [x.name for x in factors])
-    return replace(found, prepared=steps)
-
-
-def _by_steps(
-    robot: Robot,
-    function: RobotFunction,
-    groups: Sequence[tuple[Input, ...]],
-    outputs: Sequence[Output],
-) -> _MadeFunction:
-    """Return exact values and form of a function for tapes."""
-    names = [[one.name for one in group] for group in groups]
-    text = partial(function.text, robot)
-    steps = recorded(text, names, [one.name for one in outputs])
-    return _MadeFunction(partial(_stepped, steps), lambda kept, _: partial(_selected, steps, kept))
-
-
-def _selected(steps: Straight, kept: Sequence[int]) -> Straight:
-    return replace(steps, outputs=tuple(steps.outputs[k] for k in kept))
-
-
-def _stepped(steps: Straight, *arrays: Floats, kept: Sequence[int] | None = None) -> Floats:
-    """Return the outputs of steps, or some of them."""
-    columns = [column for array in arrays for column in np.ascontiguousarray(array.T)]
-    part = steps if kept is None else _selected(steps, kept)
-    return np.stack(part.evaluate(columns), axis=1)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -733,31 +663,6 @@ def command_hints(robot: Robot) -> tuple[SumHint, ...]:
     return tuple(found)
 
 
-def gravity(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
-    """Return G(q): the torques of the arm at rest."""
-    zeros = [algebra.constant(0.0)] * robot.joints
-    return newton_euler(robot, algebra, q, zeros, zeros)
-
-
-def bias(
-    robot: Robot, algebra: Algebra, q: Elements, qd: Elements, dynamics: Dynamics = newton_euler
-) -> list[Element]:
-    return dynamics(robot, algebra, q, qd, [algebra.constant(0.0)] * robot.joints)
-
-
-def inertia(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
-    """Return the upper triangle of M(q), row by row."""
-    n, zero, one = robot.joints, algebra.constant(0.0), algebra.constant(1.0)
-    columns = [
-        newton_euler(
-            robot, algebra, q, [zero] * n, [one if k == j else zero for k in range(n)],
-            gravity=False,
-        )
-        for j in range(n)
-    ]  # fmt: skip
-    return [columns[j][i] for i in range(n) for j in range(i, n)]
-
-
 def torque_slopes(
     robot: Robot, algebra: Folding, q: Elements, qd: Elements, qdd: Elements
 ) -> list[Element]:
@@ -793,10 +698,9 @@ def stepped_slopes(
 def _errors(letters: str, unit: str, gain: float, limit: str, robot: Robot) -> tuple[Input, ...]:
     """Return inputs whose ranges, times a gain, are those of the joints' limits."""
     found = []
-    for k, link in enumerate(robot.links, 1):
+    for one, link in zip(_limited(letters, limit, unit, robot), robot.links, strict=True):
         size = float(getattr(link, limit).magnitude) / gain
-        length = "rad" if link.revolute else "m"
-        found.append(input_of(f"{letters}{k}", Interval(-size, size), unit.format(length)))
+        found.append(input_of(one.name, Interval(-size, size), one.unit))
     return tuple(found)
 
 
@@ -839,7 +743,7 @@ def _slopes(robot: Robot) -> tuple[Output, ...]:
         _free(
             f"dtau{i}_d{letters}{j}",
             f"slope of torque {i} in {letters}{j}",
-            f"{a.torque_unit}{second}/{'rad' if b.revolute else 'm'}",
+            f"{a.torque_unit}{second}/{b.unit}",
             f"dT{i}_d{letters}{j}_",
         )
         for letters, second in (("q", ""), ("qd", "·s"))
@@ -901,9 +805,9 @@ FUNCTIONS = {
         {
             "q": positions,
             "qd": speeds,
-            "qddr": partial(_errors, "qddr", "{}/s²", 1.0, "acceleration"),
-            "e": partial(_errors, "e", "{}", KP, "acceleration"),
-            "de": partial(_errors, "de", "{}/s", KD, "acceleration"),
+            "qddr": partial(_errors, "qddr", "/s²", 1.0, "acceleration"),
+            "e": partial(_errors, "e", "", KP, "acceleration"),
+            "de": partial(_errors, "de", "/s", KD, "acceleration"),
         },
         torques, computed_torque, "tau", "torques",
         steps=partial(computed_torque, dynamics=regrouped_torques),
@@ -911,8 +815,8 @@ FUNCTIONS = {
     "pd-gravity": RobotFunction(
         {
             "q": positions,
-            "e": partial(_errors, "e", "{}", 2 * KP, "torque"),
-            "de": partial(_errors, "de", "{}/s", 2 * KD, "torque"),
+            "e": partial(_errors, "e", "", 2 * KP, "torque"),
+            "de": partial(_errors, "de", "/s", 2 * KD, "torque"),
         },
         torques, pd_gravity, "tau", "torques",
         steps=partial(pd_gravity, dynamics=regrouped_torques),
@@ -938,7 +842,7 @@ WITH_WRIST = replace(
 # Without choices the first two have faster problems: inverse_dynamics_problem, gravity_problem.
 ALL = {
     USUAL: RobotFunction(STATE, torques, newton_euler, "tau", "torques", takes=("load",)),
-    "gravity": RobotFunction({"q": positions}, torques, gravity, "tau", "torques", takes=("load",)),
+    "gravity": RobotFunction({"q": positions}, torques, weight, "tau", "torques", takes=("load",)),
     **FUNCTIONS,
 }
 NAMES = tuple(ALL)

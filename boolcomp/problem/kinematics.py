@@ -11,7 +11,7 @@ import numpy as np
 from boolcomp.base.errors import UsageError
 from boolcomp.problem.algebra import Matrix3, Vector
 from boolcomp.problem.choices import KD, KP
-from boolcomp.problem.dynamics import COLUMNS, link_frame, newton_euler, pose_frame
+from boolcomp.problem.dynamics import COLUMNS, link_frame, newton_euler, pose_frame, weight
 from boolcomp.problem.robot.model import Z
 
 if TYPE_CHECKING:
@@ -131,10 +131,9 @@ def pd_gravity(
     dynamics: Dynamics = newton_euler,
 ) -> list[Element]:
     """Return Kp e + Kd ė + G(q)."""
-    zeros = [algebra.constant(0.0)] * robot.joints
-    weight = dynamics(robot, algebra, q, zeros, zeros)
+    held = weight(robot, algebra, q, dynamics)
     kp, kd = algebra.constant(KP), algebra.constant(KD)
-    return [g + kp * x + kd * dx for g, x, dx in zip(weight, e, de, strict=True)]
+    return [g + kp * x + kd * dx for g, x, dx in zip(held, e, de, strict=True)]
 
 
 def commanded(robot: Robot, algebra: Algebra, *state: Elements) -> list[Element]:

@@ -36,38 +36,41 @@ class Language:
         return ("" if node.kind in ARITHMETIC else self.prefix) + node.text(operands)
 
 
-C = Language(
-    "const double {0} = {1};",
-    own={"sign": SIGN, "step": "({0} > 0)", "wrap": WRAP, "abs": "fabs({0})"},
-)
-PYTHON = Language(  # with the functions of `math`
-    "{0} = {1}", own={"sign": f"1.0 * {SIGN}", "step": "1.0 * ({0} > 0)", "wrap": WRAP}
-)
-JAVASCRIPT = Language(
-    "const {0} = {1};",
-    number,
-    "Math.",
-    {
-        "neg": "-({0})",  # brackets for negative numbers
-        "step": "{0} > 0 ? 1 : 0",
-        "wrap": "{0} - (2 * Math.PI) * Math.floor({0} / (2 * Math.PI) + 0.5)",
-    },
-)
+LANGUAGES = {
+    "c": Language(
+        "const double {0} = {1};",
+        own={"sign": SIGN, "step": "({0} > 0)", "wrap": WRAP, "abs": "fabs({0})"},
+    ),
+    "python": Language(  # with the functions of `math`
+        "{0} = {1}", own={"sign": f"1.0 * {SIGN}", "step": "1.0 * ({0} > 0)", "wrap": WRAP}
+    ),
+    "javascript": Language(
+        "const {0} = {1};",
+        number,
+        "Math.",
+        {
+            "neg": "-({0})",  # brackets for negative numbers
+            "step": "{0} > 0 ? 1 : 0",
+            "wrap": "{0} - (2 * Math.PI) * Math.floor({0} / (2 * Math.PI) + 0.5)",
+        },
+    ),
+}
 
 
 def statements(
-    steps: Straight, inputs: Sequence[str], language: Language
+    steps: Straight, inputs: Sequence[str], language: Language | str
 ) -> tuple[list[str], list[str]]:
     """Return an assignment for every operation, and the expressions of the outputs.
 
-    `inputs` are the expressions of the program's inputs, in their order.
+    `inputs` are the expressions of the program's inputs, in their order; `language` may be a name.
     """
+    known = LANGUAGES[language] if isinstance(language, str) else language
     names, lines = list(inputs), []
     for place, node in enumerate(steps.nodes[len(names) :], len(names)):
         if node.kind == "constant":
-            names.append(language.constant(node.value))
+            names.append(known.constant(node.value))
         else:
             names.append(f"v{place}")
-            expression = language.expression(node, [names[k] for k in node.operands])
-            lines.append(language.assignment.format(names[-1], expression))
+            expression = known.expression(node, [names[k] for k in node.operands])
+            lines.append(known.assignment.format(names[-1], expression))
     return lines, [names[one.node] for one in steps.outputs]
