@@ -14,50 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from boolcomp.base.errors import UsageError, listing, shown, suggestion
+from boolcomp.base.errors import UsageError, listing, number, reals, shown, suggestion
+from boolcomp.problem import dynamics, kinematics
 from boolcomp.problem.algebra import Constant, Folding, NumpyColumns
-from boolcomp.problem.choices import (
-    CHOICES,
-    KD,
-    KP,
-    chosen,
-    each_joint,
-    join_name,
-    refuse_unknown,
-    split_name,
-)
-from boolcomp.problem.dynamics import (
-    bias,
-    dry_friction,
-    dry_joints,
-    evaluated_states,
-    gravity_spectra,
-    gravity_torques,
-    inertia,
-    inertia_columns,
-    inverse_dynamics,
-    newton_euler,
-    smoothing_notes,
-    torque_spectra,
-    usual_smoothing,
-    weight,
-    with_load,
-)
-from boolcomp.problem.dynamics import torques as regrouped_torques
-from boolcomp.problem.dynamics import with_friction as dynamics_with_friction
 from boolcomp.problem.fourier import Harmonics, WaveSum, steps_of
-from boolcomp.problem.kinematics import (
-    commanded,
-    commands,
-    computed_torque,
-    forward_kinematics,
-    inverse_planar,
-    inverse_wrist,
-    jacobian,
-    pd_gravity,
-    planar,
-    wrist,
-)
+from boolcomp.problem.kinematics import KD, KP
 from boolcomp.problem.problem import MARGIN, Group, PartHint, Problem, SumHint, extremes, numbered
 from boolcomp.problem.robot.model import axis_before, own_axis
 from boolcomp.problem.tape import Tape, recorded
@@ -69,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.algebra import Algebra, Element
-    from boolcomp.problem.choices import Values
     from boolcomp.problem.fourier import Spectra
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.tape import Straight
@@ -99,7 +59,9 @@ def inverse_dynamics_problem(robot: Robot) -> Problem:
     """
     state = positions(robot), speeds(robot), accelerations(robot)
     return replace(
-        _torque_problem(robot, ("q", "qd", "qdd"), state, inverse_dynamics, torque_spectra),
+        _torque_problem(
+            robot, ("q", "qd", "qdd"), state, dynamics.inverse_dynamics, dynamics.torque_spectra
+        ),
         sums=tuple(sum_hints(parallel_axes(robot))),
     )
 
@@ -107,7 +69,9 @@ def inverse_dynamics_problem(robot: Robot) -> Problem:
 def gravity_problem(robot: Robot) -> Problem:
     """Return the problem of the torques that hold an arm at rest."""
     return replace(
-        _torque_problem(robot, ("q",), (positions(robot),), gravity_torques, gravity_spectra),
+        _torque_problem(
+            robot, ("q",), (positions(robot),), dynamics.gravity_torques, dynamics.gravity_spectra
+        ),
         name=f"{robot.name}-gravity",
         key=f"gravity of\n{robot.mechanism}",
     )
@@ -143,7 +107,7 @@ def torque_steps(robot: Robot, groups: Sequence[str]) -> Straight:
 
     def text(algebra: Algebra, *state: Elements) -> list[Element]:
         zeros = [algebra.constant(0.0)] * robot.joints
-        return regrouped_torques(robot, algebra, *state, *[zeros] * (3 - len(state)))
+        return dynamics.torques(robot, algebra, *state, *[zeros] * (3 - len(state)))
 
     return recorded(text, names, numbered("tau", robot.joints).members)
 
@@ -265,10 +229,10 @@ def forward_dynamics(
     wires = [*q, *qd]
     rest = [
         torque - steps_of(space, _element(h), tape, wires)
-        for torque, h in zip(tau, bias(robot, algebra, angles, rates), strict=True)
+        for torque, h in zip(tau, dynamics.bias(robot, algebra, angles, rates), strict=True)
     ]
     entries: Matrix = {}
-    for j, column in enumerate(inertia_columns(robot, algebra, angles)):
+    for j, column in enumerate(dynamics.inertia_columns(robot, algebra, angles)):
         for i in range(j + 1):
             entry = _element(column[i])
             if entry.parts:
@@ -371,10 +335,10 @@ class RobotFunction:
     """
 
     groups: Mapping[str, Callable[[Robot], tuple[Input, ...]]]
-    outputs: Callable[[Robot], tuple[Output, ...]]
     text: Text
-    returned: str
-    plural: str
+    outputs: Callable[[Robot], tuple[Output, ...]] = torques
+    returned: str = "tau"
+    plural: str = "torques"
     exact: Text | None = None
     prepared: Preparation | None = None
     stepwise: bool = False
@@ -401,10 +365,10 @@ class _Calculation:
             columns = [column for array in arrays for column in np.ascontiguousarray(array.T)]
             return np.stack(part.evaluate(columns), axis=1)
         if self.prepared is None:
-            return evaluated_states(self.exact, self.robot, *arrays, kept=kept)
+            return dynamics.evaluated_states(self.exact, self.robot, *arrays, kept=kept)
         found = self.prepared(self.robot, NumpyColumns(), *(list(x.T) for x in arrays))
         factors = np.stack([np.broadcast_to(x, len(arrays[0])) for x in found], axis=1)
-        values = evaluated_states(self.exact, self.robot, *arrays, factors, kept=kept)
+        values = dynamics.evaluated_states(self.exact, self.robot, *arrays, factors, kept=kept)
         return values if kept is not None else np.concatenate([values, factors], axis=1)
 
     def form(self, kept: Sequence[int], factors: tuple[Input, ...]) -> Spectra | Straight:
@@ -525,7 +489,7 @@ AXES = "xyz"
 
 def tip_point(robot: Robot) -> tuple[Input, ...]:
     """Return the tip's coordinates in the plane as inputs, in a square of the arm's reach."""
-    arm = planar(robot)
+    arm = kinematics.planar(robot)
     reach = arm.first + arm.second
     return tuple(
         input_of(f"p{AXES[place]}", Interval(zero - reach, zero + reach), "m")
@@ -535,7 +499,7 @@ def tip_point(robot: Robot) -> tuple[Input, ...]:
 
 def tip_position(robot: Robot) -> tuple[Input, ...]:
     """Return the tip's position as inputs, in a cube of the arm's reach about its shoulder."""
-    arm = wrist(robot)
+    arm = kinematics.wrist(robot)
     return tuple(
         input_of(f"p{axis}", Interval(float(zero) - arm.reach, float(zero) + arm.reach), "m")
         for axis, zero in zip(AXES, arm.shoulder, strict=True)
@@ -551,6 +515,115 @@ def tip_rotation(robot: Robot) -> tuple[Input, ...]:
         input_of(name, where, "rad", WordSpan(where, where, wraps=where is whole), angle=True)
         for name, where in ranges.items()
     )
+
+
+# --------------------------------------------------------------------------------------------------
+# Choices of a function, and function names that contain them: `control:kp=50:kd=14`.
+#
+# The name is complete: a program that stores it is compared with the function it was compiled from.
+# Default values are left out, and every number is written in one way.
+# --------------------------------------------------------------------------------------------------
+
+Values: TypeAlias = "Mapping[str, tuple[float, ...]]"
+
+ELBOWS = {"up": (1.0,), "down": (-1.0,)}
+_ADVICE = "give one number above zero, or one a joint: 4,2.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A choice: its title in messages, its option, and its default values, if any."""
+
+    title: str
+    option: str
+    usual: tuple[float, ...] = ()
+
+
+CHOICES = {
+    "smoothing": Choice("a smoothing of dry friction", "smoothing"),
+    "kp": Choice("a gain kp", "kp", (KP,)),
+    "kd": Choice("a gain kd", "kd", (KD,)),
+    "load": Choice("a load as an input", "load-range"),
+    "elbow": Choice("an elbow", "elbow", ELBOWS["up"]),
+}
+
+
+def split_name(of: str) -> tuple[str, dict[str, tuple[float, ...]]]:
+    """Split a text such as `control:kp=50` into the function's name and its choices."""
+    name, *parts = of.split(":")
+    values: dict[str, tuple[float, ...]] = {}
+    for part in parts:
+        key, equals, text = part.partition("=")
+        if key not in CHOICES or not equals:
+            hint = suggestion(key, CHOICES)
+            raise UsageError(
+                f"function {shown(of)}: {shown(part)} is no choice{hint}: choices are "
+                f"{listing(CHOICES)}, as in control:kp=50"
+            )
+        if key in values:
+            raise UsageError(f"function {shown(of)}: {key} is chosen twice")
+        values[key] = chosen(key, text, key)
+    return name, values
+
+
+def chosen(key: str, given: object, name: str) -> tuple[float, ...]:
+    """Return the value of a choice as numbers; `name` is its name in messages."""
+    if key == "elbow":
+        if given not in ELBOWS:
+            raise UsageError(f"{name} {shown(given)}{suggestion(str(given), ELBOWS)}: up or down")
+        return ELBOWS[str(given)]
+    if key == "load":
+        return _load(name, given)
+    found = reals(name, given, _ADVICE)  # type: ignore[arg-type]  # which refuses other types
+    if not found or min(found) <= 0:
+        raise UsageError(f"{name} {shown(given)}: {_ADVICE}")
+    return found
+
+
+def _load(name: str, given: object) -> tuple[float, float]:
+    """Return the ends of a range of masses, given as `0..5` or as two numbers."""
+    if isinstance(given, str):
+        ends = given.split("..")
+    else:
+        ends = list(given) if isinstance(given, (tuple, list)) else []
+    found = reals(name, ends, "give kg, such as 0..5") if len(ends) == 2 else ()
+    if len(found) != 2 or not 0 <= found[0] < found[1]:
+        raise UsageError(f"{name} {shown(given)}: give a range of kg that rises, such as 0..5")
+    return found[0], found[1]
+
+
+def join_name(name: str, values: Values) -> str:
+    """Join a function's name and its choices, without default values."""
+    parts = [
+        f"{key}={_text(key, values[key])}"
+        for key, choice in CHOICES.items()
+        if key in values and values[key] != choice.usual
+    ]
+    return ":".join([name, *parts])
+
+
+def _text(key: str, values: Sequence[float]) -> str:
+    if key == "elbow":
+        return next(word for word, value in ELBOWS.items() if value == values)
+    return (".." if key == "load" else ",").join(number(value) for value in values)
+
+
+def each_joint(values: Values, key: str, joints: int, robot: str) -> tuple[float, ...]:
+    """Return the values of a choice for every joint, from one value for all or one each."""
+    found = values[key]
+    if len(found) not in (1, joints):
+        raise UsageError(
+            f"{key} has {len(found)} values: one for all joints of {robot}, or {joints}"
+        )
+    return found * joints if len(found) == 1 else found
+
+
+def refuse_unknown(name: str, values: Values, takes: Sequence[str]) -> None:
+    """Raise a `UsageError` for a choice that the function does not have."""
+    for key in values:
+        if key not in takes:
+            has = f"it has {listing(takes)}" if takes else "it has no choices"
+            raise UsageError(f"{name} has no {key} ({CHOICES[key].title}): {has}")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -622,8 +695,8 @@ def with_friction(of: str) -> str:
 def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunction:
     """Return a function with all choices as arguments: given values, else the defaults."""
     usual = {key: CHOICES[key].usual for key in function.takes if CHOICES[key].usual}
-    if "smoothing" in function.takes and dry_joints(robot):
-        usual["smoothing"] = usual_smoothing(robot)
+    if "smoothing" in function.takes and dynamics.dry_joints(robot):
+        usual["smoothing"] = dynamics.usual_smoothing(robot)
     elif "smoothing" in values:
         raise UsageError(f"{robot.name} has no coulomb_friction: there is nothing to smooth")
     every = {**usual, **values}
@@ -633,7 +706,7 @@ def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunct
         for key in every
     }
     if "smoothing" in own:
-        function = replace(function, notes=smoothing_notes(robot, own["smoothing"]))
+        function = replace(function, notes=dynamics.smoothing_notes(robot, own["smoothing"]))
     if function.prepared is not None and own:
         prepared = replace(function.prepared, text=partial(function.prepared.text, **own))
         function = replace(function, prepared=prepared)
@@ -648,9 +721,9 @@ def _loaded(function: RobotFunction, masses: Interval) -> RobotFunction:
     return replace(
         function,
         groups={**function.groups, "load": lambda _: (input_of("mass", masses, "kg"),)},
-        text=partial(with_load, function.text, place),
+        text=partial(dynamics.with_load, function.text, place),
         steps=None,
-        exact=function.exact and partial(with_load, function.exact, place),
+        exact=function.exact and partial(dynamics.with_load, function.exact, place),
     )
 
 
@@ -668,7 +741,7 @@ def torque_slopes(
 ) -> list[Element]:
     """Return ∂τ/∂q, then ∂τ/∂q̇, row by row, from the torques' terms."""
     space = cast("Harmonics", algebra.inner)
-    found, n = newton_euler(robot, algebra, q, qd, qdd), robot.joints
+    found, n = dynamics.newton_euler(robot, algebra, q, qd, qdd), robot.joints
     return [
         space.derivative(torque, one)
         for inputs in (space.inputs[:n], space.inputs[n : 2 * n])
@@ -687,7 +760,7 @@ def stepped_slopes(
         for k in range(robot.joints):
             state = [list(q), list(qd), list(qdd)]
             state[moved][k] = state[moved][k] + TINY * 1j
-            found = newton_euler(robot, algebra, *state)
+            found = dynamics.newton_euler(robot, algebra, *state)
             columns.append([
                 Constant(0.0) if isinstance(x, Constant) else np.imag(x) / TINY for x in found
             ])  # fmt: skip
@@ -782,25 +855,27 @@ REFERENCE: Mapping[str, Callable[[Robot], tuple[Input, ...]]] = {
 }
 FUNCTIONS = {
     FRICTION: RobotFunction(
-        STATE, torques, dynamics_with_friction, "tau", "torques",
-        prepared=Preparation(lambda x: tuple(f"dry{k + 1}" for k in dry_joints(x)), dry_friction),
-        takes=("smoothing", "load"),
+        STATE, dynamics.with_friction, takes=("smoothing", "load"),
+        prepared=Preparation(
+            lambda x: tuple(f"dry{k + 1}" for k in dynamics.dry_joints(x)), dynamics.dry_friction
+        ),
     ),
     "bias": RobotFunction(
-        {"q": positions, "qd": speeds}, torques, bias, "tau", "torques", takes=("load",),
-        steps=partial(bias, dynamics=regrouped_torques),
+        {"q": positions, "qd": speeds}, dynamics.bias, takes=("load",),
+        steps=partial(dynamics.bias, dynamics=dynamics.torques),
     ),
     "inertia": RobotFunction(
-        {"q": positions}, _inertias, inertia, "m", "inertias", takes=("load",)
+        {"q": positions}, dynamics.inertia, _inertias, "m", "inertias", takes=("load",)
     ),
     "forward-kinematics": RobotFunction(
-        {"q": positions}, _pose, forward_kinematics, "pose", "coordinates",
-        steps=forward_kinematics,
+        {"q": positions}, kinematics.forward_kinematics, _pose, "pose", "coordinates",
+        steps=kinematics.forward_kinematics,
     ),
     "jacobian": RobotFunction(
-        {"q": positions}, _jacobian_entries, jacobian, "jacobian", "entries", steps=jacobian,
+        {"q": positions}, kinematics.jacobian, _jacobian_entries, "jacobian", "entries",
+        steps=kinematics.jacobian,
     ),
-    "derivatives": RobotFunction(STATE, _slopes, torque_slopes, "slopes", "slopes", stepped_slopes),
+    "derivatives": RobotFunction(STATE, torque_slopes, _slopes, "slopes", "slopes", stepped_slopes),
     "computed-torque": RobotFunction(
         {
             "q": positions,
@@ -809,8 +884,8 @@ FUNCTIONS = {
             "e": partial(_errors, "e", "", KP, "acceleration"),
             "de": partial(_errors, "de", "/s", KD, "acceleration"),
         },
-        torques, computed_torque, "tau", "torques",
-        steps=partial(computed_torque, dynamics=regrouped_torques),
+        kinematics.computed_torque,
+        steps=partial(kinematics.computed_torque, dynamics=dynamics.torques),
     ),
     "pd-gravity": RobotFunction(
         {
@@ -818,31 +893,32 @@ FUNCTIONS = {
             "e": partial(_errors, "e", "", 2 * KP, "torque"),
             "de": partial(_errors, "de", "/s", 2 * KD, "torque"),
         },
-        torques, pd_gravity, "tau", "torques",
-        steps=partial(pd_gravity, dynamics=regrouped_torques),
+        kinematics.pd_gravity,
+        steps=partial(kinematics.pd_gravity, dynamics=dynamics.torques),
     ),
     "control": RobotFunction(
-        REFERENCE, torques, commanded, "tau", "torques",
-        prepared=Preparation(lambda x: tuple(f"a{k}" for k in range(1, x.joints + 1)), commands),
-        takes=("kp", "kd", "load"), notes=(HELD,),
+        REFERENCE, kinematics.commanded, takes=("kp", "kd", "load"), notes=(HELD,),
+        prepared=Preparation(
+            lambda x: tuple(f"a{k}" for k in range(1, x.joints + 1)), kinematics.commands
+        ),
     ),
     "forward-dynamics": RobotFunction(
-        {"q": positions, "qd": speeds, "tau": _efforts},
-        partial(_joint_outputs, accelerations, "acceleration", "A"), forward_dynamics,
-        "qdd", "accelerations", stepwise=True,
+        {"q": positions, "qd": speeds, "tau": _efforts}, forward_dynamics,
+        partial(_joint_outputs, accelerations, "acceleration", "A"), "qdd", "accelerations",
+        stepwise=True,
     ),
     INVERSE: RobotFunction(
-        {"p": tip_point}, partial(_joint_outputs, positions, "joint", "Q"), inverse_planar,
-        "q", "joints", stepwise=True, takes=("elbow",), notes=(STRETCHED,),
+        {"p": tip_point}, kinematics.inverse_planar,
+        partial(_joint_outputs, positions, "joint", "Q"), "q", "joints",
+        stepwise=True, takes=("elbow",), notes=(STRETCHED,),
     ),
 }  # fmt: skip
-WITH_WRIST = replace(
-    FUNCTIONS[INVERSE], groups={"p": tip_position, "rpy": tip_rotation}, text=inverse_wrist
-)
+WRIST = {"p": tip_position, "rpy": tip_rotation}
+WITH_WRIST = replace(FUNCTIONS[INVERSE], groups=WRIST, text=kinematics.inverse_wrist)
 # Without choices the first two have faster problems: inverse_dynamics_problem, gravity_problem.
 ALL = {
-    USUAL: RobotFunction(STATE, torques, newton_euler, "tau", "torques", takes=("load",)),
-    "gravity": RobotFunction({"q": positions}, torques, weight, "tau", "torques", takes=("load",)),
+    USUAL: RobotFunction(STATE, dynamics.newton_euler, takes=("load",)),
+    "gravity": RobotFunction({"q": positions}, dynamics.weight, takes=("load",)),
     **FUNCTIONS,
 }
 NAMES = tuple(ALL)

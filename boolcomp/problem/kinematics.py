@@ -10,7 +10,6 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError
 from boolcomp.problem.algebra import Matrix3, Vector
-from boolcomp.problem.choices import KD, KP
 from boolcomp.problem.dynamics import COLUMNS, link_frame, newton_euler, pose_frame, weight
 from boolcomp.problem.robot.model import Z
 
@@ -106,6 +105,7 @@ def _walk(
 # Control laws over any algebra: torques from measured states and references.
 # --------------------------------------------------------------------------------------------------
 
+KP, KD = 100.0, 20.0  # gains of a joint that settles, critically damped, as exp(-10 t)
 OPPOSITE = math.pi / 4  # rad: the largest distance from half a turn at which an error is reduced
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.base.errors import BoolcompError, UsageError, number, parse_toml
 from boolcomp.base.files import is_file, read_text
-from boolcomp.problem.choices import split_name
 from boolcomp.problem.function_files import is_function, parse_function
-from boolcomp.problem.functions import USUAL, robot_function, robot_problem
+from boolcomp.problem.functions import USUAL, robot_function, robot_problem, split_name
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot.library import load_robot, robot_of
 from boolcomp.problem.robot.model import MOST_BYTES, with_payload
