@@ -14,6 +14,7 @@ import numpy as np
 from rivals.straight import record
 
 from boolcomp.base.loops import njit
+from boolcomp.problem.printers import LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.robot.model import Robot
-    from boolcomp.problem.tape import Operation, Straight
+    from boolcomp.problem.tape import Straight
 
     Floats = NDArray[np.float64]
 
 SAMPLES = 2000  # states at which long doubles are asked
-SIGNS = {"add": "+", "sub": "-", "mul": "*"}
 # π/2 in three parts, the first two with zeros at their ends: times a small number they are exact
 HIGH, MIDDLE = 1.57079632673412561417e00, 6.07710050630396597660e-11
 LOW = 2.02226624879595063154e-21
@@ -104,18 +104,11 @@ def _text(steps: Straight, *, pairs: bool) -> str:
                 lines.append(f"sin{angle}, cos{angle} = sine_and_cosine(v{angle})")
                 waves.add(angle)
             lines.append(f"v{place} = {node.kind}{angle}")
+        elif node.kind == "constant":
+            lines.append(f"v{place} = {node.value!r}")
         elif node.kind != "input":
-            lines.append(f"v{place} = {_expression(node)}")
+            read = [f"v{k}" for k in node.operands]
+            lines.append(f"v{place} = {LANGUAGES['python'].expression(node, read)}")
     lines += [f"out[{k}, i] = v{one.node}" for k, one in enumerate(steps.outputs)]
     body = "\n        ".join(lines)
     return f"def fill(s, out):\n    for i in range(s.shape[1]):\n        {body}\n"
-
-
-def _expression(node: Operation) -> str:
-    """Return a node in Python; another kind of node is our mistake."""
-    read = [f"v{k}" for k in node.operands]
-    if node.kind == "constant":
-        return repr(float(node.value))
-    if node.kind in SIGNS:
-        return f"{read[0]} {SIGNS[node.kind]} {read[1]}"
-    return {"neg": f"-{read[0]}", "sin": f"sin({read[0]})", "cos": f"cos({read[0]})"}[node.kind]

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         wrap,
     )
     from boolcomp.problem.robot.library import load_robot, robot_names
-    from boolcomp.problem.tracing import angle, word
+    from boolcomp.problem.words import angle, word
     from boolcomp.program.files import load_program
     from boolcomp.scale.batches import evaluate_files
     from boolcomp.targets.target import export
@@ -100,7 +100,7 @@ _HOMES = {
     "Workers": "base.workers",
     "abs": "problem.operations",
     "acos": "problem.operations",
-    "angle": "problem.tracing",
+    "angle": "problem.words",
     "asin": "problem.operations",
     "atan": "problem.operations",
     "atan2": "problem.operations",
@@ -125,7 +125,7 @@ _HOMES = {
     "tan": "problem.operations",
     "tanh": "problem.operations",
     "where_positive": "problem.operations",
-    "word": "problem.tracing",
+    "word": "problem.words",
     "wrap": "problem.operations",
 }
 

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.synthesis import Objective
     from boolcomp.paper.plan import Place
     from boolcomp.problem.problem import Promised
-    from boolcomp.problem.tracing import Word
-    from boolcomp.problem.words import CodeKind, Formats
+    from boolcomp.problem.words import CodeKind, Formats, Word
     from boolcomp.program.program import Mode, Program
     from boolcomp.proof.bound.meaning import Grade
 

@@ -23,8 +23,9 @@ from boolcomp.measure.cycles import (
     outputs_of,
 )
 from boolcomp.parallel.registry import straight_line
-from boolcomp.problem.algebra import OPERATIONS, SYMBOLS
+from boolcomp.problem.algebra import ARITHMETIC, OPERATIONS
 from boolcomp.problem.functions import USUAL, function_of
+from boolcomp.problem.printers import Language, statements
 from boolcomp.problem.tape import Straight
 
 from .offers import QUARTER, TwoLink, two_link
@@ -189,9 +190,7 @@ def _value(node: Operation, values: list[Floats], columns: Mapping[str, Floats])
     if node.kind == "neg":
         return -values[node.operands[0]]
     operands = [values[k] for k in node.operands]
-    waves = {"sin": np.sin, "cos": np.cos}
-    function = waves[node.kind] if node.kind in waves else OPERATIONS[node.kind]
-    return np.asarray(function(*operands))
+    return np.asarray(OPERATIONS[node.kind](*operands))
 
 
 def formats(program: Straight, most: list[int], angles: frozenset[int], up: int) -> Formats:
@@ -461,7 +460,10 @@ def _met(problem: Problem) -> list[Floats]:
 # --------------------------------------------------------------------------------------------------
 
 
-FUNCTIONS = {"sin": "sinf", "cos": "cosf", "sqrt": "sqrtf"}
+FLOATS = Language(
+    "const float {0} = {1};", "{!r}f".format,
+    own={"sin": "sinf({0})", "cos": "cosf({0})", "sqrt": "sqrtf({0})"},
+)  # fmt: skip
 TOLERANCE = 2e-4  # of half an output's range: that of sums in float
 
 
@@ -469,8 +471,8 @@ def float_design(
     problem: Problem, program: Straight, name: str, states: int, seed: int
 ) -> BoardDesign | str:
     """Return a straight-line program in float, or why there is none."""
-    kinds = {node.kind for node in program.nodes} - {"input", "constant", "neg", *SYMBOLS}
-    if strange := sorted(kinds - set(FUNCTIONS)):
+    kinds = {node.kind for node in program.nodes if not node.free} - {*ARITHMETIC, *FLOATS.own}
+    if strange := sorted(kinds):
         return f"{', '.join(strange)} is not written in float here"
     function = "torques"
     given = program.inputs
@@ -493,25 +495,9 @@ def float_design(
 
 def body(program: Straight, made: Sequence[str]) -> list[str]:
     """Return the statements of a straight-line program."""
-    names = [f"given->{name}" for name in program.inputs]
-    lines = []
-    for place, node in enumerate(program.nodes[len(names) :], len(names)):
-        if node.kind == "constant":
-            names.append(f"{float(node.value)!r}f")
-            continue
-        lines.append(f"    const float v{place} = {_expression(node, names)};")
-        names.append(f"v{place}")
-    pairs = zip(program.outputs, made, strict=True)
-    return lines + [f"    made->{name} = {names[output.node]};" for output, name in pairs]
-
-
-def _expression(node: Operation, names: Sequence[str]) -> str:
-    operands = [names[k] for k in node.operands]
-    if node.kind in SYMBOLS:
-        return f"{operands[0]} {SYMBOLS[node.kind]} {operands[1]}"
-    if node.kind == "neg":
-        return f"-{operands[0]}"
-    return f"{FUNCTIONS[node.kind]}({operands[0]})"
+    lines, results = statements(program, [f"given->{name}" for name in program.inputs], FLOATS)
+    stores = [f"made->{name} = {x};" for name, x in zip(made, results, strict=True)]
+    return [f"    {line}" for line in (*lines, *stores)]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from boolcomp.terms.extract import split
 from .straight import (
     STATE_ARRAYS,
     c_float,
+    live_order,
     minimax,
     python_loop,
     record,
@@ -658,8 +659,8 @@ def _any_arm(robot: Robot, bits: int) -> Iterator[Offer]:
     program, lean = record(robot), record(robot, lean=True)
     # gcc keeps the order it is given and does best with the recurrence's own.
     orders = {
-        "Newton-Euler, vectors of float": {"gcc": program, "clang": program.live_order()},
-        "lean Newton-Euler, vectors of float": {"gcc": lean, "clang": lean.live_order()},
+        "Newton-Euler, vectors of float": {"gcc": program, "clang": live_order(program)},
+        "lean Newton-Euler, vectors of float": {"gcc": lean, "clang": live_order(lean)},
     }
     for kind in WORDS:
         error, macro = wave_error(robot, bits, kind), (_sample(kind),)
@@ -810,14 +811,17 @@ def _casadi(robot: Robot) -> Make:
     def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         casadi: Any = importlib.import_module("casadi")
 
-        from boolcomp.problem.algebra import Folding  # noqa: PLC0415 (likewise)
+        from boolcomp.problem.algebra import Algebra, Folding  # noqa: PLC0415 (likewise)
         from boolcomp.problem.dynamics import newton_euler  # noqa: PLC0415 (for CasADi)
 
-        class Symbols:
+        class Symbols(Algebra):
             """CasADi's expressions as an algebra."""
 
-            constant = staticmethod(float)
-            sine, cosine, sign = (staticmethod(f) for f in (casadi.sin, casadi.cos, casadi.sign))
+            def constant(self, value: float) -> float:
+                return value
+
+            def function(self, kind: str, *x: Any) -> Any:
+                return getattr(casadi, kind)(*x)
 
         n = robot.joints
         symbols = [casadi.SX.sym(name, n) for name in STATE_ARRAYS]

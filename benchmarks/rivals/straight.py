@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from boolcomp.parallel.registry import straight_line
-from boolcomp.problem.algebra import SYMBOLS, Folding
 from boolcomp.problem.dynamics import newton_euler
-from boolcomp.problem.tape import Tape
+from boolcomp.problem.printers import LANGUAGES, Language, statements
+from boolcomp.problem.tape import recorded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.tape import Operation, Straight
@@ -122,64 +122,36 @@ def record(robot: Robot, *, lean: bool = False) -> Straight:
     """
     if lean:
         return straight_line("regrouped", robot)
-    tape = Tape()
-    state = [[tape.input(f"{kind}{k + 1}") for k in range(robot.joints)] for kind in STATE_ARRAYS]
-    torques = newton_euler(robot, Folding(tape), *state)
-    return tape.finish([(f"tau{k}", torque) for k, torque in enumerate(torques, 1)])
+    joints = range(1, robot.joints + 1)
+    groups = [[f"{kind}{k}" for k in joints] for kind in STATE_ARRAYS]
+    return recorded(partial(newton_euler, robot), groups, [f"tau{k}" for k in joints])
+
+
+C_FLOAT = replace(
+    LANGUAGES["c"], assignment="const float {0} = {1};", constant=c_float,
+    own={"sin": "sine({0})", "cos": "cosine({0})"},
+)  # fmt: skip
+VECTOR = replace(C_FLOAT, assignment="const vector {0} = {1};")
 
 
 @dataclass(frozen=True, slots=True)
-class _Dialect:
-    """How a language writes what the recurrence needs."""
+class _Near(Language):
+    """A language with simpler waves of the inputs that are angles of at most half a turn."""
 
-    declare: str
-    constant: Callable[[float], str]
-    functions: dict[str, str]
-    end: str = ";"
+    inputs: Collection[int] = ()
 
-
-SCALAR = _Dialect("const double", repr, {"sin": "sin", "cos": "cos"})
-SINGLE = _Dialect("const float", c_float, {"sin": "sine", "cos": "cosine"})
-VECTOR = _Dialect("const vector", c_float, {"sin": "sine", "cos": "cosine"})
-PYTHON = _Dialect("", repr, {"sin": "sin", "cos": "cos"}, "")
+    def expression(self, node: Operation, operands: Sequence[str]) -> str:
+        near = node.kind in ("sin", "cos") and node.operands[0] in self.inputs
+        return "near_" * near + Language.expression(self, node, operands)
 
 
-def _body(
-    program: Straight, names: Sequence[str], language: _Dialect, near: Collection[int] = ()
-) -> tuple[list[str], list[str]]:
-    """Return the statements, and the expressions of the outputs.
-
-    `near` are the inputs that are angles of at most half a turn: their waves are simpler.
-    """
-    made: list[str] = list(names)
-    lines = []
-    for place, node in enumerate(program.nodes[len(names) :], len(names)):
-        if node.kind == "constant":
-            made.append(language.constant(node.value))
-            continue
-        lines.append(
-            f"{language.declare} v{place} = {_expression(node, made, language, near)}".strip()
-        )
-        lines[-1] += language.end
-        made.append(f"v{place}")
-    return lines, [made[output.node] for output in program.outputs]
-
-
-def _expression(
-    node: Operation, names: Sequence[str], language: _Dialect, near: Collection[int]
-) -> str:
-    operands = [names[k] for k in node.operands]
-    if node.kind in SYMBOLS:
-        return f"{operands[0]} {SYMBOLS[node.kind]} {operands[1]}"
-    if node.kind == "neg":
-        return f"-{operands[0]}"
-    function = language.functions[node.kind]
-    return f"{'near_' if node.operands[0] in near else ''}{function}({operands[0]})"
+def _with_near(language: Language, robot: Robot) -> _Near:
+    return _Near(language.assignment, language.constant, own=language.own, inputs=_near(robot))
 
 
 def scalar_c(program: Straight) -> str:
     """Return C with a loop over samples in double precision, as CasADi generates it."""
-    lines, results = _body(program, [f"in_{name}[i]" for name in program.inputs], SCALAR)
+    lines, results = statements(program, [f"in_{name}[i]" for name in program.inputs], "c")
     columns = [
         f"    const double *restrict in_{name} = in[{k}];" for k, name in enumerate(program.inputs)
     ]
@@ -208,7 +180,7 @@ def vector_c(program: Straight, robot: Robot, wave_error: float) -> str:
         middle, half = interval.centre, (interval.high - interval.low) / 2
         loads.append(f"const vector {name} = VALUE({k}, {c_float(middle)}, {c_float(half)});")
         names.append(name)
-    lines, results = _body(program, names, VECTOR, _near(robot))
+    lines, results = statements(program, names, _with_near(VECTOR, robot))
     ordered = _late_loads(loads, names, lines)
     stores = []
     for k, (result, link) in enumerate(zip(results, robot.links, strict=True)):
@@ -228,7 +200,7 @@ def single_c(program: Straight, robot: Robot, wave_error: float) -> str:
     """Return C of one sample in float: in and out are arrays, waves polynomials."""
     cosine, sine = (wave_polynomial(kind, wave_error) for kind in ("cosine", "sine"))
     names = [f"in[{k}]" for k in range(len(program.inputs))]
-    lines, results = _body(program, names, SINGLE, _near(robot))
+    lines, results = statements(program, names, _with_near(C_FLOAT, robot))
     stores = [f"out[{k}] = {result};" for k, result in enumerate(results)]
     return "\n".join(
         [
@@ -249,7 +221,7 @@ def _near(robot: Robot) -> set[int]:
 def python_loop(program: Straight) -> str:
     """Return a Python function with a loop over samples, for numba: `torques(columns, results)`."""
     names = [f"columns[{k}, i]" for k in range(len(program.inputs))]
-    lines, results = _body(program, names, PYTHON)
+    lines, results = statements(program, names, "python")
     stores = [f"results[{k}, i] = {result}" for k, result in enumerate(results)]
     head = ["def torques(columns, results):", "    for i in range(columns.shape[1]):"]
     return "\n".join([*head, *(f"        {line}" for line in (*lines, *stores)), ""])
@@ -270,3 +242,88 @@ def _intervals(robot: Robot) -> list[Interval]:
     links = robot.links
     kinds = ([x.position for x in links], [x.velocity for x in links])
     return [*kinds[0], *kinds[1], *(x.acceleration for x in links)]
+
+
+# --------------------------------------------------------------------------------------------------
+# An order of a program with few live values.
+# --------------------------------------------------------------------------------------------------
+
+
+def live_order(program: Straight) -> Straight:
+    """Return the same program in an order with few live values.
+
+    It is the best of three orders: the given one, output by output, and a greedy one. The greedy
+    order takes the ready node that ends most live values, of several the one that became ready
+    last.
+    """
+    orders = (_by_outputs(program), _greedily(program))
+    return min((program, *(_in_order(program, order) for order in orders)), key=most_live)
+
+
+def most_live(program: Straight) -> int:
+    """Return the largest number of values that are live at a time, without constants."""
+    nodes, last = program.nodes, program.last_use
+    live = largest = len(program.inputs)
+    for place, node in enumerate(nodes):
+        live += not node.free and last[place] >= 0
+        largest = max(largest, live)
+        ended = (k for k in set(node.operands) if last[k] == place)
+        live -= sum(nodes[k].kind != "constant" for k in ended)
+    return largest
+
+
+def _by_outputs(program: Straight) -> list[int]:
+    nodes = program.nodes
+    order = [k for k, node in enumerate(nodes) if node.free]
+    done = set(order)
+    waiting = [x.node for x in reversed(program.outputs)]
+    waiting = [*range(len(nodes) - 1, -1, -1), *waiting]  # unused nodes come last
+    while waiting:
+        k = waiting[-1]
+        missing = [x for x in nodes[k].operands if x not in done]
+        if k in done or not missing:
+            waiting.pop()
+            if k not in done:
+                done.add(k)
+                order.append(k)
+        waiting += missing if k not in done else []
+    return order
+
+
+def _greedily(program: Straight) -> list[int]:
+    nodes = program.nodes
+    users: list[list[int]] = [[] for _ in nodes]
+    for place, node in enumerate(nodes):
+        for k in set(node.operands):
+            users[k].append(place)
+    waiting = [sum(not nodes[k].free for k in set(x.operands)) for x in nodes]
+    uses = [len(u) for u in users]
+    for output in program.outputs:
+        uses[output.node] += 1
+    order = [k for k, node in enumerate(nodes) if node.free]
+    ready = {k: 0 for k, node in enumerate(nodes) if not node.free and not waiting[k]}
+
+    def order_key(k: int) -> tuple[int, int, int]:
+        return sum(uses[x] == 1 for x in set(nodes[k].operands)), ready[k], -k
+
+    while ready:
+        chosen = max(ready, key=order_key)
+        del ready[chosen]
+        order.append(chosen)
+        for k in set(nodes[chosen].operands):
+            uses[k] -= 1
+        for user in users[chosen]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                ready[user] = len(order)
+    return order
+
+
+def _in_order(program: Straight, order: Iterable[int]) -> Straight:
+    place = {old: new for new, old in enumerate(order)}
+    nodes = (
+        replace(node, operands=tuple(place[k] for k in node.operands))
+        for node in (program.nodes[old] for old in place)
+    )
+    outputs = (replace(x, node=place[x.node]) for x in program.outputs)
+    return replace(program, nodes=tuple(nodes), outputs=tuple(outputs))

@@ -16,24 +16,27 @@ import numpy as np
 from boolcomp.base.errors import DataError, UsageError, listing, parse_number, shown, suggestion
 from boolcomp.base.loops import njit
 from boolcomp.codes import TIE
-from boolcomp.problem.algebra import Folding
+from boolcomp.problem import dynamics
 from boolcomp.problem.dynamics import (
+    bias,
     dry_friction,
     dry_joints,
     evaluated_states,
     newton_euler,
     usual_smoothing,
+    weight,
 )
 from boolcomp.problem.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.problem import numbered
 from boolcomp.problem.samples import read_states
-from boolcomp.problem.tape import Tape
+from boolcomp.problem.tape import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.problem.algebra import Algebra, Folding
     from boolcomp.problem.robot.model import Link, Robot
     from boolcomp.problem.tape import Straight
 
@@ -849,27 +852,25 @@ def packed(program: Straight) -> KernelProgram:
     return KernelProgram(len(program.inputs), constants, code, outputs)
 
 
+def _packed(robot: Robot, text: Callable[..., Sequence[Any]], *letters: str) -> KernelProgram:
+    """Record `text(algebra, *inputs)`, which has a result for every joint."""
+    groups = [numbered(name, robot.joints).members for name in letters]
+    return packed(recorded(text, groups, numbered("x", robot.joints).members))
+
+
 def inverse_dynamics(robot: Robot) -> KernelProgram:
     """Return a program of the torques for q, q̇ and q̈, without friction."""
-    tape = Tape()
-    state = _inputs(robot, tape, "q", "qd", "qdd")
-    return _finished(tape, newton_euler(robot, Folding(tape), *state))
+    return _packed(robot, partial(newton_euler, robot), "q", "qd", "qdd")
 
 
 def gravity(robot: Robot) -> KernelProgram:
     """Return a program of the torques at rest, for q."""
-    tape = Tape()
-    algebra = Folding(tape)
-    zeros = [algebra.constant(0.0)] * robot.joints
-    (q,) = _inputs(robot, tape, "q")
-    return _finished(tape, newton_euler(robot, algebra, q, zeros, zeros))
+    return _packed(robot, partial(weight, robot), "q")
 
 
 def friction(robot: Robot) -> KernelProgram:
     """Return a program of the friction torques for q̇, with smoothed dry friction."""
-    tape = Tape()
-    (speeds,) = _inputs(robot, tape, "qd")
-    return _finished(tape, _friction(robot, tape, speeds))
+    return _packed(robot, partial(_friction, robot), "qd")
 
 
 def forward_dynamics(robot: Robot, *, has_friction: bool = True) -> KernelProgram:
@@ -878,23 +879,23 @@ def forward_dynamics(robot: Robot, *, has_friction: bool = True) -> KernelProgra
     M(q) q̈ = τ - h(q, q̇) is solved by elimination from the first joint to the last. M is symmetric
     and positive definite, so that no pivot vanishes if every joint moves some inertia.
     """
-    tape = Tape()
-    algebra, n = Folding(tape), robot.joints
-    q, qd, torque = _inputs(robot, tape, "q", "qd", "tau")
-    zero, one = algebra.constant(0.0), algebra.constant(1.0)
-    bias = newton_euler(robot, algebra, q, qd, [zero] * n)
-    lost = _friction(robot, tape, qd) if has_friction else [zero] * n
-    rest = [
-        torque[k] - _wire(tape, bias[k]) - _wire(tape, lost[k]) for k in range(n)
-    ]  # fmt: skip
-    inertia = np.empty((n, n), dtype=object)
-    for j in range(n):
-        unit = [one if k == j else zero for k in range(n)]
-        column = newton_euler(robot, algebra, q, [zero] * n, unit, gravity=False)
-        for i in range(j + 1):
-            inertia[i, j] = inertia[j, i] = _wire(tape, column[i])
+    n = robot.joints
+
+    def text(algebra: Folding, *state: Sequence[Any]) -> list[Any]:
+        q, qd, torque = state
+        rest = [one - h for one, h in zip(torque, bias(robot, algebra, q, qd), strict=True)]
+        if has_friction:
+            rest = [one - x for one, x in zip(rest, _friction(robot, algebra, qd), strict=True)]
+        entries = iter(dynamics.inertia(robot, algebra, q))
+        matrix = np.empty((n, n), dtype=object)
+        zero = algebra.inner.constant(0.0)  # makes constants divisible
+        for i in range(n):
+            for j in range(i, n):
+                matrix[i, j] = matrix[j, i] = zero + next(entries)
+        return _solved(matrix, rest)
+
     _require_inertia(robot)
-    return _finished(tape, _solved(inertia, rest))
+    return _packed(robot, text, "q", "qd", "tau")
 
 
 def _solved(inertia: Any, rest: list[Any]) -> list[Any]:
@@ -915,13 +916,13 @@ def _solved(inertia: Any, rest: list[Any]) -> list[Any]:
     return found
 
 
-def _friction(robot: Robot, tape: Tape, speeds: Sequence[Any]) -> list[Any]:
+def _friction(robot: Robot, algebra: Algebra, speeds: Sequence[Any]) -> list[Any]:
     links = robot.links
     found = [
-        tape.constant(link.viscous_friction * link.gear_ratio**2) * speed
+        algebra.constant(link.viscous_friction * link.gear_ratio**2) * speed
         for link, speed in zip(links, speeds, strict=True)
     ]
-    dry = dry_friction(robot, tape, [], speeds, [], smoothing=usual_smoothing(robot))
+    dry = dry_friction(robot, algebra, [], speeds, [], smoothing=usual_smoothing(robot))
     for k, one in zip(dry_joints(robot), dry, strict=True):
         found[k] = found[k] + one
     return found
@@ -939,19 +940,6 @@ def _require_inertia(robot: Robot) -> None:
             raise DataError(
                 f"{robot.name}: joint {k + 1} moves no inertia, so its acceleration is undefined"
             )
-
-
-def _inputs(robot: Robot, tape: Tape, *letters: str) -> list[list[Any]]:
-    count = range(1, robot.joints + 1)
-    return [[tape.input(f"{name}{k}") for k in count] for name in letters]
-
-
-def _wire(tape: Tape, x: Any) -> Any:
-    return tape.constant(x.value) if hasattr(x, "value") else x
-
-
-def _finished(tape: Tape, results: Sequence[Any]) -> KernelProgram:
-    return packed(tape.finish([(f"x{k}", x) for k, x in enumerate(results, 1)]))
 
 
 # --------------------------------------------------------------------------------------------------

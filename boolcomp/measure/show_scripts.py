@@ -10,16 +10,16 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.base.errors import number
-from boolcomp.problem.algebra import SYMBOLS, Folding
 from boolcomp.problem.kinematics import chain_places
-from boolcomp.problem.tape import Tape
+from boolcomp.problem.printers import statements
+from boolcomp.problem.tape import recorded
 from boolcomp.twolevel.function import holds
 from boolcomp.words.drawing import (
     HIGH,
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.measure.show_page import ShownProgram
+    from boolcomp.problem.algebra import Algebra, Element
     from boolcomp.problem.robot.model import Robot
-    from boolcomp.problem.tape import Operation, Straight
+    from boolcomp.problem.tape import Straight
     from boolcomp.program.program import CodedOutput
     from boolcomp.words.drawing import Box
     from boolcomp.words.graph import (
@@ -58,14 +59,6 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 # JavaScript: modules of the package, and straight-line programs as functions.
 # --------------------------------------------------------------------------------------------------
-
-
-# Names of functions in JavaScript (see `boolcomp.problem.algebra`).
-_FUNCTIONS = {
-    "sqrt": "Math.sqrt", "sin": "Math.sin", "cos": "Math.cos", "sign": "Math.sign",
-    "exp": "Math.exp", "log": "Math.log", "atan": "Math.atan", "asin": "Math.asin",
-    "acos": "Math.acos", "tanh": "Math.tanh", "abs": "Math.abs", "atan2": "Math.atan2",
-}  # fmt: skip
 
 
 def module(name: str) -> str:
@@ -92,37 +85,9 @@ def straight_function(name: str, given: Sequence[str], steps: Straight) -> str:
     The program's inputs are found by name among the arguments; the function returns a list.
     """
     place = {one: f"x{k}" for k, one in enumerate(given)}
-    names = [_named(k, node, place) for k, node in enumerate(steps.nodes)]
-    lines = [
-        f"  const {names[k]} = {_formula(node, names)};"
-        for k, node in enumerate(steps.nodes)
-        if not node.free
-    ]
-    results = ", ".join(names[one.node] for one in steps.outputs)
+    lines, results = statements(steps, [place[one] for one in steps.inputs], "javascript")
     head = f"function {name}({', '.join(place.values())}) {{"
-    return "\n".join([head, *lines, f"  return [{results}];", "}"])
-
-
-def _named(k: int, node: Operation, place: dict[str, str]) -> str:
-    if node.kind == "input":
-        return place[node.name]
-    if node.kind == "constant":
-        return number(node.value)
-    return f"v{k}"
-
-
-def _formula(node: Operation, names: Sequence[str]) -> str:
-    operands = [names[k] for k in node.operands]
-    if node.kind in SYMBOLS:
-        return f"{operands[0]} {SYMBOLS[node.kind]} {operands[1]}"
-    if node.kind == "neg":
-        return f"-({operands[0]})"  # brackets for negative numbers
-    if node.kind == "step":
-        return f"{operands[0]} > 0 ? 1 : 0"
-    if node.kind == "wrap":
-        turn = "(2 * Math.PI)"
-        return f"{operands[0]} - {turn} * Math.floor({operands[0]} / {turn} + 0.5)"
-    return f"{_FUNCTIONS[node.kind]}({', '.join(operands)})"
+    return "\n".join([head, *(f"  {x}" for x in lines), f"  return [{', '.join(results)}];", "}"])
 
 
 # --------------------------------------------------------------------------------------------------
@@ -156,17 +121,19 @@ class CameraView:
 
 def arm_steps(robot: Robot) -> Straight:
     """Return a program from q1, q2, … to nine numbers per joint and three of the tip."""
-    tape = Tape()
-    algebra = Folding(tape)
-    q = [tape.input(f"q{k}") for k in range(1, robot.joints + 1)]
+    count = range(1, robot.joints + 1)
+    places = [f"p{k}" for k in range(9 * robot.joints + 3)]
+    return recorded(partial(_drawn_points, robot), [[f"q{k}" for k in count]], places)
+
+
+def _drawn_points(robot: Robot, algebra: Algebra, q: Sequence[Element]) -> list[Element]:
     joints, tip = chain_places(robot, algebra, q)
     found: list[Any] = []
     for link, (axis, place), x in zip(robot.links, joints, q, strict=True):
         along = algebra.constant(0.0 if link.pose is not None else link.d)
         elbow = place + axis.scaled(along if link.revolute else along + x)
         found += [*axis, *place, *elbow]
-    found += [*tip]
-    return tape.finish([(f"p{k}", x) for k, x in enumerate(found)])
+    return [*found, *tip]
 
 
 def view_of(robot: Robot, steps: Straight) -> CameraView:

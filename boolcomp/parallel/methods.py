@@ -282,13 +282,6 @@ LINK_TASKS = ("A", "J", "P", "kbar", "g")
 ROW_TASKS = ("M", "k", "q")
 
 
-class RootedAlgebra(Algebra, Protocol):
-    """An algebra with square roots and division."""
-
-    def root(self, x: Element) -> Element:
-        """Return the square root of x."""
-
-
 @dataclass(frozen=True, slots=True)
 class JacobianColumn:
     """The angular velocity of a frame and the velocity of a point per unit speed of a joint."""
@@ -482,7 +475,7 @@ def driven(algebra: Algebra, equations: Equations, rates: Elements, name: str) -
     return found
 
 
-def cholesky(algebra: RootedAlgebra, equations: Equations) -> list[list[Element]]:
+def cholesky(algebra: Algebra, equations: Equations) -> list[list[Element]]:
     """Return L with L Lᵀ = M, row by row; its diagonal holds the reciprocals 1/l."""
     lower: list[list[Element]] = []
     for r, entries in enumerate(equations.mass):
@@ -518,7 +511,7 @@ def solve(lower: Sequence[Elements], right: Elements) -> list[Element]:
     return [found[r] for r in size]
 
 
-def accelerations(algebra: RootedAlgebra, equations: Equations, u: Elements) -> list[Element]:
+def accelerations(algebra: Algebra, equations: Equations, u: Elements) -> list[Element]:
     """Return ÿ of M ÿ + k = q + u."""
     lower = cholesky(algebra, equations)
     right = []
@@ -530,7 +523,7 @@ def accelerations(algebra: RootedAlgebra, equations: Equations, u: Elements) -> 
 
 
 def forward(
-    robot: Robot, algebra: RootedAlgebra, q: Elements, qd: Elements, u: Elements
+    robot: Robot, algebra: Algebra, q: Elements, qd: Elements, u: Elements
 ) -> list[Element]:
     """Return the joints' accelerations under the drives' torques."""
     equations = assemble(algebra, bodies_of(robot, algebra, q, qd), robot.joints)

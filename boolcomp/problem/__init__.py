@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.functions import function_of as function_of
     from boolcomp.problem.functions import inverse_dynamics_problem as inverse_dynamics_problem
     from boolcomp.problem.functions import robot_problem as robot_problem
+    from boolcomp.problem.printers import statements as statements
     from boolcomp.problem.problem import AngleInputs as AngleInputs
     from boolcomp.problem.problem import Group as Group
     from boolcomp.problem.problem import Problem as Problem
@@ -61,6 +62,7 @@ else:
             "dynamics": "gravity_torques inertia_matrix inverse_dynamics",
             "function_files": "parse_function",
             "functions": "function_name function_of inverse_dynamics_problem robot_problem",
+            "printers": "statements",
             "problem": "AngleInputs Group Input Output Problem SeenAngles angles_of "
             "name_order numbered promise_of with_exact_words with_words",
             "robot.library": "load_robot load_urdf robot_names robot_of",

@@ -1,15 +1,16 @@
 """Algebras: the operations that functions over any algebra need, and constants that fold.
 
-An algebra makes constants and takes sines, cosines and signs. Its elements add, subtract, multiply
-and negate, with each other and with constants. Numpy arrays, intervals, operation counters and task
-recorders are algebras. This file also holds vectors, matrices and counts of operations.
+An algebra makes constants and takes functions. Its elements add, subtract, multiply and negate,
+with each other and with constants. Numpy arrays, sums of waves and tapes are algebras. This file
+also holds the rules of all operations, vectors, matrices and counts of operations.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,19 +23,71 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
+Ends: TypeAlias = tuple[float, float]
+ANYTHING: Ends = (-math.inf, math.inf)
+
 # --------------------------------------------------------------------------------------------------
-# The operations of straight-line programs, on numpy arrays and on numbers.
+# Enclosures of operations by intervals.
+#
+# They are sound except for rounding, and often too wide: that of x - x is twice as wide as that of
+# x. So they prove that a step is valid, but never that it is not.
+# --------------------------------------------------------------------------------------------------
+
+LARGEST = 700.0  # of an exponent
+
+
+def _product(a: Ends, b: Ends) -> Ends:
+    corners = [0.0 if not x or not y else x * y for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _quotient(a: Ends, b: Ends) -> Ends:
+    return _product(a, ANYTHING if b[0] <= 0 <= b[1] else (1 / b[1], 1 / b[0]))
+
+
+def even_ends(x: Ends, function: Callable[[float], float]) -> Ends:
+    """Return the range of an even function that rises with the size of its argument."""
+    ends = sorted(map(function, x))
+    return (function(0.0) if x[0] <= 0 <= x[1] else ends[0]), ends[1]
+
+
+def _cosine(x: Ends) -> Ends:
+    low, high = x
+    if not math.isfinite(low) or not math.isfinite(high) or high - low >= 2 * math.pi:
+        return -1.0, 1.0
+    ends = sorted((math.cos(low), math.cos(high)))
+    top = math.floor(high / (2 * math.pi)) >= math.ceil(low / (2 * math.pi))
+    turned = (low - math.pi) / (2 * math.pi), (high - math.pi) / (2 * math.pi)
+    bottom = math.floor(turned[1]) >= math.ceil(turned[0])
+    return (-1.0 if bottom else ends[0]), (1.0 if top else ends[1])
+
+
+def _rising(function: Callable[[float], float]) -> Callable[[Ends], Ends]:
+    return lambda x: (function(x[0]), function(x[1]))
+
+
+# --------------------------------------------------------------------------------------------------
+# The rules of operations: on numpy arrays, on numbers, on intervals, and as text.
 #
 # `step(x)` is 1 for positive x, else 0; `wrap(x)` is the angle in -π .. π that differs from x by
 # whole turns.
 # --------------------------------------------------------------------------------------------------
 
-Unary = Literal[
-    "sqrt", "sin", "cos", "sign", "exp", "log", "atan", "asin", "acos", "tanh", "abs", "step",
-    "wrap",
-]  # fmt: skip
-Kind: TypeAlias = Literal["input", "constant", "add", "sub", "mul", "div", "neg", "atan2"] | Unary
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An operation; `text` has its operands as {0} and {1}, by default it is a call.
+
+    `number` evaluates it at numbers, by default `arrays` does. The ends of the domain are included;
+    at an end the value may be infinite.
+    """
+
+    arrays: Callable[..., Floats]
+    ends: Callable[..., Ends]
+    text: str = ""
+    number: Callable[..., float] | None = None
+    domain: Ends = ANYTHING
+    arity: int = 1
 
 
 def wrap(x: Any) -> Any:
@@ -45,47 +98,46 @@ def step(x: Any) -> Any:
     return np.where(np.asarray(x) > 0, 1.0, 0.0)
 
 
-UNARY_FUNCTIONS: dict[Unary, Callable[..., Floats]] = {
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "sign": np.sign,
-    "exp": np.exp,
-    "log": np.log,
-    "atan": np.arctan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "tanh": np.tanh,
-    "abs": np.abs,
-    "step": step,
-    "wrap": wrap,
+RULES = {
+    "add": Rule(
+        np.add, lambda a, b: (a[0] + b[0], a[1] + b[1]), "{0} + {1}", operator.add, arity=2
+    ),
+    "sub": Rule(
+        np.subtract, lambda a, b: (a[0] - b[1], a[1] - b[0]), "{0} - {1}", operator.sub, arity=2
+    ),
+    "mul": Rule(np.multiply, _product, "{0} * {1}", operator.mul, arity=2),
+    "div": Rule(np.divide, _quotient, "{0} / {1}", operator.truediv, arity=2),
+    "neg": Rule(np.negative, lambda a: (-a[1], -a[0]), "-{0}", operator.neg),
+    "atan2": Rule(np.arctan2, lambda *_: (-math.pi, math.pi), number=math.atan2, arity=2),
+    "sqrt": Rule(np.sqrt, _rising(math.sqrt), domain=(0.0, math.inf)),
+    "sin": Rule(
+        np.sin, lambda a: _cosine((a[0] - math.pi / 2, a[1] - math.pi / 2)), number=exact_sine
+    ),
+    "cos": Rule(np.cos, _cosine, number=exact_cosine),
+    "sign": Rule(np.sign, _rising(lambda x: float((x > 0) - (x < 0)))),
+    "exp": Rule(np.exp, _rising(lambda x: math.exp(x) if x < LARGEST else math.inf)),
+    "log": Rule(
+        np.log, _rising(lambda x: math.log(x) if x > 0 else -math.inf), domain=(0.0, math.inf)
+    ),
+    "atan": Rule(np.arctan, _rising(math.atan)),
+    "asin": Rule(np.arcsin, _rising(math.asin), domain=(-1.0, 1.0)),
+    "acos": Rule(np.arccos, lambda a: (math.acos(a[1]), math.acos(a[0])), domain=(-1.0, 1.0)),
+    "tanh": Rule(np.tanh, _rising(math.tanh)),
+    "abs": Rule(np.abs, lambda a: even_ends(a, abs)),
+    "step": Rule(step, _rising(lambda x: float(x > 0))),
+    "wrap": Rule(wrap, lambda _: (-math.pi, math.pi)),
 }
-OPERATIONS: dict[str, Callable[..., Floats]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "neg": np.negative,
-    "atan2": np.arctan2,
-    **{str(kind): function for kind, function in UNARY_FUNCTIONS.items()},
-}
-ARITY: dict[str, int] = {"input": 0, "constant": 0, "neg": 1} | dict.fromkeys(UNARY_FUNCTIONS, 1)
-_EXACT: dict[str, Callable[[float], float]] = {"sin": exact_sine, "cos": exact_cosine}
-# Domains of functions, ends included; at an end the value may be infinite.
-DOMAINS: dict[str, tuple[float, float]] = {
-    "sqrt": (0.0, math.inf),
-    "log": (0.0, math.inf),
-    "asin": (-1.0, 1.0),
-    "acos": (-1.0, 1.0),
-}
+OPERATIONS = {kind: rule.arrays for kind, rule in RULES.items()}
+ARITHMETIC = ("add", "sub", "mul", "div", "neg")
 
 
-def value_of(kind: Unary, x: float) -> float:
-    """Evaluate a function at a number; the result is not finite where it is undefined."""
-    if kind in _EXACT:
-        return _EXACT[kind](x)
+def value_of(kind: str, *x: float) -> float:
+    """Evaluate an operation at numbers; the result is not finite where it is undefined."""
+    rule = RULES[kind]
+    if rule.number is not None:
+        return rule.number(*x)
     with np.errstate(all="ignore"):
-        return float(UNARY_FUNCTIONS[kind](x))
+        return float(rule.arrays(*x))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -95,20 +147,32 @@ def value_of(kind: Unary, x: float) -> float:
 Element = Any  # numpy array, float, interval, counter …: an element of any algebra
 
 
-class Algebra(Protocol):
+class Algebra:
     """The operations that are not operators."""
 
     def constant(self, value: float) -> Element:
         """Return a number as an element."""
+        raise NotImplementedError
+
+    def function(self, kind: str, *x: Element) -> Element:
+        """Return a function by its name in `RULES`."""
+        raise NotImplementedError
 
     def sine(self, x: Element) -> Element:
-        """Return sin x."""
+        return self.function("sin", x)
 
     def cosine(self, x: Element) -> Element:
-        """Return cos x."""
+        return self.function("cos", x)
 
     def sign(self, x: Element) -> Element:
-        """Return -1, 0 or 1."""
+        return self.function("sign", x)
+
+    def root(self, x: Element) -> Element:
+        return self.function("sqrt", x)
+
+    def arc(self, y: Element, x: Element) -> Element:
+        """Return the angle of the point (x, y)."""
+        return self.function("atan2", y, x)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +217,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Folding:
+class Folding(Algebra):
     """An algebra in which constants fold, over one for all other elements."""
 
     inner: Algebra
@@ -161,52 +225,21 @@ class Folding:
     def constant(self, value: float) -> Constant:
         return Constant(float(value))
 
-    def sine(self, x: Element) -> Element:
-        return Constant(exact_sine(x.value)) if isinstance(x, Constant) else self.inner.sine(x)
-
-    def cosine(self, x: Element) -> Element:
-        return Constant(exact_cosine(x.value)) if isinstance(x, Constant) else self.inner.cosine(x)
-
-    def sign(self, x: Element) -> Element:
-        """Fold the sign of a constant."""
-        if isinstance(x, Constant):
-            return Constant(float((x.value > 0) - (x.value < 0)))
-        return self.inner.sign(x)
+    def function(self, kind: str, *x: Element) -> Element:
+        """Fold functions of constants."""
+        if all(isinstance(one, Constant) for one in x):
+            return Constant(value_of(kind, *(one.value for one in x)))
+        return self.inner.function(kind, *x)
 
 
-class FunctionAlgebra(Protocol):
-    """An algebra such as `Tape` or `NumpyColumns`, with division and more functions."""
-
-    def constant(self, value: float) -> Element:
-        """Return a number as an element."""
-
-    def function(self, kind: Unary, x: Element) -> Element:
-        """Return a function by its name."""
-
-    def arc(self, y: Element, x: Element) -> Element:
-        """Return the angle of the point (x, y)."""
-
-
-class NumpyColumns:
+class NumpyColumns(Algebra):
     """The algebra of numpy arrays and numbers."""
 
     def constant(self, value: float) -> Element:
         return value
 
-    def sine(self, x: Element) -> Element:
-        return np.sin(x)
-
-    def cosine(self, x: Element) -> Element:
-        return np.cos(x)
-
-    def sign(self, x: Element) -> Element:
-        return np.sign(x)
-
-    def function(self, kind: Unary, x: Element) -> Element:
-        return UNARY_FUNCTIONS[kind](x)
-
-    def arc(self, y: Element, x: Element) -> Element:
-        return np.arctan2(y, x)
+    def function(self, kind: str, *x: Element) -> Element:
+        return OPERATIONS[kind](*x)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -22,118 +22,31 @@ from boolcomp.base.errors import (
     spelled,
     suggestion,
 )
-from boolcomp.problem.algebra import DOMAINS
+from boolcomp.problem.algebra import ANYTHING, RULES
 from boolcomp.problem.fourier import Angle, Harmonics, WaveSum
 from boolcomp.problem.problem import MARGIN, Group, Problem, climb, extremes
-from boolcomp.problem.tape import Returned, Straight, Tape
-from boolcomp.problem.tracing import Recorder, Value, Word, code_place, name_problem
-from boolcomp.problem.words import MOST_SIZE, Interval, Output, round_above
+from boolcomp.problem.tape import Recorder, Returned, Straight, Tape, Value
+from boolcomp.problem.words import (
+    MOST_SIZE,
+    Interval,
+    Output,
+    Word,
+    name_problem,
+    round_above,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.problem.algebra import Ends
     from boolcomp.problem.fourier import Spectra
     from boolcomp.problem.tape import Operation
     from boolcomp.problem.words import Input
 
     Floats = NDArray[np.float64]
     Element: TypeAlias = WaveSum | Angle | float
-
-# --------------------------------------------------------------------------------------------------
-# Enclosures of every step of a calculation by intervals.
-#
-# They are sound except for rounding, and often too wide: that of x - x is twice as wide as that of
-# x. So they prove that a step is valid, but never that it is not.
-# --------------------------------------------------------------------------------------------------
-
-Ends: TypeAlias = tuple[float, float]
-ANYTHING: Ends = (-math.inf, math.inf)
-LARGEST = 700.0  # of an exponent
-
-
-def enclosures(steps: Straight, inputs: Sequence[Input]) -> list[Ends]:
-    """Return an interval that encloses every step, over the reach of the inputs."""
-    reach = {one.name: (one.reach.low, one.reach.high) for one in inputs}
-    found: list[Ends] = []
-    for step in steps.nodes:
-        ends = _ends(step, [found[k] for k in step.operands], reach)
-        found.append(ANYTHING if any(map(math.isnan, ends)) else ends)
-    return found
-
-
-def _ends(step: Operation, read: Sequence[Ends], reach: Mapping[str, Ends]) -> Ends:
-    if step.kind == "input":
-        return reach[step.name]
-    if step.kind == "constant":
-        return step.value, step.value
-    if step.kind in ("mul", "div"):
-        if step.kind == "mul" and step.operands[0] == step.operands[1]:
-            return _even(read[0], lambda x: x * x)
-        return _product(read[0], read[1] if step.kind == "mul" else _inverse(read[1]))
-    if step.kind in RISING:
-        least, largest = DOMAINS.get(step.kind, ANYTHING)
-        low, high = max(read[0][0], least), min(read[0][1], largest)
-        return RISING[step.kind](low), RISING[step.kind](high)
-    return OTHERS[step.kind](*read)
-
-
-def _product(a: Ends, b: Ends) -> Ends:
-    corners = [0.0 if not x or not y else x * y for x in a for y in b]
-    return min(corners), max(corners)
-
-
-def _inverse(x: Ends) -> Ends:
-    low, high = x
-    if low <= 0 <= high:
-        return ANYTHING
-    return 1 / high, 1 / low
-
-
-def _even(x: Ends, function: Callable[[float], float]) -> Ends:
-    """Return the range of an even function that rises with the size of its argument."""
-    ends = sorted(map(function, x))
-    return (function(0.0) if x[0] <= 0 <= x[1] else ends[0]), ends[1]
-
-
-def _cosine(x: Ends) -> Ends:
-    low, high = x
-    if not math.isfinite(low) or not math.isfinite(high) or high - low >= 2 * math.pi:
-        return -1.0, 1.0
-    ends = sorted((math.cos(low), math.cos(high)))
-    top = math.floor(high / (2 * math.pi)) >= math.ceil(low / (2 * math.pi))
-    turned = (low - math.pi) / (2 * math.pi), (high - math.pi) / (2 * math.pi)
-    bottom = math.floor(turned[1]) >= math.ceil(turned[0])
-    return (-1.0 if bottom else ends[0]), (1.0 if top else ends[1])
-
-
-def _clipped(x: float) -> float:
-    return max(-1.0, min(1.0, x))
-
-
-RISING: dict[str, Callable[[float], float]] = {
-    "sqrt": lambda x: math.sqrt(max(0.0, x)),
-    "exp": lambda x: math.exp(x) if x < LARGEST else math.inf,
-    "log": lambda x: math.log(x) if x > 0 else -math.inf,
-    "atan": math.atan,
-    "asin": lambda x: math.asin(_clipped(x)),
-    "tanh": math.tanh,
-    "sign": lambda x: float((x > 0) - (x < 0)),
-    "step": lambda x: float(x > 0),
-}
-OTHERS: dict[str, Callable[..., Ends]] = {
-    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
-    "neg": lambda a: (-a[1], -a[0]),
-    "abs": lambda a: _even(a, abs),
-    "cos": _cosine,
-    "sin": lambda a: _cosine((a[0] - math.pi / 2, a[1] - math.pi / 2)),
-    "acos": lambda a: (math.acos(_clipped(a[1])), math.acos(_clipped(a[0]))),
-    "wrap": lambda _: (-math.pi, math.pi),
-    "atan2": lambda *_: (-math.pi, math.pi),
-}
-
 
 # --------------------------------------------------------------------------------------------------
 # Checks that a function is defined for all inputs.
@@ -152,6 +65,11 @@ WAVES = ("sin", "cos", "wrap")
 NAMES = {"sqrt": "the square root", "log": "the logarithm", "asin": "asin", "acos": "acos"}
 
 
+def enclosures(steps: Straight, inputs: Sequence[Input]) -> list[Ends]:
+    """Return an interval that encloses every step, over the reach of the inputs."""
+    return steps.enclosures({one.name: (one.reach.low, one.reach.high) for one in inputs})
+
+
 def check_values(steps: Straight, inputs: Sequence[Input]) -> Straight:
     """Return steps that are defined everywhere, or raise a `UsageError` that names one.
 
@@ -165,7 +83,7 @@ def check_values(steps: Straight, inputs: Sequence[Input]) -> Straight:
     for place, step in enumerate(steps.nodes):
         if step.kind == "div":
             _check_divisor(search, place, ends[step.operands[1]])
-        elif step.kind in DOMAINS:
+        elif not step.free and RULES[step.kind].domain != ANYTHING:
             if _check_domain(search, place, ends[step.operands[0]]):
                 edges.add(place)
         elif step.kind == "constant" and abs(step.value) > MOST_SIZE:
@@ -332,7 +250,7 @@ def _check_divisor(search: _Search, place: int, ends: Ends) -> None:
 def _check_domain(search: _Search, place: int, ends: Ends) -> bool:
     """Raise if an argument leaves the domain; return whether it reaches an end of it."""
     step = search.steps.nodes[place]
-    least, largest = DOMAINS[step.kind]
+    least, largest = RULES[step.kind].domain
     open_end = step.kind == "log"  # zero is not in its domain
     if (least < ends[0] if open_end else least <= ends[0]) and ends[1] <= largest:
         return False
@@ -372,7 +290,7 @@ def _held(steps: Straight, edges: set[int]) -> Straight:
         read = [wires[k] for k in step.operands]
         with tape.task(step.task):
             if place in edges:
-                for end, sign in zip(DOMAINS[step.kind], (1.0, -1.0), strict=True):
+                for end, sign in zip(RULES[step.kind].domain, (1.0, -1.0), strict=True):
                     if math.isfinite(end):
                         distance = tape.function("abs", read[0] - end)
                         read = [(read[0] + end + distance * sign) * 0.5]
@@ -504,12 +422,12 @@ def function_problem(
     results = _words("outputs", outputs if isinstance(outputs, Mapping) else _named(outputs))
     check_names(words, results, called)
     _check_parameters(function, words, called)
-    recorder = Recorder(code_place)
+    recorder = Recorder()
     values = {one: recorder.input(one) for one in words}
     found = _results(function(**values), tuple(results), called)
     for one, value in found.items():
         _check_result(value, one, called)
-    steps = recorder.tape.finish([(one, value.wire) for one, value in found.items()])
+    steps = recorder.finish(found.items())
     problem = RecordedFunction(called, steps, words, results).problem()
     _check_arrays(function, problem)
     return problem

@@ -51,12 +51,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.problem.algebra import Algebra, FunctionAlgebra
+    from boolcomp.problem.algebra import Algebra
     from boolcomp.problem.fourier import Complex
     from boolcomp.problem.robot.model import Link, Pose, Robot, Rows, Triple
     from boolcomp.problem.words import Input
 
     Elements = Sequence[Element]
+    Dynamics = Callable[..., list[Element]]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -114,6 +115,38 @@ def newton_euler(
             force, moment = hanging[parent][0] + force, hanging[parent][1] + moment
         hanging[parent] = force, moment
     return torques[::-1]
+
+
+def weight(
+    robot: Robot, algebra: Algebra, q: Elements, dynamics: Dynamics = newton_euler
+) -> list[Element]:
+    """Return G(q): the torques of the arm at rest; `dynamics` is the inverse dynamics to use."""
+    return bias(robot, algebra, q, [algebra.constant(0.0)] * robot.joints, dynamics)
+
+
+def bias(
+    robot: Robot, algebra: Algebra, q: Elements, qd: Elements, dynamics: Dynamics = newton_euler
+) -> list[Element]:
+    """Return C(q, q̇) + G(q)."""
+    return dynamics(robot, algebra, q, qd, [algebra.constant(0.0)] * robot.joints)
+
+
+def inertia_columns(robot: Robot, algebra: Algebra, q: Elements) -> list[list[Element]]:
+    """Return the columns of M(q): one pass of the recurrence for each unit acceleration."""
+    n, zero, one = robot.joints, algebra.constant(0.0), algebra.constant(1.0)
+    return [
+        newton_euler(
+            robot, algebra, q, [zero] * n, [one if k == j else zero for k in range(n)],
+            gravity=False,
+        )
+        for j in range(n)
+    ]  # fmt: skip
+
+
+def inertia(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
+    """Return the upper triangle of M(q), row by row."""
+    columns = inertia_columns(robot, algebra, q)
+    return [columns[j][i] for i in range(robot.joints) for j in range(i, robot.joints)]
 
 
 def _outward(
@@ -228,7 +261,7 @@ BLOCK = 8192  # samples whose columns stay in the second-level cache
 
 
 COLUMNS = Folding(NumpyColumns())
-ZERO, ONE = Constant(0.0), Constant(1.0)
+ZERO = Constant(0.0)
 
 
 @spelled
@@ -259,22 +292,26 @@ def inverse_dynamics(
             arm, COLUMNS, *columns, gravity=gravity, friction=friction, wrench=force
         )
 
-    return _in_blocks(len(state[0]), arm.joints, block).reshape(shape)
+    return _in_blocks(len(state[0]), block).reshape(shape)
 
 
 def gravity_torques(robot: Robot | str | Path, q: ArrayLike) -> NDArray[np.float64]:
     """Return G(q): the torques of the arm at rest, (n, joints)."""
     arm = robot_of(robot)
-    return _with_constants(arm, q, ZERO, [ZERO] * arm.joints, gravity=True)
+    (positions,), shape = _state(arm, {"q": q})
+    return evaluated_states(weight, arm, positions).reshape(shape)
 
 
 def inertia_matrix(robot: Robot | str | Path, q: ArrayLike) -> NDArray[np.float64]:
-    """Return M(q), (n, joints, joints): one column of the recurrence per unit acceleration."""
+    """Return M(q), (n, joints, joints)."""
     arm = robot_of(robot)
-    n = arm.joints
-    units = ([ONE if k == j else ZERO for k in range(n)] for j in range(n))
-    columns = [_with_constants(arm, q, ZERO, unit, gravity=False) for unit in units]
-    return np.stack(columns, axis=-1)
+    (positions,), shape = _state(arm, {"q": q})
+    return evaluated_states(_inertia_rows, arm, positions).reshape(*shape, arm.joints)
+
+
+def _inertia_rows(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
+    columns = inertia_columns(robot, algebra, q)
+    return [column[i] for i in range(robot.joints) for column in columns]
 
 
 def evaluated_states(
@@ -284,38 +321,24 @@ def evaluated_states(
     kept: Sequence[int] | None = None,
 ) -> NDArray[np.float64]:
     """Evaluate a function over any algebra at samples: all outputs or `kept`, (n, outputs)."""
-    blocks = []
-    for start in range(0, max(1, len(arrays[0])), BLOCK):
-        columns = [array[start : start + BLOCK].T.copy() for array in arrays]
-        found = text(robot, COLUMNS, *map(list, columns))
-        chosen = found if kept is None else [found[k] for k in kept]
-        values = [x.value if isinstance(x, Constant) else x for x in chosen]
-        rows = columns[0].shape[1:]
-        blocks.append(np.stack([np.broadcast_to(x, rows) for x in values], axis=1))
-    return np.concatenate(blocks)
-
-
-def _with_constants(
-    robot: Robot, q: ArrayLike, speed: Constant, rates: Sequence[Constant], *, gravity: bool
-) -> NDArray[np.float64]:
-    (positions,), shape = _state(robot, {"q": q})
 
     def block(rows: slice) -> list[Element]:
-        angles = list(positions[rows].T.copy())
-        return newton_euler(robot, COLUMNS, angles, [speed] * robot.joints, rates, gravity=gravity)
+        found = text(robot, COLUMNS, *(list(array[rows].T.copy()) for array in arrays))
+        return found if kept is None else [found[k] for k in kept]
 
-    return _in_blocks(len(positions), robot.joints, block).reshape(shape)
+    return _in_blocks(len(arrays[0]), block)
 
 
-def _in_blocks(
-    count: int, joints: int, block: Callable[[slice], list[Element]]
-) -> NDArray[np.float64]:
-    torques = np.empty((count, joints))
-    for start in range(0, count, BLOCK):
+def _in_blocks(count: int, block: Callable[[slice], list[Element]]) -> NDArray[np.float64]:
+    found = np.empty((count, 0))
+    for start in range(0, max(1, count), BLOCK):
         rows = slice(start, min(start + BLOCK, count))
-        for joint, torque in enumerate(block(rows)):
-            torques[rows, joint] = torque.value if isinstance(torque, Constant) else torque
-    return torques
+        values = block(rows)
+        if not start:
+            found = np.empty((count, len(values)))
+        for k, value in enumerate(values):
+            found[rows, k] = value.value if isinstance(value, Constant) else value
+    return found
 
 
 def _state(
@@ -502,15 +525,14 @@ def usual_smoothing(robot: Robot) -> tuple[float, ...]:
 def smoothing_notes(robot: Robot, smoothing: Sequence[float]) -> tuple[str, ...]:
     """Return the note for users about the smoothed sign."""
     speeds = listing(
-        f"{short(smoothing[k])} {'rad/s' if robot.links[k].revolute else 'm/s'} (joint {k + 1})"
-        for k in dry_joints(robot)
+        f"{short(smoothing[k])} {robot.links[k].unit}/s (joint {k + 1})" for k in dry_joints(robot)
     )
     text = "the sign of dry friction goes over as tanh(qd/v), within 5 % of it beyond 1.83 v"
     return (f"{text}: v = {speeds}",)
 
 
 def dry_friction(
-    robot: Robot, algebra: FunctionAlgebra, *state: Elements, smoothing: Sequence[float]
+    robot: Robot, algebra: Algebra, *state: Elements, smoothing: Sequence[float]
 ) -> list[Element]:
     """Return the dry friction of the joints that have it, at a state q, q̇, q̈."""
     found = []

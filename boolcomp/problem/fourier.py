@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from boolcomp.base.errors import UsageError
-from boolcomp.problem.algebra import Constant
+from boolcomp.problem.algebra import Algebra, Constant
 from boolcomp.problem.words import exact_cosine, exact_sine
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class Angle:
 
 
 @dataclass(frozen=True, slots=True)
-class Harmonics:
+class Harmonics(Algebra):
     """The algebra of sums of waves over these inputs."""
 
     inputs: tuple[Input, ...]
@@ -246,26 +246,18 @@ class Harmonics:
     def constant(self, value: float) -> WaveSum:
         return WaveSum({0: complex(value)} if value else {})
 
-    def cosine(self, x: Any) -> WaveSum:
-        return self._wave(x, 1.0, 0.0)
-
-    def sine(self, x: Any) -> WaveSum:
-        return self._wave(x, 0.0, 1.0)
-
-    def sign(self, x: Any) -> WaveSum:
-        """Raise a UsageError: a sign is not a sum of waves."""
-        del x
-        raise UsageError("a sign is no sum of waves: it needs a separate table")
-
-    def _wave(self, x: Any, cosine: float, sine: float) -> WaveSum:
-        """Return cosine·cos x + sine·sin x."""
-        if not isinstance(x, Angle):
+    def function(self, kind: str, *x: Any) -> WaveSum:
+        """Return a sine or cosine."""
+        if kind not in ("sin", "cos"):
+            raise UsageError(f"a {kind} is no sum of waves: it needs a separate table")
+        (angle,) = x
+        if not isinstance(angle, Angle):
             raise UsageError("only sums of whole multiples of angles have waves")
-        cos, sin = exact_cosine(x.phase), exact_sine(x.phase)
-        c = complex(cosine * cos + sine * sin, cosine * sin - sine * cos) / 2
-        if not x.key:
+        cos, sin = exact_cosine(angle.phase), exact_sine(angle.phase)
+        c = (complex(cos, sin) if kind == "cos" else complex(sin, 0.0 - cos)) / 2
+        if not angle.key:
             return self.constant(2 * c.real)
-        return WaveSum({x.key: c, -x.key: c.conjugate()})
+        return WaveSum({angle.key: c, -angle.key: c.conjugate()})
 
     def derivative(self, element: Any, one: Input) -> WaveSum:
         """Return the derivative of an element with respect to an input."""

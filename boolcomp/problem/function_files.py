@@ -37,8 +37,8 @@ from boolcomp.base.errors import (
 )
 from boolcomp.problem import operations
 from boolcomp.problem.build import RecordedFunction
-from boolcomp.problem.tracing import Recorder, Value, Word, name_problem, power
-from boolcomp.problem.words import MOST_SIZE, Interval
+from boolcomp.problem.tape import Recorder, Value, power
+from boolcomp.problem.words import MOST_SIZE, Interval, Word, name_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -269,9 +269,9 @@ class _File:
             {one: self.word(key, one, table) for one, table in tables[key].items()}
             for key in ("inputs", "outputs")
         )
-        recorder = Recorder(lambda: self.where)
+        recorder = Recorder(place=lambda: self.where)
         values = self.values(recorder, inputs, tables["let"], tables["outputs"])
-        steps = recorder.tape.finish([(one, values[one].wire) for one in outputs])
+        steps = recorder.finish([(one, values[one]) for one in outputs])
         try:
             return RecordedFunction(name, steps, inputs, outputs).problem()
         except BoolcompError as error:  # errors of steps begin with their place

@@ -14,50 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from boolcomp.base.errors import UsageError, listing, shown, suggestion
-from boolcomp.problem import dynamics as regrouped
+from boolcomp.base.errors import UsageError, listing, number, reals, shown, suggestion
+from boolcomp.problem import dynamics, kinematics
 from boolcomp.problem.algebra import Constant, Folding, NumpyColumns
-from boolcomp.problem.choices import (
-    CHOICES,
-    KD,
-    KP,
-    chosen,
-    each_joint,
-    join_name,
-    refuse_unknown,
-    split_name,
-)
-from boolcomp.problem.dynamics import (
-    dry_friction,
-    dry_joints,
-    evaluated_states,
-    gravity_spectra,
-    gravity_torques,
-    inverse_dynamics,
-    newton_euler,
-    smoothing_notes,
-    torque_spectra,
-    usual_smoothing,
-    with_load,
-)
-from boolcomp.problem.dynamics import torques as regrouped_torques
-from boolcomp.problem.dynamics import with_friction as dynamics_with_friction
 from boolcomp.problem.fourier import Harmonics, WaveSum, steps_of
-from boolcomp.problem.kinematics import (
-    commanded,
-    commands,
-    computed_torque,
-    forward_kinematics,
-    inverse_planar,
-    inverse_wrist,
-    jacobian,
-    pd_gravity,
-    planar,
-    wrist,
-)
+from boolcomp.problem.kinematics import KD, KP
 from boolcomp.problem.problem import MARGIN, Group, PartHint, Problem, SumHint, extremes, numbered
 from boolcomp.problem.robot.model import axis_before, own_axis
-from boolcomp.problem.tape import Tape
+from boolcomp.problem.tape import Tape, recorded
 from boolcomp.problem.words import USUAL_FORMAT, Input, Interval, Output, WordSpan, round_above
 
 if TYPE_CHECKING:
@@ -66,9 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.algebra import Algebra, Element
-    from boolcomp.problem.choices import Values
     from boolcomp.problem.fourier import Spectra
-    from boolcomp.problem.kinematics import Dynamics
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.tape import Straight
     from boolcomp.problem.words import WordFormat
@@ -97,7 +59,9 @@ def inverse_dynamics_problem(robot: Robot) -> Problem:
     """
     state = positions(robot), speeds(robot), accelerations(robot)
     return replace(
-        _torque_problem(robot, ("q", "qd", "qdd"), state, inverse_dynamics, torque_spectra),
+        _torque_problem(
+            robot, ("q", "qd", "qdd"), state, dynamics.inverse_dynamics, dynamics.torque_spectra
+        ),
         sums=tuple(sum_hints(parallel_axes(robot))),
     )
 
@@ -105,7 +69,9 @@ def inverse_dynamics_problem(robot: Robot) -> Problem:
 def gravity_problem(robot: Robot) -> Problem:
     """Return the problem of the torques that hold an arm at rest."""
     return replace(
-        _torque_problem(robot, ("q",), (positions(robot),), gravity_torques, gravity_spectra),
+        _torque_problem(
+            robot, ("q",), (positions(robot),), dynamics.gravity_torques, dynamics.gravity_spectra
+        ),
         name=f"{robot.name}-gravity",
         key=f"gravity of\n{robot.mechanism}",
     )
@@ -136,42 +102,37 @@ def _torque_problem(
 
 
 def torque_steps(robot: Robot, groups: Sequence[str]) -> Straight:
-    """Return the steps of regrouped Newton-Euler, which calculate all torques.
+    """Return the steps of regrouped Newton-Euler of q, or of q, qd and qdd, else at rest."""
+    names = [numbered(name, robot.joints).members for name in groups]
 
-    `groups` selects inputs from q, qd and qdd; the others are zero.
-    """
-    tape = Tape()
-    algebra, count = Folding(tape), range(1, robot.joints + 1)
-    state = [
-        [tape.input(f"{name}{k}") if name in groups else algebra.constant(0.0) for k in count]
-        for name in ("q", "qd", "qdd")
-    ]
-    torque = regrouped.torques(robot, algebra, *state)
-    return tape.finish([(f"tau{k}", x) for k, x in zip(count, torque, strict=True)])
+    def text(algebra: Algebra, *state: Elements) -> list[Element]:
+        zeros = [algebra.constant(0.0)] * robot.joints
+        return dynamics.torques(robot, algebra, *state, *[zeros] * (3 - len(state)))
+
+    return recorded(text, names, numbered("tau", robot.joints).members)
 
 
 def positions(robot: Robot) -> tuple[Input, ...]:
     return tuple(
         input_of(
-            f"q{k}", link.position, "rad" if link.revolute else "m", link.span,
-            angle=link.revolute, word=link.word,
+            f"q{k}", link.position, link.unit, link.span, angle=link.revolute, word=link.word
         )
         for k, link in enumerate(robot.links, 1)
     )  # fmt: skip
 
 
-def speeds(robot: Robot) -> tuple[Input, ...]:
+def _limited(letters: str, limit: str, unit: str, robot: Robot) -> tuple[Input, ...]:
+    """Return inputs whose ranges are limits of the joints."""
     return tuple(
-        input_of(f"qd{k}", link.velocity, "rad/s" if link.revolute else "m/s")
+        input_of(f"{letters}{k}", getattr(link, limit), link.unit + unit)
         for k, link in enumerate(robot.links, 1)
     )
 
 
-def accelerations(robot: Robot) -> tuple[Input, ...]:
-    return tuple(
-        input_of(f"qdd{k}", link.acceleration, "rad/s²" if link.revolute else "m/s²")
-        for k, link in enumerate(robot.links, 1)
-    )
+speeds: Callable[[Robot], tuple[Input, ...]] = partial(_limited, "qd", "velocity", "/s")
+accelerations: Callable[[Robot], tuple[Input, ...]] = partial(
+    _limited, "qdd", "acceleration", "/s²"
+)
 
 
 def input_of(
@@ -256,35 +217,34 @@ def torque_dust(robot: Robot) -> float:
 MOST_COUPLED = 3  # joints; for more, M⁻¹ has too many words
 
 
-def forward_dynamics(robot: Robot, tape: Tape, q: Wires, qd: Wires, tau: Wires) -> list[Any]:
+def forward_dynamics(
+    robot: Robot, recording: Folding, q: Wires, qd: Wires, tau: Wires
+) -> list[Any]:
     """Record the accelerations of given torques as steps."""
+    tape = cast("Tape", recording.inner)
     inputs = (*positions(robot), *speeds(robot))
     space, n = Harmonics(inputs), robot.joints
     algebra = Folding(space)
     angles, rates = ([space.input(x) for x in part] for part in (inputs[:n], inputs[n:]))
-    zero, one = algebra.constant(0.0), algebra.constant(1.0)
-    bias = newton_euler(robot, algebra, angles, rates, [zero] * n)
     wires = [*q, *qd]
     rest = [
         torque - steps_of(space, _element(h), tape, wires)
-        for torque, h in zip(tau, bias, strict=True)
+        for torque, h in zip(tau, dynamics.bias(robot, algebra, angles, rates), strict=True)
     ]
-    inertia: Matrix = {}
-    for j in range(n):
-        unit = [one if k == j else zero for k in range(n)]
-        column = newton_euler(robot, algebra, angles, [zero] * n, unit, gravity=False)
+    entries: Matrix = {}
+    for j, column in enumerate(dynamics.inertia_columns(robot, algebra, angles)):
         for i in range(j + 1):
             entry = _element(column[i])
             if entry.parts:
-                inertia[i, j] = steps_of(space, entry, tape, wires)
+                entries[i, j] = steps_of(space, entry, tape, wires)
     found: dict[int, Any] = {}
-    for joints in _coupled(inertia, n):
+    for joints in _coupled(entries, n):
         if len(joints) > MOST_COUPLED:
             raise UsageError(
                 f"{robot.name}: forward dynamics need an arm whose inertia couples at most "
                 f"{MOST_COUPLED} joints; that of this arm couples {len(joints)}"
             )
-        found.update(_solved(robot, tape, inertia, joints, rest))
+        found.update(_solved(robot, entries, joints, rest))
     return [found[k] for k in range(n)]
 
 
@@ -305,18 +265,20 @@ def _coupled(inertia: Matrix, joints: int) -> list[list[int]]:
     return [sorted(one) for one in sets]
 
 
-def _solved(
-    robot: Robot, tape: Tape, inertia: Matrix, joints: Sequence[int], rest: Wires
-) -> dict[int, Any]:
+def _solved(robot: Robot, inertia: Matrix, joints: Sequence[int], rest: Wires) -> dict[int, Any]:
     """Return the accelerations of a set of joints that M couples."""
-    last = len(joints) - 1
-    known = {(joints[last], joints[last]): _reciprocal(robot, inertia, joints[last], tape)}
+    last = joints[-1]
+    if (last, last) not in inertia:
+        raise UsageError(
+            f"{robot.name}: joint {last + 1} moves no inertia: its acceleration is undefined"
+        )
+    known = {(last, last): 1.0 / inertia[last, last]}
     steps: list[tuple[int, dict[int, Any], Any]] = []
-    for place in reversed(range(last)):
+    for place in reversed(range(len(joints) - 1)):
         i, after = joints[place], joints[place + 1 :]
         side = {j: inertia[i, j] for j in after if (i, j) in inertia}
-        w = {j: _dot(tape, ((_at(known, j, k), s) for k, s in side.items())) for j in after}
-        d = inertia[i, i] - _dot(tape, ((s, w[j]) for j, s in side.items()))
+        w = {j: sum(_at(known, j, k) * s for k, s in side.items()) for j in after}
+        d = inertia[i, i] - sum(s * w[j] for j, s in side.items())
         over = 1.0 / d
         steps.append((i, w, over))
         if place:  # the inverse of the larger block, for the joint before
@@ -330,31 +292,16 @@ def _solved(
         return {joints[0]: known[joints[0], joints[0]] * rest[joints[0]]}
     i, w, over = steps[-1]
     after = joints[1:]
-    first = (rest[i] - _dot(tape, ((w[j], rest[j]) for j in after))) * over
+    first = (rest[i] - sum(w[j] * rest[j] for j in after)) * over
     found = {i: first}
     for j in after:
-        own = _dot(tape, ((_at(known, j, k), rest[k]) for k in after))
+        own = sum(_at(known, j, k) * rest[k] for k in after)
         found[j] = own - w[j] * first
     return found
 
 
-def _reciprocal(robot: Robot, inertia: Matrix, joint: int, tape: Tape) -> Any:
-    if (joint, joint) not in inertia:
-        raise UsageError(
-            f"{robot.name}: joint {joint + 1} moves no inertia: its acceleration is undefined"
-        )
-    return tape.constant(1.0) / inertia[joint, joint]
-
-
 def _at(known: Matrix, i: int, j: int) -> Any:
     return known[min(i, j), max(i, j)]
-
-
-def _dot(tape: Tape, pairs: Any) -> Any:
-    total: Any = tape.constant(0.0)
-    for a, b in pairs:
-        total = total + a * b
-    return total
 
 
 # --------------------------------------------------------------------------------------------------
@@ -388,10 +335,10 @@ class RobotFunction:
     """
 
     groups: Mapping[str, Callable[[Robot], tuple[Input, ...]]]
-    outputs: Callable[[Robot], tuple[Output, ...]]
     text: Text
-    returned: str
-    plural: str
+    outputs: Callable[[Robot], tuple[Output, ...]] = torques
+    returned: str = "tau"
+    plural: str = "torques"
     exact: Text | None = None
     prepared: Preparation | None = None
     stepwise: bool = False
@@ -401,11 +348,56 @@ class RobotFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class _MadeFunction:
-    """The exact function over numpy arrays, and the maker of a problem's form."""
+class _Calculation:
+    """The texts of a function with its inputs; `steps` are those of a `stepwise` one."""
 
-    exact: Callable[..., Floats]
-    form: Callable[[Sequence[int], Sequence[Interval]], Callable[[], Spectra | Straight]]
+    robot: Robot
+    groups: tuple[tuple[Input, ...], ...]
+    text: Text
+    exact: Text
+    prepared: Text | None = None
+    steps: Straight | None = None
+
+    def values(self, *arrays: Floats, kept: Sequence[int] | None = None) -> Floats:
+        """Return some exact outputs, or all of them followed by the prepared factors."""
+        if self.steps is not None:
+            part = self.steps if kept is None else _selected(self.steps, kept)
+            columns = [column for array in arrays for column in np.ascontiguousarray(array.T)]
+            return np.stack(part.evaluate(columns), axis=1)
+        if self.prepared is None:
+            return dynamics.evaluated_states(self.exact, self.robot, *arrays, kept=kept)
+        found = self.prepared(self.robot, NumpyColumns(), *(list(x.T) for x in arrays))
+        factors = np.stack([np.broadcast_to(x, len(arrays[0])) for x in found], axis=1)
+        values = dynamics.evaluated_states(self.exact, self.robot, *arrays, factors, kept=kept)
+        return values if kept is not None else np.concatenate([values, factors], axis=1)
+
+    def form(self, kept: Sequence[int], factors: tuple[Input, ...]) -> Spectra | Straight:
+        """Return the form of some outputs, from the inputs and the prepared factors."""
+        if self.steps is not None:
+            return _selected(self.steps, kept)
+        groups = (*self.groups, factors) if factors else self.groups
+        space = Harmonics(tuple(one for group in groups for one in group))
+        state = ([space.input(x) for x in group] for group in groups)
+        found = self.text(self.robot, Folding(space), *state)
+        spectra = space.spectra(groups[0], [found[k] for k in kept])
+        if self.prepared is None:
+            return spectra
+        names = dict(enumerate(one.name for one in factors))
+        return replace(spectra, prepared=self.recorded(self.prepared, names))
+
+    def recorded(self, text: Text, outputs: Mapping[int, str]) -> Straight:
+        """Record some outputs of a text, given by their places and names."""
+
+        def of_some(algebra: Algebra, *state: Elements) -> list[Element]:
+            found = text(self.robot, algebra, *state)
+            return [found[k] for k in outputs]
+
+        names = [[one.name for one in group] for group in self.groups]
+        return recorded(of_some, names, outputs.values())
+
+
+def _selected(steps: Straight, kept: Sequence[int]) -> Straight:
+    return replace(steps, outputs=tuple(steps.outputs[k] for k in kept))
 
 
 def function_problem(
@@ -415,11 +407,16 @@ def function_problem(
     groups = tuple(inputs_of(robot) for inputs_of in function.groups.values())
     inputs = tuple(one for group in groups for one in group)
     outputs = function.outputs(robot)
-    made = (_by_steps if function.stepwise else _by_waves)(robot, function, groups, outputs)
+    factors = function.prepared.names(robot) if function.prepared else ()
+    prepared = function.prepared.text if function.prepared and factors else None
+    made = _Calculation(robot, groups, function.text, function.exact or function.text, prepared)
+    if function.stepwise:
+        names = dict(enumerate(one.name for one in outputs))
+        made = replace(made, steps=made.recorded(function.text, names))
     bounds = np.array([x.range.low for x in inputs]), np.array([x.range.high for x in inputs])
     ends = np.cumsum([len(group) for group in groups])[:-1]
     every, farthest = extremes(
-        lambda states: made.exact(*np.split(states, ends, axis=1)), bounds, SAMPLES, BEST, FINE
+        lambda states: made.values(*np.split(states, ends, axis=1)), bounds, SAMPLES, BEST, FINE
     )
     count = len(outputs)
     values = every[:, :count]
@@ -441,8 +438,10 @@ def function_problem(
             for name, group in zip(function.groups, groups, strict=True)
         ),
         returned=Group(function.returned, tuple(outputs[k].name for k in kept)),
-        reference=partial(made.exact, kept=kept),
-        form=made.form(kept, spans),
+        reference=partial(made.values, kept=kept),
+        form=partial(
+            made.form, kept, tuple(input_of(*x, "") for x in zip(factors, spans, strict=True))
+        ),
         sums=tuple(
             hint
             for hint in (*hints, *sum_hints(signs))
@@ -459,21 +458,8 @@ def function_problem(
         ),
         notes=function.notes,
         calculation=function.steps
-        and partial(_recorded, function.steps, robot, groups, outputs, kept),
+        and partial(made.recorded, function.steps, {k: outputs[k].name for k in kept}),
     )
-
-
-def _recorded(
-    text: Text,
-    robot: Robot,
-    groups: Sequence[Sequence[Input]],
-    outputs: Sequence[Output],
-    kept: Sequence[int],
-) -> Straight:
-    """Record a function as steps, for some of its outputs."""
-    tape = Tape()
-    found = text(robot, Folding(tape), *([tape.input(x.name) for x in group] for group in groups))
-    return tape.finish([(outputs[k].name, found[k]) for k in kept])
 
 
 def _equals(values: Floats, dust: float) -> Iterator[PartHint]:
@@ -494,98 +480,6 @@ def _ranged(output: Output, reach: float) -> Output:
     return replace(output, range=Interval(-size, size))
 
 
-def _by_waves(
-    robot: Robot,
-    function: RobotFunction,
-    groups: Sequence[tuple[Input, ...]],
-    outputs: Sequence[Output],
-) -> _MadeFunction:
-    """Return exact values and form of a function over sums of waves."""
-    names = function.prepared.names(robot) if function.prepared else ()
-    text = function.exact or function.text
-    if not names or function.prepared is None:
-        return _MadeFunction(
-            partial(evaluated_states, text, robot),
-            lambda kept, _: partial(_spectra, function.text, robot, groups, kept),
-        )
-    prepared = function.prepared.text
-
-    def form(kept: Sequence[int], spans: Sequence[Interval]) -> Callable[[], Spectra]:
-        factors = tuple(input_of(*one, "") for one in zip(names, spans, strict=True))
-        return partial(_prepared_spectra, function.text, prepared, robot, groups, kept, factors)
-
-    return _MadeFunction(partial(_with_prepared, text, prepared, robot, len(outputs)), form)
-
-
-def _with_prepared(
-    text: Text,
-    prepared: Text,
-    robot: Robot,
-    count: int,
-    *arrays: Floats,
-    kept: Sequence[int] | None = None,
-) -> Floats:
-    """Return some exact outputs, or all of them followed by the prepared factors."""
-    factors = _columns(
-        prepared(robot, NumpyColumns(), *(list(x.T) for x in arrays)), len(arrays[0])
-    )
-    values = evaluated_states(text, robot, *arrays, factors, kept=kept)
-    return values if kept is not None else np.concatenate([values[:, :count], factors], axis=1)
-
-
-def _columns(found: Sequence[Element], rows: int) -> Floats:
-    return np.stack([np.broadcast_to(x, (rows,)) for x in found], axis=1)
-
-
-def _spectra(
-    text: Text, robot: Robot, groups: Sequence[Sequence[Input]], kept: Sequence[int]
-) -> Spectra:
-    space = Harmonics(tuple(one for group in groups for one in group))
-    elements = text(robot, Folding(space), *([space.input(x) for x in group] for group in groups))
-    return space.spectra(tuple(groups[0]), [elements[k] for k in kept])
-
-
-def _prepared_spectra(
-    text: Text,
-    prepared: Text,
-    robot: Robot,
-    groups: Sequence[Sequence[Input]],
-    kept: Sequence[int],
-    factors: tuple[Input, ...],
-) -> Spectra:
-    """Return the spectra of a function some of whose factors are steps of another."""
-    found = _spectra(text, robot, (*groups, factors), kept)
-    tape = Tape()
-    wires = prepared(robot, tape, *([tape.input(one.name) for one in group] for group in groups))
-    named = [(one.name, wire) for one, wire in zip(factors, wires, strict=True)]
-    return replace(found, prepared=tape.finish(named))
-
-
-def _by_steps(
-    robot: Robot,
-    function: RobotFunction,
-    groups: Sequence[tuple[Input, ...]],
-    outputs: Sequence[Output],
-) -> _MadeFunction:
-    """Return exact values and form of a function for tapes."""
-    tape = Tape()
-    wires = [[tape.input(one.name) for one in group] for group in groups]
-    found = function.text(robot, tape, *wires)
-    steps = tape.finish([(one.name, wire) for one, wire in zip(outputs, found, strict=True)])
-    return _MadeFunction(partial(_stepped, steps), lambda kept, _: partial(_selected, steps, kept))
-
-
-def _selected(steps: Straight, kept: Sequence[int]) -> Straight:
-    return replace(steps, outputs=tuple(steps.outputs[k] for k in kept))
-
-
-def _stepped(steps: Straight, *arrays: Floats, kept: Sequence[int] | None = None) -> Floats:
-    """Return the outputs of steps, or some of them."""
-    columns = [column for array in arrays for column in np.ascontiguousarray(array.T)]
-    part = steps if kept is None else _selected(steps, kept)
-    return np.stack(part.evaluate(columns), axis=1)
-
-
 # --------------------------------------------------------------------------------------------------
 # The pose of an arm's tip as inputs.
 # --------------------------------------------------------------------------------------------------
@@ -595,7 +489,7 @@ AXES = "xyz"
 
 def tip_point(robot: Robot) -> tuple[Input, ...]:
     """Return the tip's coordinates in the plane as inputs, in a square of the arm's reach."""
-    arm = planar(robot)
+    arm = kinematics.planar(robot)
     reach = arm.first + arm.second
     return tuple(
         input_of(f"p{AXES[place]}", Interval(zero - reach, zero + reach), "m")
@@ -605,7 +499,7 @@ def tip_point(robot: Robot) -> tuple[Input, ...]:
 
 def tip_position(robot: Robot) -> tuple[Input, ...]:
     """Return the tip's position as inputs, in a cube of the arm's reach about its shoulder."""
-    arm = wrist(robot)
+    arm = kinematics.wrist(robot)
     return tuple(
         input_of(f"p{axis}", Interval(float(zero) - arm.reach, float(zero) + arm.reach), "m")
         for axis, zero in zip(AXES, arm.shoulder, strict=True)
@@ -621,6 +515,115 @@ def tip_rotation(robot: Robot) -> tuple[Input, ...]:
         input_of(name, where, "rad", WordSpan(where, where, wraps=where is whole), angle=True)
         for name, where in ranges.items()
     )
+
+
+# --------------------------------------------------------------------------------------------------
+# Choices of a function, and function names that contain them: `control:kp=50:kd=14`.
+#
+# The name is complete: a program that stores it is compared with the function it was compiled from.
+# Default values are left out, and every number is written in one way.
+# --------------------------------------------------------------------------------------------------
+
+Values: TypeAlias = "Mapping[str, tuple[float, ...]]"
+
+ELBOWS = {"up": (1.0,), "down": (-1.0,)}
+_ADVICE = "give one number above zero, or one a joint: 4,2.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A choice: its title in messages, its option, and its default values, if any."""
+
+    title: str
+    option: str
+    usual: tuple[float, ...] = ()
+
+
+CHOICES = {
+    "smoothing": Choice("a smoothing of dry friction", "smoothing"),
+    "kp": Choice("a gain kp", "kp", (KP,)),
+    "kd": Choice("a gain kd", "kd", (KD,)),
+    "load": Choice("a load as an input", "load-range"),
+    "elbow": Choice("an elbow", "elbow", ELBOWS["up"]),
+}
+
+
+def split_name(of: str) -> tuple[str, dict[str, tuple[float, ...]]]:
+    """Split a text such as `control:kp=50` into the function's name and its choices."""
+    name, *parts = of.split(":")
+    values: dict[str, tuple[float, ...]] = {}
+    for part in parts:
+        key, equals, text = part.partition("=")
+        if key not in CHOICES or not equals:
+            hint = suggestion(key, CHOICES)
+            raise UsageError(
+                f"function {shown(of)}: {shown(part)} is no choice{hint}: choices are "
+                f"{listing(CHOICES)}, as in control:kp=50"
+            )
+        if key in values:
+            raise UsageError(f"function {shown(of)}: {key} is chosen twice")
+        values[key] = chosen(key, text, key)
+    return name, values
+
+
+def chosen(key: str, given: object, name: str) -> tuple[float, ...]:
+    """Return the value of a choice as numbers; `name` is its name in messages."""
+    if key == "elbow":
+        if given not in ELBOWS:
+            raise UsageError(f"{name} {shown(given)}{suggestion(str(given), ELBOWS)}: up or down")
+        return ELBOWS[str(given)]
+    if key == "load":
+        return _load(name, given)
+    found = reals(name, given, _ADVICE)  # type: ignore[arg-type]  # which refuses other types
+    if not found or min(found) <= 0:
+        raise UsageError(f"{name} {shown(given)}: {_ADVICE}")
+    return found
+
+
+def _load(name: str, given: object) -> tuple[float, float]:
+    """Return the ends of a range of masses, given as `0..5` or as two numbers."""
+    if isinstance(given, str):
+        ends = given.split("..")
+    else:
+        ends = list(given) if isinstance(given, (tuple, list)) else []
+    found = reals(name, ends, "give kg, such as 0..5") if len(ends) == 2 else ()
+    if len(found) != 2 or not 0 <= found[0] < found[1]:
+        raise UsageError(f"{name} {shown(given)}: give a range of kg that rises, such as 0..5")
+    return found[0], found[1]
+
+
+def join_name(name: str, values: Values) -> str:
+    """Join a function's name and its choices, without default values."""
+    parts = [
+        f"{key}={_text(key, values[key])}"
+        for key, choice in CHOICES.items()
+        if key in values and values[key] != choice.usual
+    ]
+    return ":".join([name, *parts])
+
+
+def _text(key: str, values: Sequence[float]) -> str:
+    if key == "elbow":
+        return next(word for word, value in ELBOWS.items() if value == values)
+    return (".." if key == "load" else ",").join(number(value) for value in values)
+
+
+def each_joint(values: Values, key: str, joints: int, robot: str) -> tuple[float, ...]:
+    """Return the values of a choice for every joint, from one value for all or one each."""
+    found = values[key]
+    if len(found) not in (1, joints):
+        raise UsageError(
+            f"{key} has {len(found)} values: one for all joints of {robot}, or {joints}"
+        )
+    return found * joints if len(found) == 1 else found
+
+
+def refuse_unknown(name: str, values: Values, takes: Sequence[str]) -> None:
+    """Raise a `UsageError` for a choice that the function does not have."""
+    for key in values:
+        if key not in takes:
+            has = f"it has {listing(takes)}" if takes else "it has no choices"
+            raise UsageError(f"{name} has no {key} ({CHOICES[key].title}): {has}")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -692,8 +695,8 @@ def with_friction(of: str) -> str:
 def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunction:
     """Return a function with all choices as arguments: given values, else the defaults."""
     usual = {key: CHOICES[key].usual for key in function.takes if CHOICES[key].usual}
-    if "smoothing" in function.takes and dry_joints(robot):
-        usual["smoothing"] = usual_smoothing(robot)
+    if "smoothing" in function.takes and dynamics.dry_joints(robot):
+        usual["smoothing"] = dynamics.usual_smoothing(robot)
     elif "smoothing" in values:
         raise UsageError(f"{robot.name} has no coulomb_friction: there is nothing to smooth")
     every = {**usual, **values}
@@ -703,7 +706,7 @@ def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunct
         for key in every
     }
     if "smoothing" in own:
-        function = replace(function, notes=smoothing_notes(robot, own["smoothing"]))
+        function = replace(function, notes=dynamics.smoothing_notes(robot, own["smoothing"]))
     if function.prepared is not None and own:
         prepared = replace(function.prepared, text=partial(function.prepared.text, **own))
         function = replace(function, prepared=prepared)
@@ -718,9 +721,9 @@ def _loaded(function: RobotFunction, masses: Interval) -> RobotFunction:
     return replace(
         function,
         groups={**function.groups, "load": lambda _: (input_of("mass", masses, "kg"),)},
-        text=partial(with_load, function.text, place),
+        text=partial(dynamics.with_load, function.text, place),
         steps=None,
-        exact=function.exact and partial(with_load, function.exact, place),
+        exact=function.exact and partial(dynamics.with_load, function.exact, place),
     )
 
 
@@ -733,37 +736,12 @@ def command_hints(robot: Robot) -> tuple[SumHint, ...]:
     return tuple(found)
 
 
-def gravity(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
-    """Return G(q): the torques of the arm at rest."""
-    zeros = [algebra.constant(0.0)] * robot.joints
-    return newton_euler(robot, algebra, q, zeros, zeros)
-
-
-def bias(
-    robot: Robot, algebra: Algebra, q: Elements, qd: Elements, dynamics: Dynamics = newton_euler
-) -> list[Element]:
-    return dynamics(robot, algebra, q, qd, [algebra.constant(0.0)] * robot.joints)
-
-
-def inertia(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
-    """Return the upper triangle of M(q), row by row."""
-    n, zero, one = robot.joints, algebra.constant(0.0), algebra.constant(1.0)
-    columns = [
-        newton_euler(
-            robot, algebra, q, [zero] * n, [one if k == j else zero for k in range(n)],
-            gravity=False,
-        )
-        for j in range(n)
-    ]  # fmt: skip
-    return [columns[j][i] for i in range(n) for j in range(i, n)]
-
-
 def torque_slopes(
     robot: Robot, algebra: Folding, q: Elements, qd: Elements, qdd: Elements
 ) -> list[Element]:
     """Return ∂τ/∂q, then ∂τ/∂q̇, row by row, from the torques' terms."""
     space = cast("Harmonics", algebra.inner)
-    found, n = newton_euler(robot, algebra, q, qd, qdd), robot.joints
+    found, n = dynamics.newton_euler(robot, algebra, q, qd, qdd), robot.joints
     return [
         space.derivative(torque, one)
         for inputs in (space.inputs[:n], space.inputs[n : 2 * n])
@@ -782,7 +760,7 @@ def stepped_slopes(
         for k in range(robot.joints):
             state = [list(q), list(qd), list(qdd)]
             state[moved][k] = state[moved][k] + TINY * 1j
-            found = newton_euler(robot, algebra, *state)
+            found = dynamics.newton_euler(robot, algebra, *state)
             columns.append([
                 Constant(0.0) if isinstance(x, Constant) else np.imag(x) / TINY for x in found
             ])  # fmt: skip
@@ -793,10 +771,9 @@ def stepped_slopes(
 def _errors(letters: str, unit: str, gain: float, limit: str, robot: Robot) -> tuple[Input, ...]:
     """Return inputs whose ranges, times a gain, are those of the joints' limits."""
     found = []
-    for k, link in enumerate(robot.links, 1):
+    for one, link in zip(_limited(letters, limit, unit, robot), robot.links, strict=True):
         size = float(getattr(link, limit).magnitude) / gain
-        length = "rad" if link.revolute else "m"
-        found.append(input_of(f"{letters}{k}", Interval(-size, size), unit.format(length)))
+        found.append(input_of(one.name, Interval(-size, size), one.unit))
     return tuple(found)
 
 
@@ -839,7 +816,7 @@ def _slopes(robot: Robot) -> tuple[Output, ...]:
         _free(
             f"dtau{i}_d{letters}{j}",
             f"slope of torque {i} in {letters}{j}",
-            f"{a.torque_unit}{second}/{'rad' if b.revolute else 'm'}",
+            f"{a.torque_unit}{second}/{b.unit}",
             f"dT{i}_d{letters}{j}_",
         )
         for letters, second in (("q", ""), ("qd", "·s"))
@@ -878,67 +855,70 @@ REFERENCE: Mapping[str, Callable[[Robot], tuple[Input, ...]]] = {
 }
 FUNCTIONS = {
     FRICTION: RobotFunction(
-        STATE, torques, dynamics_with_friction, "tau", "torques",
-        prepared=Preparation(lambda x: tuple(f"dry{k + 1}" for k in dry_joints(x)), dry_friction),
-        takes=("smoothing", "load"),
+        STATE, dynamics.with_friction, takes=("smoothing", "load"),
+        prepared=Preparation(
+            lambda x: tuple(f"dry{k + 1}" for k in dynamics.dry_joints(x)), dynamics.dry_friction
+        ),
     ),
     "bias": RobotFunction(
-        {"q": positions, "qd": speeds}, torques, bias, "tau", "torques", takes=("load",),
-        steps=partial(bias, dynamics=regrouped_torques),
+        {"q": positions, "qd": speeds}, dynamics.bias, takes=("load",),
+        steps=partial(dynamics.bias, dynamics=dynamics.torques),
     ),
     "inertia": RobotFunction(
-        {"q": positions}, _inertias, inertia, "m", "inertias", takes=("load",)
+        {"q": positions}, dynamics.inertia, _inertias, "m", "inertias", takes=("load",)
     ),
     "forward-kinematics": RobotFunction(
-        {"q": positions}, _pose, forward_kinematics, "pose", "coordinates",
-        steps=forward_kinematics,
+        {"q": positions}, kinematics.forward_kinematics, _pose, "pose", "coordinates",
+        steps=kinematics.forward_kinematics,
     ),
     "jacobian": RobotFunction(
-        {"q": positions}, _jacobian_entries, jacobian, "jacobian", "entries", steps=jacobian,
+        {"q": positions}, kinematics.jacobian, _jacobian_entries, "jacobian", "entries",
+        steps=kinematics.jacobian,
     ),
-    "derivatives": RobotFunction(STATE, _slopes, torque_slopes, "slopes", "slopes", stepped_slopes),
+    "derivatives": RobotFunction(STATE, torque_slopes, _slopes, "slopes", "slopes", stepped_slopes),
     "computed-torque": RobotFunction(
         {
             "q": positions,
             "qd": speeds,
-            "qddr": partial(_errors, "qddr", "{}/s²", 1.0, "acceleration"),
-            "e": partial(_errors, "e", "{}", KP, "acceleration"),
-            "de": partial(_errors, "de", "{}/s", KD, "acceleration"),
+            "qddr": partial(_errors, "qddr", "/s²", 1.0, "acceleration"),
+            "e": partial(_errors, "e", "", KP, "acceleration"),
+            "de": partial(_errors, "de", "/s", KD, "acceleration"),
         },
-        torques, computed_torque, "tau", "torques",
-        steps=partial(computed_torque, dynamics=regrouped_torques),
+        kinematics.computed_torque,
+        steps=partial(kinematics.computed_torque, dynamics=dynamics.torques),
     ),
     "pd-gravity": RobotFunction(
         {
             "q": positions,
-            "e": partial(_errors, "e", "{}", 2 * KP, "torque"),
-            "de": partial(_errors, "de", "{}/s", 2 * KD, "torque"),
+            "e": partial(_errors, "e", "", 2 * KP, "torque"),
+            "de": partial(_errors, "de", "/s", 2 * KD, "torque"),
         },
-        torques, pd_gravity, "tau", "torques",
-        steps=partial(pd_gravity, dynamics=regrouped_torques),
+        kinematics.pd_gravity,
+        steps=partial(kinematics.pd_gravity, dynamics=dynamics.torques),
     ),
     "control": RobotFunction(
-        REFERENCE, torques, commanded, "tau", "torques",
-        prepared=Preparation(lambda x: tuple(f"a{k}" for k in range(1, x.joints + 1)), commands),
-        takes=("kp", "kd", "load"), notes=(HELD,),
+        REFERENCE, kinematics.commanded, takes=("kp", "kd", "load"), notes=(HELD,),
+        prepared=Preparation(
+            lambda x: tuple(f"a{k}" for k in range(1, x.joints + 1)), kinematics.commands
+        ),
     ),
     "forward-dynamics": RobotFunction(
-        {"q": positions, "qd": speeds, "tau": _efforts},
-        partial(_joint_outputs, accelerations, "acceleration", "A"), forward_dynamics,
-        "qdd", "accelerations", stepwise=True,
+        {"q": positions, "qd": speeds, "tau": _efforts}, forward_dynamics,
+        partial(_joint_outputs, accelerations, "acceleration", "A"), "qdd", "accelerations",
+        stepwise=True,
     ),
     INVERSE: RobotFunction(
-        {"p": tip_point}, partial(_joint_outputs, positions, "joint", "Q"), inverse_planar,
-        "q", "joints", stepwise=True, takes=("elbow",), notes=(STRETCHED,),
+        {"p": tip_point}, kinematics.inverse_planar,
+        partial(_joint_outputs, positions, "joint", "Q"), "q", "joints",
+        stepwise=True, takes=("elbow",), notes=(STRETCHED,),
     ),
 }  # fmt: skip
-WITH_WRIST = replace(
-    FUNCTIONS[INVERSE], groups={"p": tip_position, "rpy": tip_rotation}, text=inverse_wrist
-)
+WRIST = {"p": tip_position, "rpy": tip_rotation}
+WITH_WRIST = replace(FUNCTIONS[INVERSE], groups=WRIST, text=kinematics.inverse_wrist)
 # Without choices the first two have faster problems: inverse_dynamics_problem, gravity_problem.
 ALL = {
-    USUAL: RobotFunction(STATE, torques, newton_euler, "tau", "torques", takes=("load",)),
-    "gravity": RobotFunction({"q": positions}, torques, gravity, "tau", "torques", takes=("load",)),
+    USUAL: RobotFunction(STATE, dynamics.newton_euler, takes=("load",)),
+    "gravity": RobotFunction({"q": positions}, dynamics.weight, takes=("load",)),
     **FUNCTIONS,
 }
 NAMES = tuple(ALL)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.base.errors import UsageError
 from boolcomp.problem.algebra import Matrix3, Vector
-from boolcomp.problem.choices import KD, KP
-from boolcomp.problem.dynamics import COLUMNS, link_frame, newton_euler, pose_frame
+from boolcomp.problem.dynamics import COLUMNS, link_frame, newton_euler, pose_frame, weight
 from boolcomp.problem.robot.model import Z
 
 if TYPE_CHECKING:
@@ -19,14 +18,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.algebra import Algebra, Element, FunctionAlgebra
+    from boolcomp.problem.algebra import Algebra, Element
     from boolcomp.problem.robot.model import Link, Pose, Robot
-    from boolcomp.problem.tape import Tape
 
     Elements = Sequence[Element]
     Dynamics = Callable[..., list[Element]]
     Floats = NDArray[np.float64]
-    Rows = list[list[Any]]
 
 # --------------------------------------------------------------------------------------------------
 # Position and velocity of an arm's tip, over any algebra, in the world's frame.
@@ -108,6 +105,7 @@ def _walk(
 # Control laws over any algebra: torques from measured states and references.
 # --------------------------------------------------------------------------------------------------
 
+KP, KD = 100.0, 20.0  # gains of a joint that settles, critically damped, as exp(-10 t)
 OPPOSITE = math.pi / 4  # rad: the largest distance from half a turn at which an error is reduced
 
 
@@ -133,10 +131,9 @@ def pd_gravity(
     dynamics: Dynamics = newton_euler,
 ) -> list[Element]:
     """Return Kp e + Kd ė + G(q)."""
-    zeros = [algebra.constant(0.0)] * robot.joints
-    weight = dynamics(robot, algebra, q, zeros, zeros)
+    held = weight(robot, algebra, q, dynamics)
     kp, kd = algebra.constant(KP), algebra.constant(KD)
-    return [g + kp * x + kd * dx for g, x, dx in zip(weight, e, de, strict=True)]
+    return [g + kp * x + kd * dx for g, x, dx in zip(held, e, de, strict=True)]
 
 
 def commanded(robot: Robot, algebra: Algebra, *state: Elements) -> list[Element]:
@@ -147,7 +144,7 @@ def commanded(robot: Robot, algebra: Algebra, *state: Elements) -> list[Element]
 
 def commands(
     robot: Robot,
-    algebra: FunctionAlgebra,
+    algebra: Algebra,
     *state: Elements,
     kp: Sequence[float],
     kd: Sequence[float],
@@ -167,7 +164,7 @@ def commands(
 
 def position_errors(
     robot: Robot,
-    algebra: FunctionAlgebra,
+    algebra: Algebra,
     *state: Elements,
     kp: Sequence[float],
     kd: Sequence[float],
@@ -186,7 +183,7 @@ def position_errors(
 
 
 def _difference(
-    algebra: FunctionAlgebra, link: Link, reference: Element, measured: Element, limit: float
+    algebra: Algebra, link: Link, reference: Element, measured: Element, limit: float
 ) -> Element:
     """Return the difference of two positions, of a joint without limits the shorter one.
 
@@ -204,7 +201,7 @@ def _difference(
     return clipped(algebra, one - other, -limit, limit)
 
 
-def clipped(algebra: FunctionAlgebra, x: Element, low: float, high: float) -> Element:
+def clipped(algebra: Algebra, x: Element, low: float, high: float) -> Element:
     """Return x clipped to low .. high: (|x - low| - |x - high| + low + high) / 2."""
     above, below = algebra.function("abs", x - low), algebra.function("abs", x - high)
     return (above - below) * 0.5 + (low + high) / 2
@@ -285,25 +282,25 @@ def _numbers(vector: Vector) -> Floats:
 
 
 def inverse_planar(
-    robot: Robot, tape: Tape, point: Sequence[Any], *, elbow: Sequence[float]
-) -> list[Any]:
-    """Record both joints' angles as steps from the tip's coordinates in the plane."""
+    robot: Robot, algebra: Algebra, point: Elements, *, elbow: Sequence[float]
+) -> list[Element]:
+    """Return both joints' angles from the tip's coordinates in the plane."""
     arm = planar(robot)
     x, y = (value - zero for value, zero in zip(point, arm.origin, strict=True))
-    angles = two_links(tape, x, y, (arm.first, arm.second), elbow[0])
+    angles = two_links(algebra, x, y, (arm.first, arm.second), elbow[0])
     turns = zip(angles, arm.turned, arm.senses, strict=True)
     return [(angle - zero) * sense for angle, zero, sense in turns]
 
 
 def two_links(
-    tape: Tape, x: Any, y: Any, lengths: tuple[float, float], elbow: float
-) -> tuple[Any, Any]:
+    algebra: Algebra, x: Element, y: Element, lengths: tuple[float, float], elbow: float
+) -> tuple[Element, Element]:
     """Return the first link's angle, and that from it to the second, for a tip at (x, y)."""
     a, b = lengths
     cosine = (x * x + y * y - (a * a + b * b)) * (1 / (2 * a * b))
-    bent = tape.function("acos", clipped(tape, cosine, -WITHIN, WITHIN)) * -elbow
-    inside = tape.arc(tape.sine(bent) * b, tape.cosine(bent) * b + a)
-    return tape.arc(y, x) - inside, bent
+    bent = algebra.function("acos", clipped(algebra, cosine, -WITHIN, WITHIN)) * -elbow
+    inside = algebra.arc(algebra.sine(bent) * b, algebra.cosine(bent) * b + a)
+    return algebra.arc(y, x) - inside, bent
 
 
 # --------------------------------------------------------------------------------------------------
@@ -367,65 +364,57 @@ def wrist(robot: Robot) -> Wrist:
 
 
 def inverse_wrist(
-    robot: Robot, tape: Tape, point: Sequence[Any], turn: Sequence[Any], *, elbow: Sequence[float]
-) -> list[Any]:
-    """Record all joints' angles as steps from the tip's position and its roll, pitch and yaw."""
+    robot: Robot, algebra: Algebra, point: Elements, turn: Elements, *, elbow: Sequence[float]
+) -> list[Element]:
+    """Return all joints' angles from the tip's position and its roll, pitch and yaw."""
     arm = wrist(robot)
     turns = zip(np.eye(3)[::-1], turn[::-1], strict=True)  # yaw, pitch, roll about z, y, x
-    rotation = _times_all(*(_about(tape, axis, angle) for axis, angle in turns))
-    offset = arm.rotation.T @ (arm.tip - arm.centre)
-    place = [
-        p - moved - float(f)
-        for p, moved, f in zip(point, _times(rotation, offset.tolist()), arm.foot, strict=True)
-    ]
+    rotation = _times(*(_about(algebra, axis, angle) for axis, angle in turns))
+    offset = _constants(algebra, arm.rotation.T @ (arm.tip - arm.centre))
+    moved = zip(point, _applied(rotation, offset), arm.foot, strict=True)
+    place = Vector(*(p - by - float(foot) for p, by, foot in moved))
     z, n = arm.axes[0], arm.axes[1]
-    x_, y_, z_ = (_dot(axis.tolist(), place) for axis in (arm.across, n, z))
+    x_, y_, z_ = _applied(_matrix(algebra, np.stack([arm.across, n, z])), place)
     centre = arm.centre - arm.foot
     d = float(centre @ n)
     square = x_ * x_ + y_ * y_ - d * d
-    u = tape.root((square + tape.function("abs", square)) * 0.5)
-    q1 = tape.arc(y_, x_) - (tape.arc(tape.constant(d), u) if abs(d) > NEARLY else 0.0)
+    u = algebra.root((square + algebra.function("abs", square)) * 0.5)
+    q1 = algebra.arc(y_, x_) - (algebra.arc(d, u) if abs(d) > NEARLY else 0.0)
     one, other = (_in_plane(arm, v) for v in (arm.elbow - arm.shoulder, arm.centre - arm.elbow))
     start = _in_plane(arm, arm.shoulder - arm.foot)
     lengths = math.hypot(*one), math.hypot(*other)
-    first, bent = two_links(tape, z_ - start[0], u - start[1], lengths, elbow[0])
+    first, bent = two_links(algebra, z_ - start[0], u - start[1], lengths, elbow[0])
     zero = math.atan2(one[1], one[0])
     q2 = first - zero
     sense = float(np.sign(n @ arm.axes[2]))
     fore = math.atan2(other[1], other[0])
     q3 = (bent - (fore - zero)) * sense
-    rest = _times_all(_about(tape, n, -(first + bent - fore)), _about(tape, z, -q1), rotation)
-    return [q1, q2, q3, *_hand(tape, arm, rest)]
+    back = _about(algebra, n, -(first + bent - fore)), _about(algebra, z, -q1)
+    return [q1, q2, q3, *_hand(algebra, arm, _times(*back, rotation))]
 
 
-def _hand(tape: Tape, arm: Wrist, rest: Rows) -> list[Any]:
+def _hand(algebra: Algebra, arm: Wrist, rest: Matrix3) -> list[Element]:
     """Return the wrist's angles for the rest of the rotation."""
     fourth, fifth = arm.axes[3], arm.axes[4]
     basis = np.stack([np.cross(fifth, fourth), fifth, fourth], axis=1)
     outer, cross = _outer_and_cross(fifth)
     c, s = math.cos(arm.bend), math.sin(arm.bend)
-    straight = outer + c * (np.eye(3) - outer) + s * cross
-    after = arm.rotation.T @ straight @ basis
-    h = _times_all(_cleared(basis.T), rest, _cleared(after))
-    bent = tape.function("acos", clipped(tape, h[2][2], -WITHIN, WITHIN))
-    return [tape.arc(h[1][2], h[0][2]), bent - arm.bend, tape.arc(h[2][1], -h[2][0])]
+    after = arm.rotation.T @ (outer + c * (np.eye(3) - outer) + s * cross) @ basis
+    first, second, third = _times(_matrix(algebra, basis.T), rest, _matrix(algebra, after)).rows
+    bent = algebra.function("acos", clipped(algebra, third.z, -WITHIN, WITHIN))
+    return [algebra.arc(second.z, first.z), bent - arm.bend, algebra.arc(third.y, -third.x)]
 
 
-def _about(tape: Tape, axis: Floats, angle: Any) -> Rows:
+def _about(algebra: Algebra, axis: Floats, angle: Element) -> Matrix3:
     """Return the rotation about a unit axis (Rodrigues)."""
-    c, s = tape.cosine(angle), tape.sine(angle)
+    c, s = algebra.cosine(angle), algebra.sine(angle)
     outer, cross = _outer_and_cross(axis)
-    return [
-        [
-            _sum([
-                _scaled(float(outer[i, j]), None),
-                _scaled(float((i == j) - outer[i, j]), c),
-                _scaled(float(cross[i, j]), s),
-            ])
-            for j in range(3)
-        ]
-        for i in range(3)
-    ]  # fmt: skip
+    parts = (_matrix(algebra, one).rows for one in (outer, np.eye(3) - outer, cross))
+    first, second, third = (
+        Vector(*(a + b * c + d * s for a, b, d in zip(*rows, strict=True)))
+        for rows in zip(*parts, strict=True)
+    )
+    return Matrix3((first, second, third))
 
 
 def _outer_and_cross(axis: Floats) -> tuple[Floats, Floats]:
@@ -438,49 +427,31 @@ def _in_plane(arm: Wrist, v: Floats) -> tuple[float, float]:
     return float(v @ arm.axes[0]), float(v @ arm.across)
 
 
-def _scaled(factor: float, x: Any) -> Any:
-    """Return factor · x, or the factor without x; a factor that is a rounding error is 0."""
-    tidy = round(factor) if abs(factor - round(factor)) < LEAST else factor
-    return tidy * x if x is not None else tidy
+def _constants(algebra: Algebra, vector: Floats) -> Vector:
+    """Return three constants; those that are nearly whole numbers are whole."""
+    whole = np.round(vector)
+    found = np.where(abs(vector - whole) < LEAST, whole, vector)
+    return Vector(*(algebra.constant(float(x)) for x in found))
 
 
-def _sum(parts: Sequence[Any]) -> Any:
-    """Return a sum, from which zeros are left out."""
-    total: Any = 0.0
-    for part in parts:
-        if not (isinstance(part, (int, float)) and part == 0):
-            total = part if isinstance(total, float) and total == 0 else total + part
-    return total
+def _matrix(algebra: Algebra, rows: Floats) -> Matrix3:
+    first, second, third = (_constants(algebra, row) for row in rows)
+    return Matrix3((first, second, third))
 
 
-def _product(a: Any, b: Any) -> Any:
-    if isinstance(a, (int, float)):
-        return _scaled(float(a), None if isinstance(b, (int, float)) else b) * (
-            float(b) if isinstance(b, (int, float)) else 1.0
-        )
-    return _scaled(float(b), a) if isinstance(b, (int, float)) else a * b
-
-
-def _dot(one: Sequence[Any], other: Sequence[Any]) -> Any:
-    return _sum([_product(float(a), b) for a, b in zip(one, other, strict=True)])
-
-
-def _times(rows: Rows, v: Sequence[Any]) -> list[Any]:
-    return [_sum([_product(a, b) for a, b in zip(row, v, strict=True)]) for row in rows]
-
-
-def _times_all(*several: Rows) -> Rows:
-    """Return the product of matrices, from left to right."""
+def _times(*several: Matrix3) -> Matrix3:
+    """Return the product of matrices, from left to right, row by row."""
     found = several[0]
-    for rows in several[1:]:
-        columns = [[row[j] for row in rows] for j in range(3)]
-        found = [[_sum([_product(a, b) for a, b in zip(row, column, strict=True)])
-                  for column in columns] for row in found]  # fmt: skip
+    for other in several[1:]:
+        first, second, third = (_applied(other.transposed, row) for row in found.rows)
+        found = Matrix3((first, second, third))
     return found
 
 
-def _cleared(matrix: Floats) -> Rows:
-    return [[float(_scaled(float(x), None)) for x in row] for row in matrix]
+def _applied(matrix: Matrix3, v: Vector) -> Vector:
+    """Return the product of a matrix and a vector; the products are recorded before the sums."""
+    products = ([a * b for a, b in zip(row, v, strict=True)] for row in matrix.rows)
+    return Vector(*(a + b + c for a, b, c in products))
 
 
 def _parallel(one: Floats, other: Floats) -> bool:

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.base.errors import BoolcompError, UsageError, number, parse_toml
 from boolcomp.base.files import is_file, read_text
-from boolcomp.problem.algebra import Folding
-from boolcomp.problem.choices import split_name
 from boolcomp.problem.function_files import is_function, parse_function
-from boolcomp.problem.functions import USUAL, robot_function, robot_problem
+from boolcomp.problem.functions import USUAL, robot_function, robot_problem, split_name
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot.library import load_robot, robot_of
 from boolcomp.problem.robot.model import MOST_BYTES, with_payload
-from boolcomp.problem.tape import Tape
+from boolcomp.problem.tape import recorded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.problem.algebra import Algebra, Element
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.tape import Straight
 
@@ -71,10 +72,14 @@ def exact_steps(problem: Problem, robot: Robot | None = None, of: str = "") -> S
     function = robot_function(robot, of)
     if function.exact is not None:
         return None  # it works on numpy arrays alone
-    tape = Tape()
-    wires = [[tape.input(x.name) for x in inputs(robot)] for inputs in function.groups.values()]
-    if function.prepared is not None and function.prepared.names(robot):
-        wires.append(function.prepared.text(robot, tape, *wires))
-    found = function.text(robot, tape if function.stepwise else Folding(tape), *wires)
-    named = {one.name: x for one, x in zip(function.outputs(robot), found, strict=True)}
-    return tape.finish([(one.name, named[one.name]) for one in problem.outputs])
+    prepared = function.prepared
+
+    def text(algebra: Algebra, *state: Sequence[Element]) -> list[Element]:
+        if prepared is not None and prepared.names(robot):
+            state = *state, prepared.text(robot, algebra, *state)
+        found = zip(function.outputs(robot), function.text(robot, algebra, *state), strict=True)
+        named = {one.name: x for one, x in found}
+        return [named[one.name] for one in problem.outputs]
+
+    groups = [[x.name for x in inputs(robot)] for inputs in function.groups.values()]
+    return recorded(text, groups, [one.name for one in problem.outputs])

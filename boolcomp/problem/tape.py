@@ -1,4 +1,4 @@
-"""Straight-line programs, and an algebra that records calculations as such programs.
+"""The recorder of expressions: straight-line programs, and an algebra that records them.
 
 Evaluate a function over any algebra on a `Tape` and finish it with the outputs: the result is a
 `Straight`, a list of nodes. By default constants fold, and common expressions are recorded once;
@@ -6,38 +6,44 @@ with `shared=False` they are recorded once in every task. `Tape(fold=False)` rec
 operation, also those with zeros and ones and repeated ones, as the papers count them.
 
 A node belongs to the task that was active when it was first recorded (`with tape.task("W3"):`);
-inputs and constants belong to none. A tape works alone, or inside `Folding`.
+inputs and constants belong to none. A tape works alone, or inside `Folding`. User-written functions
+are recorded on a `Recorder`, whose values know their place in the user's code.
 """
 
 from __future__ import annotations
 
+import inspect
+import linecache
 import math
 from collections import Counter
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, UsageError, number
+from boolcomp.base.errors import DataError, UsageError, cut, listing, number, shown
 from boolcomp.problem.algebra import (
-    ARITY,
+    ANYTHING,
+    ARITHMETIC,
     OPERATIONS,
-    SYMBOLS,
-    UNARY_FUNCTIONS,
+    RULES,
     Algebra,
     Constant,
     Folding,
     Operations,
+    even_ends,
     value_of,
 )
+from boolcomp.problem.words import MOST_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.problem.algebra import Kind, Unary
+    from boolcomp.problem.algebra import Ends
 
 
 # --------------------------------------------------------------------------------------------------
@@ -53,7 +59,7 @@ if TYPE_CHECKING:
 class Operation:
     """A node; `value` is the number of a constant, `name` the name of an input."""
 
-    kind: Kind
+    kind: str
     operands: tuple[int, ...] = ()
     value: float = 0.0
     name: str = ""
@@ -62,6 +68,11 @@ class Operation:
     @property
     def free(self) -> bool:
         return self.kind in ("input", "constant")
+
+    def text(self, operands: Sequence[str]) -> str:
+        """Return the operation of these texts."""
+        text = RULES[self.kind].text
+        return text.format(*operands) if text else f"{self.kind}({', '.join(operands)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,8 @@ class Straight:
         inputs = tuple(node.name for node in self.nodes if node.kind == "input")
         ordered = all(node.kind == "input" for node in self.nodes[: len(inputs)])
         sound = all(
-            len(node.operands) == ARITY.get(node.kind, 2) and max(node.operands, default=-1) < place
+            len(node.operands) == (0 if node.free else RULES[node.kind].arity)
+            and max(node.operands, default=-1) < place
             for place, node in enumerate(self.nodes)
         )
         sound = sound and all(output.node < len(self.nodes) for output in self.outputs)
@@ -110,17 +122,6 @@ class Straight:
             last[output.node] = len(self.nodes)
         return tuple(last)
 
-    @property
-    def most_live(self) -> int:
-        """The largest number of values that are live at a time, without constants."""
-        last, live, largest = self.last_use, len(self.inputs), len(self.inputs)
-        for place, node in enumerate(self.nodes):
-            live += not node.free and last[place] >= 0
-            largest = max(largest, live)
-            ended = (k for k in set(node.operands) if last[k] == place)
-            live -= sum(self.nodes[k].kind != "constant" for k in ended)
-        return largest
-
     def evaluate(self, columns: Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
         """Return a column per output from a column per input (all of one length, or scalars)."""
         if len(columns) != len(self.inputs):
@@ -139,64 +140,21 @@ class Straight:
         shape = np.broadcast_shapes(*(np.shape(x) for x in columns))
         return [np.broadcast_to(values[x.node], shape) for x in self.outputs]  # type: ignore[arg-type]
 
-    def live_order(self) -> Straight:
-        """Return the same program in an order with few live values.
-
-        It is the best of three orders: the given one, output by output, and a greedy one. The
-        greedy order takes the ready node that ends most live values, of several the one that became
-        ready last.
-        """
-        others = (self._in_order(self._by_outputs()), self._in_order(self._greedily()))
-        return min((self, *others), key=lambda program: program.most_live)
-
-    def _by_outputs(self) -> list[int]:
-        order = [k for k, node in enumerate(self.nodes) if node.free]
-        done = set(order)
-        waiting = [x.node for x in reversed(self.outputs)]
-        waiting = [*range(len(self.nodes) - 1, -1, -1), *waiting]  # unused nodes come last
-        while waiting:
-            k = waiting[-1]
-            missing = [x for x in self.nodes[k].operands if x not in done]
-            if k in done or not missing:
-                waiting.pop()
-                if k not in done:
-                    done.add(k)
-                    order.append(k)
-            waiting += missing if k not in done else []
-        return order
-
-    def _greedily(self) -> list[int]:
-        users = _users(self.nodes)
-        waiting = [sum(not self.nodes[k].free for k in set(x.operands)) for x in self.nodes]
-        uses = [len(u) for u in users]
-        for output in self.outputs:
-            uses[output.node] += 1
-        order = [k for k, node in enumerate(self.nodes) if node.free]
-        ready = {k: 0 for k, node in enumerate(self.nodes) if not node.free and not waiting[k]}
-
-        def order_key(k: int) -> tuple[int, int, int]:
-            return sum(uses[x] == 1 for x in set(self.nodes[k].operands)), ready[k], -k
-
-        while ready:
-            chosen = max(ready, key=order_key)
-            del ready[chosen]
-            order.append(chosen)
-            for k in set(self.nodes[chosen].operands):
-                uses[k] -= 1
-            for user in users[chosen]:
-                waiting[user] -= 1
-                if not waiting[user]:
-                    ready[user] = len(order)
-        return order
-
-    def _in_order(self, order: Iterable[int]) -> Straight:
-        place = {old: new for new, old in enumerate(order)}
-        nodes = (
-            replace(self.nodes[old], operands=tuple(place[k] for k in self.nodes[old].operands))
-            for old in place
-        )
-        outputs = (Returned(x.name, place[x.node]) for x in self.outputs)
-        return Straight(tuple(nodes), tuple(outputs))
+    def enclosures(self, inputs: Mapping[str, Ends]) -> list[Ends]:
+        """Return an interval that encloses every node, from those of the inputs."""
+        found: list[Ends] = []
+        for node in self.nodes:
+            read = [found[k] for k in node.operands]
+            if node.free:
+                ends = inputs[node.name] if node.kind == "input" else (node.value, node.value)
+            elif node.kind == "mul" and node.operands[0] == node.operands[1]:
+                ends = even_ends(read[0], lambda x: x * x)
+            else:
+                rule = RULES[node.kind]
+                least, most = rule.domain
+                ends = rule.ends(*(tuple(min(max(x, least), most) for x in one) for one in read))
+            found.append(ANYTHING if any(map(math.isnan, ends)) else ends)
+        return found
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -205,52 +163,35 @@ class Straight:
 
     def _lines(self) -> Iterator[str]:
         yield "inputs " + " ".join(self.inputs)
-        names = {k: _name(k, node) for k, node in enumerate(self.nodes)}
+        names: list[str] = []
         for place, node in enumerate(self.nodes):
-            if not node.free:
-                task = f"  # {node.task}" if node.task else ""
-                yield f"{names[place]} = {_expression(node, names)}{task}"
+            if node.free:
+                names.append(node.name or number(node.value))
+                continue
+            names.append(f"v{place}")
+            task = f"  # {node.task}" if node.task else ""
+            yield f"v{place} = {node.text([names[k] for k in node.operands])}{task}"
         yield from (f"output {x.name} = {names[x.node]}" for x in self.outputs)
 
 
 def count(nodes: Iterable[Operation]) -> Operations:
     """Count the operations of nodes."""
     kinds = Counter[str](node.kind for node in nodes)
+    others = kinds.keys() - {*ARITHMETIC, "sqrt", "input", "constant"}
     return Operations(
         multiplications=kinds["mul"],
         additions=kinds["add"] + kinds["sub"],
         divisions=kinds["div"],
         roots=kinds["sqrt"],
-        functions=sum(kinds[kind] for kind in (*UNARY_FUNCTIONS, "atan2") if kind != "sqrt"),
+        functions=sum(kinds[kind] for kind in others),
     )
-
-
-def _users(nodes: Sequence[Operation]) -> list[list[int]]:
-    users: list[list[int]] = [[] for _ in nodes]
-    for place, node in enumerate(nodes):
-        for k in set(node.operands):
-            users[k].append(place)
-    return users
-
-
-def _name(place: int, node: Operation) -> str:
-    if node.kind == "input":
-        return node.name
-    return number(node.value) if node.kind == "constant" else f"v{place}"
-
-
-def _expression(node: Operation, names: dict[int, str]) -> str:
-    operands = [names[k] for k in node.operands]
-    if node.kind in SYMBOLS:
-        return f"{operands[0]} {SYMBOLS[node.kind]} {operands[1]}"
-    return f"-{operands[0]}" if node.kind == "neg" else f"{node.kind}({', '.join(operands)})"
 
 
 # --------------------------------------------------------------------------------------------------
 # The recording algebra.
 # --------------------------------------------------------------------------------------------------
 
-Key: TypeAlias = "tuple[Kind, tuple[int, ...], float, str]"
+Key: TypeAlias = tuple[str, tuple[int, ...], float, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,35 +202,35 @@ class Wire:
     node: int
 
     def __add__(self, other: Any) -> Any:
-        return self.tape.join("add", self, other)
+        return self.tape.function("add", self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return self.tape.join("add", other, self)
+        return self.tape.function("add", other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return self.tape.join("sub", self, other)
+        return self.tape.function("sub", self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return self.tape.join("sub", other, self)
+        return self.tape.function("sub", other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return self.tape.join("mul", self, other)
+        return self.tape.function("mul", self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return self.tape.join("mul", other, self)
+        return self.tape.function("mul", other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        return self.tape.join("div", self, other)
+        return self.tape.function("div", self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self.tape.join("div", other, self)
+        return self.tape.function("div", other, self)
 
-    def __neg__(self) -> Wire:
-        return self.tape.negated(self)
+    def __neg__(self) -> Any:
+        return self.tape.function("neg", self)
 
 
-@dataclass(slots=True)
-class Tape:
+@dataclass
+class Tape(Algebra):
     """The recording algebra; `fold` simplifies, `shared` records common expressions once."""
 
     fold: bool = True
@@ -297,68 +238,34 @@ class Tape:
     _nodes: list[Operation] = field(default_factory=list)
     _known: dict[Key, int] = field(default_factory=dict)
     _task: str = ""
+    wire: ClassVar[type[Wire]] = Wire
 
-    def input(self, name: str) -> Wire:
+    def input(self, name: str) -> Any:
         """Return the input of this name."""
         for index, node in enumerate(self._nodes):
             if node.kind == "input" and node.name == name:
-                return Wire(self, index)
+                return self.wire(self, index)
         self._nodes.append(Operation("input", name=name))
-        return Wire(self, len(self._nodes) - 1)
+        return self.wire(self, len(self._nodes) - 1)
 
-    def constant(self, value: float) -> Wire:
+    def constant(self, value: float) -> Any:
         """Return a constant; constants are shared and belong to no task."""
-        key: Key = ("constant", (), float(value) + 0.0, "")
-        if key not in self._known:
-            self._known[key] = len(self._nodes)
-            self._nodes.append(Operation("constant", value=key[2]))
-        return Wire(self, self._known[key])
+        return self.wire(self, self._constant(value))
 
-    def sine(self, x: Any) -> Wire:
-        return self.function("sin", x)
+    def function(self, kind: str, *x: Any) -> Any:
+        """Record an operation on wires and numbers, simplified if the tape folds.
 
-    def cosine(self, x: Any) -> Wire:
-        return self.function("cos", x)
+        A sum or product with a `Constant` is left to that class, which calls back with a number.
+        """
+        if kind in ("add", "sub", "mul") and any(isinstance(one, Constant) for one in x):
+            return NotImplemented
+        return self.wire(self, self._operation(kind, *map(self._place, x)))
 
-    def sign(self, x: Any) -> Wire:
-        return self.function("sign", x)
-
-    def root(self, x: Any) -> Wire:
-        return self.function("sqrt", x)
-
-    def function(self, kind: Unary, x: Any) -> Wire:
-        """Record a function of one number by its name."""
-        wire = self._wire(x)
-        value = self._value(wire)
-        if value is None or not self.fold:
-            return self._record(kind, wire)
-        found = value_of(kind, value)
-        if not math.isfinite(found):
-            name = "the root" if kind == "sqrt" else kind
-            raise DataError(f"the calculation takes {name} of {number(value)} for all inputs")
-        return self.constant(found)
-
-    def arc(self, y: Any, x: Any) -> Wire:
-        """Record atan2(y, x): the angle of the point (x, y)."""
-        a, b = self._wire(y), self._wire(x)
-        known = self._value(a), self._value(b)
-        if self.fold and known[0] is not None and known[1] is not None:
-            return self.constant(math.atan2(known[0], known[1]))
-        return self._record("atan2", a, b)
-
-    def again(self, step: Operation, read: Sequence[Wire]) -> Wire:
+    def again(self, step: Operation, read: Sequence[Any]) -> Any:
         """Record an operation of a program with new operands."""
         if step.kind == "input":
             return self.input(step.name)
-        if step.kind == "constant":
-            return self.constant(step.value)
-        if step.kind == "neg":
-            return self.negated(read[0])
-        if step.kind == "atan2":
-            return self.arc(*read)
-        if len(read) == 2:
-            return cast("Wire", self.join(step.kind, *read))
-        return self.function(cast("Unary", step.kind), read[0])
+        return self.constant(step.value) if step.free else self.function(step.kind, *read)
 
     @contextmanager
     def task(self, name: str) -> Iterator[None]:
@@ -369,150 +276,139 @@ class Tape:
         finally:
             self._task = outer
 
-    def join(self, kind: Kind, left: Any, right: Any) -> Any:
-        """Record `left kind right`, simplified if the tape folds.
-
-        A sum or product with a `Constant` is left to that class, which calls back with a number.
-        """
-        if kind != "div" and (isinstance(left, Constant) or isinstance(right, Constant)):
-            return NotImplemented
-        a, b = self._wire(left), self._wire(right)
-        if not self.fold:
-            return self._record(kind, a, b)
-        x, y = self._value(a), self._value(b)
-        if x is not None and y is not None:
-            return self.constant(_calculate(kind, x, y))
-        fold = {"add": self._add, "sub": self._sub, "mul": self._mul, "div": self._div}[kind]
-        return fold(a, b)
-
-    def negated(self, x: Wire) -> Wire:
-        """Record -x; two negations cancel."""
-        node = self._nodes[x.node]
-        if self.fold:
-            if node.kind == "constant":
-                return self.constant(-node.value)
-            if node.kind == "neg":
-                return Wire(self, node.operands[0])
-        return self._record("neg", x)
-
-    def finish(self, outputs: Sequence[tuple[str, Any]], *, prune: bool = True) -> Straight:
+    def finish(self, outputs: Iterable[tuple[str, Any]], *, prune: bool = True) -> Straight:
         """Return the program for these named outputs; `prune` drops unused nodes."""
-        wires = [(name, self._wire(x).node) for name, x in outputs]
-        needed = set(range(len(self._nodes)))
-        if prune:
-            needed = self._needed([node for _, node in wires])
-        inputs = [i for i, node in enumerate(self._nodes) if node.kind == "input"]
-        rest = [i for i, node in enumerate(self._nodes) if node.kind != "input" and i in needed]
-        place = {old: new for new, old in enumerate(inputs + rest)}
+        places = [(name, self._place(x)) for name, x in outputs]
+        needed = {node for _, node in places} if prune else set(range(len(self._nodes)))
+        for k in range(len(self._nodes) - 1, -1, -1):
+            if k in needed:
+                needed.update(self._nodes[k].operands)
+        inputs = [k for k, node in enumerate(self._nodes) if node.kind == "input"]
+        order = [*inputs, *(k for k in sorted(needed) if self._nodes[k].kind != "input")]
+        new = {old: place for place, old in enumerate(order)}
         nodes = (
-            replace(node, operands=tuple(place[k] for k in node.operands))
-            for node in (self._nodes[i] for i in inputs + rest)
+            replace(node, operands=tuple(new[k] for k in node.operands))
+            for node in (self._nodes[k] for k in order)
         )
-        return Straight(tuple(nodes), tuple(Returned(name, place[node]) for name, node in wires))
+        return Straight(tuple(nodes), tuple(Returned(name, new[k]) for name, k in places))
 
-    def _needed(self, waiting: list[int]) -> set[int]:
-        needed: set[int] = set()
-        while waiting:
-            node = waiting.pop()
-            if node not in needed:
-                needed.add(node)
-                waiting += self._nodes[node].operands
-        return needed
-
-    def _wire(self, x: Any) -> Wire:
+    def _place(self, x: Any) -> int:
         if isinstance(x, Wire):
-            return x
-        return self.constant(x.value if isinstance(x, Constant) else x)
+            return x.node
+        return self._constant(x.value if isinstance(x, Constant) else x)
 
-    def _value(self, x: Wire) -> float | None:
-        node = self._nodes[x.node]
+    def _constant(self, value: float) -> int:
+        key: Key = ("constant", (), float(value) + 0.0, "")
+        if key not in self._known:
+            self._known[key] = len(self._nodes)
+            self._nodes.append(Operation("constant", value=key[2]))
+        return self._known[key]
+
+    def _value(self, x: int) -> float | None:
+        node = self._nodes[x]
         return node.value if node.kind == "constant" else None
 
-    def _negation(self, x: Wire) -> Wire | None:
+    def _negated(self, x: int) -> int | None:
         """Return y if x is -y, else None."""
-        node = self._nodes[x.node]
-        return Wire(self, node.operands[0]) if node.kind == "neg" else None
+        node = self._nodes[x]
+        return node.operands[0] if node.kind == "neg" else None
 
-    def _record(self, kind: Kind, *operands: Wire) -> Wire:
+    def _record(self, kind: str, *operands: int) -> int:
         key = self._key(kind, *operands)
         if key in self._known and self.fold:
-            return Wire(self, self._known[key])
+            return self._known[key]
         self._known[key] = len(self._nodes)
         self._nodes.append(Operation(kind, key[1], task=self._task))
-        return Wire(self, self._known[key])
+        return self._known[key]
 
-    def _key(self, kind: Kind, *operands: Wire) -> Key:
-        places = tuple(x.node for x in operands)
+    def _key(self, kind: str, *operands: int) -> Key:
         if kind in ("add", "mul") and self.fold:
-            places = tuple(sorted(places))
-        return (kind, places, 0.0, "" if self.shared else self._task)
+            operands = tuple(sorted(operands))
+        return (kind, operands, 0.0, "" if self.shared else self._task)
 
-    def _add(self, a: Wire, b: Wire) -> Wire:
+    def _operation(self, kind: str, *x: int) -> int:
+        if not self.fold:
+            return self._record(kind, *x)
+        values = [value for value in map(self._value, x) if value is not None]
+        if len(values) == len(x):
+            return self._constant(_known_value(kind, *values))
+        fold = getattr(self, f"_{kind}") if kind in ARITHMETIC else None
+        return self._record(kind, *x) if fold is None else int(fold(*x))
+
+    def _neg(self, x: int) -> int:
+        """Record -x; two negations cancel."""
+        value, inner = self._value(x), self._negated(x)
+        if value is not None:
+            return self._constant(-value)
+        return self._record("neg", x) if inner is None else inner
+
+    def _add(self, a: int, b: int) -> int:
         if self._value(a) == 0 or self._value(b) == 0:
             return b if self._value(a) == 0 else a
-        minus_a, minus_b = self._negation(a), self._negation(b)
+        minus_a, minus_b = self._negated(a), self._negated(b)
         if minus_b is not None:
             return self._sub(a, minus_b)
-        if minus_a is not None:
-            return self._sub(b, minus_a)
-        return self._record("add", a, b)
+        return self._record("add", a, b) if minus_a is None else self._sub(b, minus_a)
 
-    def _sub(self, a: Wire, b: Wire) -> Wire:
-        if self._value(b) == 0:
-            return a
-        if self._value(a) == 0:
-            return self.negated(b)
-        minus_a, minus_b = self._negation(a), self._negation(b)
+    def _sub(self, a: int, b: int) -> int:
+        if self._value(a) == 0 or self._value(b) == 0:
+            return a if self._value(b) == 0 else self._neg(b)
+        minus_a, minus_b = self._negated(a), self._negated(b)
         if minus_b is not None:
             return self._add(a, minus_b)
         if minus_a is not None:
-            return self.negated(self._add(minus_a, b))
-        return self._difference(a, b)
-
-    def _difference(self, a: Wire, b: Wire) -> Wire:
-        if a.node == b.node:
-            return self.constant(0.0)
+            return self._neg(self._add(minus_a, b))
+        if a == b:
+            return self._constant(0.0)
         if self._key("sub", b, a) in self._known:
-            return self.negated(self._record("sub", b, a))
+            return self._neg(self._record("sub", b, a))
         return self._record("sub", a, b)
 
-    def _mul(self, a: Wire, b: Wire) -> Wire:
-        x, y = self._value(a), self._value(b)
-        if x is not None or y is not None:
-            return self._scaled(x, b) if x is not None else self._scaled(y or 0.0, a)
-        minus_a, minus_b = self._negation(a), self._negation(b)
-        if minus_a is not None or minus_b is not None:
-            product = self._mul(minus_a or a, minus_b or b)
-            return product if minus_a and minus_b else self.negated(product)
-        return self._record("mul", a, b)
+    def _mul(self, a: int, b: int) -> int:
+        for known, other in ((a, b), (b, a)):
+            if (factor := self._value(known)) is not None:
+                return self._scaled(factor, other)
+        return self._unsigned("mul", a, b)
 
-    def _scaled(self, factor: float, x: Wire) -> Wire:
+    def _div(self, a: int, b: int) -> int:
+        if self._value(a) == 0:
+            return a
+        divisor = self._value(b)
+        if divisor is not None:
+            return self._scaled(_known_value("div", 1.0, divisor), a)
+        return self._unsigned("div", a, b)
+
+    def _unsigned(self, kind: str, a: int, b: int) -> int:
+        """Record a product or quotient; signs of the operands move outwards."""
+        minus_a, minus_b = self._negated(a), self._negated(b)
+        a, b = a if minus_a is None else minus_a, b if minus_b is None else minus_b
+        found = self._record(kind, a, b)
+        return found if (minus_a is None) == (minus_b is None) else self._neg(found)
+
+    def _scaled(self, factor: float, x: int) -> int:
         """Return factor·x; signs move outwards, and constant factors are multiplied."""
-        minus_x = self._negation(x)
+        minus_x = self._negated(x)
         if minus_x is not None:
             return self._scaled(-factor, minus_x)
         if factor in (0.0, 1.0, -1.0):
-            return self.constant(0.0) if factor == 0 else x if factor == 1 else self.negated(x)
+            return self._constant(0.0) if factor == 0 else x if factor == 1 else self._neg(x)
         if factor < 0:
-            return self.negated(self._scaled(-factor, x))
-        node = self._nodes[x.node]
+            return self._neg(self._scaled(-factor, x))
+        node = self._nodes[x]
         if node.kind == "mul" and (self.shared or node.task == self._task):
             for known, other in (node.operands, node.operands[::-1]):
-                if self._nodes[known].kind == "constant":
-                    return self._scaled(factor * self._nodes[known].value, Wire(self, other))
-        return self._record("mul", self.constant(factor), x)
+                if (value := self._value(known)) is not None:
+                    return self._scaled(factor * value, other)
+        return self._record("mul", self._constant(factor), x)
 
-    def _div(self, a: Wire, b: Wire) -> Wire:
-        if self._value(a) == 0:
-            return a
-        known = self._value(b)
-        if known is not None:
-            return self._scaled(_calculate("div", 1.0, known), a)
-        minus_a, minus_b = self._negation(a), self._negation(b)
-        if minus_a is not None or minus_b is not None:
-            quotient = self._div(minus_a or a, minus_b or b)
-            return quotient if minus_a and minus_b else self.negated(quotient)
-        return self._record("div", a, b)
+
+def recorded(
+    text: Callable[..., Iterable[Any]], groups: Iterable[Iterable[str]], outputs: Iterable[str]
+) -> Straight:
+    """Record the outputs of `text(algebra, *groups of inputs)`."""
+    tape = Tape()
+    found = text(Folding(tape), *([tape.input(name) for name in group] for group in groups))
+    return tape.finish(list(zip(outputs, found, strict=True)))
 
 
 def task(algebra: Algebra, name: str) -> AbstractContextManager[None]:
@@ -521,11 +417,212 @@ def task(algebra: Algebra, name: str) -> AbstractContextManager[None]:
     return inner.task(name) if isinstance(inner, Tape) else nullcontext()
 
 
-def _calculate(kind: Kind, x: float, y: float) -> float:
-    if kind == "mul":
-        return x * y
-    if kind == "div":
-        if y == 0:
-            raise DataError("the calculation divides by zero for all inputs")
-        return x / y
-    return x + y if kind == "add" else x - y
+def _known_value(kind: str, *x: float) -> float:
+    if kind == "div" and x[1] == 0:
+        raise DataError("the calculation divides by zero for all inputs")
+    found = value_of(kind, *x)
+    if kind not in ARITHMETIC and not math.isfinite(found):
+        name = "the root" if kind == "sqrt" else kind
+        raise DataError(f"the calculation takes {name} of {number(x[0])} for all inputs")
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# User-written functions: values with a place, a line of a file or a key.
+#
+# Numpy's functions of values are recorded, too. A value has no number yet: comparisons and other
+# operations raise errors with the place in the user's code.
+# --------------------------------------------------------------------------------------------------
+
+HERE = str(Path(__file__).parent)
+MOST_STEPS = 4000  # of a function
+MOST_POWER = 64
+LONGEST_LINE = 70  # characters of a line of code in a message
+# numpy's functions with the steps that record them; those of several steps are in `COMPOSED`.
+UFUNCS: dict[str, str] = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg",
+    "sin": "sin", "cos": "cos", "sqrt": "sqrt", "exp": "exp", "log": "log", "sign": "sign",
+    "arctan": "atan", "arcsin": "asin", "arccos": "acos", "tanh": "tanh", "absolute": "abs",
+    "fabs": "abs", "arctan2": "atan2", "tan": "tan", "reciprocal": "reciprocal",
+    "minimum": "minimum", "maximum": "maximum", "square": "square", "power": "power",
+}  # fmt: skip
+OPERATORS = {"add", "sub", "mul", "div", "neg", "square", "power"}
+
+
+def code_place() -> str:
+    """Return file, number and text of the line of user code that is being recorded."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(HERE):
+        frame = frame.f_back
+    if frame is None:
+        return "the function"
+    path, line = frame.f_code.co_filename, frame.f_lineno
+    text = cut(linecache.getline(path, line).strip(), LONGEST_LINE)
+    where = f"line {line}" if path.startswith("<") else f"{Path(path).name}:{line}"
+    return f"{where}: {text}" if text else where
+
+
+class Value(Wire):
+    """A recorded value of a `Recorder`: an input, or the result of a step."""
+
+    __slots__ = ()
+    tape: Recorder
+
+    def __pos__(self) -> Value:
+        return self
+
+    def __abs__(self) -> Any:
+        return self.tape.function("abs", self)
+
+    def __pow__(self, exponent: Any) -> Any:
+        return power(self, exponent, self.tape.place())
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **options: Any) -> Any:
+        """Record a ufunc of numpy."""
+        kind = UFUNCS.get(ufunc.__name__)
+        if kind is None or method != "__call__" or options:
+            self._unknown(ufunc.__name__)
+        if kind in COMPOSED:
+            return COMPOSED[kind](*given)
+        return self.tape.function(kind, *given)
+
+    def __array_function__(self, function: Any, _: Any, given: Any, options: Any) -> Any:
+        """Record numpy.clip; refuse all other functions that are not ufuncs."""
+        named = {**dict(zip(("a", "a_min", "a_max"), given, strict=False)), **options}
+        ends = [named.pop(key) for key in ("a_min", "min", "a_max", "max") if key in named]
+        if function is not np.clip or len(ends) != 2 or len(named) != 1:
+            self._unknown(function.__name__)
+        check_ends(*ends)
+        return maximum(minimum(named["a"], ends[1]), ends[0])
+
+    def _unknown(self, name: str) -> NoReturn:
+        self._refuse(
+            f"numpy.{name} cannot be recorded: use a function of boolcomp "
+            f"({listing(sorted({*UFUNCS.values(), 'clip', 'where_positive'} - OPERATORS))})"
+        )
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise UsageError(f"{self.tape.place()}: {reason}")
+
+    def _compared(self, *_: object) -> NoReturn:
+        self._refuse(
+            "an input has no value yet, so it cannot be compared or used as a condition: "
+            "write where_positive(x, a, b), clip, minimum or maximum"
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _compared
+    __bool__ = _compared
+    __hash__ = object.__hash__
+
+    def _no_number(self, *_: object) -> NoReturn:
+        self._refuse("an input has no value yet: use boolcomp's functions, not those of math")
+
+    __float__ = __int__ = __index__ = __complex__ = __round__ = _no_number
+    __floor__ = __ceil__ = __trunc__ = __len__ = __iter__ = _no_number
+
+    def _no_operation(self, *_: object) -> NoReturn:
+        self._refuse("only + - * / and ** with whole exponents are recorded")
+
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __rpow__ = __matmul__ = _no_operation
+    __and__ = __or__ = __xor__ = __invert__ = __lshift__ = __rshift__ = _no_operation
+
+
+@dataclass
+class Recorder(Tape):
+    """A tape of values; each step is of the task named like its place in the user's code."""
+
+    place: Callable[[], str] = code_place
+    steps: int = 0
+    wire: ClassVar[type[Wire]] = Value
+
+    def function(self, kind: str, *x: Any) -> Any:
+        """Record an operation on values and numbers."""
+        place = self.place()
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise UsageError(f"{place}: more than {MOST_STEPS} steps: is there an endless loop?")
+        operands = [self._operand(one, place) for one in x]
+        try:
+            with self.task(place):
+                return super().function(kind, *operands)
+        except DataError as error:
+            raise DataError(f"{place}: {error}") from None
+
+    def _operand(self, given: Any, place: str) -> Any:
+        if isinstance(given, Value):
+            if given.tape is not self:
+                raise UsageError(f"{place}: a value of another function: give numbers, or inputs")
+            return given
+        if isinstance(given, (int, float, np.integer, np.floating)):
+            # Compared before conversion: an integer may be too large for a float.
+            number: Any = given
+            if not isinstance(given, bool) and abs(number) <= MOST_SIZE:
+                return float(number)
+            raise UsageError(f"{place}: numbers are within ±{MOST_SIZE:g}, not {shown(given)}")
+        raise UsageError(f"{place}: {cut(shown(given))} is neither a number nor an input's value")
+
+
+def power(x: Any, exponent: Any, place: str) -> Any:
+    """Return a whole power of a value or a number, by repeated squaring."""
+    number = isinstance(exponent, (int, float, np.integer, np.floating))
+    if not number or exponent != exponent // 1 or abs(exponent) > MOST_POWER:
+        hint = ": write sqrt" if number and exponent == 1 / 2 else ""
+        raise UsageError(
+            f"{place}: exponents are whole numbers within ±{MOST_POWER}, "
+            f"not {cut(shown(exponent))}{hint}"
+        )
+    count, square = abs(int(exponent)), x
+    result: Any = None
+    while count:
+        if count & 1:
+            result = square if result is None else result * square
+        count >>= 1
+        square = square * square if count else square
+    if result is None:
+        return x.tape.constant(1.0) if isinstance(x, Value) else 1.0
+    return 1.0 / result if exponent < 0 else result
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """Return the larger of two: b + max(0, a - b).
+
+    In (a + b)/2 + |a - b|/2 the halves would cancel, and their words would need more bits.
+    """
+    if not isinstance(a, Value):
+        a, b = b, a
+    return b + _excess(a, b)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """Return the smaller of two: b - max(0, b - a)."""
+    if not isinstance(a, Value):
+        a, b = b, a
+    return b - _excess(b, a)
+
+
+def check_ends(low: Any, high: Any) -> None:
+    """Raise a UsageError for limits of `clip` in the wrong order, if both are numbers."""
+    ends = [end for end in (low, high) if isinstance(end, (int, float))]
+    if len(ends) == 2 and ends[0] > ends[1]:
+        raise UsageError(f"clip to {low} .. {high}: the first must be the smaller")
+
+
+def _excess(a: Any, b: Any) -> Any:
+    """Return max(0, a - b)."""
+    difference = a - b
+    return (difference + abs(difference)) * 0.5
+
+
+def tangent(x: Any) -> Any:
+    """Return sin x / cos x."""
+    return x.tape.sine(x) / x.tape.cosine(x)
+
+
+COMPOSED: dict[str, Callable[..., Any]] = {
+    "tan": tangent,
+    "reciprocal": lambda x: 1.0 / x,
+    "minimum": minimum,
+    "maximum": maximum,
+    "square": lambda x: x * x,
+    "power": lambda x, exponent: x**exponent,
+}

@@ -6,12 +6,26 @@ middle of a cell). Parts that a format does not specify have their defaults.
 
 from __future__ import annotations
 
+import contextlib
+import keyword
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias, get_args
 
-from boolcomp.base.errors import UsageError, angle, listing, parse_number, short, shown, suggestion
+from boolcomp.base import errors
+from boolcomp.base.errors import (
+    LONGEST_NAME,
+    UsageError,
+    listing,
+    number,
+    parse_number,
+    short,
+    shown,
+    spelled,
+    suggestion,
+)
 
 # --------------------------------------------------------------------------------------------------
 # Sines and cosines that are exact at right angles.
@@ -70,7 +84,7 @@ class Interval:
         return self.low <= other.low + SLACK and other.high <= self.high + SLACK
 
     def __str__(self) -> str:
-        return f"{angle(self.low)} .. {angle(self.high)}"
+        return f"{errors.angle(self.low)} .. {errors.angle(self.high)}"
 
 
 def width_problem(low: float, high: float) -> str:
@@ -336,3 +350,115 @@ class Output:
 
     def __str__(self) -> str:
         return f"{self.name} in {self.range} {self.unit}".rstrip()
+
+
+# --------------------------------------------------------------------------------------------------
+# Words of inputs and outputs of user-written functions: range, bits, unit.
+# --------------------------------------------------------------------------------------------------
+
+MOST_TURNS = 1000.0  # rad: larger angles are probably mistakes
+# Names of columns of times, of options of a program, and of all words together.
+RESERVED = {"t", "time", "payload", "engine", "threads", "words", "pi"}
+_NAME = re.compile(rf"[A-Za-z](?:[A-Za-z0-9_]{{0,{LONGEST_NAME - 2}}}[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A range with a unit and the bits of its word; None selects them automatically.
+
+    An `angle` is in rad and may occur in sums of whole multiples of angles, inside sin, cos or
+    wrap. An angle over a whole turn wraps.
+    """
+
+    range: Interval | None = None
+    bits: int | None = None
+    unit: str = ""
+    angle: bool = False
+
+    def __post_init__(self) -> None:
+        if self.bits is not None and not LEAST_BITS <= self.bits <= MOST_BITS:
+            raise UsageError(f"a word has {LEAST_BITS} to {MOST_BITS} bits, not {self.bits}")
+        if self.range is None:
+            return
+        low, high = self.range.low, self.range.high
+        if not math.isfinite(low) or not math.isfinite(high):
+            raise UsageError(f"a range has finite ends, not {low} .. {high}")
+        if low > high:
+            raise UsageError(f"a range must rise, not go from {number(low)} to {number(high)}")
+        limit = MOST_TURNS if self.angle else MOST_SIZE
+        if self.range.magnitude > limit:
+            raise UsageError(f"a range ends within ±{short(limit)}, not at {number(high)}")
+        if low < high and (problem := width_problem(low, high)):
+            raise UsageError(f"the range {number(low)} .. {number(high)} {problem}")
+
+    def input(self, name: str) -> Input:
+        """Return an input with this word."""
+        if self.range is None:
+            raise UsageError(f"input {name} has no range")
+        if not self.angle:
+            return Input(name, self.range, self.unit, self.range, self.range)
+        span = span_of(self.range, revolute=True)
+        if self.range.single:
+            span = WordSpan(self.range, self.range)
+        unit = self.unit or "rad"
+        return Input(name, self.range, unit, span.word, span.reach, angle=True, wraps=span.wraps)
+
+
+@spelled
+def word(
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    bits: int | None = None,
+    unit: str = "",
+    angle: bool = False,
+) -> Word:
+    """Return a word for `boolcomp.compile`: a range, bits, a unit, and whether it is an angle.
+
+    Bits have a default, and the range of an output may be left out; it is then found. A single
+    number is the end of a range about zero.
+    """
+    ends = [None if end is None else _real(end) for end in (low, high)]
+    if ends[1] is None and ends[0] is not None:
+        ends = [-abs(ends[0]), abs(ends[0])]
+    if bits is not None and (isinstance(bits, bool) or int(bits) != bits):
+        raise UsageError(f"bits {shown(bits)}: give a whole number")
+    first, last = ends
+    if first is None and last is not None:
+        raise UsageError("a range has two ends: word(low, high)")
+    span = None if first is None or last is None else Interval(first, last)
+    return Word(span, None if bits is None else int(bits), str(unit), bool(angle))
+
+
+@spelled
+def angle(
+    low: float = -math.pi, high: float = math.pi, *, bits: int | None = None, unit: str = "rad"
+) -> Word:
+    """Return the word of an angle, which wraps over a whole turn, or is between two limits."""
+    return word(low, high, bits=bits, unit=unit, angle=True)
+
+
+def name_problem(name: str, others: Iterable[str] = ()) -> str:
+    """Return a message if the name of an input, an output or a value is invalid, else "".
+
+    `others` are names in use.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        return (
+            f"{shown(name)} is no name: a letter, then letters, digits and _, no _ at the end, "
+            f"at most {LONGEST_NAME}"
+        )
+    if keyword.iskeyword(name):
+        return f"{name!r} is a keyword of Python: choose another name"
+    if name in RESERVED:
+        return f"{name!r} is reserved: choose another name"
+    if name in others:
+        return f"{name!r} is already used: choose another name"
+    return ""
+
+
+def _real(end: object) -> float:
+    if not isinstance(end, (str, bytes, bool)):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return float(end)  # type: ignore[arg-type]  # which raises for other types
+    raise UsageError(f"a range ends at numbers, not at {shown(end)}")

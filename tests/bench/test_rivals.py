@@ -11,9 +11,10 @@ from small_programs import stages
 
 from boolcomp.measure import bench
 from boolcomp.measure.bench import Checked, check, draw_states
+from boolcomp.problem import Tape
 from boolcomp.problem.robot.library import load_robot
 
-rivals = bench.rivals("offers")
+rivals, straight = bench.rivals("offers"), bench.rivals("straight")
 
 
 @pytest.fixture(name="own_compilers")
@@ -94,3 +95,25 @@ def test_rivals_that_are_not_installed_are_named(
     missing = f"{tmp_path / 'none'}/offers.py: file not found: the rivals are not installed"
     made = run("bench", "program", "--batches", "64", "--cores", "1", "--seconds", "0.02")
     assert (made.code, made.err) == (1, f"boolcomp: error: {missing}\n")
+
+
+def test_live_order_computes_the_same_with_fewer_values_kept() -> None:
+    tape = Tape()
+    x = tape.input("x")
+    waves = [tape.sine(x * float(k)) for k in range(2, 8)]  # all made before any is used
+    program = tape.finish([("s", sum(waves[1:], waves[0])), ("x", x)])
+    other = straight.live_order(program)
+    columns = [np.random.default_rng(0).normal(size=5)]
+    for left, right in zip(program.evaluate(columns), other.evaluate(columns), strict=True):
+        assert np.array_equal(left, right)
+    assert (other.operations, other.inputs) == (program.operations, program.inputs)
+    assert straight.most_live(other) < straight.most_live(program)
+
+
+def test_most_live_counts_what_must_be_kept() -> None:
+    tape = Tape()
+    x = tape.input("x")
+    one, two, three = x * x, tape.sine(x), tape.cosine(x)
+    assert (
+        straight.most_live(tape.finish([("y", one + two + three)])) == 4
+    )  # x and two beside the third

@@ -1,8 +1,6 @@
 """What runs inside a page gives what `evaluate` gives, bit for bit."""
 
 import base64
-import json
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,8 +23,8 @@ from showpages import (
 from small_programs import stages
 
 import boolcomp
-from boolcomp.measure import program_page, straight_function
-from boolcomp.problem import Tape, with_exact_words
+from boolcomp.measure import program_page
+from boolcomp.problem import with_exact_words
 from boolcomp.program import Program
 
 KEPT = ["export-formats", "export-pid", "format-2-paper", "export-loads"]
@@ -129,32 +127,6 @@ def test_the_paper_arm_in_a_browser_gives_the_words_of_evaluate(
     window.open(tmp_path / "page.html")
     window.wait(READY)
     assert np.array_equal(rows_of(window.run(in_page("byGates", STATES))), wanted)
-
-
-@needs_node
-def test_steps_of_every_kind_are_the_same_in_javascript(tmp_path: Path) -> None:
-    tape = Tape()
-    x, y = tape.input("x"), tape.input("y")
-    made = [x + y, x - y, x * y, x / (y * y + 1.0), -x, tape.arc(y, x), x * -2.5]
-    made += [tape.function(kind, x) for kind in ("sin", "cos", "sign", "exp", "atan", "tanh")]
-    made += [tape.function(kind, x) for kind in ("abs", "step", "wrap")]
-    made += [tape.function(kind, x * x + 0.5) for kind in ("sqrt", "log")]
-    made += [tape.function(kind, tape.sine(x)) for kind in ("asin", "acos")]
-    steps = tape.finish([(f"z{k}", one) for k, one in enumerate(made)])
-    rng = np.random.default_rng(1)
-    states = np.concatenate([rng.uniform(-9, 9, (300, 2)), [[0.0, 0.0], [-0.0, 1.0]]])
-    wanted = np.stack(steps.evaluate([states[:, 0], states[:, 1]]), axis=1)
-    text = straight_function("f", ["y", "x"], steps)  # in whatever order arguments come
-    (tmp_path / "f.js").write_text(
-        f"{text}\nconsole.log(JSON.stringify({states.tolist()}.map(([x, y]) => f(y, x))));"
-    )
-    found = subprocess.run(
-        ["node", str(tmp_path / "f.js")],  # noqa: S607 (as users start it)
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert np.allclose(json.loads(found.stdout), wanted, rtol=1e-13, atol=1e-15)
 
 
 @needs_node

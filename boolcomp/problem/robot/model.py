@@ -91,6 +91,10 @@ class Link:
         return span_of(self.position, self.word_range, revolute=self.revolute)
 
     @property
+    def unit(self) -> str:
+        return "rad" if self.revolute else "m"
+
+    @property
     def torque_unit(self) -> str:
         return "N·m" if self.revolute else "N"
 

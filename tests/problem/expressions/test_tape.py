@@ -153,23 +153,3 @@ def test_a_program_evaluates_columns_and_scalars() -> None:
 def test_a_node_that_uses_a_later_one_is_refused() -> None:
     with pytest.raises(AssertionError):
         replace(small(), nodes=small().nodes[::-1])
-
-
-def test_live_order_computes_the_same_with_fewer_values_kept() -> None:
-    tape = Tape()
-    x = tape.input("x")
-    waves = [tape.sine(x * float(k)) for k in range(2, 8)]  # all made before any is used
-    program = tape.finish([("s", sum(waves[1:], waves[0])), ("x", x)])
-    other = program.live_order()
-    columns = [np.random.default_rng(0).normal(size=5)]
-    for left, right in zip(program.evaluate(columns), other.evaluate(columns), strict=True):
-        assert np.array_equal(left, right)
-    assert (other.operations, other.inputs) == (program.operations, program.inputs)
-    assert other.most_live < program.most_live
-
-
-def test_most_live_counts_what_must_be_kept() -> None:
-    tape = Tape()
-    x = tape.input("x")
-    one, two, three = x * x, tape.sine(x), tape.cosine(x)
-    assert tape.finish([("y", one + two + three)]).most_live == 4  # x and two beside the third

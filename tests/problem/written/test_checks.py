@@ -102,14 +102,7 @@ def calculations(draw: st.DrawFn) -> Straight:
     for _ in range(draw(st.integers(1, 8))):
         kind: Any = draw(st.sampled_from([*unary, "add", "sub", "mul", "div", "atan2", "neg"]))
         a, b = draw(st.sampled_from(wires)), draw(st.sampled_from(wires))
-        if kind == "atan2":
-            wires.append(tape.arc(a, b))
-        elif kind == "neg":
-            wires.append(tape.negated(a))
-        elif kind in unary:
-            wires.append(tape.function(kind, a))
-        else:
-            wires.append(tape.join(kind, a, b))
+        wires.append(tape.function(kind, *((a,) if kind in (*unary, "neg") else (a, b))))
     return tape.finish([("u", wires[-1])], prune=False)
 
 
