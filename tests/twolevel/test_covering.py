@@ -17,8 +17,8 @@ from waiting import running, until_gone
 
 from boolcomp.twolevel import setcover_kernels, solver_workers
 from boolcomp.twolevel import solvers as milp_module
-from boolcomp.twolevel.cubes import Cubes, to_index
-from boolcomp.twolevel.function import SearchEndedError, minterms
+from boolcomp.twolevel.cubes import Clock, Cubes, GaveUpError
+from boolcomp.twolevel.function import minterms
 from boolcomp.twolevel.setcover import (
     UNIT,
     CoverMatrix,
@@ -34,7 +34,7 @@ from boolcomp.twolevel.setcover import matrix as table_matrix
 from boolcomp.twolevel.solver_workers import certified, rounded_bound
 from boolcomp.twolevel.solvers import BranchNode, BranchProof, Milp, rechecked
 
-COLUMNS, LATER = 9, math.inf
+COLUMNS, LATER = 9, Clock()
 rows_of = st.lists(
     st.sets(st.integers(0, COLUMNS - 1), min_size=1, max_size=4), min_size=1, max_size=14
 )
@@ -71,12 +71,12 @@ def optimum(rows: list[set[int]], cost: list[int]) -> tuple[int, int]:
 
 @given(rows_of, st.lists(st.integers(0, 3), min_size=COLUMNS, max_size=COLUMNS))
 def test_reduction_keeps_an_optimum(rows: list[set[int]], cost: list[int]) -> None:
-    essential, core = reduced(matrix_of(rows), np.array(cost), LATER)
+    essential, core = reduced(matrix_of(rows), LATER, np.array(cost))
     left = sets_of(core)
     count, least = optimum(left, cost)
     expected = optimum(rows, cost)
     assert (count + len(essential), least + sum(cost[k] for k in essential)) == expected
-    again, holder = without_dominated_rows(core, np.array(cost))
+    again, holder = without_dominated_rows(core, np.array(cost), LATER)
     assert again.rows == core.rows
     assert (holder == -1).all()
 
@@ -89,10 +89,10 @@ def test_columns_are_weighed_by_what_they_cost(
     rows: list[set[int]], cost: list[int], essential: list[int], left: int
 ) -> None:
     costs = np.array(cost + [0] * (COLUMNS - len(cost)))
-    chosen, core = reduced(matrix_of(rows), costs, LATER)
+    chosen, core = reduced(matrix_of(rows), LATER, costs)
     assert (chosen.tolist(), core.rows) == (essential, left)
-    with pytest.raises(SearchEndedError):
-        reduced(matrix_of([{0, 1}, {1, 2}]), costs, -math.inf)
+    with pytest.raises(GaveUpError):
+        reduced(matrix_of([{0, 1}, {1, 2}]), Clock(0))
 
 
 @pytest.mark.check
@@ -180,7 +180,7 @@ def test_rows_and_columns_that_are_kept_meet_as_before(
 def test_what_goes_is_exactly_what_something_else_makes_superfluous(
     rows: list[set[int]], cost: list[int]
 ) -> None:
-    left, holder = without_dominated_rows(matrix_of(rows), np.array(cost))
+    left, holder = without_dominated_rows(matrix_of(rows), np.array(cost), LATER)
     least = [
         row for k, row in enumerate(rows)
         if not any(a < row or (a == row and i < k) for i, a in enumerate(rows))
@@ -239,7 +239,7 @@ def test_the_matrix_of_a_table_has_a_row_for_every_set_of_cubes_around_a_point(
     ]
     given_cubes = Cubes.from_rows(inputs, outputs, some)
     cubes = given_cubes.valid().joined(minterms(table))
-    found = table_matrix(table, to_index(cubes))
+    found = table_matrix(table, cubes)
     assert found is not None
     expected = set()
     on, _ = table.columns()
