@@ -261,8 +261,7 @@ def _made(
 
 def _stated(function: Function, path: Path, deadline: float | None) -> Function:
     """Return a function with an explicit DC set; for type fr that is the complement of ON ∪ OFF."""
-    from boolcomp.twolevel.cubes import Clock
-    from boolcomp.twolevel.function import GaveUpError
+    from boolcomp.twolevel.cubes import Clock, GaveUpError
 
     try:
         return function.stated(Clock(deadline))
@@ -457,8 +456,7 @@ def _cell(value: Any) -> str:
 
 def primes(source: Pla, name: str, kind: str, deadline: float | None) -> tuple[Cubes, str]:
     """Return all primes of ON ∪ DC, or the essential ones, and a note on their number."""
-    from boolcomp.twolevel.cubes import Clock
-    from boolcomp.twolevel.function import GaveUpError
+    from boolcomp.twolevel.cubes import Clock, GaveUpError
 
     clock = Clock(deadline)
     try:
@@ -468,28 +466,26 @@ def primes(source: Pla, name: str, kind: str, deadline: float | None) -> tuple[C
 
 
 def _all(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
-    import time
-
-    from boolcomp.twolevel.cubes import Shape, packed, unpacked
     from boolcomp.twolevel.primes import PrimesTooManyError, all_primes, lightest_first
 
     function = source.function(name).stated(clock)
-    shape = Shape(function.inputs, function.outputs)
-    allowed = packed(function.on.joined(function.dc))
+    shape, allowed = function.on.shape, function.on.joined(function.dc).valid_rows()
     try:
-        found = all_primes(allowed, shape, MOST_PRIMES, time.monotonic() + min(clock.left, 1e7))
+        found = all_primes(allowed, shape, MOST_PRIMES, clock)
     except PrimesTooManyError as error:
         raise DataError(f"{name}: {error}") from error
-    return lightest_first(unpacked(found, shape).canonical()), f"{len(found)} primes"
+    return lightest_first(shape.cubes(found).canonical()), f"{len(found)} primes"
 
 
 def _essential(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
+    from boolcomp.twolevel.heuristic import primes_around
     from boolcomp.twolevel.minimisation import minimise
-    from boolcomp.twolevel.primes import essential, lightest_first, primes_around
+    from boolcomp.twolevel.primes import essential, lightest_first
 
     function = source.function(name).stated(clock)
     share = None if clock.left == float("inf") else clock.left / 3
-    cover = primes_around(function, minimise(function, "own", share).cubes, clock)
+    start, allowed = minimise(function, "own", share).cubes, function.on.joined(function.dc)
+    cover = primes_around(start, allowed, clock).canonical()
     if not len(cover):
         return cover, "no primes are needed"
     chosen = essential(function, cover, clock)

@@ -1,7 +1,8 @@
-"""Functions of few inputs as truth tables: one bit-vector of 2^n bits per output for ON and DC.
+"""The two formats of functions: lists of cubes (`Cubes`), and truth tables (`Dense`).
 
-Point `x` of output `j` is bit `x % 64` of word `x // 64` of row `j`. The first input (the leftmost
-column of a PLA file, input 0 of `Cubes`) is the most significant bit of `x`. Bits beyond 2^n are 0.
+A table has one bit-vector of 2^n bits per output for ON and DC. Point `x` of output `j` is bit
+`x % 64` of word `x // 64` of row `j`. The first input (the leftmost column of a PLA file, input 0
+of `Cubes`) is the most significant bit of `x`. Bits beyond 2^n are 0.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     F64 = NDArray[np.float64]
     Flags = NDArray[np.bool_]
     Intp = NDArray[np.intp]
+
+
+class GaveUpError(Exception):
+    """The clock ran out, or a search needs too much memory."""
 
 
 class Clock:
@@ -50,14 +55,23 @@ class Clock:
     def over(self) -> bool:
         return self.left <= 0
 
+    def check(self) -> None:
+        """Raise `GaveUpError` where the clock has run out."""
+        if self.over:
+            raise GaveUpError
+
 
 # --------------------------------------------------------------------------------------------------
 # Lists of product terms (cubes) as bit-vectors.
 #
-# Cubes are in positional notation. Bit `i` of `zero` is set if input `i` may be 0, bit `i` of `one`
-# if it may be 1. Both are set for an input without a literal, neither in an empty cube. Bit `j` of
-# `out` is set if the cube belongs to output `j`. Bit `i` of a vector is bit `i % 64` of its word
-# `i // 64`. Input 0 is the leftmost column of a PLA file. Unused bits are 0.
+# A cube is a row `zero words | one words | out words` in positional notation. Bit `i` of `zero` is
+# set if input `i` may be 0, bit `i` of `one` if it may be 1. Both are set for an input without a
+# literal, neither in an empty cube. Bit `j` of `out` is set if the cube belongs to output `j`. Bit
+# `i` of a vector is bit `i % 64` of its word `i // 64`. Input 0 is the leftmost column of a PLA
+# file. Unused bits are 0.
+#
+# `a & b` is the intersection, and `a & ~b == 0` if and only if `a` lies in `b`. A larger cube has
+# more bits. A *point* is a cube with one value per input and a single output.
 # --------------------------------------------------------------------------------------------------
 
 _LETTERS = np.frombuffer(b"?01-", np.uint8)  # indexed by "may be 0" + 2 "may be 1"
@@ -82,33 +96,69 @@ def unpack(words: U64, width: int) -> Flags:
     return np.unpackbits(octets, axis=1, count=width, bitorder="little").view(np.bool_)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cubes:
-    """An immutable list of cubes in read-only arrays with one row per cube."""
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The numbers of inputs and outputs of cubes, and the layout of their rows."""
 
     inputs: int
     outputs: int
-    zero: U64
-    one: U64
-    out: U64
+
+    @property
+    def words(self) -> int:
+        return words_for(self.inputs)
+
+    @property
+    def out_at(self) -> int:
+        return 2 * self.words
+
+    @property
+    def width(self) -> int:
+        return self.out_at + words_for(self.outputs)
+
+    def everything(self) -> U64:
+        """Return the row of all inputs and all outputs."""
+        return _everything(self.inputs, self.outputs)
+
+    def none(self) -> U64:
+        return np.zeros((0, self.width), np.uint64)
+
+    def cubes(self, rows: U64) -> Cubes:
+        """Return a copy of rows as a list of cubes."""
+        return Cubes(self.inputs, self.outputs, rows.copy())
+
+
+@cache
+def _everything(inputs: int, outputs: int) -> U64:
+    planes = [pack(np.ones((1, bits), np.bool_))[0] for bits in (inputs, inputs, outputs)]
+    row = np.concatenate(planes)
+    row.flags.writeable = False
+    return row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cubes:
+    """An immutable list of cubes: a read-only array with one row per cube."""
+
+    inputs: int
+    outputs: int
+    packed: U64
 
     def __post_init__(self) -> None:
-        count = len(self.zero)
-        shapes = ((self.zero, self.inputs), (self.one, self.inputs), (self.out, self.outputs))
-        for array, bits in shapes:
-            if array.dtype != np.uint64 or array.shape != (count, words_for(bits)):
-                raise ValueError(f"cube array of shape {array.shape} and type {array.dtype}")
-            array.flags.writeable = False
+        shape, kind = self.packed.shape, self.packed.dtype
+        if kind != np.uint64 or shape[1:] != (self.shape.width,):
+            raise ValueError(f"cube array of shape {shape} and type {kind}")
+        self.packed.flags.writeable = False
 
     @classmethod
     def empty(cls, inputs: int, outputs: int) -> Cubes:
         """Return the list without cubes: the constant 0 on every output."""
-        none = np.zeros((0, words_for(inputs)), np.uint64)
-        return cls(inputs, outputs, none, none.copy(), np.zeros((0, words_for(outputs)), np.uint64))
+        return cls(inputs, outputs, Shape(inputs, outputs).none())
 
     @classmethod
     def from_bits(cls, zero: Flags, one: Flags, out: Flags) -> Cubes:
-        return cls(zero.shape[1], out.shape[1], pack(zero), pack(one), pack(out))
+        """Build a list from matrices: may be 0, may be 1, belongs to the output."""
+        planes = [pack(zero), pack(one), pack(out)]
+        return cls(zero.shape[1], out.shape[1], np.concatenate(planes, axis=1))
 
     @classmethod
     def from_rows(cls, inputs: int, outputs: int, rows: Iterable[tuple[str, str]]) -> Cubes:
@@ -122,8 +172,24 @@ class Cubes:
             raise ValueError("a row holds other letters than 0 1 - and, for outputs, 0 1")
         return cls.from_bits(letters != "1", letters != "0", owners == "1")
 
+    @property
+    def shape(self) -> Shape:
+        return Shape(self.inputs, self.outputs)
+
+    @property
+    def zero(self) -> U64:
+        return self.packed[:, : self.shape.words]
+
+    @property
+    def one(self) -> U64:
+        return self.packed[:, self.shape.words : self.shape.out_at]
+
+    @property
+    def out(self) -> U64:
+        return self.packed[:, self.shape.out_at :]
+
     def __len__(self) -> int:
-        return len(self.zero)
+        return len(self.packed)
 
     def __repr__(self) -> str:
         lines = [f"Cubes({self.inputs} inputs, {self.outputs} outputs)"]
@@ -146,135 +212,70 @@ class Cubes:
 
     @property
     def literals(self) -> int:
-        return int(unpack(self.zero ^ self.one, self.inputs).sum())
+        return int(literals(self.packed, self.shape).sum())
 
     @property
     def connections(self) -> int:
-        return int(unpack(self.out, self.outputs).sum())
+        return int(np.bitwise_count(self.out).sum())
 
-    def take(self, index: Intp | Flags) -> Cubes:
+    def take(self, index: Intp | I32 | Flags) -> Cubes:
         """Return the cubes at indices, in their order, or where a mask is true."""
-        zero, one, out = self.zero[index], self.one[index], self.out[index]
-        return Cubes(self.inputs, self.outputs, zero, one, out)
+        return Cubes(self.inputs, self.outputs, self.packed[index])
 
     def joined(self, other: Cubes) -> Cubes:
         """Return the cubes of this list followed by those of the other."""
-        pairs = ((self.zero, other.zero), (self.one, other.one), (self.out, other.out))
-        zero, one, out = (np.concatenate(pair) for pair in pairs)
-        return Cubes(self.inputs, self.outputs, zero, one, out)
+        return Cubes(self.inputs, self.outputs, np.concatenate([self.packed, other.packed]))
 
-    def owned_by(self, output: int) -> Flags:
-        """Return the mask of cubes that belong to an output."""
-        word = self.out[:, output // 64]
-        return (word >> np.uint64(output % 64) & np.uint64(1)).astype(np.bool_)
+    def with_outputs(self, out: U64) -> Cubes:
+        """Return the valid cubes among these input parts with other outputs."""
+        packed = self.packed.copy()
+        packed[:, self.shape.out_at :] = out
+        return Cubes(self.inputs, self.outputs, packed).valid()
 
     def valid(self) -> Cubes:
         """Return the list without cubes that have no points or no outputs."""
-        keep = ((self.zero | self.one) == bit_mask(self.inputs)).all(axis=1) & self.out.any(axis=1)
+        whole = self.shape.everything()[: self.shape.words]
+        keep = ((self.zero | self.one) == whole).all(axis=1) & self.out.any(axis=1)
         return self if keep.all() else self.take(keep)
+
+    def valid_rows(self) -> U64:
+        """Return a new array of the valid cubes; most loops are compiled for writable arrays."""
+        return self.valid().packed.copy()
 
     def canonical(self) -> Cubes:
         """Return the same cubes, duplicates merged, in the order of their rows as text."""
         if not len(self):
             return self
-        # Two bits per letter: numbers have the order of "-" < "0" < "1" (as in ASCII).
-        keys = np.zeros((-(-self.inputs // 32) or 1, len(self)), np.uint64)
-        two = np.uint64(2)
-        for i in range(self.inputs):
-            word, bit = i // 64, np.uint64(i % 64)
-            one = self.one[:, word] >> bit & np.uint64(1)
-            fixed = (self.zero[:, word] >> bit & np.uint64(1)) ^ one
-            keys[i // 32] = keys[i // 32] << two | (fixed + (fixed & one))
-        order = np.lexsort(keys[::-1])
-        ranked = keys[:, order]
-        first = np.flatnonzero(np.append([True], (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)))
-        out = np.bitwise_or.reduceat(self.out[order], first, axis=0)
-        first = order[first]
-        return Cubes(self.inputs, self.outputs, self.zero[first], self.one[first], out)
-
-
-# --------------------------------------------------------------------------------------------------
-# Cubes packed into one array, so that intersection, containment and counting need one loop.
-#
-# A packed cube is the row `zero words | one words | out words`: `a & b` is the intersection, and
-# `a & ~b == 0` if and only if `a` lies in `b`. A larger cube has more bits. A *point* is a packed
-# cube with one value per input and a single output.
-# --------------------------------------------------------------------------------------------------
-
-
-@cache
-def bit_mask(bits: int) -> U64:
-    """Return the words of a vector whose first `bits` bits are set."""
-    mask = np.zeros(words_for(bits), np.uint64)
-    for bit in range(bits):
-        mask[bit // 64] |= np.uint64(1 << (bit % 64))
-    mask.flags.writeable = False
-    return mask
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The numbers of inputs and outputs of a packed array, and the layout of its rows."""
-
-    inputs: int
-    outputs: int
-
-    @property
-    def words(self) -> int:
-        return words_for(self.inputs)
-
-    @property
-    def out_at(self) -> int:
-        return 2 * self.words
-
-    @property
-    def width(self) -> int:
-        return self.out_at + words_for(self.outputs)
-
-    def everything(self) -> U64:
-        """Return the packed cube of all inputs and all outputs."""
-        inputs = bit_mask(self.inputs)
-        return np.concatenate([inputs, inputs, bit_mask(self.outputs)])
-
-    def none(self) -> U64:
-        return np.zeros((0, self.width), np.uint64)
-
-
-def packed(cubes: Cubes) -> U64:
-    """Return the valid cubes as one array."""
-    cubes = cubes.valid()
-    return np.concatenate([cubes.zero, cubes.one, cubes.out], axis=1)
-
-
-def unpacked(rows: U64, shape: Shape) -> Cubes:
-    """Return the packed cubes as `Cubes`, in the same order."""
-    words, out_at = shape.words, shape.out_at
-    return Cubes(
-        shape.inputs,
-        shape.outputs,
-        rows[:, :words].copy(),
-        rows[:, words:out_at].copy(),
-        rows[:, out_at:].copy(),
-    )
+        text = self.letters() if self.inputs else np.zeros((len(self), 1), np.uint8)
+        keys = text.view(f"S{text.shape[1]}").ravel()
+        order = np.argsort(keys, kind="stable")
+        first = np.flatnonzero(np.append([True], keys[order][1:] != keys[order][:-1]))
+        packed = np.bitwise_or.reduceat(self.packed[order], first, axis=0)
+        return Cubes(self.inputs, self.outputs, packed)
 
 
 def literals(rows: U64, shape: Shape) -> I64:
     """Return the number of input literals of every cube."""
-    words = shape.words
-    both = rows[:, :words] & rows[:, words : shape.out_at]
+    both = rows[:, : shape.words] & rows[:, shape.words : shape.out_at]
     free = np.bitwise_count(both).sum(axis=1, dtype=np.int64)
     return np.asarray(shape.inputs - free, np.int64)
+
+
+def serving(rows: U64, output: int, shape: Shape) -> Flags:
+    """Return the mask of cubes that belong to an output."""
+    word = rows[:, shape.out_at + output // 64]
+    return (word >> np.uint64(output % 64) & np.uint64(1)).astype(np.bool_)
 
 
 def size_order(rows: U64) -> Intp:
     """Return an order by falling number of bits, ties by the bits themselves."""
     bits = np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
-    keys = [rows[:, column] for column in range(rows.shape[1])]
-    return np.lexsort([*keys, -bits])
+    return np.lexsort([*rows.T, -bits])
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled loops over truth tables; cubes are (value, free) pairs as in `IndexCubes`.
+# Compiled loops over truth tables. Point `x` lies in a cube where `x & ~free == value`; input `i`
+# is bit `inputs - 1 - i` of `x`.
 # --------------------------------------------------------------------------------------------------
 
 # mypy: disable-error-code="untyped-decorator"
@@ -283,6 +284,35 @@ def size_order(rows: U64) -> Intp:
 # Bit x of LOW_BITS[b] is index bit b of point x, within a word.
 LOW_BITS = np.array([sum(1 << x for x in range(64) if x >> b & 1) for b in range(6)], np.uint64)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+ONE = np.uint64(1)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def has(bits: U64, j: int) -> bool:
+    return bool(bits[j >> 6] >> np.uint64(j & 63) & ONE)
+
+
+@njit(cache=True, nogil=True)
+def index_of(row: U64, inputs: int) -> tuple[int, int]:
+    """Return `value` and `free` of a cube of at most 62 inputs."""
+    zero, one = np.int64(row[0]), np.int64(row[1])
+    value: Any = np.int64(0)
+    free: Any = np.int64(0)
+    for i in range(inputs):
+        value = value << 1 | (one & ~zero) >> i & 1
+        free = free << 1 | (one & zero) >> i & 1
+    return value, free
+
+
+@njit(cache=True, nogil=True)
+def set_index(row: U64, inputs: int, value: int, free: int) -> None:
+    """Set the input planes of a row, the inverse of `index_of`."""
+    zero, one = np.int64(0), np.int64(0)
+    for b in range(inputs):
+        zero = zero << 1 | ((free | ~value) >> b & 1)
+        one = one << 1 | ((free | value) >> b & 1)
+    row[0] = zero
+    row[1] = one
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -293,18 +323,19 @@ def word_mask(value: int, free: int, inputs: int) -> np.uint64:
         if not free >> b & 1:
             mask &= LOW_BITS[b] if value >> b & 1 else ~LOW_BITS[b]
     if inputs < 6:
-        mask &= (np.uint64(1) << np.uint64(1 << inputs)) - np.uint64(1)
+        mask &= (ONE << np.uint64(1 << inputs)) - ONE
     return mask
 
 
 @njit(cache=True, nogil=True)
-def rasterise(value: I64, free: I64, out: U64, inputs: int, target: U64) -> None:
-    for c in range(len(value)):
-        mask = word_mask(value[c], free[c], inputs)
-        base = value[c] >> 6
-        high = free[c] >> 6
+def rasterise(rows: U64, inputs: int, target: U64) -> None:
+    for c in range(len(rows)):
+        value, free = index_of(rows[c], inputs)
+        mask = word_mask(value, free, inputs)
+        base = value >> 6
+        high = free >> 6
         for j in range(len(target)):
-            if not out[c, j // 64] >> np.uint64(j % 64) & np.uint64(1):
+            if not has(rows[c], 128 + j):
                 continue
             row = target[j]
             s = 0
@@ -316,41 +347,43 @@ def rasterise(value: I64, free: I64, out: U64, inputs: int, target: U64) -> None
 
 
 @njit(cache=True, nogil=True)
-def signatures(value: I64, free: I64, out: U64, key: U64, sums: U64) -> None:
+def signatures(rows: U64, inputs: int, key: U64, sums: U64) -> None:
     """Add the key of each cube to the points it covers; points of equal sums are in equal cubes."""
-    for c in range(len(value)):
+    for c in range(len(rows)):
+        value, free = index_of(rows[c], inputs)
         for j in range(len(sums)):
-            if out[c, j >> 6] >> np.uint64(j & 63) & np.uint64(1):
+            if has(rows[c], 128 + j):
                 t = 0
                 while True:
-                    sums[j, value[c] | t] += key[c]
-                    t = (t - free[c]) & free[c]
+                    sums[j, value | t] += key[c]
+                    t = (t - free) & free
                     if t == 0:
                         break
 
 
 @njit(cache=True, nogil=True)
-def rows_of(value: I64, free: I64, out: U64, row: I32, starts: I64, rows: I32) -> int:
-    """List the rows of each cube; `row` has the row number of each point, or -1.
+def incidence(rows: U64, inputs: int, number: I32, starts: I64, found: I32) -> int:
+    """List the rows of a matrix that each cube covers; `number` has that of each point, or -1.
 
-    With an empty `rows` the function only counts, into `starts`.
+    With an empty `found` the function only counts, into `starts`.
     """
     total = 0
-    for c in range(len(value)):
+    for c in range(len(rows)):
         starts[c] = total
-        for j in range(len(row)):
-            if out[c, j >> 6] >> np.uint64(j & 63) & np.uint64(1):
+        value, free = index_of(rows[c], inputs)
+        for j in range(len(number)):
+            if has(rows[c], 128 + j):
                 t = 0
                 while True:
-                    r = row[j, value[c] | t]
+                    r = number[j, value | t]
                     if r >= 0:
-                        if len(rows):
-                            rows[total] = r
+                        if len(found):
+                            found[total] = r
                         total += 1
-                    t = (t - free[c]) & free[c]
+                    t = (t - free) & free
                     if t == 0:
                         break
-    starts[len(value)] = total
+    starts[len(rows)] = total
     return total
 
 
@@ -370,42 +403,6 @@ def is_small(inputs: int, outputs: int) -> bool:
 
 def fits(inputs: int, outputs: int) -> bool:
     return inputs <= MOST_INPUTS and (outputs << inputs) <= MOST_BITS
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class IndexCubes:
-    """Cubes over index bits: point x lies in a cube where `x & ~free == value`."""
-
-    value: I64
-    free: I64
-    out: U64
-
-
-def to_index(cubes: Cubes) -> IndexCubes:
-    """Return valid cubes of at most 62 inputs; input i becomes index bit n - 1 - i."""
-    cubes = cubes.valid()
-    value = np.zeros(len(cubes), np.int64)
-    free = np.zeros(len(cubes), np.int64)
-    for i in range(cubes.inputs):
-        bit = np.uint64(i)
-        zero = (cubes.zero[:, 0] >> bit & np.uint64(1)).astype(np.int64)
-        one = (cubes.one[:, 0] >> bit & np.uint64(1)).astype(np.int64)
-        free = free << 1 | (zero & one)
-        value = value << 1 | (one & ~zero)
-    return IndexCubes(value, free, cubes.out.copy())
-
-
-def from_index(inputs: int, outputs: int, cubes: IndexCubes) -> Cubes:
-    """Undo `to_index`."""
-    zero = np.zeros((len(cubes.value), 1), np.uint64)
-    one = np.zeros((len(cubes.value), 1), np.uint64)
-    for i in range(inputs):
-        at = inputs - 1 - i
-        free = (cubes.free >> at & 1).astype(np.uint64)
-        value = (cubes.value >> at & 1).astype(np.uint64)
-        zero[:, 0] |= (free | (value ^ np.uint64(1))) << np.uint64(i)
-        one[:, 0] |= (free | value) << np.uint64(i)
-    return Cubes(inputs, outputs, zero, one, np.ascontiguousarray(cubes.out))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -483,25 +480,29 @@ def points_of(planes: U64, inputs: int) -> Flags:
     return np.unpackbits(octets, axis=1, count=1 << inputs, bitorder="little").view(np.bool_)
 
 
-def work(index: IndexCubes, low: int = 6) -> float:
+def work(cubes: Cubes, low: int = 6) -> float:
     """Return the number of (word, output) pairs that cubes touch; with low=0, (point, output)."""
-    free = np.zeros(len(index.free), np.int64)
-    for bit in range(low, MOST_INPUTS):
-        free += index.free >> bit & 1
-    owners = np.bitwise_count(index.out).sum(axis=1, dtype=np.int64)
+    lowest = max(0, cubes.inputs - low)
+    free = unpack(cubes.zero & cubes.one, cubes.inputs)[:, :lowest].sum(axis=1)
+    owners = np.bitwise_count(cubes.out).sum(axis=1, dtype=np.int64)
     return float((np.exp2(free) * owners).sum())
 
 
 def raster_work(cubes: Cubes) -> float:
-    return work(to_index(cubes)) if cubes.inputs <= MOST_INPUTS else float("inf")
+    return work(cubes) if cubes.inputs <= MOST_INPUTS else float("inf")
 
 
 def rasterised(cubes: Cubes) -> U64:
     """Return the union of the cubes of each output as a bit-vector."""
     target = np.zeros((cubes.outputs, words_for(1 << cubes.inputs)), np.uint64)
-    index = to_index(cubes)
-    rasterise(index.value, index.free, index.out, cubes.inputs, target)
+    rasterise(cubes.valid().packed, cubes.inputs, target)
     return target
+
+
+def points(inputs: int, where: Intp, out: Flags) -> Cubes:
+    """Return points of a table, by their indices, as cubes with some outputs."""
+    bits = (where[:, None] >> np.arange(inputs)[::-1] & 1).astype(np.bool_)
+    return Cubes.from_bits(~bits, bits, out)
 
 
 def point(inputs: int, index: int) -> str:

@@ -12,8 +12,6 @@ If there are too many primes, points and the sets of them in a product take thei
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,26 +20,9 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError, shown
 from boolcomp.base.loops import interpreting
-from boolcomp.twolevel.cubes import (
-    MOST_INPUTS,
-    Clock,
-    Cubes,
-    Dense,
-    Shape,
-    literals,
-    packed,
-    unpacked,
-)
-from boolcomp.twolevel.function import (
-    Cover,
-    GaveUpError,
-    SearchEndedError,
-    complement,
-    isop,
-    minterms,
-    verify,
-    without_idle_outputs,
-)
+from boolcomp.twolevel.cubes import MOST_INPUTS, Clock, Cubes, Dense, GaveUpError, Shape, literals
+from boolcomp.twolevel.function import Cover, complement, isop, minterms, verify
+from boolcomp.twolevel.heuristic import Sweeps
 from boolcomp.twolevel.primes import (
     LEAF_INPUTS,
     Budget,
@@ -52,12 +33,14 @@ from boolcomp.twolevel.primes import (
     merged,
 )
 from boolcomp.twolevel.setcover import (
+    Known,
     LocalSearch,
     greedy_columns,
     independent,
     lagrangian,
     reduced,
     solve_block,
+    solved,
 )
 from boolcomp.twolevel.solvers import MEMORY, Milp
 from boolcomp.twolevel.unlisted import LONGEST, Gatherer, Unlisted, independent_points
@@ -68,7 +51,7 @@ if TYPE_CHECKING:
     from boolcomp.twolevel.cubes import I64, U64
     from boolcomp.twolevel.function import Function
     from boolcomp.twolevel.primes import Demands
-    from boolcomp.twolevel.setcover import CoverMatrix, Solution
+    from boolcomp.twolevel.setcover import CoverMatrix
 
 
 class MinimumCover:
@@ -87,45 +70,44 @@ class MinimumCover:
         self._demands = demands
         self._cost = cost
         self._milp = milp
-        self._solved: dict[tuple[bytes, bytes], Solution] = {}
+        self._known: Known = {}
 
     @property
     def proved(self) -> bool:
         return self.best is not None and self.bound >= len(self.best)
 
-    def fewest(self, end: float) -> bool:
-        """Search for the fewest columns until `time.monotonic()` is `end`; tell if proved."""
-        free = np.zeros(len(self._cost), np.int64)
+    def fewest(self, clock: Clock) -> bool:
+        """Search for the fewest columns while time lasts; tell if proved."""
         while not self.proved:
             try:
-                essential, core = self._covered(free, end)
+                essential, core = self._covered(clock)
                 if self.proved:
                     break
-                chosen, bound, exact = self._minimum(core, end)
-                self.bound = max(self.bound, len(essential) + bound)
-                self.exact = max(self.exact, len(essential) + exact)
-                whole = not self._demands.add_missed(np.concatenate([essential, chosen]), end)
-            except SearchEndedError:
+                found = solved(essential, core, self._milp, clock, self._known)
+                self.bound = max(self.bound, found.bound)
+                self.exact = max(self.exact, found.exact)
+                whole = not self._demands.add_missed(found.chosen, clock)
+            except GaveUpError:
                 return False
             if whole:
-                self._offer(np.concatenate([essential, chosen]))
+                self._offer(found.chosen)
                 return self.proved
-            if time.monotonic() > end:
+            if clock.over:
                 return False
         return True
 
-    def lightest(self, end: float) -> bool:
+    def lightest(self, clock: Clock) -> bool:
         """Search for the least cost of as many columns, after `fewest` is True; tell if proved."""
-        while time.monotonic() < end:
+        while not clock.over:
             assert self.best is not None  # noqa: S101 (the caller runs `fewest` first)
             try:
-                essential, core = reduced(self._demands.matrix, self._cost, end)
-                found = self._light_core(core, len(self.best) - len(essential), end)
+                essential, core = reduced(self._demands.matrix, clock, self._cost)
+                found = self._light_core(core, len(self.best) - len(essential), clock)
                 if found is None:
                     return False
                 chosen, exact = np.concatenate([essential, found[0]]), found[1]
-                whole = not self._demands.add_missed(chosen, end)
-            except SearchEndedError:
+                whole = not self._demands.add_missed(chosen, clock)
+            except GaveUpError:
                 return False
             if whole:
                 if self._cost[chosen].sum() < self._cost[self.best].sum():
@@ -133,60 +115,37 @@ class MinimumCover:
                 return exact
         return False
 
-    def _covered(self, cost: I64, end: float) -> tuple[I64, CoverMatrix]:
+    def _covered(self, clock: Clock) -> tuple[I64, CoverMatrix]:
         """Add rows until a greedy cover misses no point; return the last reduction."""
         while True:
-            essential, core = reduced(self._demands.matrix, cost, end)
+            essential, core = reduced(self._demands.matrix, clock)
             greedy = np.concatenate([essential, greedy_columns(core)])
             self.exact = max(self.exact, len(essential) + independent(core))
             self.bound = max(self.bound, self.exact)
-            if not self._demands.add_missed(greedy, end):
+            if not self._demands.add_missed(greedy, clock):
                 self._offer(greedy)
                 return essential, core
-            if time.monotonic() > end:
-                raise SearchEndedError
+            clock.check()
 
     def _offer(self, columns: I64) -> None:
         if self.best is None or len(columns) < len(self.best):
             self.best = np.sort(columns)
 
-    def _minimum(self, core: CoverMatrix, end: float) -> tuple[I64, int, int]:
-        """Return columns that cover a core, and proved bounds on their number."""
-        chosen, bound, exact = [np.zeros(0, np.int64)], 0, 0
-        for block in core.blocks():
-            solution = self._block(block, end)
-            chosen.append(solution.chosen)
-            bound += solution.bound
-            exact += solution.exact
-        return np.concatenate(chosen), bound, exact
-
-    def _block(self, block: CoverMatrix, end: float) -> Solution:
-        """Solve a block, with a cache."""
-        key = (block.starts.tobytes(), block.indices.tobytes())
-        known = self._solved.get(key)
-        if known is not None:
-            return known
-        solution = solve_block(block, self._milp, end)
-        if solution.proved:
-            self._solved[key] = solution
-        return solution
-
-    def _light_core(self, core: CoverMatrix, count: int, end: float) -> tuple[I64, bool] | None:
+    def _light_core(self, core: CoverMatrix, count: int, clock: Clock) -> tuple[I64, bool] | None:
         """Return `count` columns that cover a core at low cost, and whether it is the least."""
         blocks = list(core.blocks())
         chosen, exact = [np.zeros(0, np.int64)], True
         for k, block in enumerate(blocks):
             least = count  # the rest, for the last and largest block
             if k + 1 < len(blocks):
-                solution = self._block(block, end)
+                solution = solve_block(block, self._milp, clock, self._known)
                 if not solution.proved:
                     return None
                 least = solution.value
             columns, local = np.unique(block.indices, return_inverse=True)
             cost = self._cost[columns]
-            left = end - time.monotonic()
             hint = None if self.best is None else np.flatnonzero(np.isin(columns, self.best))
-            answer = self._milp.solve(block.starts, local, cost, left, least, hint=hint)
+            answer = self._milp.solve(block.starts, local, cost, clock.left, least, hint=hint)
             if answer.chosen is None:
                 return None
             value = int(cost[answer.chosen].sum())
@@ -221,8 +180,8 @@ def minimise_exact(
     """
     if not interpreting():
         warm_exact()
-    clock = Clock(min(deadline, LONGEST))
-    end = time.monotonic() + 0.97 * clock.left
+    whole = Clock(min(deadline, LONGEST))
+    clock = Clock(0.97 * whole.left)
     shape = Shape(function.inputs, function.outputs)
     given, start = start, _sound(function, start, clock)
     try:
@@ -232,24 +191,31 @@ def minimise_exact(
         if given is None:
             given = minterms(function.dense) if function.given_on is None else function.given_on
         return Cover(given, "given", note=note)
-    first = on if start is None else packed(start)
+    first = on if start is None else start.valid_rows()
     allowed = np.concatenate([on, dont_care])
     unlisted = Unlisted(function, first, (on, dont_care, allowed))
     if shape.inputs > LEAF_INPUTS:  # else all primes are listed at once
         known = unlisted.needed(Clock(AT_ONCE * clock.left))
         if known.proved:
-            return replace(known, seconds=clock.elapsed)
+            return replace(known, seconds=whole.elapsed)
     try:
         kept = WITHOUT if shape.inputs <= MOST_INPUTS else WITHOUT_WIDE
-        primes = all_primes(allowed, shape, prime_limit, end - kept * clock.left)
+        primes = all_primes(allowed, shape, prime_limit, Clock((1 - kept) * clock.left))
     except PrimesTooManyError as error:
-        known = unlisted.prove(Clock(end - time.monotonic()))
+        known = unlisted.prove(clock)
         note = known.note if known.proved else str(error)
-        return replace(known, seconds=clock.elapsed, note=note)
+        return replace(known, seconds=whole.elapsed, note=note)
     demands = demands_of(on, dont_care, primes, shape, clock)
-    found, proved, bound, note = _searched(demands, first, memory, end)
-    cubes = unpacked(without_idle_outputs(found, dont_care, shape, end), shape).canonical()
-    return Cover(cubes, "exact", proved, bound, clock.elapsed, note)
+    found, proved, bound, note = _searched(demands, first, memory, clock)
+    cubes = _thinned(shape.cubes(found), dont_care, allowed, clock).canonical()
+    return Cover(cubes, "exact", proved, bound, whole.elapsed, note)
+
+
+def _thinned(cubes: Cubes, dont_care: U64, allowed: U64, clock: Clock) -> Cubes:
+    """Drop superfluous outputs of products, those with many literals first, while time lasts."""
+    work = Sweeps(cubes, dont_care, allowed, within=True)
+    work.thin(np.argsort(-literals(cubes.packed, cubes.shape), kind="stable"), clock)
+    return work.cubes()
 
 
 def _sound(function: Function, start: Cubes | None, clock: Clock) -> Cubes | None:
@@ -272,18 +238,18 @@ def sets_of(function: Function, start: Cubes | None, clock: Clock) -> tuple[U64,
     """
     given = function.given_on is not None and function.given_dc is not None
     if given and function.given_off is None:
-        return packed(function.on), packed(function.dc)
+        return function.on.valid_rows(), function.dc.valid_rows()
     if not function.is_dense:
         assert function.given_off is not None  # noqa: S101 (else it would be given or dense)
         free = complement(function.on.joined(function.given_off), clock)
-        return packed(function.on), packed(free.joined(function.dc))
+        return function.on.valid_rows(), free.joined(function.dc).valid_rows()
     table = function.dense
     on = isop(table, clock) if start is None else start
     nothing = table.dc & ~table.dc
     dont_care = isop(Dense(table.inputs, table.outputs, table.dc, nothing), clock)
     if on is None or dont_care is None:
         raise GaveUpError
-    return packed(on), packed(dont_care)
+    return on.valid_rows(), dont_care.valid_rows()
 
 
 def demands_of(on: U64, dont_care: U64, primes: U64, shape: Shape, clock: Clock) -> Demands:
@@ -292,12 +258,14 @@ def demands_of(on: U64, dont_care: U64, primes: U64, shape: Shape, clock: Clock)
     return kind(on, dont_care, primes, shape)
 
 
-def _searched(demands: Demands, first: U64, memory: int, end: float) -> tuple[U64, bool, int, str]:
+def _searched(
+    demands: Demands, first: U64, memory: int, clock: Clock
+) -> tuple[U64, bool, int, str]:
     """Return the best cover, whether it is proved, the bound, and a note."""
     note = ""
     with Milp(memory) as milp:
         search = MinimumCover(demands, literals(demands.primes, demands.shape), milp)
-        proved = search.fewest(end)
+        proved = search.fewest(clock)
         if search.best is None or len(first) < len(search.best):
             if len(first) > search.bound:
                 return first, False, search.bound, "deadline reached before the proof"
@@ -305,7 +273,7 @@ def _searched(demands: Demands, first: U64, memory: int, end: float) -> tuple[U6
             proved = True
         if not proved:
             note = "deadline reached before the proof"
-        elif not search.lightest(end):
+        elif not search.lightest(clock):
             note = "deadline reached before the literals were proved minimal"
         note = "; ".join([*filter(None, [note]), *_in_floating_point(search)])
     return demands.primes[search.best], proved, search.bound, note
@@ -369,43 +337,41 @@ def cheapest(
 ) -> PricedCover:
     """Return a cover of least cost; at the deadline the best one known."""
     warm_exact()
-    clock = Clock(min(LONGEST, LONGEST if deadline is None else deadline))
-    end = time.monotonic() + 0.97 * clock.left
-    shape = Shape(function.inputs, function.outputs)
-    first = int(price.of(packed(start.cubes), shape).sum())
+    whole = Clock(min(LONGEST, LONGEST if deadline is None else deadline))
+    clock, shape = Clock(0.97 * whole.left), Shape(function.inputs, function.outputs)
+    first = int(price.of(start.cubes.packed, shape).sum())
     try:
         on, free = sets_of(function, start.cubes, clock)
-        primes = all_primes(np.concatenate([on, free]), shape, PRIME_LIMIT, end - clock.left / 2)
+        allowed = np.concatenate([on, free])
+        primes = all_primes(allowed, shape, PRIME_LIMIT, Clock(clock.left / 2))
         demands = demands_of(on, free, primes, shape, clock)
-        chosen, bound = _least(demands, price.of(primes, shape), end)
-    except (GaveUpError, PrimesTooManyError, SearchEndedError):
+        chosen, bound = _least(demands, price.of(primes, shape), clock)
+    except (GaveUpError, PrimesTooManyError):
         return PricedCover(start, first, 0)
     if chosen is None or int(price.of(primes[chosen], shape).sum()) > first:
         return PricedCover(start, first, bound)
-    found = without_idle_outputs(primes[chosen], free, shape, end)
-    cubes = unpacked(found, shape).canonical()
-    cost = int(price.of(found, shape).sum())
-    return PricedCover(Cover(cubes, "exact", seconds=clock.elapsed), cost, bound)
+    cubes = _thinned(shape.cubes(primes[chosen]), free, allowed, clock).canonical()
+    cost = int(price.of(cubes.packed, shape).sum())
+    return PricedCover(Cover(cubes, "exact", seconds=whole.elapsed), cost, bound)
 
 
-def _least(demands: Demands, cost: I64, end: float) -> tuple[I64 | None, int]:
+def _least(demands: Demands, cost: I64, clock: Clock) -> tuple[I64 | None, int]:
     """Return columns of least cost, or None, and a bound."""
     bound = 0
     with Milp(MEMORY) as milp:
-        while time.monotonic() < end:
-            essential, core = reduced(demands.matrix, cost, end)
+        while not clock.over:
+            essential, core = reduced(demands.matrix, clock, cost)
             parts, total = [essential], int(cost[essential].sum())
             for block in core.blocks():
                 columns, local = np.unique(block.indices, return_inverse=True)
-                left = end - time.monotonic()
-                answer = milp.solve(block.starts, local, cost[columns], left)
+                answer = milp.solve(block.starts, local, cost[columns], clock.left)
                 if answer.chosen is None:
                     return None, bound
                 parts.append(columns[answer.chosen].astype(np.int64))
                 total += answer.exact
             bound = max(bound, total)
             chosen = np.concatenate(parts)
-            if not demands.add_missed(chosen, end):
+            if not demands.add_missed(chosen, clock):
                 return np.sort(chosen), bound
     return None, bound
 
@@ -414,20 +380,19 @@ def _least(demands: Demands, cost: I64, end: float) -> tuple[I64 | None, int]:
 def warm_exact() -> None:
     """Compile or load the loops of exact minimisation, once per process."""
     rows = [(f"{x:03b}", f"{w:02b}") for x, w in enumerate((1, 3, 3, 2, 2, 3, 3, 1))]
-    on, shape = packed(Cubes.from_rows(3, 2, rows)), Shape(3, 2)
-    end = math.inf
-    budget = Budget(1000, end)
-    primes = merged(on[:4], on[4:], 0, shape, budget)
+    cubes, clock = Cubes.from_rows(3, 2, rows), Clock()
+    on, shape = cubes.valid_rows(), cubes.shape
+    primes = merged(on[:4], on[4:], 0, shape, Budget(1000, clock))
     for kind in (TableDemands, SearchedDemands):
         demands = kind(on, on[:0], primes, shape)
-        demands.add_missed(np.zeros(0, np.int64), end)
+        demands.add_missed(np.zeros(0, np.int64), clock)
         demands.primes_around(on)
     matrix = demands.matrix
     list(matrix.blocks())
-    reduced(matrix, np.zeros(matrix.columns, np.int64), end)
-    lagrangian(matrix, greedy_columns(matrix), end)
-    LocalSearch(matrix, greedy_columns(matrix), 0).run(5, end)
-    without_idle_outputs(on, on[:1], shape, end)
-    independent_points(on, on[:1], on, shape, end)
-    off = packed(Cubes.from_rows(3, 2, [("000", "10"), ("011", "01")]))
-    Gatherer(on, on[:0], off, shape).search(end)
+    reduced(matrix, clock)
+    lagrangian(matrix, greedy_columns(matrix), clock)
+    LocalSearch(matrix, greedy_columns(matrix), 0).run(5, clock)
+    _thinned(cubes, on[:1], on, clock)
+    independent_points(on, on[:1], on, shape, clock)
+    off = Cubes.from_rows(3, 2, [("000", "10"), ("011", "01")]).valid_rows()
+    Gatherer(on, on[:0], off, shape).search(clock)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,11 +16,11 @@ from boolcomp.twolevel.cubes import (
     Clock,
     Cubes,
     Dense,
-    IndexCubes,
-    from_index,
-    literals,
+    GaveUpError,
     pack,
+    points,
     points_of,
+    serving,
     unpack,
     words_for,
 )
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from bitarray import frozenbitarray
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cubes import U64, Flags, Intp, Shape
+    from boolcomp.twolevel.cubes import U64, Shape
 
     Values = NDArray[np.uint8]
 
@@ -46,25 +45,22 @@ _MOST_MEMBERS = 1 << 27
 _MOST_WORDS = 1 << 23  # 64 MB
 
 
-class GaveUpError(Exception):
-    """The clock ran out, or the walk needs too much memory."""
-
-
-def buffers(inputs: int, room: int, leaves: int = 1) -> kernels.ExploreBuffers:
-    """Return buffers of walks over cubes of `inputs` inputs, with room for `room` members."""
-    words, depth = words_for(inputs), inputs + 3
-    return kernels.ExploreBuffers(
-        members=np.zeros(room, np.int32), start=np.zeros(depth, np.int64),
+def walk_over(shape: Shape, cubes: int, leaves: int = 1) -> kernels.Walk:
+    """Return buffers of walks over a number of cubes."""
+    words, depth = shape.words, shape.inputs + 3
+    return kernels.Walk(
+        members=np.zeros(8 * cubes + 64, np.int32), start=np.zeros(depth, np.int64),
         split=np.zeros(depth, np.int64), side=np.zeros(depth, np.int64),
-        region=np.zeros((2, words), np.uint64), state=np.array([0, 0, 1, 0], np.int64),
-        bound=np.zeros((2, words), np.uint64), leaves=np.zeros((leaves, 2, words), np.uint64),
-        tally=np.zeros(128 * words, np.int64),
+        regions=np.zeros((depth, 2 * words), np.uint64), state=np.zeros(5, np.int64),
+        bound=np.zeros((1, 2 * words), np.uint64),
+        leaves=np.zeros((leaves, 2 * words), np.uint64),
+        tally=np.zeros(128 * words, np.int64), preferred=np.zeros(words, np.uint64),
     )  # fmt: skip
 
 
-def _enlarged(walk: kernels.ExploreBuffers, limit: int) -> kernels.ExploreBuffers:
+def enlarged(walk: kernels.Walk, limit: int = 1) -> kernels.Walk:
     """Double the full buffer; raise `GaveUpError` where it is too large."""
-    if walk.state[1] == len(walk.leaves):
+    if walk.state[kernels.STORED] == len(walk.leaves):
         if walk.leaves.size > _MOST_WORDS or len(walk.leaves) >= limit:
             raise GaveUpError
         return walk._replace(leaves=np.concatenate([walk.leaves, np.zeros_like(walk.leaves)]))
@@ -73,46 +69,58 @@ def _enlarged(walk: kernels.ExploreBuffers, limit: int) -> kernels.ExploreBuffer
     return walk._replace(members=np.concatenate([walk.members, np.zeros_like(walk.members)]))
 
 
-def first_uncovered(targets: Cubes, cubes: Cubes, clock: Clock | None = None) -> U64 | None:
+def missed_part(
+    cover: U64, targets: U64, shape: Shape, clock: Clock, preferred: U64 | None = None
+) -> U64 | None:
     """Return a part of some target outside all cubes (outputs ignored), or None if there is none.
 
-    Raises `GaveUpError` where the clock runs out.
+    A part has the input planes only. `preferred` (input values) selects the half of a cube searched
+    first. Raises `GaveUpError` where the clock runs out.
     """
-    if not len(targets):
-        return None
-    clock = clock or Clock()
-    walk = buffers(cubes.inputs, 8 * len(cubes) + 64)
-    at, budget = np.zeros(1, np.int64), _LIST_BUDGET
+    walk, at = walk_over(shape, len(cover)), np.array([0, 1])
+    if preferred is not None:
+        walk.preferred[:] = preferred
     while True:
-        before = at[0]
-        status = kernels.cover_all(
-            targets.zero, targets.one, at, targets.inputs, cubes.zero, cubes.one, walk, budget
-        )
-        if status in (kernels.DONE, kernels.FOUND):
-            return walk.region if status == kernels.FOUND else None
-        if clock.over:
-            raise GaveUpError
-        if status == kernels.MORE_ROOM:
-            walk = _enlarged(walk, 1)
-        elif at[0] == before:
-            budget *= 2
-
-
-def uncovered_parts(cubes: Cubes, clock: Clock | None = None, limit: int = _MOST_WORDS) -> U64:
-    """Return the uncovered points as disjoint regions; `GaveUpError` beyond `limit` of them."""
-    clock = clock or Clock()
-    walk = buffers(cubes.inputs, 8 * len(cubes) + 64, 64)
-    walk.region[:] = pack(np.ones((1, cubes.inputs), np.bool_))
-    walk.members[: len(cubes)] = np.arange(len(cubes))
-    walk.start[1:] = len(cubes)
-    while True:
-        status = kernels.explore(cubes.zero, cubes.one, walk, kernels.COLLECT, _LIST_BUDGET)
+        status = kernels.first_missed(targets, at, cover, walk, _LIST_BUDGET)
+        if status == kernels.FOUND:
+            part: U64 = walk.regions[walk.state[kernels.DEPTH]]
+            return part
         if status == kernels.DONE:
-            return walk.leaves[: walk.state[1]]
+            return None
+        clock.check()
         if status == kernels.MORE_ROOM:
-            walk = _enlarged(walk, limit)
-        if clock.over:
-            raise GaveUpError
+            walk = enlarged(walk)
+
+
+def missed_point(
+    cover: U64, cube: U64, output: int, shape: Shape, clock: Clock, preferred: U64
+) -> U64 | None:
+    """Return a packed point of an output in a cube, outside the cover; None if there is none.
+
+    `cover` is of this output. Input values without a constraint are those of `preferred`.
+    """
+    part = missed_part(cover, cube[None], shape, clock, preferred)
+    if part is None:
+        return None
+    words, point = shape.words, np.zeros(shape.width, np.uint64)
+    zero, one = part[:words], part[words:]
+    point[words : shape.out_at] = one & (~zero | preferred)
+    point[:words] = zero & ~point[words : shape.out_at]
+    point[shape.out_at + output // 64] = np.uint64(1 << (output % 64))
+    return point
+
+
+def uncovered_parts(cubes: U64, shape: Shape, clock: Clock, limit: int = _MOST_WORDS) -> U64:
+    """Return the uncovered points as disjoint regions; `GaveUpError` beyond `limit` of them."""
+    walk = walk_over(shape, len(cubes), 64)
+    kernels.begin(cubes, walk, shape.everything(), -1, -1)
+    while True:
+        status = kernels.explore(cubes, walk, kernels.COLLECT, _LIST_BUDGET)
+        if status == kernels.DONE:
+            return walk.leaves[: walk.state[kernels.STORED]]
+        if status == kernels.MORE_ROOM:
+            walk = enlarged(walk, limit)
+        clock.check()
 
 
 def complement(cubes: Cubes, clock: Clock | None = None, limit: int = _MOST_WORDS) -> Cubes:
@@ -120,26 +128,23 @@ def complement(cubes: Cubes, clock: Clock | None = None, limit: int = _MOST_WORD
 
     Raises `GaveUpError` where the clock runs out or there are more than about `limit` cubes.
     """
-    zeros, ones, outs = [cubes.zero[:0]], [cubes.one[:0]], [cubes.out[:0]]
+    shape, clock, found = cubes.shape, clock or Clock(), [cubes.shape.none()]
     total = 0
     for j in range(cubes.outputs):
-        mine = cubes.take(cubes.owned_by(j))
-        parts = uncovered_parts(mine, clock, limit)
+        mine = cubes.packed[serving(cubes.packed, j, shape)]
+        parts = uncovered_parts(mine, shape, clock, limit)
         total += len(parts)
-        if total > limit or (clock is not None and clock.over):
+        if total > limit:
             raise GaveUpError
-        zeros.append(parts[:, 0])
-        ones.append(parts[:, 1])
-        owner = np.zeros((1, cubes.outputs), np.bool_)
-        owner[0, j] = True
-        outs.append(np.repeat(pack(owner), len(parts), axis=0))
-    zero, one, out = (np.ascontiguousarray(np.concatenate(a)) for a in (zeros, ones, outs))
-    return Cubes(cubes.inputs, cubes.outputs, zero, one, out).canonical()
+        clock.check()
+        owner = np.repeat(pack(np.eye(1, cubes.outputs, j, np.bool_)), len(parts), axis=0)
+        found.append(np.concatenate([parts, owner], axis=1))
+    return Cubes(cubes.inputs, cubes.outputs, np.concatenate(found)).canonical()
 
 
 def some_point(region: U64, inputs: int) -> str:
     """Return a point of a region as the letters of a PLA row."""
-    zero = unpack(region[:1], inputs)[0]
+    zero = unpack(region[None], inputs)[0]
     return "".join("0" if may_be_zero else "1" for may_be_zero in zero)
 
 
@@ -214,31 +219,24 @@ def _excess(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | 
 
 def _outside(targets: Cubes, space: Cubes, expected: int, clock: Clock | None) -> Witness | None:
     """Return a point of some target outside `space`."""
-    targets = _not_contained(targets, space)
-    left = unpack(np.bitwise_or.reduce(targets.out)[None], targets.outputs)[0]
+    shape, clock = targets.shape, clock or Clock()
+    rows, cover = targets.valid().packed, space.packed
+    if 0 < len(rows) * len(cover) <= _FEW_PAIRS:  # only those that no single cube contains
+        rows = rows.copy()
+        kernels.drop_contained(rows, cover, shape.words)
+    left = unpack(np.bitwise_or.reduce(rows[:, shape.out_at :])[None], targets.outputs)[0]
     for j in np.flatnonzero(left).tolist():
-        mine = space.take(space.owned_by(j))
-        part = first_uncovered(targets.take(targets.owned_by(j)), mine, clock)
+        mine = cover[serving(cover, j, shape)]
+        part = missed_part(mine, rows[serving(rows, j, shape)], shape, clock)
         if part is not None:
             return Witness(j, some_point(part, targets.inputs), expected)
-        if clock is not None and clock.over:
-            raise GaveUpError
+        clock.check()
     return None
-
-
-def _not_contained(targets: Cubes, space: Cubes) -> Cubes:
-    """Return the targets with the outputs where no single cube of `space` contains them."""
-    targets = targets.valid()
-    if not 0 < len(targets) * len(space) <= _FEW_PAIRS:
-        return targets
-    out = targets.out.copy()
-    kernels.drop_contained(targets.zero, targets.one, out, space.zero, space.one, space.out)
-    return Cubes(targets.inputs, targets.outputs, targets.zero, targets.one, out).valid()
 
 
 def meeting(first: Cubes, second: Cubes, clock: Clock | None = None) -> tuple[int, str] | None:
     """Return an output and a point that two lists have in common, or None."""
-    first, second = first.valid(), second.valid()
+    first, second, clock = first.valid(), second.valid(), clock or Clock()
     pairs = len(first) * len(second)
     if pairs == 0:
         return None
@@ -250,18 +248,14 @@ def meeting(first: Cubes, second: Cubes, clock: Clock | None = None) -> tuple[in
         place = _first_bit(truth.rasterised(first) & truth.rasterised(second))
         return None if place is None else (place[0], truth.point(first.inputs, place[1]))
     step = max(1, _PAIRS // len(second))
+    a, b, shape = first.packed, second.packed, first.shape
     for start in range(0, len(first), step):
-        i, k = kernels.first_meeting(
-            first.zero, first.one, first.out, second.zero, second.one, second.out,
-            first.inputs, start, min(start + step, len(first)),
-        )  # fmt: skip
+        i, k = kernels.first_conflict(a, b, shape.words, start, min(start + step, len(first)))
         if i >= 0:
-            zero = first.zero[i : i + 1] & second.zero[k : k + 1]
-            common = first.out[i : i + 1] & second.out[k : k + 1]
-            output = int(unpack(common, first.outputs).argmax())
-            return output, some_point(zero, first.inputs)
-        if clock is not None and clock.over:
-            raise GaveUpError
+            common = a[i] & b[k]
+            output = int(unpack(common[None, shape.out_at :], first.outputs).argmax())
+            return output, some_point(common, first.inputs)
+        clock.check()
     return None
 
 
@@ -296,22 +290,17 @@ def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
     upper[: sizes[0]] = _spread(table.on | table.dc, inputs).ravel()
     stage, path = np.zeros(inputs + 1, np.int64), np.zeros(2 * inputs + 2, np.int64)
     state = np.zeros(2, np.int64)
-    value, free = np.zeros(1024, np.int64), np.zeros(1024, np.int64)
-    out = np.zeros((1024, words_for(outputs)), np.uint64)
+    found = np.zeros((1024, 2 + words_for(outputs)), np.uint64)
     while True:
         status = kernels.isop(
-            inputs, outputs, lower, upper, done, at, stage, path, state, value, free, out,
-            _ISOP_BUDGET,
-        )  # fmt: skip
+            inputs, outputs, lower, upper, done, at, stage, path, state, found, _ISOP_BUDGET
+        )
         if status == kernels.ISOP_DONE:
-            break
+            return Cubes(inputs, outputs, found[: state[1]].copy())
         if status == kernels.ISOP_MORE_ROOM:
-            value, free, out = (np.concatenate([a, np.zeros_like(a)]) for a in (value, free, out))
+            found = np.concatenate([found, np.zeros_like(found)])
         elif clock.over:
             return None
-    count = int(state[1])
-    found = IndexCubes(value[:count].copy(), free[:count].copy(), out[:count].copy())
-    return from_index(inputs, outputs, found)
 
 
 def _spread(words: U64, inputs: int) -> U64:
@@ -323,10 +312,9 @@ def _spread(words: U64, inputs: int) -> U64:
 
 def minterms(table: Dense) -> Cubes:
     """Return the cover with one product per point, in canonical order."""
-    union = np.bitwise_or.reduce(table.on, axis=0)[None, :]
-    value = np.flatnonzero(points_of(union, table.inputs)).astype(np.int64)
-    out = pack(points_of(table.on, table.inputs)[:, value].T)
-    return from_index(table.inputs, table.outputs, IndexCubes(value, np.zeros_like(value), out))
+    on = points_of(table.on, table.inputs)
+    where = np.flatnonzero(on.any(axis=0))
+    return points(table.inputs, where, on[:, where].T)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -450,16 +438,13 @@ def in_phase(function: Function, phase: Sequence[bool]) -> Function:
         on = np.where(upright, table.on, table.off)
         return Function.from_dense(Dense(table.inputs, table.outputs, on, table.dc.copy()))
     ones, zeros = function.on, function.off
-    phased = _of_outputs(ones, kept).joined(_of_outputs(zeros, ~kept))
-    given = function.given_off is not None
-    off = _of_outputs(zeros, kept).joined(_of_outputs(ones, ~kept)) if given else None
-    return Function.from_cubes(phased, function.dc, off)
 
+    def chosen(direct: Cubes, complemented: Cubes) -> Cubes:
+        first = direct.with_outputs(direct.out & kept)
+        return first.joined(complemented.with_outputs(complemented.out & ~kept))
 
-def _of_outputs(cubes: Cubes, mask: U64) -> Cubes:
-    """Return cubes with the outputs of a mask only."""
-    out = cubes.out & mask
-    return Cubes(cubes.inputs, cubes.outputs, cubes.zero, cubes.one, out).valid()
+    off = None if function.given_off is None else chosen(zeros, ones)
+    return Function.from_cubes(chosen(ones, zeros), function.dc, off)
 
 
 def _cubes_of(table: Dense) -> Cubes:
@@ -510,95 +495,6 @@ class Cover:
             f"{self.connections} connections, by {self.method})"
         )
         return "\n".join([head, *([f"  note: {self.note}"] if self.note else []), repr(self.cubes)])
-
-
-# --------------------------------------------------------------------------------------------------
-# Points that a cover misses.
-# --------------------------------------------------------------------------------------------------
-
-STEPS = 10_000
-"""Steps of the search for a missed point between checks of the clock, at first."""
-
-
-class SearchEndedError(Exception):
-    """The time ended before the search."""
-
-
-def serving(cubes: U64, output: int, shape: Shape) -> Flags:
-    """Return the mask of packed cubes that belong to an output."""
-    word = cubes[:, shape.out_at + output // 64]
-    mask: Flags = (word >> np.uint64(output % 64) & np.uint64(1)) != 0
-    return mask
-
-
-def missed_part(cover: U64, cube: U64, preferred: U64, end: float) -> U64 | None:
-    """Return a part of a cube outside every cube of `cover`, or None when there is none.
-
-    All are input planes. `preferred` (input values) selects the half of a cube searched first.
-    Raises `SearchEndedError` when `time.monotonic()` passes `end`.
-    """
-    if time.monotonic() > end:
-        raise SearchEndedError
-    part = cube.copy()
-    steps = STEPS
-    while True:
-        budget = np.array([steps], np.int64)
-        if kernels.missed(cover, part, preferred, budget):
-            return part
-        if budget[0] >= 0:
-            return None
-        if time.monotonic() > end:
-            raise SearchEndedError
-        steps *= 4
-
-
-def point_of(part: U64, preferred: U64, output: int, shape: Shape) -> U64:
-    """Return the point of a cube nearest to `preferred`, packed."""
-    words = shape.words
-    point = np.zeros(shape.width, np.uint64)
-    zero, one = part[:words], part[words:]
-    point[words : shape.out_at] = one & (~zero | preferred)
-    point[:words] = zero & ~point[words : shape.out_at]
-    point[shape.out_at + output // 64] = np.uint64(1 << (output % 64))
-    return point
-
-
-def without_idle_outputs(cover: U64, dont_care: U64, shape: Shape, end: float) -> U64:
-    """Remove superfluous outputs of products, and products without outputs, until `end`.
-
-    Products with many literals lose outputs first.
-    """
-    cover = cover.copy()
-    order = np.argsort(-literals(cover, shape), kind="stable")
-    try:
-        for output in range(shape.outputs):
-            if time.monotonic() > end:
-                break
-            free = dont_care[serving(dont_care, output, shape)]
-            _thin(cover, free, order, output, shape, end)
-    except SearchEndedError:
-        pass
-    return cover[cover[:, shape.out_at :].any(axis=1)]
-
-
-def _thin(cover: U64, free: U64, order: Intp, output: int, shape: Shape, end: float) -> None:
-    """Remove one output, in place, from every product that the others cover there."""
-    planes = shape.out_at
-    bit = np.uint64(1 << (output % 64))
-    preferred = np.zeros(shape.words, np.uint64)
-    for k in order:
-        if not cover[k, planes + output // 64] & bit:
-            continue
-        cover[k, planes + output // 64] &= ~bit
-        others = [cover[serving(cover, output, shape), :planes], free[:, :planes]]
-        # The product lies in ON and DC, so a part that DC and the others miss is in ON.
-        try:
-            part = missed_part(np.concatenate(others), cover[k, :planes], preferred, end)
-        except SearchEndedError:
-            cover[k, planes + output // 64] |= bit
-            raise
-        if part is not None:
-            cover[k, planes + output // 64] |= bit
 
 
 # --------------------------------------------------------------------------------------------------

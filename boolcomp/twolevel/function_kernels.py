@@ -1,4 +1,4 @@
-"""Compiled loops of irredundant sums, missed points and walks over lists of cubes."""
+"""Compiled loops of irredundant sums, and of walks over the points that lists of cubes miss."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.base.loops import njit
-from boolcomp.twolevel.cubes import ALL, LOW_BITS
+from boolcomp.twolevel.cubes import ALL, LOW_BITS, ONE, has, set_index
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cubes import I32, I64, U64
@@ -124,7 +124,7 @@ def _view(flat: U64, at: I64, level: int, m: int):  # type: ignore[no-untyped-de
 def _emit(done: U64, lower: U64, full: U64) -> None:
     """Mark the outputs of `full` as covered everywhere."""
     for j in range(len(done)):
-        if full[j // 64] >> np.uint64(j % 64) & np.uint64(1):
+        if has(full, j):
             for w in range(done.shape[1]):
                 done[j, w] = ALL
                 lower[j, w] = 0
@@ -133,15 +133,15 @@ def _emit(done: U64, lower: U64, full: U64) -> None:
 @njit(cache=True, nogil=True)
 def isop(
     inputs: int, outputs: int, lower: U64, upper: U64, done: U64, at: I64, stage: I64, path: I64,
-    state: I64, value: I64, free: I64, out: U64, budget: int,
+    state: I64, found: U64, budget: int,
 ) -> int:  # fmt: skip
-    """Run until done, until the arrays of products are full, or for `budget` words of work.
+    """Run until done, until the array of products is full, or for `budget` words of work.
 
     Level k splits index bit `inputs - 1 - k`; `lower`, `upper` and `done` hold one problem per
     level from `at[k]` on. `stage` counts the subproblems of a level, `path` holds (value, free) of
     its cube, `state` the current level and the number of products; a call resumes there.
     """
-    full = np.zeros(out.shape[1], np.uint64)
+    full = np.zeros(found.shape[1] - 2, np.uint64)
     while state[0] >= 0:
         k = state[0]
         b = inputs - 1 - k
@@ -151,14 +151,14 @@ def isop(
         if budget < 0:
             return ISOP_PAUSED
         if stage[k] == 0:
-            if state[1] == len(value):
+            if state[1] == len(found):
                 return ISOP_MORE_ROOM
             got[:] = 0
             needed, others = _constant_outputs(low, up, full)
             if needed:
-                value[state[1]] = path[2 * k]
-                free[state[1]] = path[2 * k + 1] | ((1 << (b + 1)) - 1)
-                out[state[1]] = full
+                row = found[state[1]]
+                set_index(row, inputs, path[2 * k], path[2 * k + 1] | ((1 << (b + 1)) - 1))
+                row[2:] = full
                 state[1] += 1
                 _emit(got, low, full)
             if not others:
@@ -183,348 +183,230 @@ def isop(
 
 
 # --------------------------------------------------------------------------------------------------
-# A search for a point of a cube that a cover misses.
-# --------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def missed(cover: U64, cube: U64, preferred: U64, budget: I64) -> bool:
-    """Narrow `cube` to a part that no cube of `cover` meets; tell whether there is one.
-
-    All arrays hold the input planes only (`zero words | one words`). The value of an input in
-    `preferred` is tried first. Each step takes 1 from `budget[0]`; if that is negative, the result
-    False means undecided.
-    """
-    words = len(cube) // 2
-    depth_limit = 64 * words + 2
-    cubes = np.empty((depth_limit, 2 * words), np.uint64)
-    other = np.empty((depth_limit, 2 * words), np.uint64)
-    lists = np.empty((depth_limit, len(cover)), np.int64)
-    lengths = np.zeros(depth_limit, np.int64)
-    open_branch = np.zeros(depth_limit, np.bool_)
-    cubes[0] = cube
-    lengths[0] = _touching(cover, np.arange(len(cover)), len(cover), cubes[0], lists[0])
-    depth = 0
-    while depth >= 0:
-        budget[0] -= 1
-        if budget[0] < 0:
-            return False
-        if lengths[depth] == 0:
-            cube[:] = cubes[depth]
-            return True
-        if lengths[depth] > 0:
-            split = _narrow(cover, lists[depth], lengths[depth], cubes[depth])
-            if split < 0:  # inputs were fixed without branching: look again
-                lengths[depth] = _touching(
-                    cover, lists[depth], lengths[depth], cubes[depth], lists[depth]
-                )
-                continue
-            cubes[depth + 1] = cubes[depth]
-            other[depth] = cubes[depth]
-            bit = np.uint64(1) << np.uint64(split % 64)
-            drop = 0 if preferred[split // 64] & bit else words
-            cubes[depth + 1, drop + split // 64] &= ~bit
-            other[depth, words - drop + split // 64] &= ~bit
-            open_branch[depth] = True
-        else:
-            depth -= 1
-            while depth >= 0 and not open_branch[depth]:
-                depth -= 1
-            if depth < 0:
-                return False
-            cubes[depth + 1] = other[depth]
-            open_branch[depth] = False
-        lengths[depth + 1] = _touching(
-            cover, lists[depth], lengths[depth], cubes[depth + 1], lists[depth + 1]
-        )
-        depth += 1
-    return False
-
-
-@njit(cache=True, nogil=True)
-def _touching(cover: U64, given: I64, count: int, cube: U64, result: I64) -> int:
-    """List the cubes that meet `cube`; return their number, or -1 if one contains it."""
-    words = len(cube) // 2
-    size = 0
-    for at in range(count):
-        k = given[at]
-        meets, holds = True, True
-        for w in range(words):
-            zero, one = cube[w] & cover[k, w], cube[words + w] & cover[k, words + w]
-            if (zero | one) != (cube[w] | cube[words + w]):
-                meets = False
-                break
-            if zero != cube[w] or one != cube[words + w]:
-                holds = False
-        if meets:
-            if holds:
-                return -1
-            result[size] = k
-            size += 1
-    return size
-
-
-@njit(cache=True, nogil=True)
-def _narrow(cover: U64, given: I64, count: int, cube: U64) -> int:
-    """Fix inputs that occur in one phase only to the other phase and return -1.
-
-    If there are none, return the input with the most literals.
-    """
-    words = len(cube) // 2
-    positive = np.zeros(64 * words, np.int64)
-    negative = np.zeros(64 * words, np.int64)
-    for at in range(count):
-        k = given[at]
-        for w in range(words):
-            free = cube[w] & cube[words + w]
-            _tally(free & ~cover[k, w], 64 * w, positive)
-            _tally(free & ~cover[k, words + w], 64 * w, negative)
-    best = -1
-    fixed = False
-    for i in range(64 * words):
-        bit = np.uint64(1) << np.uint64(i % 64)
-        if positive[i] and not negative[i]:
-            cube[words + i // 64] &= ~bit
-            fixed = True
-        elif negative[i] and not positive[i]:
-            cube[i // 64] &= ~bit
-            fixed = True
-        elif positive[i] and (
-            best < 0 or positive[i] + negative[i] > positive[best] + negative[best]
-        ):
-            best = i
-    return -1 if fixed else best
-
-
-@njit(cache=True, nogil=True)
-def _tally(bits: np.uint64, first: int, counts: I64) -> None:
-    i = first
-    while bits:
-        if bits & np.uint64(1):
-            counts[i] += 1
-        bits >>= np.uint64(1)
-        i += 1
-
-
-# --------------------------------------------------------------------------------------------------
-# Walks over lists of cubes of any number of inputs.
+# Walks over lists of packed cubes of any number of inputs. `words` are those of an input plane.
 # --------------------------------------------------------------------------------------------------
 
 DONE, FOUND, MORE_ROOM, PAUSED = 0, 1, 2, 3
 FIND, BOUND, COLLECT = 0, 1, 2
-ONE = np.uint64(1)
+DEPTH, STORED, NEW, WORK, UNDECIDED = 0, 1, 2, 3, 4
 
 
-class ExploreBuffers(NamedTuple):
-    """Buffers of `explore`: its state and its results.
+class Walk(NamedTuple):
+    """Buffers of `explore`: its state and its results. Regions are input planes of packed cubes.
 
-    `members[start[d]:start[d + 1]]` are the cubes that meet the region at depth d; `split` and
-    `side` are the input split at each depth and the current half. `state` is (depth, parts stored,
-    1 if the node is new, work so far). Row 0 of `region` has its zero words, row 1 its one words.
+    `regions[d]` is the region at depth d, and `members[start[d]:start[d + 1]]` are the cubes that
+    meet it; `split` and `side` are the input split there and the current half. The value of an
+    input in `preferred` comes first. `state` is (depth, parts stored, 1 if the node is new, work so
+    far, decisions that took too long).
     """
 
     members: I32
     start: I64
     split: I64
     side: I64
-    region: U64
+    regions: U64
     state: I64
     bound: U64
     leaves: U64
     tally: I64
+    preferred: U64
 
 
 @njit(cache=True, nogil=True)
-def meets(zero_a: U64, one_a: U64, zero_b: U64, one_b: U64, inputs: int) -> bool:
-    """Tell whether two cubes have a point in common."""
-    left = inputs
-    for w in range(zero_a.size):
-        span = min(64, left)
-        left -= 64
-        either = (zero_a[w] & zero_b[w]) | (one_a[w] & one_b[w])
-        full = ~np.uint64(0) if span == 64 else (ONE << np.uint64(max(span, 0))) - ONE
-        if either != full:
+def inside(a: U64, i: int, b: U64, k: int, size: int) -> bool:
+    """Tell whether the first `size` words of `a[i]` lie in those of `b[k]`."""
+    for w in range(size):  # noqa: SIM110 (a generator would not compile)
+        if a[i, w] & ~b[k, w]:
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def first_meeting(
-    zero: U64, one: U64, out: U64, zero_b: U64, one_b: U64, out_b: U64, inputs: int, start: int,
-    stop: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Return the first (i, k), start <= i < stop, whose cubes meet in an output, or (-1, -1)."""
+def meets(a: U64, i: int, b: U64, k: int, words: int) -> bool:
+    """Tell whether two cubes have a point in common, whatever their outputs."""
+    for w in range(words):
+        zero, one = a[i, w], a[i, words + w]
+        if (zero & b[k, w]) | (one & b[k, words + w]) != zero | one:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def conflict(a: U64, i: int, b: U64, k: int, words: int) -> bool:
+    """Tell whether two cubes have a point of an output in common."""
+    for w in range(2 * words, a.shape[1]):
+        if a[i, w] & b[k, w]:
+            return meets(a, i, b, k, words)
+    return False
+
+
+@njit(cache=True, nogil=True)
+def first_conflict(a: U64, b: U64, words: int, start: int, stop: int) -> tuple[int, int]:
+    """Return the first (i, k), start <= i < stop, whose cubes have a point in common."""
     for i in range(start, stop):
-        for k in range(len(zero_b)):
-            common = False
-            for w in range(out.shape[1]):
-                if out[i, w] & out_b[k, w]:
-                    common = True
-                    break
-            if common and meets(zero[i], one[i], zero_b[k], one_b[k], inputs):
+        for k in range(len(b)):
+            if conflict(a, i, b, k, words):
                 return i, k
     return -1, -1
 
 
 @njit(cache=True, nogil=True)
-def _inside(zero_a: U64, one_a: U64, zero_b: U64, one_b: U64) -> bool:
-    """Tell whether cube a lies in cube b."""
-    for w in range(zero_a.size):  # noqa: SIM110 (a generator would not compile)
-        if (zero_a[w] & ~zero_b[w]) | (one_a[w] & ~one_b[w]):
-            return False
-    return True
+def drop_contained(a: U64, b: U64, words: int) -> None:
+    """Remove from each cube of `a` the outputs for which a single cube of `b` contains it."""
+    for i in range(len(a)):
+        for k in range(len(b)):
+            if inside(a, i, b, k, 2 * words):
+                a[i, 2 * words :] &= ~b[k, 2 * words :]
 
 
 @njit(cache=True, nogil=True)
-def drop_contained(zero: U64, one: U64, out: U64, zero_b: U64, one_b: U64, out_b: U64) -> None:
-    """Remove from each cube, in place, the outputs for which a single cube of b contains it."""
-    for i in range(len(zero)):
-        for k in range(len(zero_b)):
-            if _inside(zero[i], one[i], zero_b[k], one_b[k]):
-                for w in range(out.shape[1]):
-                    out[i, w] &= ~out_b[k, w]
+def _tally(bits: np.uint64, first: int, counts: I64) -> None:
+    at = first
+    while bits:
+        counts[at] += np.int64(bits & ONE)
+        bits >>= ONE
+        at += 2
+
+
+WHOLE, NARROWED = -1, -2
 
 
 @njit(cache=True, nogil=True)
-def _split_input(zero: U64, one: U64, members: I32, region: U64, count: I64) -> int:
-    """Return the input to split, binate before unate, most literals first; -1 if a cube is full."""
-    words = zero.shape[1]
+def _split_input(cover: U64, w: Walk, mode: int) -> int:
+    """Return the input to split, binate before unate, most literals first.
+
+    Return `WHOLE` if a cube, or the bound, contains the region. FIND fixes unate inputs so that
+    their literals are false, and returns `NARROWED`.
+    """
+    d, words, count = w.state[DEPTH], len(w.preferred), w.tally
+    region = w.regions[d]
+    if mode == BOUND and inside(w.regions, d, w.bound, 0, 2 * words):
+        return WHOLE
     count[:] = 0
-    for c in members:
-        full = True
-        for w in range(words):
-            both = region[0, w] & region[1, w]
-            for side in range(2):
-                missing = both & ~(one[c, w] if side == 0 else zero[c, w])
-                base = 64 * w
-                while missing:
-                    full = False
-                    low = missing & (~missing + ONE)
-                    bit = 0
-                    rest = low >> ONE
-                    while rest:
-                        bit += 1
-                        rest >>= ONE
-                    count[2 * (base + bit) + side] += 1
-                    missing ^= low
-        if full:
-            return -1
-    best, best_score = 0, -1
+    for at in range(w.start[d], w.start[d + 1]):
+        c = w.members[at]
+        if inside(w.regions, d, cover, c, 2 * words):
+            return WHOLE
+        for v in range(words):
+            both = region[v] & region[words + v]
+            _tally(both & ~cover[c, words + v], 128 * v, count)
+            _tally(both & ~cover[c, v], 128 * v + 1, count)
+    best, best_score, narrowed = 0, -1, False
     for i in range(count.size // 2):
         a, b = count[2 * i], count[2 * i + 1]
-        score = a + b + (len(members) + 1) * (2 if a and b else 0)
-        if a + b and score > best_score:
+        score = a + b + (count.size + w.members.size if a and b else 0)
+        if mode == FIND and a + b and not (a and b):
+            narrowed = True
+            region[(0 if a else words) + i // 64] &= ~(ONE << np.uint64(i % 64))
+        elif a + b and score > best_score:
             best, best_score = i, score
-    return best
+    return NARROWED if narrowed else best
 
 
 @njit(cache=True, nogil=True)
-def _enter(
-    zero: U64, one: U64, members: I32, start: I64, depth: int, region: U64, i: int, side: int
-) -> None:
-    """Restrict the region to one value of input i and list the cubes that meet it."""
-    w, bit = i // 64, ONE << np.uint64(i % 64)
-    region[0, w] = region[0, w] & ~bit if side else region[0, w] | bit
-    region[1, w] = region[1, w] | bit if side else region[1, w] & ~bit
-    at = start[depth + 1]
-    for k in range(start[depth], start[depth + 1]):
-        c = members[k]
-        if (one[c, w] if side else zero[c, w]) & bit:
-            members[at] = c
+def _list_members(cover: U64, w: Walk, first: int, last: int, d: int) -> None:
+    """List the members of first:last that meet the region at depth d."""
+    at = w.start[d]
+    for k in range(first, last):
+        if meets(w.regions, d, cover, w.members[k], len(w.preferred)):
+            w.members[at] = w.members[k]
             at += 1
-    start[depth + 2] = at
+    w.start[d + 1] = at
 
 
 @njit(cache=True, nogil=True)
-def explore(zero: U64, one: U64, w: ExploreBuffers, mode: int, budget: int) -> int:
+def _enter(cover: U64, w: Walk) -> None:
+    """Enter the half of a region on one side of its split."""
+    d, words = w.state[DEPTH], len(w.preferred)
+    i = w.split[d]
+    one = has(w.preferred, i) != (w.side[d] == 1)
+    w.regions[d + 1] = w.regions[d]
+    w.regions[d + 1, (0 if one else words) + i // 64] &= ~(ONE << np.uint64(i % 64))
+    _list_members(cover, w, w.start[d], w.start[d + 1], d + 1)
+    w.state[DEPTH] = d + 1
+    w.state[NEW] = 1
+
+
+@njit(cache=True, nogil=True)
+def explore(cover: U64, w: Walk, mode: int, budget: int) -> int:
     """Walk the parts of a region that a list of cubes leaves uncovered.
 
-    FIND stops at the first part, in `w.region`; BOUND enlarges the cube `w.bound` to contain all
-    parts; COLLECT stores them in `w.leaves`. A call after MORE_ROOM or PAUSED resumes.
+    FIND stops at the first part, in `w.regions[w.state[DEPTH]]`; BOUND enlarges the cube `w.bound`
+    to contain all parts; COLLECT stores them in `w.leaves`. A call after MORE_ROOM or PAUSED
+    resumes.
     """
-    members, start, split, side = w.members, w.start, w.split, w.side
-    region, state, bound, leaves = w.region, w.state, w.bound, w.leaves
-    while state[0] >= 0:
-        d = state[0]
-        if state[2]:
-            here = members[start[d] : start[d + 1]]
-            budget -= 16 + len(here)
-            state[3] += 16 + len(here)
+    start, side, state = w.start, w.side, w.state
+    while state[DEPTH] >= 0:
+        d = state[DEPTH]
+        if state[NEW]:
+            count = start[d + 1] - start[d]
+            budget -= 16 + count
+            state[WORK] += 16 + count
             if budget < 0:
                 return PAUSED
-            if start[d + 1] + len(here) > members.size or state[1] == len(leaves):
+            if start[d + 1] + count > w.members.size or state[STORED] == len(w.leaves):
                 return MORE_ROOM
-            state[2] = 0
-            if mode == BOUND and _inside(region[0], region[1], bound[0], bound[1]):
-                state[0] -= 1
+            if count == 0 and mode == FIND:
+                return FOUND
+            split = WHOLE if count == 0 else _split_input(cover, w, mode)
+            if count == 0 and mode == BOUND:
+                w.bound[0] |= w.regions[d]
+            elif count == 0:
+                w.leaves[state[STORED]] = w.regions[d]
+                state[STORED] += 1
+            elif split == NARROWED:
+                _list_members(cover, w, start[d], start[d + 1], d)
                 continue
-            if len(here) == 0:
-                if mode == FIND:
-                    return FOUND
-                if mode == BOUND:
-                    bound |= region
-                else:
-                    leaves[state[1]] = region
-                    state[1] += 1
-                state[0] -= 1
+            state[NEW] = 0
+            if split == WHOLE:
+                state[DEPTH] -= 1
                 continue
-            split[d], side[d] = _split_input(zero, one, here, region, w.tally), 0
-            if split[d] < 0:
-                state[0] -= 1
-                continue
+            w.split[d], side[d] = split, 0
         elif side[d] == 1:
-            region[:, split[d] // 64] |= ONE << np.uint64(split[d] % 64)
-            state[0] -= 1
+            state[DEPTH] -= 1
             continue
         else:
             side[d] = 1
-        _enter(zero, one, members, start, d, region, split[d], side[d])
-        state[0] = d + 1
-        state[2] = 1
+        _enter(cover, w)
     return DONE
 
 
 @njit(cache=True, nogil=True)
-def restart(
-    zero: U64, one: U64, w: ExploreBuffers, size: int, region_zero: U64, region_one: U64, mode: int,
-    budget: int,
-) -> int:  # fmt: skip
-    """Start a walk over a region with the first `size` of `w.members`."""
+def begin(cover: U64, w: Walk, region: U64, output: int, but: int) -> None:
+    """Start a walk over a region with the cubes that meet it: of one output, or of any if -1.
+
+    The cube with number `but` is left out.
+    """
+    words, size = len(w.preferred), 0
+    w.regions[0] = region[: 2 * words]
+    for k in range(len(cover)):
+        serves = output < 0 or has(cover[k], 128 * words + output)
+        if k != but and serves and meets(w.regions, 0, cover, k, words):
+            w.members[size] = k
+            size += 1
     w.start[0] = 0
     w.start[1] = size
-    w.region[0] = region_zero
-    w.region[1] = region_one
-    w.state[:3] = 0, 0, 1
-    return explore(zero, one, w, mode, budget)
+    w.state[DEPTH] = 0
+    w.state[NEW] = 1
+    w.state[WORK] += len(cover)
 
 
 @njit(cache=True, nogil=True)
-def cover_all(
-    target_zero: U64, target_one: U64, at: I64, inputs: int, zero: U64, one: U64, w: ExploreBuffers,
-    budget: int,
-) -> int:  # fmt: skip
-    """Check cubes from number at[0] on, each with a walk of its own; FOUND as in `explore`.
+def first_missed(targets: U64, at: I64, cover: U64, w: Walk, budget: int) -> int:
+    """Find a part of a target outside the cover, from number at[0] on; FOUND as in `explore`.
 
-    A call after MORE_ROOM or PAUSED repeats the cube at[0].
+    A call after MORE_ROOM or PAUSED resumes; the first call has 1 in `at[1]`.
     """
-    w.state[3] = 0
-    while at[0] < len(target_zero):
-        if w.state[3] > budget:
+    w.state[WORK] = 0
+    while at[0] < len(targets):
+        if w.state[WORK] > budget:
             return PAUSED
-        t = at[0]
-        size = 0
-        single = False
-        w.state[3] += len(zero)
-        for k in range(len(zero)):
-            if meets(zero[k], one[k], target_zero[t], target_one[t], inputs):
-                single = _inside(target_zero[t], target_one[t], zero[k], one[k])
-                if single:
-                    break
-                w.members[size] = k
-                size += 1
-        if not single:
-            status = restart(zero, one, w, size, target_zero[t], target_one[t], FIND, budget)
-            if status != DONE:
-                return status
+        if at[1]:
+            begin(cover, w, targets[at[0]], -1, -1)
+            at[1] = 0
+        status = explore(cover, w, FIND, budget)
+        if status != DONE:
+            return status
         at[0] += 1
+        at[1] = 1
     return DONE

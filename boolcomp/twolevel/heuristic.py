@@ -13,32 +13,37 @@ reproducible, except at a deadline.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boolcomp.twolevel import function as lists
+from boolcomp.twolevel import function_kernels as walks
 from boolcomp.twolevel import sweep_kernels as kernels
 from boolcomp.twolevel.cubes import (
     Clock,
     Cubes,
-    IndexCubes,
-    from_index,
+    GaveUpError,
+    literals,
     pack,
     points_of,
-    to_index,
-    unpack,
+    size_order,
     words_for,
     work,
 )
-from boolcomp.twolevel.primes import FREE, Budget, PrimesTooManyError, primes_of_points
-from boolcomp.twolevel.setcover import SEED, merged, select
-from boolcomp.twolevel.unlisted import Pool
+from boolcomp.twolevel.primes import (
+    Budget,
+    PrimesTooManyError,
+    SearchedDemands,
+    primes_of_points,
+)
+from boolcomp.twolevel.primes_kernels import maximal
+from boolcomp.twolevel.setcover import SEED, merged, reduced, select, solved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.twolevel.cubes import I64, Dense, Intp
+    from boolcomp.twolevel.cubes import F64, I64, U64, Dense, Intp
     from boolcomp.twolevel.function import Function
 
 
@@ -49,7 +54,113 @@ MOST_PRIMES = 200_000
 
 _NEVER_SINGLE = 1 << 30
 _SECONDS_PER_POINT = 5e-8  # to set up a selection, at most
-_CHUNK = 8_000_000  # points between checks of the clock: less than a tenth of a second
+_BUDGET = 1 << 20  # visits to cubes before a product is skipped
+_PATIENT = 1 << 26  # likewise where a product must become a prime
+_LIMIT = 8_000_000  # visits to points or cubes between checks of the clock: less than 0.1 s
+
+
+class Sweeps:
+    """A cover under improvement: by default a list of cubes that may not meet `limit` (OFF).
+
+    With `within` products may grow in the cubes of `limit` (ON and DC).
+    """
+
+    def __init__(
+        self, cubes: Cubes, free: U64, limit: U64, *, within: bool = False, seed: int = 0
+    ) -> None:
+        """Start with a cover; `free` are cubes of DC."""
+        shape, rows = cubes.shape, np.concatenate([cubes.packed, free])
+        none = np.zeros((0, 1), np.int32)
+        self.shape = shape
+        self.random = np.random.default_rng(SEED + seed)
+        self.state = kernels.Sweep(
+            rows=rows, products=len(cubes), inputs=shape.inputs, outputs=shape.outputs,
+            oracle=kernels.WITHIN if within else kernels.OFF,
+            part=np.zeros((1, shape.width), np.uint64), noise=np.array([SEED + seed], np.uint64),
+            walk=lists.walk_over(shape, max(len(rows), len(limit))),
+            off=shape.none(), hits=none, owner=none, single=np.zeros(len(rows), np.int64),
+            limit=limit.copy(),
+            apart=np.zeros((0 if within else len(limit), shape.words), np.uint64),
+        )  # fmt: skip
+
+    @property
+    def alive(self) -> Intp:
+        """The products that still have outputs."""
+        rows = self.state.rows[: self.state.products]
+        return np.flatnonzero(rows[:, self.shape.out_at :].any(axis=1))
+
+    @property
+    def size(self) -> int:
+        return len(self.alive)
+
+    def cubes(self) -> Cubes:
+        """Return the products that are left."""
+        return self.shape.cubes(self.state.rows[self.alive])
+
+    def run(self, loop: Callable[..., int], given: I64 | F64, clock: Clock, *more: Any) -> int:
+        """Repeat a loop until it is done or the clock ends; return its place."""
+        at = np.zeros(1, np.int64)
+        while not clock.over:
+            status = loop(self.state, given, at, *more, _LIMIT)
+            if status == walks.DONE:
+                break
+            if status == walks.MORE_ROOM:
+                walk = lists.walk_over(self.shape, self.state.walk.members.size)
+                self.state = self.state._replace(walk=walk)
+        return int(at[0])
+
+    def sweep(self, order: Intp, blur: float, clock: Clock, *, growing: bool = True) -> None:
+        """Visit the products in an order; only reduce them if they are not `growing`."""
+        self.run(kernels.sweep, order, clock, blur, growing, _BUDGET)
+
+    def visit(self, number: int, clock: Clock) -> None:
+        """Sweep in the order of size, or in random order, by the number of the sweep."""
+        products = self.state.products
+        order = np.argsort(-literals(self.state.rows[:products], self.shape), kind="stable")
+        if number % 2:
+            order = self.random.permutation(products)
+        self.sweep(order, 0.5 if number else 0.0, clock)
+
+    def shrunk(self, clock: Clock) -> Cubes:
+        """Return products shrunk to the points that only they cover; the cover is unchanged."""
+        kept = self.state.rows.copy()
+        self.sweep(self.random.permutation(self.state.products), 0.0, clock, growing=False)
+        found = self.cubes()
+        self.state.rows[:] = kept
+        return found
+
+    def scatter(self, weights: F64, clock: Clock, budget: int = _BUDGET) -> Cubes:
+        """Grow the products at random, with `weights` of outputs; return the products in time."""
+        done = self.run(kernels.scatter, weights, clock, budget)
+        return self.shape.cubes(self.state.rows[:done]).valid()
+
+    def thin(self, order: Intp, clock: Clock) -> None:
+        """Drop superfluous outputs and literals of products."""
+        if not self.shape.inputs:  # the bound of a single point has no bits
+            return
+        # Products of large tables take longer; a chunk is some 10^7 visits to points.
+        size = max(1, min(256, _LIMIT // (self.shape.outputs + self.shape.inputs**2)))
+        for chunk in np.array_split(order, -(-len(order) // size) or 1):
+            self.run(kernels.irredundant, chunk, clock, _BUDGET)
+
+
+def primes_around(
+    cubes: Cubes, limit: Cubes, clock: Clock, *, within: bool = True, seed: int = 0
+) -> Cubes:
+    """Return a prime around each implicant; literals are dropped, then outputs are added.
+
+    Raises `GaveUpError` where the clock runs out.
+    """
+    work = Sweeps(cubes.valid(), cubes.shape.none(), limit.packed, within=within, seed=seed)
+    grown = work.scatter(np.full(len(cubes), _LITERALS), clock, _PATIENT)
+    if len(grown) < work.state.products or work.state.walk.state[walks.UNDECIDED]:
+        raise GaveUpError
+    return grown
+
+
+# --------------------------------------------------------------------------------------------------
+# The heuristic for truth tables.
+# --------------------------------------------------------------------------------------------------
 
 
 def suits(table: Dense) -> bool:
@@ -61,10 +172,9 @@ def improve(table: Dense, start: Cubes, clock: Clock, effort: float = 1.0) -> tu
 
     `effort` scales the search without a gain.
     """
-    cubes = to_index(start)
-    if not len(cubes.value) or not suits(table):
+    if not len(start) or not table.inputs or not suits(table):
         return start, 0
-    cover = _TableCover(table, cubes)
+    cover = _TableSweeps(table, start)
     if not cover.enter(clock):
         return start, 0
     bound = 0
@@ -82,79 +192,55 @@ def improve(table: Dense, start: Cubes, clock: Clock, effort: float = 1.0) -> tu
             cover.sweep_while_it_helps(clock, rounds=4, blur=1.0)
             if cover.size == before or clock.over:
                 break
-    cover.thin(clock)
-    return from_index(table.inputs, table.outputs, cover.cubes()), bound
+    cover.thin(cover.by_points(), clock)
+    return cover.cubes(), bound
 
 
-class _TableCover:
+class _TableSweeps(Sweeps):
     """A cover of a truth table under improvement, and the primes found so far."""
 
-    def __init__(self, table: Dense, cubes: IndexCubes) -> None:
+    def __init__(self, table: Dense, cubes: Cubes) -> None:
+        super().__init__(cubes, cubes.shape.none(), cubes.shape.none())
         self.table = table
-        self.random = np.random.default_rng(SEED)
-        self.noise = np.array([SEED], np.uint64)
-        self.work = np.zeros(1, np.int64)
-        self.pool: list[IndexCubes] = []
+        self.pool: list[Cubes] = []
         self.load(cubes)
 
-    def load(self, cubes: IndexCubes) -> None:
+    def load(self, cubes: Cubes) -> None:
         """Replace the cover; `enter` must follow."""
         table = self.table
-        shape = (table.outputs, 1 << table.inputs)
-        count = np.zeros(shape, np.int32)
-        count[points_of(table.dc, table.inputs)] = _NEVER_SINGLE
-        self.state = kernels.CoverCounts(
-            table.off, cubes.value.copy(), cubes.free.copy(), cubes.out.copy(),
-            np.zeros(len(cubes.value), np.int64), count, np.zeros(shape, np.int32),
-            self.noise, self.work,
+        hits = np.zeros((table.outputs, 1 << table.inputs), np.int32)
+        hits[points_of(table.dc, table.inputs)] = _NEVER_SINGLE
+        self.state = self.state._replace(
+            rows=cubes.valid_rows(), products=len(cubes), oracle=kernels.TABLE, off=table.off,
+            hits=hits, owner=np.zeros_like(hits), single=np.zeros(len(cubes), np.int64),
         )  # fmt: skip
 
     def enter(self, clock: Clock) -> bool:
         """Count the products at every point; False if the clock ran out."""
         at = 0
-        while at < len(self.state.value):
+        while at < self.state.products:
             if clock.over:
                 return False
-            at = kernels.enter_from(self.state, at, _CHUNK)
+            at = kernels.enter_from(self.state, at, _LIMIT)
         return True
 
-    @property
-    def alive(self) -> Intp:
-        return np.flatnonzero(self.state.out.any(axis=1))
-
-    @property
-    def size(self) -> int:
-        return len(self.alive)
-
-    def cubes(self) -> IndexCubes:
-        """Return the products that are left."""
-        alive, s = self.alive, self.state
-        return IndexCubes(s.value[alive], s.free[alive], s.out[alive])
-
-    def sweep(self, order: Intp, blur: float, clock: Clock) -> None:
-        """Visit the products in an order."""
-        at, order = np.zeros(1, np.int64), order.astype(np.int64)
-        while not kernels.sweep(self.state, order, at, self.table.inputs, blur, _CHUNK):
-            if clock.over:
-                return
+    def by_points(self) -> Intp:
+        """Return the products in the order of the points that only they cover."""
+        return self.alive[np.argsort(self.state.single[self.alive], kind="stable")]
 
     def sweep_while_it_helps(self, clock: Clock, rounds: int, blur: float = 0.5) -> None:
         """Sweep until two sweeps have no gain: small products first, then in random order."""
         idle = 0
         for k in range(rounds):
             before = self.size
-            alive = self.alive
-            if k % 2 == 0:
-                order = alive[np.argsort(self.state.single[alive], kind="stable")]
-            else:
-                order = self.random.permutation(alive)
+            order = self.by_points() if k % 2 == 0 else self.random.permutation(self.alive)
             self.sweep(order, 0.0 if not self.pool else blur, clock)
             self.pool.append(self.cubes())
             idle = idle + 1 if self.size == before else 0
             if idle == 2 or clock.over:
                 return
 
-    def choose(self, candidates: list[IndexCubes], clock: Clock, effort: float) -> int:
+    def choose(self, candidates: list[Cubes], clock: Clock, effort: float) -> int:
         """Replace the cover by a smaller selection from itself and the candidates, if there is one.
 
         Return a lower bound on the size of any selection.
@@ -167,22 +253,13 @@ class _TableCover:
         chosen, bound = select(self.table, cubes, first, clock, effort)
         if len(chosen) < len(first):
             kept = self.state
-            self.load(IndexCubes(cubes.value[chosen], cubes.free[chosen], cubes.out[chosen]))
+            self.load(cubes.take(chosen))
             if not self.enter(clock):
                 self.state = kept
         return bound
 
-    def thin(self, clock: Clock) -> None:
-        """Drop superfluous outputs and literals of products."""
-        order = self.alive[np.argsort(self.state.single[self.alive], kind="stable")]
-        # Products of large tables take longer; a chunk is some 10^7 visits to points.
-        size = max(1, min(256, _CHUNK // (self.table.outputs + self.table.inputs**2)))
-        for chunk in np.array_split(order, -(-len(order) // size) or 1):
-            if not clock.over:
-                kernels.thin(self.state, chunk.astype(np.int64), self.table.inputs)
 
-
-def _all_primes(table: Dense, products: int, clock: Clock) -> IndexCubes | None:
+def _all_primes(table: Dense, products: int, clock: Clock) -> Cubes | None:
     """Return all primes, or None if a list would take too long."""
     inputs, words = table.inputs, words_for(table.outputs)
     cubes = 3**inputs
@@ -191,23 +268,20 @@ def _all_primes(table: Dense, products: int, clock: Clock) -> IndexCubes | None:
         return None
     allowed = pack(points_of(table.on | table.dc, inputs).T)
     try:
-        digits, out = primes_of_points(allowed, table.outputs, Budget(MOST_PRIMES, math.inf))
+        digits, out = primes_of_points(allowed, table.outputs, Budget(MOST_PRIMES, Clock()))
     except PrimesTooManyError:
         return None
-    bits = 1 << np.arange(inputs)[::-1]
-    return IndexCubes((digits == 1) @ bits, (digits == FREE) @ bits, out)
+    packed = np.concatenate([pack(digits != 1), pack(digits != 0), out], axis=1)
+    return Cubes(inputs, table.outputs, packed)
 
 
 # --------------------------------------------------------------------------------------------------
 # The heuristic for functions with too many inputs for truth tables.
 #
 # Sweeps as in `improve` work on lists of cubes. Their results, and primes grown at random, are
-# collected in a pool (`unlisted`). A selection of the fewest products of the pool starts the next
-# sweeps.
+# collected in a pool. A selection of the fewest products of the pool starts the next sweeps.
 # --------------------------------------------------------------------------------------------------
 
-_BUDGET = 1 << 20  # visits to cubes before a product is skipped
-_LIMIT = 1 << 23  # visits to cubes between checks of the clock
 _ROUNDS = 40
 _SWEEPS = 4  # per round
 _MOST_SCATTERED = 5000
@@ -215,6 +289,7 @@ _IDLE = 4  # rounds without a gain before the end
 _MOST_OFF = 200_000
 _SHARE = 0.25  # of the time left, to find the OFF set
 _NO_OFF = "seconds in which the off set was not found"  # key in a function's `__dict__`
+_LITERALS, _MIXED, _OUTPUTS = 1e-9, 1.0, 1e9  # weights of outputs: literals first, mixed, last
 
 
 def improve_lists(function: Function, start: Cubes, clock: Clock, effort: float = 1.0) -> Cubes:
@@ -224,13 +299,13 @@ def improve_lists(function: Function, start: Cubes, clock: Clock, effort: float 
     off, pool, best, idle, k = _off_set(function, clock), Pool(function), start, 0, 0
     pool.add(start)
     for _ in range(max(1, int(_ROUNDS * effort))):
-        work = _ListCover(function, best, off, seed=k)
+        work = _sweeps_of(function, best, off, seed=k)
         for _ in range(_SWEEPS):
-            work.sweep(k, clock)
+            work.visit(k, clock)
             k += 1
             pool.add(work.cubes())
             if off is not None:
-                pool.add(_scattered(function, work, off, k, clock))
+                pool.add(_scattered(function, work.shrunk(clock), off, k, clock))
         found, pooled = work.cubes(), None if clock.over else pool.fewest(clock)
         if pooled is not None and len(pooled) <= len(found):
             found = pooled
@@ -238,35 +313,31 @@ def improve_lists(function: Function, start: Cubes, clock: Clock, effort: float 
         best = found if len(found) <= len(best) else best
         if idle == _IDLE or clock.over:
             break
-    work = _ListCover(function, best, off)
-    work.thin(clock)
+    work = _sweeps_of(function, best, off)
+    work.thin(work.alive, clock)
     thinned = work.cubes()
     return thinned if len(thinned) <= len(best) else best
 
 
-def _scattered(function: Function, work: _ListCover, off: Cubes, seed: int, clock: Clock) -> Cubes:
+def _sweeps_of(function: Function, start: Cubes, off: Cubes | None, seed: int = 0) -> Sweeps:
+    limit = function.on.joined(function.dc) if off is None else off
+    return Sweeps(start, function.dc.packed, limit.packed, within=off is None, seed=seed)
+
+
+def _scattered(function: Function, seeds: Cubes, off: Cubes, seed: int, clock: Clock) -> Cubes:
     """Return random primes around the ON cubes and around points that single products cover."""
-    seeds = work.shrunk(clock)
     if len(function.on) <= _MOST_SCATTERED:
         seeds = seeds.joined(function.on)
-    s = kernels.Lists(
-        seeds.zero.copy(), seeds.one.copy(), seeds.out.copy(), np.array([len(seeds)]),
-        off.zero, off.one, off.out, np.array([SEED + seed], np.uint64),
-    )  # fmt: skip
-    at, conflict = np.zeros(1, np.int64), np.zeros_like(off.zero)
-    while not kernels.scatter(s, at, seeds.inputs, seeds.outputs, _LIMIT, conflict):
-        if clock.over:
-            break
-    done = np.arange(int(at[0]))
-    return Cubes(seeds.inputs, seeds.outputs, s.zero, s.one, s.out).take(done).valid()
+    weights = np.array([_LITERALS, _MIXED, _OUTPUTS])[np.arange(len(seeds)) % 3]
+    return Sweeps(seeds, seeds.shape.none(), off.packed, seed=seed).scatter(weights, clock)
 
 
 def irredundant(function: Function, clock: Clock) -> Cubes:
     """Return an irredundant cover, made of the ON cubes by a single sweep."""
     if not len(function.on) or not function.inputs:
         return function.on
-    work = _ListCover(function, function.on, _off_set(function, clock))
-    work.sweep(0, clock)
+    work = _sweeps_of(function, function.on, _off_set(function, clock))
+    work.visit(0, clock)
     return work.cubes()
 
 
@@ -278,92 +349,54 @@ def _off_set(function: Function, clock: Clock) -> Cubes | None:
     """Return the OFF set; None if time or memory do not suffice."""
     if "off" not in function.__dict__ and function.given_off is None:
         seconds = _SHARE * clock.left
-        share = Clock(None if math.isinf(seconds) else seconds)
+        share = Clock(seconds)
         if seconds < 2 * function.__dict__.get(_NO_OFF, 0.0):
             return None
         try:
             allowed = function.on.joined(function.dc)
             # As the cached property `off` does:
             function.__dict__["off"] = lists.complement(allowed, share, _MOST_OFF)
-        except lists.GaveUpError:
+        except GaveUpError:
             function.__dict__[_NO_OFF] = seconds if share.over else math.inf
             return None
         function.__dict__.pop(_NO_OFF, None)
     return function.off if len(function.off) <= _MOST_OFF else None
 
 
-class _ListCover:
-    """A cover of a list of cubes under improvement, against OFF or within ON and DC."""
+ROUNDS = 40  # selections, at most, until one misses no point
 
-    def __init__(self, function: Function, start: Cubes, off: Cubes | None, seed: int = 0) -> None:
-        self.inputs, self.outputs, self.count = start.inputs, start.outputs, len(start)
-        both = start.joined(function.dc)
-        self.within = off is None
-        limit = function.on.joined(function.dc) if off is None else off
-        self.lists = kernels.Lists(
-            both.zero.copy(), both.one.copy(), both.out.copy(), np.array([self.count]),
-            limit.zero, limit.one, limit.out, np.array([SEED + seed], np.uint64),
-        )  # fmt: skip
-        self.random = np.random.default_rng(SEED + seed)
-        self.conflict = np.zeros_like(limit.zero)
-        self.walk = lists.buffers(
-            self.inputs, 8 * max(len(both), len(limit) if off is None else 0) + 64
-        )
 
-    def cubes(self) -> Cubes:
-        """Return the products that are left."""
-        s, n = self.lists, self.count
-        zero, one, out = (array[:n].copy() for array in (s.zero, s.one, s.out))
-        return Cubes(self.inputs, self.outputs, zero, one, out).valid()
+class Pool:
+    """Implicants of a function, without duplicates.
 
-    def sweep(self, number: int, clock: Clock) -> None:
-        """Visit every product, by size or in random order."""
-        s = self.lists
-        if number % 2 == 0:
-            literals = unpack(s.zero ^ s.one, self.inputs).sum(axis=1)[: self.count]
-            order = np.argsort(-literals, kind="stable")
-        else:
-            order = self.random.permutation(self.count)
-        blur = 0.5 if number else 0.0
-        self._run(
-            lambda at: kernels.sweep_lists(
-                s, self.walk, order.astype(np.int64), at, self.inputs, self.outputs, blur,
-                self.conflict, _BUDGET, _LIMIT, self.within,
-            ),
-            clock,
-        )  # fmt: skip
+    The rows of the covering problem are points that earlier selections missed. Work is counted, so
+    results are reproducible.
+    """
 
-    def shrunk(self, clock: Clock) -> Cubes:
-        """Return products shrunk to the points that only they cover; the cover is unchanged."""
-        kept = [array.copy() for array in (self.lists.zero, self.lists.one, self.lists.out)]
-        order = self.random.permutation(self.count).astype(np.int64)
-        self._run(
-            lambda at: kernels.shrink_all(
-                self.lists, self.walk, order, at, self.inputs, _BUDGET, _LIMIT
-            ),
-            clock,
-        )
-        found = self.cubes()
-        for array, before in zip(self.lists[:3], kept, strict=True):
-            array[:] = before
-        return found
+    def __init__(self, function: Function) -> None:
+        self._shape = function.on.shape
+        self._on, self._free = function.on.valid_rows(), function.dc.valid_rows()
+        self._rows = self._shape.none()
 
-    def thin(self, clock: Clock) -> None:
-        """Drop superfluous outputs and literals of products."""
-        order = np.arange(self.count)
-        self._run(
-            lambda at: kernels.thin_lists(
-                self.lists, self.walk, order, at, self.inputs, self.conflict, _BUDGET, _LIMIT,
-                self.within,
-            ),
-            clock,
-        )  # fmt: skip
+    def add(self, cubes: Cubes) -> None:
+        """Add implicants."""
+        self._rows = np.unique(np.concatenate([self._rows, cubes.valid_rows()]), axis=0)
 
-    def _run(self, step: Callable[[I64], int], clock: Clock) -> None:
-        at = np.zeros(1, np.int64)
-        while not clock.over:
-            status = step(at)
-            if status == kernels.FINISHED:
-                return
-            if status == kernels.NO_ROOM:
-                self.walk = lists.buffers(self.inputs, 2 * self.walk.members.size)
+    def fewest(self, clock: Clock) -> Cubes | None:
+        """Return few implicants that cover the function, or None if the time ends first.
+
+        ON must lie in the implicants and the don't-cares.
+        """
+        rows = self._rows[size_order(self._rows)]
+        kept = np.empty(len(rows), np.int64)
+        rows = rows[kept[: maximal(rows, 0, len(rows), kept, 0)]]
+        demands = SearchedDemands(self._on, self._free, rows, self._shape)
+        try:
+            for _ in range(ROUNDS):
+                clock.check()
+                chosen = solved(*reduced(demands.matrix, clock), None, clock).chosen
+                if not demands.add_missed(chosen, clock):
+                    return self._shape.cubes(rows[np.sort(chosen)])
+        except GaveUpError:
+            pass
+        return None

@@ -21,15 +21,14 @@ from boolcomp.twolevel.cubes import (
     Clock,
     Cubes,
     Dense,
+    GaveUpError,
     is_small,
     pack,
-    to_index,
     unpack,
 )
 from boolcomp.twolevel.function import (
     Cover,
     Function,
-    GaveUpError,
     Witness,
     in_phase,
     missing,
@@ -161,8 +160,7 @@ def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effo
     if method == "exact":
         from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (rarely needed)
 
-        begin = Clock(None if clock.left == math.inf else clock.left / 5)
-        first = _own(function, start, begin, effort).cubes
+        first = _own(function, start, Clock(clock.left / 5), effort).cubes
         return minimise_exact(function, max(0.0, clock.left), start=first)
     if method == "espresso":
         answer = run_espresso(function, start, clock.left)
@@ -296,7 +294,8 @@ def _shifted(cubes: Cubes, width: int, first: int) -> Cubes:
     """Return cubes over twice the outputs, theirs from number `first` on."""
     out = np.zeros((len(cubes), 2 * width), np.bool_)
     out[:, first : first + width] = unpack(cubes.out, width)
-    return Cubes(cubes.inputs, 2 * width, cubes.zero, cubes.one, pack(out))
+    planes = cubes.packed[:, : cubes.shape.out_at]
+    return Cubes(cubes.inputs, 2 * width, np.concatenate([planes, pack(out)], axis=1))
 
 
 def _choices(cubes: Cubes, width: int) -> Iterator[tuple[bool, ...]]:
@@ -356,7 +355,7 @@ def warm(*, dense: bool) -> None:
                 heuristic.improve(table, start, Clock())
         verify(function, on)
     # Local search needs a problem that its bound does not settle; its work here is 0.
-    matrix = setcover.matrix(function.dense, to_index(function.on))
+    matrix = setcover.matrix(function.dense, function.on)
     assert matrix is not None  # noqa: S101 (it is tiny)
     LocalSearch(matrix, np.zeros(1, np.int32), 0).improve(0)
     if dense:

@@ -24,15 +24,13 @@ import numpy as np
 
 from boolcomp.base.errors import DataError, DataWarning, listing, suggestion
 from boolcomp.base.files import unreadable
-from boolcomp.twolevel.cubes import Cubes, pack, points_of, unpack, words_for
+from boolcomp.twolevel.cubes import Cubes, Shape, pack, points_of, unpack
 from boolcomp.twolevel.function import Function, in_phase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-
-    from boolcomp.twolevel.cubes import U64
 
 
 STANDARD = Path("-")
@@ -130,9 +128,9 @@ def from_sets(
     ends = np.cumsum([0, *map(len, kept)])
     planes = []
     for first, last in pairwise(ends):
-        out = np.zeros_like(rows.out)
-        out[first:last] = rows.out[first:last]
-        planes.append(Cubes(rows.inputs, rows.outputs, rows.zero, rows.one, out))
+        packed = rows.packed.copy()
+        packed[:first, rows.shape.out_at :] = packed[last:, rows.shape.out_at :] = 0
+        planes.append(Cubes(rows.inputs, rows.outputs, packed))
     on, dc, off = planes
     return Pla(kind, on, dc, off, input_names, output_names, phase=phase)
 
@@ -323,22 +321,19 @@ class _Parser:
             notes += (f".p announces {announced} rows, the file has {count}",)
         kind = self.kind or "fd"
         letters = np.frombuffer(self.letters, np.uint8).reshape(count, inputs + outputs)
-        zero, one = (np.zeros((count, words_for(inputs)), np.uint64) for _ in range(2))
-        shape = (count, words_for(outputs))
-        out: dict[str, U64] = {}
+        shape = Shape(inputs, outputs)
+        sets = {letter: np.zeros((count, shape.width), np.uint64) for _, letter in _SETS}
         step = _CELLS // max(1, inputs + outputs) + 1
         for at in range(0, count, step):
             rows = slice(at, at + step)
             terms, values = _INPUT[letters[rows, :inputs]], _OUTPUT[letters[rows, inputs:]]
             self.refuse_letters(letters, at, terms, 0, "input", "0 1 - 2 3 ?")
             self.refuse_letters(letters, at, values, inputs, "output", "0 1 - ~ 2 3 4")
-            zero[rows], one[rows] = pack(terms & 1 != 0), pack(terms & 2 != 0)
+            zero, one = pack(terms & 1 != 0), pack(terms & 2 != 0)
             for code, letter in _SETS:
-                mine = values == code
-                if letter in kind and mine.any():
-                    out.setdefault(letter, np.zeros(shape, np.uint64))[rows] = pack(mine)
-        none = np.broadcast_to(np.uint64(0), shape)  # without memory
-        on, dc, off = (Cubes(inputs, outputs, zero, one, out.get(x, none)) for _, x in _SETS)
+                out = pack((values == code) & (letter in kind))
+                sets[letter][rows] = np.concatenate([zero, one, out], axis=1)
+        on, dc, off = (Cubes(inputs, outputs, packed) for packed in sets.values())
         names = self.names.get(".ilb"), self.names.get(".ob")
         return Pla(kind, on, dc, off, *names, notes, self.phase)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import abc
 import math
 import sys
-import time
 from dataclasses import dataclass, field
 from math import isqrt
 from typing import TYPE_CHECKING, Any
@@ -23,27 +22,16 @@ from boolcomp.twolevel import primes_kernels as kernels
 from boolcomp.twolevel.cubes import (
     Clock,
     Cubes,
-    IndexCubes,
+    GaveUpError,
     Shape,
-    from_index,
     literals,
-    pack,
-    packed,
+    points,
+    serving,
     signatures,
     size_order,
-    to_index,
-    unpacked,
 )
-from boolcomp.twolevel.function import (
-    Function,
-    GaveUpError,
-    SearchEndedError,
-    missed_part,
-    missing,
-    point_of,
-    serving,
-)
-from boolcomp.twolevel.setcover import CoverMatrix, distinct, incidence
+from boolcomp.twolevel.function import Function, missed_point, missing
+from boolcomp.twolevel.setcover import CoverMatrix, distinct, matrix_of_points
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cubes import I64, U64, Flags, Intp
@@ -65,36 +53,32 @@ class PrimesTooManyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of prime generation: a number of cubes and a time of `time.monotonic`.
+    """Limits of prime generation: a number of cubes and a clock.
 
     `known` caches the primes of parts, which recur in wide functions.
     """
 
     limit: int
-    end: float
+    clock: Clock
     known: dict[bytes, U64] = field(default_factory=dict)
-
-    @property
-    def left(self) -> float:
-        return self.end - time.monotonic()
 
     def check(self, count: int) -> None:
         """Raise `PrimesTooManyError` if `count` is above the limit or the time is over."""
         if count > self.limit:
             raise PrimesTooManyError(f"more than {self.limit} primes")
-        if time.monotonic() > self.end:
+        if self.clock.over:
             raise PrimesTooManyError("time ended before all primes were known")
 
 
-def all_primes(cubes: U64, shape: Shape, limit: int, end: float) -> U64:
+def all_primes(cubes: U64, shape: Shape, limit: int, clock: Clock) -> U64:
     """Return the packed primes of the union of packed cubes, largest first.
 
-    Raises `PrimesTooManyError` beyond `limit` primes (of the function or of a part of it), or when
-    `time.monotonic()` passes `end`.
+    Raises `PrimesTooManyError` beyond `limit` primes (of the function or of a part of it), or where
+    the clock runs out.
     """
     if len(cubes) == 0:
         return shape.none()
-    budget = Budget(limit, end)
+    budget = Budget(limit, clock)
     primes = _split(_irredundant(cubes, budget), shape, budget)
     budget.check(len(primes))
     return primes[size_order(primes)]
@@ -169,7 +153,7 @@ def _primes_of_part(cubes: U64, shape: Shape, budget: Budget) -> U64:
     active = np.flatnonzero(positive + negative)
     size = 3 ** len(active) * _lane(shape.outputs).itemsize * (shape.width - shape.out_at)
     few = len(active) <= (LEAF_INPUTS if len(cubes) < MANY_CUBES else 20)
-    if few and size <= DENSE_BYTES and size * len(active) < BYTES_PER_SECOND * budget.left:
+    if few and size <= DENSE_BYTES and size * len(active) < BYTES_PER_SECOND * budget.clock.left:
         return _dense(cubes, active, shape, budget)
     choice = np.minimum(positive, negative) * (len(cubes) + 1) + positive + negative
     best = int(choice.argmax())
@@ -262,40 +246,6 @@ def primes_of_points(allowed: U64, outputs: int, budget: Budget) -> tuple[I64, U
 # --------------------------------------------------------------------------------------------------
 
 
-def primes_around(function: Function, cover: Cubes, clock: Clock | None = None) -> Cubes:
-    """Return a cover's cubes grown to primes: literals are dropped, then outputs are added.
-
-    Raises `GaveUpError` where the clock runs out.
-    """
-    allowed = function.on.joined(function.dc)
-    grown = [_grown(allowed, cover.take(np.array([k])), clock) for k in range(len(cover))]
-    if not grown:
-        return cover
-    zero, one, out = (
-        np.concatenate([getattr(cube, plane) for cube in grown]) for plane in ("zero", "one", "out")
-    )
-    return Cubes(cover.inputs, cover.outputs, zero, one, out).canonical()
-
-
-def _grown(allowed: Cubes, cube: Cubes, clock: Clock | None) -> Cubes:
-    for k in range(cube.inputs):
-        bit = pack(np.eye(1, cube.inputs, k, np.bool_))
-        if (cube.zero & cube.one & bit).any():
-            continue
-        wider = Cubes(cube.inputs, cube.outputs, cube.zero | bit, cube.one | bit, cube.out)
-        cube = wider if _inside(wider, allowed, clock) else cube
-    for j in range(cube.outputs):
-        bit = pack(np.eye(1, cube.outputs, j, np.bool_))
-        more = Cubes(cube.inputs, cube.outputs, cube.zero, cube.one, cube.out | bit)
-        if not (cube.out & bit).any() and _inside(more, allowed, clock):
-            cube = more
-    return cube
-
-
-def _inside(cube: Cubes, space: Cubes, clock: Clock | None) -> bool:
-    return missing(Function.from_cubes(cube), space, clock) is None
-
-
 def essential(
     function: Function, primes: Cubes, clock: Clock | None = None, each: float = math.inf
 ) -> Flags:
@@ -304,13 +254,12 @@ def essential(
     A prime that takes more than `each` seconds is not marked. Raises `GaveUpError` where the clock
     runs out.
     """
-    clock = clock or Clock()
-    shape = Shape(primes.inputs, primes.outputs)
-    own, free = packed(primes), packed(function.dc)
+    clock, shape = clock or Clock(), primes.shape
+    own, free = primes.valid_rows(), function.dc.packed
     found = np.zeros(len(own), np.bool_)
     for k, prime in enumerate(own):
         others = np.concatenate([own[:k], own[k + 1 :], free])
-        reached = unpacked(consensus_within(others, prime, shape), shape)
+        reached = shape.cubes(consensus_within(others, prime, shape))
         target = Function.from_cubes(primes.take(np.array([k])), function.dc)
         try:
             found[k] = missing(target, reached, Clock(min(each, clock.left))) is not None
@@ -353,8 +302,7 @@ def _mask(variable: int, shape: Shape) -> U64:
 
 def lightest_first(cubes: Cubes) -> Cubes:
     """Return cubes in the order of their numbers of literals."""
-    shape = Shape(cubes.inputs, cubes.outputs)
-    return cubes.take(np.argsort(literals(packed(cubes), shape), kind="stable"))
+    return cubes.take(np.argsort(literals(cubes.packed, cubes.shape), kind="stable"))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -387,10 +335,10 @@ class Demands(abc.ABC):
         self._seen: set[bytes] = set()
 
     @abc.abstractmethod
-    def add_missed(self, chosen: I64, end: float) -> int:
+    def add_missed(self, chosen: I64, clock: Clock) -> int:
         """Add rows for ON points in none of the chosen primes; return the number of points found.
 
-        0 means that the primes cover the function. Raises `SearchEndedError` when the time is over.
+        0 means that the primes cover the function. Raises `GaveUpError` when the time is over.
         """
 
     def primes_around(self, cubes: U64) -> I64:
@@ -434,44 +382,40 @@ class TableDemands(Demands):
         owners = np.bitwise_count(primes[:, shape.out_at :]).sum(axis=1)
         return float((2.0**free * owners).sum()) < min(TABLE_WORK, WORK_PER_SECOND * seconds)
 
-    def add_missed(self, chosen: I64, end: float) -> int:
+    def add_missed(self, chosen: I64, clock: Clock) -> int:
         """Add one row for every class of missed points, at most 2000."""
-        del end
+        del clock
         missed = self._required & ~self._marked(self.primes[chosen])
-        outputs, points = self._classes(missed)
-        if not len(points):
+        outputs, places = self._classes(missed)
+        if not len(places):
             return 0
-        if len(points) > 2000:
-            step = len(points) // 2000 + 1
-            outputs, points = outputs[::step], points[::step]
-        return self._add_points(self._packed(outputs, points))
+        if len(places) > 2000:
+            step = len(places) // 2000 + 1
+            outputs, places = outputs[::step], places[::step]
+        return self._add_points(self._packed(outputs, places))
 
     def _fill(self) -> None:
         """Make the first matrix: rows of one essential prime, then all other classes."""
-        outputs, points = self._classes(self._required)
-        single = np.isin(self._class[outputs, points], self._weights)
-        self._add_points(self._packed(outputs[single], points[single]))
+        outputs, places = self._classes(self._required)
+        single = np.isin(self._class[outputs, places], self._weights)
+        self._add_points(self._packed(outputs[single], places[single]))
         lengths = np.diff(self.matrix.starts)
         only = self.matrix.indices[self.matrix.starts[:-1][lengths == 1]]
         essential = distinct(only, self.matrix.columns)
-        outputs, points = self._classes(self._required & ~self._marked(self.primes[essential]))
+        outputs, places = self._classes(self._required & ~self._marked(self.primes[essential]))
         ones = np.ones(len(self.primes), np.uint64)
-        counts = self._sums(self.primes, ones)[outputs, points].astype(np.int64)
+        counts = self._sums(self.primes, ones)[outputs, places].astype(np.int64)
         order = np.argsort(counts, kind="stable")
         order = order[np.cumsum(counts[order]) <= ROW_ENTRIES]
-        outputs, points, counts = outputs[order], points[order], counts[order]
-        places = outputs * self._required.shape[1] + points
-        rest = incidence(self._index(self.primes), self._required.shape, places, sys.maxsize)
+        outputs, places, counts = outputs[order], places[order], counts[order]
+        places = outputs * self._required.shape[1] + places
+        rest = matrix_of_points(self.shape.cubes(self.primes), places, sys.maxsize)
         assert rest is not None  # noqa: S101 (there is no limit)
         self.matrix = self.matrix.stacked(rest)
 
-    def _index(self, cubes: U64) -> IndexCubes:
-        return to_index(unpacked(cubes, self.shape))
-
     def _sums(self, cubes: U64, weights: U64) -> U64:
         sums = np.zeros((self.shape.outputs, 1 << self.shape.inputs), np.uint64)
-        index = self._index(cubes)
-        signatures(index.value, index.free, index.out, weights, sums)
+        signatures(self.shape.cubes(cubes).packed, self.shape.inputs, weights, sums)
         return sums
 
     def _marked(self, cubes: U64) -> Flags:
@@ -480,14 +424,13 @@ class TableDemands(Demands):
 
     def _classes(self, where: Flags) -> tuple[Intp, Intp]:
         """Return one (output, point) of every class with a marked point."""
-        outputs, points = np.nonzero(where)
-        _, first = np.unique(self._class[outputs, points], return_index=True)
-        return outputs[first], points[first]
+        outputs, places = np.nonzero(where)
+        _, first = np.unique(self._class[outputs, places], return_index=True)
+        return outputs[first], places[first]
 
-    def _packed(self, outputs: Intp, points: Intp) -> U64:
-        out = pack(outputs[:, None] == np.arange(self.shape.outputs))
-        index = IndexCubes(points, np.zeros_like(points), out)
-        return packed(from_index(self.shape.inputs, self.shape.outputs, index))
+    def _packed(self, outputs: Intp, places: Intp) -> U64:
+        owners = outputs[:, None] == np.arange(self.shape.outputs)
+        return points(self.shape.inputs, places, owners).valid_rows()
 
 
 class SearchedDemands(Demands):
@@ -497,43 +440,40 @@ class SearchedDemands(Demands):
         super().__post_init__()
         self._random = np.random.default_rng(SEED)
 
-    def add_missed(self, chosen: I64, end: float) -> int:
+    def add_missed(self, chosen: I64, clock: Clock) -> int:
         """Add a row for at most one missed point of every ON cube and output."""
         mask = np.zeros(len(self.primes), np.bool_)
         mask[chosen] = True
         added = 0
         for output in range(self.shape.outputs):
-            points = self._missed_of(output, mask, end)
-            if len(points):
-                added += self._add_points(self._moved(points, output, mask, end))
+            found = self._missed_of(output, mask, clock)
+            if len(found):
+                added += self._add_points(self._moved(found, output, mask, clock))
         return added
 
-    def _missed_of(self, output: int, mask: Flags, end: float) -> U64:
+    def _missed_of(self, output: int, mask: Flags, clock: Clock) -> U64:
         """Return missed points of one output, at most one per ON cube."""
-        shape, planes = self.shape, self.shape.out_at
-        own = [
-            self.primes[mask & serving(self.primes, output, shape), :planes],
-            self.dont_care[serving(self.dont_care, output, shape), :planes],
-        ]
-        cover = np.concatenate(own)
+        shape = self.shape
+        free = self.dont_care[serving(self.dont_care, output, shape)]
+        cover = np.concatenate([self.primes[mask & serving(self.primes, output, shape)], free])
         found = []
-        for cube in self.on[serving(self.on, output, shape), :planes]:
+        for cube in self.on[serving(self.on, output, shape)]:
+            clock.check()
             preferred = self._random.integers(0, 2**64, shape.words, dtype=np.uint64)
-            part = missed_part(cover, cube, preferred, end)
-            if part is not None:
-                found.append(point_of(part, preferred, output, shape))
+            missed = missed_point(cover, cube, output, shape, clock, preferred)
+            if missed is not None:
+                found.append(missed)
         return np.array(found, np.uint64).reshape(len(found), shape.width)
 
-    def _moved(self, points: U64, output: int, mask: Flags, end: float) -> U64:
+    def _moved(self, found: U64, output: int, mask: Flags, clock: Clock) -> U64:
         """Return missed points moved to points in fewer primes; for many primes, only some."""
         own = serving(self.primes, output, self.shape)
         dont_care = self.dont_care[serving(self.dont_care, output, self.shape)]
         step = max(1, 10**8 // (1 + self.shape.inputs * int(own.sum())))
-        if len(points) > max(20, 10 * step):
-            points = points[:: len(points) // max(20, 10 * step) + 1].copy()
-        for at in range(0, len(points), step):
-            part = points[at : at + step]
+        if len(found) > max(20, 10 * step):
+            found = found[:: len(found) // max(20, 10 * step) + 1].copy()
+        for at in range(0, len(found), step):
+            part = found[at : at + step]
             kernels.harder(part, self.primes[own], mask[own], dont_care, self.shape.inputs)
-            if time.monotonic() > end:
-                raise SearchEndedError
-        return np.unique(points, axis=0)
+            clock.check()
+        return np.unique(found, axis=0)

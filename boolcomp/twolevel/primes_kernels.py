@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.base.loops import njit
+from boolcomp.twolevel.function_kernels import inside
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cubes import I32, I64, U64, Flags
-
-
-@njit(cache=True, nogil=True)
-def inside(a: U64, i: int, b: U64, k: int) -> bool:
-    """Tell whether cube `a[i]` lies in cube `b[k]`."""
-    for w in range(a.shape[1]):  # noqa: SIM110 (a generator would not compile)
-        if a[i, w] & ~b[k, w]:
-            return False
-    return True
 
 
 @njit(cache=True, nogil=True)
@@ -30,7 +22,7 @@ def maximal(cubes: U64, first: int, last: int, kept: I64, size: int) -> int:
     for i in range(first, last):
         held = False
         for k in range(size):
-            if inside(cubes, i, cubes, kept[k]):
+            if inside(cubes, i, cubes, kept[k], cubes.shape[1]):
                 held = True
                 break
         if not held:
@@ -45,7 +37,7 @@ def contained(small: U64, large: U64) -> Flags:
     result = np.zeros(len(small), np.bool_)
     for i in range(len(small)):
         for k in range(len(large)):
-            if inside(small, i, large, k):
+            if inside(small, i, large, k, small.shape[1]):
                 result[i] = True
                 break
     return result
@@ -91,11 +83,11 @@ def _meet(  # noqa: PLR0917 (numba has no keyword-only arguments)
 def settle(cubes: U64, start: int, size: int) -> int:
     """Keep the cube at `size` if it lies in no cube from `start` on; drop the cubes in it."""
     for k in range(start, size):
-        if inside(cubes, size, cubes, k):
+        if inside(cubes, size, cubes, k, cubes.shape[1]):
             return size
     write = start
     for k in range(start, size):
-        if not inside(cubes, k, cubes, size):
+        if not inside(cubes, k, cubes, size, cubes.shape[1]):
             if write != k:
                 cubes[write] = cubes[k]
             write += 1
@@ -112,7 +104,7 @@ def covering_lists(points: U64, cubes: U64) -> tuple[I64, I32]:
     size = 0
     for i in range(len(points)):
         for k in range(len(cubes)):
-            if inside(points, i, cubes, k):
+            if inside(points, i, cubes, k, points.shape[1]):
                 if size == len(indices):
                     larger = np.empty(2 * size, np.int32)
                     larger[:size] = indices
@@ -129,7 +121,7 @@ def first_around(points: U64, cubes: U64) -> I64:
     found = np.full(len(points), -1, np.int64)
     for i in range(len(points)):
         for k in range(len(cubes)):
-            if inside(points, i, cubes, k):
+            if inside(points, i, cubes, k, points.shape[1]):
                 found[i] = k
                 break
     return found
@@ -165,7 +157,7 @@ def _count(points: U64, p: int, primes: U64, chosen: Flags) -> int:
     """Return the number of primes that contain the point, or 0 if a chosen one does."""
     count = 0
     for k in range(len(primes)):
-        if inside(points, p, primes, k):
+        if inside(points, p, primes, k, points.shape[1]):
             if chosen[k]:
                 return 0
             count += 1
@@ -175,6 +167,6 @@ def _count(points: U64, p: int, primes: U64, chosen: Flags) -> int:
 @njit(cache=True, nogil=True)
 def _any_holds(points: U64, p: int, cubes: U64) -> bool:
     for k in range(len(cubes)):  # noqa: SIM110 (a generator would not compile)
-        if inside(points, p, cubes, k):
+        if inside(points, p, cubes, k, points.shape[1]):
             return True
     return False

@@ -6,7 +6,6 @@ every row. A lower bound for any set of rows is a lower bound for the function.
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from dataclasses import dataclass
@@ -16,15 +15,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.twolevel import setcover_kernels as kernels
-from boolcomp.twolevel.cubes import IndexCubes, points_of, rows_of, signatures
-from boolcomp.twolevel.function import SearchEndedError
+from boolcomp.twolevel.cubes import (
+    Clock,
+    Cubes,
+    GaveUpError,
+    incidence,
+    points_of,
+    signatures,
+    unpack,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cubes import I32, I64, Clock, Dense, Flags, Intp
+    from boolcomp.twolevel.cubes import I32, I64, Dense, Flags, Intp
     from boolcomp.twolevel.solvers import Milp
 
 
@@ -103,12 +109,13 @@ def distinct(numbers: NDArray[np.integer], count: int) -> I64:
     return np.flatnonzero(present).astype(np.int64)
 
 
-def reduced(matrix: CoverMatrix, cost: I64, end: float) -> tuple[I64, CoverMatrix]:
+def reduced(matrix: CoverMatrix, clock: Clock, cost: I64 | None = None) -> tuple[I64, CoverMatrix]:
     """Return columns of some optimum, and the cyclic core that is left.
 
-    Essential columns, row dominance and column dominance alternate until none applies. Raises
-    `SearchEndedError` when `time.monotonic()` passes `end`.
+    Essential columns, row dominance and column dominance alternate until none applies. Without a
+    cost all columns cost 0. Raises `GaveUpError` where the clock runs out.
     """
+    cost = np.zeros(matrix.columns, np.int64) if cost is None else cost
     essential = [np.zeros(0, np.int64)]
     while matrix.rows:
         before = (matrix.rows, len(matrix.indices))
@@ -121,33 +128,30 @@ def reduced(matrix: CoverMatrix, cost: I64, end: float) -> tuple[I64, CoverMatri
             taken[single] = True
             met = np.logical_or.reduceat(taken[matrix.indices], matrix.starts[:-1])
             matrix = matrix.keep(~met)
-        matrix, holder = without_dominated_rows(matrix, cost, end)
+        matrix, holder = without_dominated_rows(matrix, cost, clock)
         matrix = matrix.keep(np.ones(matrix.rows, np.bool_), holder < 0)
         if (matrix.rows, len(matrix.indices)) == before:
             break
     return np.sort(np.concatenate(essential)), matrix
 
 
-def without_dominated_rows(
-    matrix: CoverMatrix, cost: I64, end: float = math.inf
-) -> tuple[CoverMatrix, I32]:
+def without_dominated_rows(matrix: CoverMatrix, cost: I64, clock: Clock) -> tuple[CoverMatrix, I32]:
     """Return the matrix without dominated rows, and the column that dominates each column, or -1.
 
     A column is dominated by a column that covers all its rows at no greater `cost`.
     """
-    matrix = matrix.keep(_dominated(matrix, cost, end, drop_subset=False) < 0)
-    return matrix, _dominated(matrix.transposed, cost, end, drop_subset=True)
+    matrix = matrix.keep(_dominated(matrix, cost, clock, drop_subset=False) < 0)
+    return matrix, _dominated(matrix.transposed, cost, clock, drop_subset=True)
 
 
-def _dominated(matrix: CoverMatrix, cost: I64, end: float, *, drop_subset: bool) -> I32:
+def _dominated(matrix: CoverMatrix, cost: I64, clock: Clock, *, drop_subset: bool) -> I32:
     """Return the list that dominates each list, as `kernels.dominated` does."""
     lists = (matrix.starts, matrix.indices, matrix.transposed.starts, matrix.transposed.indices)
     cause = np.full(matrix.rows, -1, np.int32)
     at = 0
     while at < len(cause):
         at = kernels.dominated(*lists, cost, drop_subset, at, cause)
-        if time.monotonic() > end:
-            raise SearchEndedError
+        clock.check()
     return cause
 
 
@@ -210,10 +214,10 @@ class LocalSearch:
         if size < before:
             self.best = np.sort(self._buffer[:size]).astype(np.int64)
 
-    def run(self, steps: int, end: float) -> None:
-        """Search for `steps`, or until `time.monotonic()` passes `end` or the bound is reached."""
+    def run(self, steps: int, clock: Clock) -> None:
+        """Search for `steps`, or until the clock runs out or the bound is reached."""
         last = int(self._choice.sizes[kernels.STEPS]) + steps
-        while len(self.best) > self._lower and time.monotonic() < end:
+        while len(self.best) > self._lower and not clock.over:
             left = last - int(self._choice.sizes[kernels.STEPS])
             if left <= 0:
                 return
@@ -227,6 +231,7 @@ class LocalSearch:
 # reduced cost are in no better cover are removed; the rest is reduced again and given to `solvers`.
 # --------------------------------------------------------------------------------------------------
 
+Known = dict[tuple[bytes, bytes], Solution]
 UNIT = 1 << 40  # integer prices are multiples of 1 / UNIT
 ITERATIONS = 5000  # of the Lagrangian ascent
 WARM_STEPS, LONE_STEPS = 100_000, 20_000  # of local search before a solver, and without one
@@ -245,7 +250,7 @@ class PricedBound(NamedTuple):
     chosen: I64
 
 
-def lagrangian(matrix: CoverMatrix, first: I64, end: float) -> PricedBound:
+def lagrangian(matrix: CoverMatrix, first: I64, clock: Clock) -> PricedBound:
     """Return the bound that prices of rows prove, and `first` or fewer columns chosen by prices.
 
     Bound and costs are exact: any prices prove a bound, so those of the ascent, in floating point,
@@ -257,7 +262,7 @@ def lagrangian(matrix: CoverMatrix, first: I64, end: float) -> PricedBound:
     chunk = max(2, min(500, 2 * 10**7 // len(matrix.indices)))
     ascent = kernels.Ascent(prices, prices.copy(), np.array([0.0, 1.0, 0.0]))
     done = 0
-    while done < ITERATIONS and time.monotonic() < end:
+    while done < ITERATIONS and not clock.over:
         kernels.ascend(matrix.starts, matrix.indices, matrix.columns, upper, chunk, ascent)
         done += chunk
         reached, step = ascent.state[:2]
@@ -273,26 +278,51 @@ def lagrangian(matrix: CoverMatrix, first: I64, end: float) -> PricedBound:
     return PricedBound(bound, costs, first if chosen.sum() >= upper else np.flatnonzero(chosen))
 
 
-def solve_block(block: CoverMatrix, milp: Milp | None, end: float) -> Solution:
-    """Return few columns that meet every row of a block, and proved bounds on their number."""
+def solved(
+    essential: I64, core: CoverMatrix, milp: Milp | None, clock: Clock, known: Known | None = None
+) -> Solution:
+    """Return essential columns, few that meet every row of a core, and bounds on their number."""
+    parts = [solve_block(block, milp, clock, known) for block in core.blocks()]
+    chosen = np.concatenate([essential, *(part.chosen for part in parts)])
+    bound, exact = sum(part.bound for part in parts), sum(part.exact for part in parts)
+    return Solution(chosen, len(essential) + bound, len(essential) + exact, len(chosen))
+
+
+def solve_block(
+    block: CoverMatrix, milp: Milp | None, clock: Clock, known: Known | None = None
+) -> Solution:
+    """Return few columns that meet every row of a block, and proved bounds on their number.
+
+    `known` caches proved solutions.
+    """
+    key = (block.starts.tobytes(), block.indices.tobytes())
+    if known is not None and key in known:
+        return known[key]
+    solution = _searched(block, milp, clock)
+    if known is not None and solution.proved:
+        known[key] = solution
+    return solution
+
+
+def _searched(block: CoverMatrix, milp: Milp | None, clock: Clock) -> Solution:
     columns, local = np.unique(block.indices, return_inverse=True)
     matrix = CoverMatrix(block.starts, local.astype(np.int32), len(columns))
     best, bound = greedy_columns(matrix), independent(matrix)
     exact = bound
     if bound < len(best):
-        value, costs, best = lagrangian(matrix, best, end)
+        value, costs, best = lagrangian(matrix, best, clock)
         exact = bound = max(bound, -(-value // UNIT))
         search = LocalSearch(matrix, best, bound)
-        search.run(LONE_STEPS if milp is None else WARM_STEPS, end)
+        search.run(LONE_STEPS if milp is None else WARM_STEPS, clock)
         if milp is not None and bound < len(search.best):
-            claimed, proved = _proved(matrix, value, costs, search, milp, end)
+            claimed, proved = _proved(matrix, value, costs, search, milp, clock)
             bound, exact = max(bound, claimed), max(exact, proved)
         best = search.best
     return Solution(columns[best].astype(np.int64), bound, exact, len(best))
 
 
 def _proved(
-    matrix: CoverMatrix, value: int, costs: I64, search: LocalSearch, milp: Milp, end: float
+    matrix: CoverMatrix, value: int, costs: I64, search: LocalSearch, milp: Milp, clock: Clock
 ) -> tuple[int, int]:
     """Give a block to a solver, and improve the search's best; return bounds as in `Solution`."""
     known = len(search.best)
@@ -301,28 +331,28 @@ def _proved(
         return known, known  # fewer columns leave a row unmet
     kept = matrix.keep(np.ones(matrix.rows, np.bool_), keep)
     try:
-        essential, core = reduced(kept, np.zeros(matrix.columns, np.int64), end)
-    except SearchEndedError:
+        essential, core = reduced(kept, clock)
+    except GaveUpError:
         return 0, 0
     if not core.rows:
         if len(essential) < known:
             search.best = essential
         return min(known, len(essential)), min(known, len(essential))
     if len(core.indices) > MILP_ENTRIES:
-        search.run(sys.maxsize >> 1, end)
+        search.run(sys.maxsize >> 1, clock)
         return 0, 0
     columns, local = np.unique(core.indices, return_inverse=True)
     start = time.monotonic()
 
     def idle() -> None:
         if time.monotonic() > start + PATIENCE:
-            search.run(2000, end)
+            search.run(2000, clock)
         else:
             time.sleep(0.002)
 
     ones = np.ones(len(columns), np.int64)
     hint = np.flatnonzero(np.isin(columns, search.best))
-    answer = milp.solve(core.starts, local, ones, end - start, idle=idle, hint=hint)
+    answer = milp.solve(core.starts, local, ones, clock.left, idle=idle, hint=hint)
     if answer.chosen is not None:
         found = np.concatenate([essential, columns[answer.chosen]])
         # A solver's answer is preferred to an equally good one of the search: it is reproducible.
@@ -341,9 +371,7 @@ _REDUCTIONS = 3
 _PATIENCE = 100  # work per entry of the matrix without a gain
 
 
-def select(
-    table: Dense, cubes: IndexCubes, first: I32, clock: Clock, effort: float
-) -> tuple[I32, int]:
+def select(table: Dense, cubes: Cubes, first: I32, clock: Clock, effort: float) -> tuple[I32, int]:
     """Return indices of few cubes that cover the table, and a lower bound on their number.
 
     `first` is such a selection. Stops after work in proportion to `effort` without a gain, at the
@@ -373,7 +401,7 @@ def without_dominated(whole: CoverMatrix) -> tuple[CoverMatrix, I32]:
     found, cost = whole, np.zeros(whole.columns, np.int64)
     substitute = np.arange(whole.columns, dtype=np.int32)
     for _ in range(_REDUCTIONS):
-        found, holder = without_dominated_rows(found, cost)
+        found, holder = without_dominated_rows(found, cost, Clock())
         held = holder >= 0
         if not held.any():
             break
@@ -385,45 +413,43 @@ def without_dominated(whole: CoverMatrix) -> tuple[CoverMatrix, I32]:
     return found, substitute
 
 
-def matrix(table: Dense, cubes: IndexCubes) -> CoverMatrix | None:
+def matrix(table: Dense, cubes: Cubes) -> CoverMatrix | None:
     """Return the covering matrix of a table; None where it is too large."""
     noise = np.random.default_rng(SEED)
-    key = noise.integers(0, 1 << 63, len(cubes.value), dtype=np.uint64)
+    key = noise.integers(0, 1 << 63, len(cubes), dtype=np.uint64)
     sums = np.zeros((table.outputs, 1 << table.inputs), np.uint64)
-    signatures(cubes.value, cubes.free, cubes.out, key, sums)
+    signatures(cubes.packed, cubes.inputs, key, sums)
     required = np.flatnonzero(points_of(table.on, table.inputs).ravel())
     # Points that the same cubes cover make one row.
     _, representatives = np.unique(sums.ravel()[required], return_index=True)
-    return incidence(cubes, sums.shape, required[representatives], MOST_ENTRIES)
+    return matrix_of_points(cubes, required[representatives], MOST_ENTRIES)
 
 
-def incidence(
-    cubes: IndexCubes, shape: tuple[int, ...], points: Intp, limit: int
-) -> CoverMatrix | None:
+def matrix_of_points(cubes: Cubes, points: Intp, limit: int) -> CoverMatrix | None:
     """Return the matrix of points (indices of a table); None beyond `limit` entries."""
-    row = np.full(shape, -1, np.int32)
-    row.ravel()[points] = np.arange(len(points), dtype=np.int32)
-    starts, none = np.zeros(len(cubes.value) + 1, np.int64), np.zeros(0, np.int32)
-    entries = rows_of(cubes.value, cubes.free, cubes.out, row, starts, none)
+    number = np.full((cubes.outputs, 1 << cubes.inputs), -1, np.int32)
+    number.ravel()[points] = np.arange(len(points), dtype=np.int32)
+    starts, none = np.zeros(len(cubes) + 1, np.int64), np.zeros(0, np.int32)
+    entries = incidence(cubes.packed, cubes.inputs, number, starts, none)
     if entries > limit:
         return None
     rows = np.zeros(entries, np.int32)
-    rows_of(cubes.value, cubes.free, cubes.out, row, starts, rows)
+    incidence(cubes.packed, cubes.inputs, number, starts, rows)
     return CoverMatrix(starts, rows, len(points)).transposed
 
 
-def merged(parts: list[IndexCubes]) -> tuple[IndexCubes, I32]:
+def merged(parts: list[Cubes]) -> tuple[Cubes, I32]:
     """Return the distinct cubes of several lists, and the indices of those of the first list."""
-    value = np.concatenate([part.value for part in parts])
-    free = np.concatenate([part.free for part in parts])
-    out = np.concatenate([part.out for part in parts])
-    order = np.lexsort([*out.T, free, value])
-    value, free, out = value[order], free[order], out[order]
-    new = np.ones(len(order), np.bool_)
-    new[1:] = (
-        (value[1:] != value[:-1]) | (free[1:] != free[:-1]) | (out[1:] != out[:-1]).any(axis=1)
+    shape, packed = parts[0].shape, np.concatenate([part.packed for part in parts])
+    place = 1 << np.arange(shape.inputs)[::-1]
+    free, one = (
+        unpack(plane, shape.inputs) @ place
+        for plane in (packed[:, :1] & packed[:, 1:2], packed[:, 1:2] & ~packed[:, :1])
     )
+    order = np.lexsort([*packed[:, shape.out_at :].T, free, one])
+    packed = packed[order]
+    new = np.append([True], (packed[1:] != packed[:-1]).any(axis=1))
     number = np.empty(len(order), np.int64)
     number[order] = np.cumsum(new) - 1
-    first = distinct(number[: len(parts[0].value)], len(number)).astype(np.int32)
-    return IndexCubes(value[new], free[new], out[new]), first
+    first = distinct(number[: len(parts[0])], int(new.sum())).astype(np.int32)
+    return shape.cubes(packed[new]), first

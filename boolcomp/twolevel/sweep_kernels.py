@@ -1,64 +1,78 @@
-"""Compiled loops that improve a cover, on truth tables and on lists of cubes.
+"""Compiled loops that improve a cover: expand, reduce and irredundant, over an oracle of points.
 
 A *visit* takes one product out of the cover, shrinks it to the points that only it covered, and
 grows it again to a prime. It prefers points of products that cover few points alone, so that these
 products become superfluous. A *sweep* visits every product once. The cover is valid at any time.
+
+There are three oracles. TABLE counts the products at every point of a truth table. In lists of
+cubes, walks find the points that only a product covers. With OFF, products may grow as long as they
+meet no cube of the OFF set; WITHIN, as long as they stay in the cubes of ON and DC.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from boolcomp.base.loops import njit
-from boolcomp.twolevel.cubes import word_mask
+from boolcomp.twolevel.cubes import ONE, has, index_of, set_index, word_mask
 from boolcomp.twolevel.function_kernels import (
     BOUND,
     DONE,
     FIND,
     MORE_ROOM,
     PAUSED,
-    ExploreBuffers,
-    meets,
-    restart,
+    UNDECIDED,
+    WORK,
+    Walk,
+    begin,
+    explore,
 )
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cubes import F64, I32, I64, U64, Flags
 
 
-# ruff: noqa: C901, PLR0912, PLR0917 (a compiled loop takes its arrays one by one)
+# ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
 # mypy: disable-error-code="untyped-decorator"
 
 
-ONE = np.uint64(1)
+TABLE, OFF, WITHIN = 0, 1, 2
 MANY_OUTPUTS = 1024  # more are added without a comparison with inputs, which is quadratic
+OUTPUT_GAIN = 1e-3  # of lists of cubes: outputs precede literals without a gain
 
 
-class CoverCounts(NamedTuple):
-    """A cover and its number of products at each point (row j, column x: point x of output j).
+class Sweep(NamedTuple):
+    """A cover under improvement, its oracle, and the buffers of both.
 
-    `hits` starts high at don't-cares, so that no product covers them alone. `owner` is the
-    exclusive or of the numbers of the products that cover a point: the number of a single one.
-    `single` counts the points that only a product covers. `noise` is the state of the random
-    numbers, `work` the number of visits to points.
+    `rows` are the products, then (in lists) the don't-cares, from number `products` on. `part` is
+    what a growth adds to a product. `noise` is the state of the random numbers. `walk` also counts
+    the work, in visits to points or cubes.
+
+    TABLE: `off` are the forbidden points. `hits` counts the products at each point (row j, column
+    x: point x of output j); it starts high at don't-cares, so that no product covers them alone.
+    `owner` is the exclusive or of the numbers of the products that cover a point: the number of a
+    single one. `single` counts the points that only a product covers.
+
+    Lists: `limit` are the cubes of OFF, or of ON and DC; `apart` has for every cube of OFF the
+    inputs that separate it from the product that grows.
     """
 
+    rows: U64
+    products: int
+    inputs: int
+    outputs: int
+    oracle: int
+    part: U64
+    noise: U64
+    walk: Walk
     off: U64
-    value: I64
-    free: I64
-    out: U64
-    single: I64
     hits: I32
     owner: I32
-    noise: U64
-    work: I64
-
-
-@njit(cache=True, nogil=True, inline="always")
-def has(bits: U64, j: int) -> bool:
-    return bool(bits[j >> 6] >> np.uint64(j & 63) & ONE)
+    single: I64
+    limit: U64
+    apart: U64
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -80,15 +94,6 @@ def _bits(x: np.uint64) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _owners(s: CoverCounts, c: int) -> int:
-    """Return the number of outputs of product c."""
-    count = 0
-    for w in range(s.out.shape[1]):
-        count += _bits(s.out[c, w])
-    return count
-
-
-@njit(cache=True, nogil=True)
 def random(noise: U64) -> int:
     """Return 31 pseudo-random bits (xorshift)."""
     x = noise[0]
@@ -99,106 +104,67 @@ def random(noise: U64) -> int:
     return int(x >> np.uint64(33))
 
 
-@njit(cache=True, nogil=True)
-def enter(s: CoverCounts, c: int, j: int) -> None:
-    """Count product c at its points of output j."""
-    hits, owner = s.hits[j], s.owner[j]
-    base, free = s.value[c], s.free[c]
-    t = 0
-    while True:
-        x = base | t
-        k = hits[x]
-        if k == 0:
-            s.single[c] += 1
-        elif k == 1:
-            s.single[owner[x]] -= 1
-        hits[x] = k + 1
-        owner[x] ^= c
-        t = (t - free) & free
-        if t == 0:
-            break
+# --------------------------------------------------------------------------------------------------
+# The oracle of truth tables.
+# --------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
-def leave(s: CoverCounts, c: int, j: int) -> None:
-    """Undo `enter`."""
-    hits, owner = s.hits[j], s.owner[j]
-    base, free = s.value[c], s.free[c]
-    t = 0
-    while True:
-        x = base | t
-        k = hits[x] - 1
-        hits[x] = k
-        owner[x] ^= c
-        if k == 0:
-            s.single[c] -= 1
-        elif k == 1:
-            s.single[owner[x]] += 1
-        t = (t - free) & free
-        if t == 0:
-            break
+def _count(s: Sweep, c: int, j: int, step: int) -> tuple[int, int]:
+    """Add product c to the counts of output j (step 1), or remove it (step -1).
 
-
-@njit(cache=True, nogil=True)
-def enter_from(s: CoverCounts, first: int, budget: int) -> int:
-    """Count the products from `first` on, within a budget of points; return the next one."""
-    for c in range(first, len(s.value)):
-        if budget < 0:
-            return c
-        for j in range(len(s.hits)):
-            if has(s.out[c], j):
-                enter(s, c, j)
-                budget -= 1 << _ones(s.free[c])
-    return len(s.value)
-
-
-@njit(cache=True, nogil=True)
-def _shrink(s: CoverCounts, c: int) -> bool:
-    """Remove product c from the counts and shrink it to the points that only it covers.
-
-    Return False if there are none. The product stays a valid cube.
+    Return the AND and the OR of the points that no other product covers.
     """
-    both, either = np.int64(-1), np.int64(0)
-    alone = False
-    for j in range(len(s.hits)):
-        if not has(s.out[c], j):
-            continue
-        needed = False
-        hits, owner = s.hits[j], s.owner[j]
-        base, free = s.value[c], s.free[c]
-        t = 0
-        while True:
-            x = base | t
-            k = hits[x] - 1
-            hits[x] = k
-            owner[x] ^= c
-            if k == 0:
-                both &= x
-                either |= x
-                needed = True
-            elif k == 1:
-                s.single[owner[x]] += 1
-            t = (t - free) & free
-            if t == 0:
-                break
-        if needed:
-            alone = True
-        else:
-            s.out[c, j >> 6] &= ~(ONE << np.uint64(j & 63))
-    s.single[c] = 0
-    if alone:
-        s.free[c] = either & ~both
-        s.value[c] = both
-    return alone
+    hits, owner = s.hits[j], s.owner[j]
+    base, free = index_of(s.rows[c], s.inputs)
+    both: Any = np.int64(-1)
+    either: Any = np.int64(0)
+    s.walk.state[WORK] += 1 << _ones(free)
+    t = np.int64(0)
+    while True:
+        x = base | t
+        others = hits[x] - (step < 0)
+        hits[x] += step
+        owner[x] ^= c
+        if others == 0:
+            both &= x
+            either |= x
+            s.single[c] += step
+        elif others == 1:
+            s.single[owner[x] ^ c if step > 0 else owner[x]] -= step
+        t = (t - free) & free
+        if t == 0:
+            break
+    return both, either
 
 
 @njit(cache=True, nogil=True)
-def _allowed(s: CoverCounts, j: int, base: int, free: int, inputs: int) -> bool:
+def count_all(s: Sweep, c: int, step: int) -> None:
+    """Add product c to the counts of its outputs, or remove it; nothing for lists."""
+    if s.oracle == TABLE:
+        for j in range(s.outputs):
+            if has(s.rows[c], 128 + j):
+                _count(s, c, j, step)
+
+
+@njit(cache=True, nogil=True)
+def enter_from(s: Sweep, first: int, limit: int) -> int:
+    """Count the products from `first` on, up to work `limit`; return the next one."""
+    s.walk.state[WORK] = 0
+    for c in range(first, s.products):
+        if s.walk.state[WORK] > limit:
+            return c
+        count_all(s, c, 1)
+    return s.products
+
+
+@njit(cache=True, nogil=True)
+def _allowed(s: Sweep, j: int, base: int, free: int) -> bool:
     """Tell whether a cube has no OFF point of output j."""
-    mask = word_mask(base, free, inputs)
+    mask = word_mask(base, free, s.inputs)
     row = s.off[j]
     at, high = base >> 6, free >> 6
-    t = 0
+    t = np.int64(0)
     while True:
         if row[at | t] & mask:
             return False
@@ -208,11 +174,15 @@ def _allowed(s: CoverCounts, j: int, base: int, free: int, inputs: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _gain(s: CoverCounts, j: int, base: int, free: int) -> float:
-    """Return the gain of covering a cube's points of output j."""
+def _gain(s: Sweep, j: int, base: int, free: int) -> float:
+    """Return the gain of covering a cube's points of output j; -1 if one is forbidden."""
+    s.walk.state[WORK] += 8 + (1 << max(0, _ones(free) - 3))
+    if not _allowed(s, j, base, free):
+        return -1.0
+    s.walk.state[WORK] += 1 << _ones(free)
     hits, owner = s.hits[j], s.owner[j]
     total = 0.0
-    t = 0
+    t = np.int64(0)
     while True:
         x = base | t
         if hits[x] == 1:
@@ -224,529 +194,305 @@ def _gain(s: CoverCounts, j: int, base: int, free: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _look(s: CoverCounts, j: int, base: int, free: int, inputs: int, gain: F64, i: int) -> None:
-    """Add the gain of a cube's points of output j to gain[i]; -1 if one is forbidden."""
-    if gain[i] < 0:
-        return
-    s.work[0] += 8 + (1 << max(0, _ones(free) - 3))
-    if not _allowed(s, j, base, free, inputs):
-        gain[i] = -1.0
-        return
-    s.work[0] += 1 << _ones(free)
-    gain[i] += _gain(s, j, base, free)
+def _gains_of_points(s: Sweep, whole: bool, gain: F64, closed: Flags) -> None:  # noqa: FBT001 (numba)
+    """Add the gains of all directions from the latest part; close those that are forbidden.
 
-
-@njit(cache=True, nogil=True)
-def _best(s: CoverCounts, gain: F64, taken: Flags, blur: float) -> int:
-    """Return the direction of highest gain, randomised by `blur`; -1 if none is allowed."""
-    best, best_gain = -1, -1.0
-    for i in range(len(gain)):
-        if taken[i] or gain[i] < 0:
-            continue
-        chance = random(s.noise) / 2147483648.0
-        g = gain[i] * (1.0 + blur * chance) + 1e-6 * chance
-        if g > best_gain:
-            best, best_gain = i, g
-    return best
-
-
-@njit(cache=True, nogil=True)
-def _grow(s: CoverCounts, c: int, inputs: int, blur: float, outputs: int) -> None:
-    """Grow product c to a prime in the inputs and the first `outputs` outputs."""
-    gain = np.zeros(inputs + outputs)
-    taken = np.zeros(inputs + outputs, np.bool_)
-    for i in range(inputs):
-        taken[i] = s.free[c] >> i & 1
-    for j in range(outputs):
-        taken[inputs + j] = has(s.out[c], j)
-    base, free = s.value[c], s.free[c]
-    new_output = -1
-    while True:
-        # The latest growth is (base, free) in the product's outputs, or in its new one.
-        for j in range(len(s.hits)):
-            if has(s.out[c], j) and (new_output < 0 or j == new_output):
-                for i in range(inputs):
-                    if not taken[i]:
-                        _look(s, j, base ^ (1 << i), free, inputs, gain, i)
-        if new_output < 0:
-            for j in range(outputs):
-                if not taken[inputs + j]:
-                    _look(s, j, base, free, inputs, gain, inputs + j)
-        best = _best(s, gain, taken, blur)
-        if best < 0:
-            return
-        taken[best] = True
-        if best < inputs:
-            base, free, new_output = s.value[c] ^ (1 << best), s.free[c], -1
-            s.free[c] |= 1 << best
-            s.value[c] &= ~(1 << best)
-        else:
-            new_output = best - inputs
-            s.out[c, new_output >> 6] |= ONE << np.uint64(new_output & 63)
-            base, free = s.value[c], s.free[c]
-
-
-@njit(cache=True, nogil=True)
-def _spread(s: CoverCounts, c: int, inputs: int) -> None:
-    """Add to product c every output that allows it."""
-    for j in range(len(s.hits)):
-        if not has(s.out[c], j) and _allowed(s, j, s.value[c], s.free[c], inputs):
-            s.out[c, j >> 6] |= ONE << np.uint64(j & 63)
-
-
-@njit(cache=True, nogil=True)
-def sweep(s: CoverCounts, order: I64, state: I64, inputs: int, blur: float, budget: int) -> bool:
-    """Visit the products of `order` from place state[0] on; False if the work ran out first.
-
-    Superfluous products lose all their outputs.
+    Outputs are directions if the part is of all outputs of the product (`whole`).
     """
-    outputs = len(s.hits)
-    stop = s.work[0] + budget
-    while state[0] < len(order):
-        if s.work[0] > stop:
-            return False
-        c = order[state[0]]
-        state[0] += 1
-        s.work[0] += 64 + outputs * (inputs + 32) + (_owners(s, c) << _ones(s.free[c]))
-        if _shrink(s, c):
-            if outputs > MANY_OUTPUTS:
-                _grow(s, c, inputs, blur, 0)
-                _spread(s, c, inputs)
-            else:
-                _grow(s, c, inputs, blur, outputs)
-            s.work[0] += _owners(s, c) << _ones(s.free[c])
-            for j in range(len(s.hits)):
-                if has(s.out[c], j):
-                    enter(s, c, j)
-        else:
-            s.out[c, :] = 0
-    return True
+    base, free = index_of(s.part[0], s.inputs)
+    for j in range(s.outputs):
+        if has(s.part[0], 128 + j):
+            for i in range(s.inputs):
+                if not closed[i]:
+                    _add(s, j, base ^ (1 << (s.inputs - 1 - i)), free, gain, closed, i)
+    if whole:
+        for j in range(len(gain) - s.inputs):
+            if not closed[s.inputs + j]:
+                _add(s, j, base, free, gain, closed, s.inputs + j)
 
 
 @njit(cache=True, nogil=True)
-def thin(s: CoverCounts, order: I64, inputs: int) -> None:
-    """Drop superfluous outputs of products, then superfluous literals."""
-    for c in order:
-        for j in range(len(s.hits)):
-            if has(s.out[c], j):
-                before = s.single[c]
-                leave(s, c, j)
-                if s.single[c] < before:
-                    enter(s, c, j)
-                else:
-                    s.out[c, j >> 6] &= ~(ONE << np.uint64(j & 63))
-    for c in order:
-        for j in range(len(s.hits)):
-            if has(s.out[c], j):
-                leave(s, c, j)
-        _grow(s, c, inputs, 0.0, 0)
-        for j in range(len(s.hits)):
-            if has(s.out[c], j):
-                enter(s, c, j)
+def _add(s: Sweep, j: int, base: int, free: int, gain: F64, closed: Flags, v: int) -> None:
+    more = _gain(s, j, base, free)
+    gain[v] += more
+    closed[v] = more < 0
 
 
 # --------------------------------------------------------------------------------------------------
-# Lists of cubes, for many inputs: products are shrunk by cofactor recursion, and grown against the
-# OFF set or, if that is unknown, within ON and DC.
+# The oracles of lists of cubes.
 # --------------------------------------------------------------------------------------------------
 
-FINISHED, STOPPED, NO_ROOM = 0, 1, 2
-
-
-class Lists(NamedTuple):
-    """The cover, then the don't-cares (from number `fixed[0]` on), and the limit of growth.
-
-    The limit is the OFF set or, in functions with `within`, ON and DC. `noise` is the state of the
-    random numbers.
-    """
-
-    zero: U64
-    one: U64
-    out: U64
-    fixed: I64
-    limit_zero: U64
-    limit_one: U64
-    limit_out: U64
-    noise: U64
-
 
 @njit(cache=True, nogil=True)
-def alone(s: Lists, w: ExploreBuffers, c: int, j: int, inputs: int, budget: int) -> int:
-    """Set w.bound to the smallest cube around the points of output j that only product c covers."""
-    size = 0
-    for i in range(len(s.zero)):
-        if i != c and has(s.out[i], j) and meets(s.zero[i], s.one[i], s.zero[c], s.one[c], inputs):
-            w.members[size] = i
-            size += 1
-    w.bound[:] = 0
-    w.state[3] += len(s.zero)
-    return restart(s.zero, s.one, w, size, s.zero[c], s.one[c], BOUND, budget)
-
-
-@njit(cache=True, nogil=True)
-def shrink(s: Lists, w: ExploreBuffers, c: int, inputs: int, budget: int) -> int:
-    """Shrink product c to the points that only it covers; without any it loses its outputs."""
-    total = np.zeros_like(w.region)
-    keep = np.zeros_like(s.out[c])
-    for j in range(64 * s.out.shape[1]):
-        if not has(s.out[c], j):
-            continue
-        before = w.state[3]
-        status = alone(s, w, c, j, inputs, budget)
-        budget -= w.state[3] - before
-        if status == MORE_ROOM:
-            return NO_ROOM
-        if status == PAUSED:
-            return STOPPED
-        if w.bound.any():
-            total |= w.bound
-            keep[j >> 6] |= ONE << np.uint64(j & 63)
-    s.out[c] = keep
-    if keep.any():
-        s.zero[c] = total[0]
-        s.one[c] = total[1]
-    return FINISHED
-
-
-@njit(cache=True, nogil=True)
-def _blockers(s: Lists, c: int, conflict: U64, blocked: U64, outputs_blocked: U64) -> None:
-    """Find the inputs and outputs in which product c must not grow.
-
-    `conflict` holds for every OFF cube the inputs that separate it from the product.
-    """
-    words = s.zero.shape[1]
-    blocked[:] = 0
-    outputs_blocked[:] = 0
-    for r in range(len(s.limit_zero)):
-        apart = 0
+def _separate(s: Sweep, c: int) -> None:
+    """Set `apart` to the inputs that separate every cube of OFF from product c."""
+    words = len(s.walk.preferred)
+    for r in range(len(s.limit)):
         for w in range(words):
-            apart += _bits(conflict[r, w])
-        if apart > 1:
-            continue
-        if apart == 0:
-            outputs_blocked |= s.limit_out[r]
-            continue
-        for v in range(s.out.shape[1]):
-            if s.limit_out[r, v] & s.out[c, v]:
-                blocked |= conflict[r]
-                break
+            zero, one = s.limit[r, w], s.limit[r, words + w]
+            either = (s.rows[c, w] & zero) | (s.rows[c, words + w] & one)
+            s.apart[r, w] = (zero | one) & ~either
 
 
 @njit(cache=True, nogil=True)
-def _pull(s: Lists, c: int, blocked: U64, gain: F64) -> None:
+def _close(s: Sweep, c: int, closed: Flags) -> None:
+    """Close the inputs and outputs in which product c would meet the OFF set."""
+    words, blocked = len(s.walk.preferred), np.zeros(s.rows.shape[1], np.uint64)
+    for r in range(len(s.limit)):
+        apart, common = 0, False
+        for w in range(words):
+            apart += _bits(s.apart[r, w])
+        if apart == 0:
+            blocked[2 * words :] |= s.limit[r, 2 * words :]
+        elif apart == 1:
+            for w in range(2 * words, s.rows.shape[1]):
+                common = common or s.limit[r, w] & s.rows[c, w] != 0
+            if common:
+                blocked[:words] |= s.apart[r]
+    for v in range(len(closed)):
+        if has(blocked, v if v < s.inputs else 128 * words + v - s.inputs):
+            closed[v] = True
+
+
+@njit(cache=True, nogil=True)
+def _pull(s: Sweep, c: int, gain: F64, closed: Flags) -> None:
     """Add the benefit of each input to its gain: dropping its literal helps to contain products."""
-    words = s.zero.shape[1]
-    need = np.zeros(words, np.uint64)
-    for d in range(s.fixed[0]):
+    words, size = len(s.walk.preferred), s.rows.shape[1]
+    need, blocked = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
+    for i in range(s.inputs):
+        if closed[i]:
+            blocked[i >> 6] |= ONE << np.uint64(i & 63)
+    for d in range(s.products):
         common = False
-        for v in range(s.out.shape[1]):
-            common = common or (s.out[d, v] & s.out[c, v]) != 0
+        for w in range(2 * words, size):
+            common = common or s.rows[d, w] & s.rows[c, w] != 0
         if d == c or not common:
             continue
         steps, possible = 0, True
         for w in range(words):
-            need[w] = (s.zero[d, w] & ~s.zero[c, w]) | (s.one[d, w] & ~s.one[c, w])
-            possible = possible and not need[w] & blocked[w]
+            zero, one = s.rows[c, w], s.rows[c, words + w]
+            need[w] = (s.rows[d, w] & ~zero) | (s.rows[d, words + w] & ~one)
             steps += _bits(need[w])
-        if possible and steps:
-            for i in range(gain.size):
+            possible = possible and not need[w] & blocked[w]
+        if steps and possible:
+            for i in range(s.inputs):
                 if has(need, i):
                     gain[i] += 1.0 / (steps * steps)
 
 
 @njit(cache=True, nogil=True)
-def _best_literal(s: Lists, c: int, blocked: U64, gain: F64, blur: float) -> tuple[int, float]:
-    """Return the literal of highest gain, randomised by `blur`, that may go; -1 if none may."""
+def _held(s: Sweep, budget: int) -> int:
+    """Check whether the cubes of ON and DC cover `part` in all its outputs: DONE if so."""
+    for j in range(s.outputs):
+        if has(s.part[0], 128 * len(s.walk.preferred) + j):
+            begin(s.limit, s.walk, s.part[0], j, -1)
+            status = explore(s.limit, s.walk, FIND, budget)
+            if status != DONE:
+                return status
+    return DONE
+
+
+# --------------------------------------------------------------------------------------------------
+# Reduce, expand and irredundant, over any oracle.
+# --------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _alone(s: Sweep, c: int, j: int, budget: int) -> int:
+    """Set w.bound to the smallest cube around the points of output j that only product c covers.
+
+    A table counts the product no longer.
+    """
+    bound = s.walk.bound
+    bound[:] = 0
+    if s.oracle == TABLE:
+        both, either = _count(s, c, j, -1)
+        if both >= 0:
+            set_index(bound[0], s.inputs, both, either & ~both)
+        return DONE
+    begin(s.rows, s.walk, s.rows[c], j, c)
+    return explore(s.rows, s.walk, BOUND, budget)
+
+
+@njit(cache=True, nogil=True)
+def _reduce(s: Sweep, c: int, budget: int) -> int:
+    """Shrink product c to the points that only it covers; without any it loses its outputs."""
+    planes, state = s.walk.bound.shape[1], s.walk.state
+    row = np.zeros_like(s.rows[c])
+    for j in range(s.outputs):
+        if has(s.rows[c], 64 * planes + j):
+            before = state[WORK]
+            status = _alone(s, c, j, budget)
+            if status != DONE:
+                return status
+            budget -= state[WORK] - before
+            if s.walk.bound.any():
+                row[:planes] |= s.walk.bound[0]
+                row[planes + (j >> 6)] |= ONE << np.uint64(j & 63)
+    if row.any():
+        s.rows[c] = row
+    else:
+        s.rows[c, planes:] = 0
+    return DONE
+
+
+@njit(cache=True, nogil=True)
+def _best(s: Sweep, gain: F64, closed: Flags, blur: float) -> int:
+    """Return the direction of highest gain, randomised by `blur`; -1 if none is open."""
     best, best_gain = -1, -1.0
-    for i in range(gain.size):
-        if has(blocked, i) or (has(s.zero[c], i) and has(s.one[c], i)):
+    for k in range(len(gain)):
+        v = s.inputs - 1 - k if k < s.inputs else k
+        if closed[v]:
             continue
         chance = random(s.noise) / 2147483648.0
-        g = gain[i] * (1.0 + blur * chance) + 1e-6 * chance
+        g = gain[v] * (1.0 + blur * chance) + 1e-6 * chance
         if g > best_gain:
-            best, best_gain = i, g
-    return best, best_gain
+            best, best_gain = v, g
+    return best
 
 
 @njit(cache=True, nogil=True)
-def grow(s: Lists, c: int, inputs: int, outputs: int, blur: float, conflict: U64) -> None:
-    """Grow product c to a prime; with `outputs` 0 its outputs are unchanged."""
-    blocked = np.zeros(s.zero.shape[1], np.uint64)
-    outputs_blocked = np.zeros(s.out.shape[1], np.uint64)
-    gain = np.zeros(inputs)
-    _conflicts(s, c, inputs, conflict)
-    while True:
-        _blockers(s, c, conflict, blocked, outputs_blocked)
-        gain[:] = 0
-        _pull(s, c, blocked, gain)
-        best, best_gain = _best_literal(s, c, blocked, gain, blur)
-        # Outputs precede inputs without a gain.
-        if best_gain < 1e-3:
-            for j in range(outputs):
-                if not has(s.out[c], j) and not has(outputs_blocked, j):
-                    s.out[c, j >> 6] |= ONE << np.uint64(j & 63)
-                    _blockers(s, c, conflict, blocked, outputs_blocked)
-            if best >= 0 and has(blocked, best):
-                continue
-        if best < 0:
-            return
-        bit = ONE << np.uint64(best & 63)
-        s.zero[c, best >> 6] |= bit
-        s.one[c, best >> 6] |= bit
-        for r in range(len(conflict)):
-            conflict[r, best >> 6] &= ~bit
+def _extend(s: Sweep, c: int, v: int) -> None:
+    """Set `part` to what product c gains by the loss of literal v, or by output v - inputs."""
+    planes = s.walk.bound.shape[1]
+    s.part[0] = s.rows[c]
+    if v < s.inputs:
+        for w in (v >> 6, planes // 2 + (v >> 6)):
+            s.part[0, w] ^= ONE << np.uint64(v & 63)
+    else:
+        j = v - s.inputs
+        s.part[0, planes:] = 0
+        s.part[0, planes + (j >> 6)] = ONE << np.uint64(j & 63)
 
 
 @njit(cache=True, nogil=True)
-def _held(s: Lists, w: ExploreBuffers, j: int, inputs: int, budget: int) -> int:
-    """Check whether the cubes of the limit cover w.region for output j: FINISHED if so."""
-    size = 0
-    for r in range(len(s.limit_zero)):
-        if has(s.limit_out[r], j) and meets(
-            s.limit_zero[r], s.limit_one[r], w.region[0], w.region[1], inputs
-        ):
-            w.members[size] = r
-            size += 1
-    w.state[3] += len(s.limit_zero)
-    region = w.region
-    status = restart(s.limit_zero, s.limit_one, w, size, region[0], region[1], FIND, budget)
-    if status == MORE_ROOM:
-        return NO_ROOM
-    return FINISHED if status == DONE else STOPPED
-
-
-@njit(cache=True, nogil=True)
-def _may_grow(s: Lists, w: ExploreBuffers, c: int, i: int, inputs: int, budget: int) -> int:
-    """Check whether product c may lose its literal of input i: FINISHED if so."""
-    v, bit = i >> 6, ONE << np.uint64(i & 63)
-    for j in range(64 * s.out.shape[1]):
-        if has(s.out[c], j):
-            w.region[0] = s.zero[c]
-            w.region[1] = s.one[c]
-            w.region[0, v] ^= bit
-            w.region[1, v] ^= bit
-            status = _held(s, w, j, inputs, budget)
-            if status != FINISHED:
-                return status
-    return FINISHED
-
-
-@njit(cache=True, nogil=True)
-def grow_within(
-    s: Lists,
-    w: ExploreBuffers,
-    c: int,
-    inputs: int,
-    outputs: int,
-    blur: float,
-    budget: int,
-    limit: int,
+def expand(
+    s: Sweep, c: int, outputs: int, blur: float, weight: float, budget: int, limit: int
 ) -> int:
-    """Grow product c within ON and DC, up to work `limit`; `outputs` as in `grow`.
+    """Grow product c to a prime in the inputs and the first `outputs` outputs.
 
-    A literal that may not be dropped now may not be dropped later: each is tried once.
+    `weight` 0 takes gains from the oracle; otherwise it is the gain of an output, and every literal
+    has a gain of 1. WITHIN ends beyond work `limit`.
     """
-    blocked = np.zeros(s.zero.shape[1], np.uint64)
-    gain = np.zeros(inputs)
-    stop = w.state[3] + limit
-    while w.state[3] < stop:
-        gain[:] = 0
-        _pull(s, c, blocked, gain)
-        w.state[3] += s.fixed[0]
-        best, _ = _best_literal(s, c, blocked, gain, blur)
-        if best < 0:
-            break
-        status = _may_grow(s, w, c, best, inputs, budget)
-        if status == NO_ROOM:
-            return status
-        bit = ONE << np.uint64(best & 63)
-        if status == FINISHED:
-            s.zero[c, best >> 6] |= bit
-            s.one[c, best >> 6] |= bit
+    planes, stop = s.walk.bound.shape[1], s.walk.state[WORK] + limit
+    gain, closed = np.zeros(s.inputs + outputs), np.zeros(s.inputs + outputs, np.bool_)
+    for v in range(len(closed)):
+        closed[v] = (
+            has(s.rows[c], v) and has(s.rows[c, planes // 2 :], v)
+            if v < s.inputs
+            else has(s.rows[c], 64 * planes + v - s.inputs)
+        )
+    s.part[0] = s.rows[c]
+    if s.oracle == OFF:
+        _separate(s, c)
+    whole = True
+    while True:
+        if s.oracle == TABLE:
+            _gains_of_points(s, whole, gain, closed)
         else:
-            blocked[best >> 6] |= bit
-    for j in range(outputs):
-        if w.state[3] < stop and not has(s.out[c], j):
-            w.region[0] = s.zero[c]
-            w.region[1] = s.one[c]
-            status = _held(s, w, j, inputs, budget)
-            if status == NO_ROOM:
+            if s.oracle == OFF:
+                _close(s, c, closed)
+            gain[: s.inputs] = 1.0 if weight else 0.0
+            gain[s.inputs :] = weight or OUTPUT_GAIN
+            if not weight:
+                _pull(s, c, gain, closed)
+            s.walk.state[WORK] += s.products + len(s.apart)
+        v = _best(s, gain, closed, blur)
+        if v < 0 or (s.oracle == WITHIN and s.walk.state[WORK] > stop):
+            return DONE
+        closed[v] = True
+        _extend(s, c, v)
+        if s.oracle == WITHIN:
+            status = _held(s, budget)
+            if status == MORE_ROOM:
                 return status
-            if status == FINISHED:
-                s.out[c, j >> 6] |= ONE << np.uint64(j & 63)
-    return FINISHED
+            s.walk.state[UNDECIDED] += status == PAUSED
+            if status != DONE:
+                continue
+        s.rows[c] |= s.part[0]
+        whole = v < s.inputs
+        if s.oracle == OFF and whole:
+            s.apart[:, v >> 6] &= ~(ONE << np.uint64(v & 63))
 
 
 @njit(cache=True, nogil=True)
-def _grown(
-    s: Lists,
-    w: ExploreBuffers,
-    c: int,
-    inputs: int,
-    outputs: int,
-    blur: float,
-    conflict: U64,
-    budget: int,
-    limit: int,
-    within: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
-) -> int:
-    """Grow product c to a prime, by either kind of limit."""
-    if within:
-        return grow_within(s, w, c, inputs, outputs, blur, budget >> 4, limit)
-    grow(s, c, inputs, outputs, blur, conflict)
-    w.state[3] += inputs * (len(s.zero) + len(conflict))
-    return FINISHED
+def _spread(s: Sweep, c: int) -> None:
+    """Add to product c every output whose table allows it."""
+    base, free = index_of(s.rows[c], s.inputs)
+    for j in range(s.outputs):
+        if not has(s.rows[c], 128 + j) and _allowed(s, j, base, free):
+            s.rows[c, 2 + (j >> 6)] |= ONE << np.uint64(j & 63)
 
 
 @njit(cache=True, nogil=True)
-def sweep_lists(
-    s: Lists,
-    w: ExploreBuffers,
-    order: I64,
-    at: I64,
-    inputs: int,
-    outputs: int,
-    blur: float,
-    conflict: U64,
-    budget: int,
-    limit: int,
-    within: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
-) -> int:
-    """Visit products from place at[0] of the order on, up to work `limit`; FINISHED after the last.
+def sweep(
+    s: Sweep, order: I64, at: I64, blur: float, growing: bool, budget: int, limit: int  # noqa: FBT001 (numba)
+) -> int:  # fmt: skip
+    """Visit products from place at[0] of the order on, up to work `limit`; DONE after the last.
 
     `budget` limits the work on one output of a product; beyond it the product is unchanged.
+    Superfluous products lose all their outputs. Without `growing` products are only reduced.
     """
-    w.state[3] = 0
+    planes, state = s.walk.bound.shape[1], s.walk.state
+    many = s.oracle == TABLE and s.outputs > MANY_OUTPUTS
+    state[WORK] = 0
     while at[0] < len(order):
-        if w.state[3] > limit:
-            return STOPPED
+        if state[WORK] > limit:
+            return PAUSED
         c = order[at[0]]
-        if s.out[c].any():
-            status = shrink(s, w, c, inputs, budget)
-            if status == NO_ROOM:
+        state[WORK] += 64
+        if s.rows[c, planes:].any():
+            status = _reduce(s, c, budget)
+            if status == DONE and growing and s.rows[c, planes:].any():
+                status = expand(s, c, 0 if many else s.outputs, blur, 0.0, budget, limit)
+                if many:
+                    _spread(s, c)
+            if status == MORE_ROOM:
                 return status
-            if status == FINISHED and s.out[c].any():
-                status = _grown(s, w, c, inputs, outputs, blur, conflict, budget, limit, within)
-                if status == NO_ROOM:
-                    return status
+            count_all(s, c, 1)
         at[0] += 1
-    return FINISHED
+    return DONE
 
 
 @njit(cache=True, nogil=True)
-def shrink_all(
-    s: Lists, w: ExploreBuffers, order: I64, at: I64, inputs: int, budget: int, limit: int
-) -> int:
-    """Shrink products in turn to the points that only they cover; otherwise as `sweep_lists`."""
-    w.state[3] = 0
-    while at[0] < len(order):
-        if w.state[3] > limit:
-            return STOPPED
-        c = order[at[0]]
-        if s.out[c].any() and shrink(s, w, c, inputs, budget) == NO_ROOM:
-            return NO_ROOM
-        at[0] += 1
-    return FINISHED
+def irredundant(s: Sweep, order: I64, at: I64, budget: int, limit: int) -> int:
+    """Drop superfluous outputs of products, then superfluous literals; otherwise as `sweep`.
 
-
-@njit(cache=True, nogil=True)
-def thin_lists(
-    s: Lists,
-    w: ExploreBuffers,
-    order: I64,
-    at: I64,
-    inputs: int,
-    conflict: U64,
-    budget: int,
-    limit: int,
-    within: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
-) -> int:
-    """Drop superfluous outputs of products, then superfluous literals."""
-    w.state[3] = 0
-    while at[0] < len(order):
-        if w.state[3] > limit:
-            return STOPPED
-        c = order[at[0]]
-        for j in range(64 * s.out.shape[1]):
-            if has(s.out[c], j):
-                status = alone(s, w, c, j, inputs, budget)
-                if status == MORE_ROOM:
-                    return NO_ROOM
-                if status != PAUSED and not w.bound.any():
-                    s.out[c, j >> 6] &= ~(ONE << np.uint64(j & 63))
-        if s.out[c].any():
-            status = _grown(s, w, c, inputs, 0, 0.0, conflict, budget, limit, within)
-            if status == NO_ROOM:
-                return NO_ROOM
-        at[0] += 1
-    return FINISHED
-
-
-@njit(cache=True, nogil=True)
-def _conflicts(s: Lists, c: int, inputs: int, conflict: U64) -> None:
-    """Set `conflict` to the inputs that separate every cube of the limit from cube c."""
-    for r in range(len(s.limit_zero)):
-        for w in range(s.zero.shape[1]):
-            either = (s.zero[c, w] & s.limit_zero[r, w]) | (s.one[c, w] & s.limit_one[r, w])
-            span = min(64, inputs - 64 * w)
-            full = ~np.uint64(0) if span >= 64 else (ONE << np.uint64(max(0, span))) - ONE
-            conflict[r, w] = full & ~either
-
-
-@njit(cache=True, nogil=True)
-def grow_at_random(
-    s: Lists, c: int, inputs: int, outputs: int, share: float, conflict: U64
-) -> None:
-    """Grow cube c to a prime, in literals and outputs in random order.
-
-    `share` is the probability of an output: with 1 all outputs come first, with 0 last.
+    Places beyond the order are those of literals.
     """
-    blocked = np.zeros(s.zero.shape[1], np.uint64)
-    outputs_blocked = np.zeros(s.out.shape[1], np.uint64)
-    _conflicts(s, c, inputs, conflict)
-    places = np.zeros(inputs + outputs, np.int64)
-    while True:
-        _blockers(s, c, conflict, blocked, outputs_blocked)
-        literals = 0
-        for i in range(inputs):
-            if not has(blocked, i) and not (has(s.zero[c], i) and has(s.one[c], i)):
-                places[literals] = i
-                literals += 1
-        size = literals
-        for j in range(outputs):
-            if not has(outputs_blocked, j) and not has(s.out[c], j):
-                places[size] = j
-                size += 1
-        if size == 0:
-            return
-        of_outputs = random(s.noise) / 2147483648.0 < share
-        if literals == 0 or (of_outputs and size > literals):
-            j = places[literals + int(random(s.noise)) % (size - literals)]
-            s.out[c, j >> 6] |= ONE << np.uint64(j & 63)
-            continue
-        i = places[int(random(s.noise)) % literals]
-        bit = ONE << np.uint64(i & 63)
-        s.zero[c, i >> 6] |= bit
-        s.one[c, i >> 6] |= bit
-        for r in range(len(conflict)):
-            conflict[r, i >> 6] &= ~bit
+    planes, state = s.walk.bound.shape[1], s.walk.state
+    state[WORK] = 0
+    while at[0] < 2 * len(order):
+        if state[WORK] > limit:
+            return PAUSED
+        c = order[at[0] % len(order)]
+        status = DONE
+        if at[0] >= len(order):
+            count_all(s, c, -1)
+            status = expand(s, c, 0, 0.0, 0.0, budget, limit)
+            count_all(s, c, 1)
+        else:
+            for j in range(s.outputs):
+                if status != MORE_ROOM and has(s.rows[c], 64 * planes + j):
+                    status = _alone(s, c, j, budget)
+                    if status == DONE and not s.walk.bound.any():
+                        s.rows[c, planes + (j >> 6)] &= ~(ONE << np.uint64(j & 63))
+                    elif s.oracle == TABLE:
+                        _count(s, c, j, 1)
+        if status == MORE_ROOM:
+            return status
+        at[0] += 1
+    return DONE
 
 
 @njit(cache=True, nogil=True)
-def scatter(
-    s: Lists, at: I64, inputs: int, outputs: int, limit: int,
-    conflict: U64,
-) -> bool:  # fmt: skip
-    """Grow cubes from place at[0] on, outputs first, last or mixed in turn; tell if at the end.
-
-    `limit` is a number of visits to cubes of the limit.
-    """
-    work = 0
-    while at[0] < s.fixed[0]:
-        if work > limit:
-            return False
-        c = at[0]
-        grow_at_random(s, c, inputs, outputs, (c % 3) / 2.0, conflict)
-        work += (inputs + outputs) * len(conflict)
+def scatter(s: Sweep, weights: F64, at: I64, budget: int, limit: int) -> int:
+    """Grow products at random from place at[0] on; `weights` as in `expand`, one per product."""
+    s.walk.state[WORK] = 0
+    while at[0] < s.products:
+        if s.walk.state[WORK] > limit:
+            return PAUSED
+        if expand(s, at[0], s.outputs, 1e9, weights[at[0]], budget, limit) == MORE_ROOM:
+            return MORE_ROOM
         at[0] += 1
-    return True
+    return DONE

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.base.loops import njit
+from boolcomp.twolevel.cubes import ONE, has
+from boolcomp.twolevel.function_kernels import conflict, first_conflict, inside
 from boolcomp.twolevel.primes_kernels import settle
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cubes import I32, I64, U64
 
-ONE = np.uint64(1)
 LOOKED_AT = 24  # OFF cubes that a set meets, at most, compared for the fewest branches
 
 
@@ -63,36 +64,12 @@ def enter(s: Sets, one: U64) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def subset(a: U64, b: U64) -> bool:
-    """Tell whether set `a` lies in set `b`."""
-    for w in range(len(a)):  # noqa: SIM110 (a generator would not compile)
-        if a[w] & ~b[w]:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)
 def around(rows: U64, some: U64, cube: U64) -> None:
-    """Set `cube` to the smallest cube around a set of points."""
+    """Set `cube` (of one row) to the smallest cube around a set of points."""
     cube[:] = 0
     for k in range(len(rows)):
-        if some[k // 64] >> np.uint64(k % 64) & ONE:
-            cube |= rows[k]
-
-
-@njit(cache=True, nogil=True)
-def meets(cube: U64, off: U64, o: int, words: int) -> bool:
-    """Tell whether a cube around points meets cube `off[o]` in an output."""
-    common = False
-    for w in range(2 * words, len(cube)):
-        common = common or (cube[w] & off[o, w]) != 0
-    if not common:
-        return False
-    for w in range(words):
-        whole = cube[w] | cube[words + w]
-        if (cube[w] & off[o, w]) | (cube[words + w] & off[o, words + w]) != whole:
-            return False
-    return True
+        if has(some, k):
+            cube[0] |= rows[k]
 
 
 @njit(cache=True, nogil=True)
@@ -121,7 +98,7 @@ def _ways_out(p: PackedPoints, off: U64, o: int, r: int, some: U64, words: int, 
     if not common:
         ways[count] = some
         for j in range(len(p.outs)):
-            if off[o, 2 * words + j // 64] >> np.uint64(j % 64) & ONE:
+            if has(off[o], 128 * words + j):
                 for k in range(len(some)):
                     ways[count, k] &= ~p.outs[j, k]
         count = settle(ways, 0, count)
@@ -139,7 +116,7 @@ def _narrowest(
     fewest, looked_at = -1, 0
     around(p.rows, some, cube)
     for o in range(len(off)):
-        if not meets(cube, off, o, words):
+        if not conflict(cube, 0, off, o, words):
             continue
         count = _ways_out(p, off, o, r, some, words, ways)
         if fewest < 0 or count < fewest:
@@ -155,15 +132,10 @@ def _narrowest(
 def compatible_points(rows: U64, off: U64, r: int, words: int, some: U64) -> None:
     """Set `some` to the points that can share a product with point `r`."""
     some[:] = 0
-    cube = np.zeros(rows.shape[1], np.uint64)
+    cube = np.zeros((1, rows.shape[1]), np.uint64)
     for k in range(len(rows)):
-        cube[:] = rows[r] | rows[k]
-        free = True
-        for o in range(len(off)):
-            if meets(cube, off, o, words):
-                free = False
-                break
-        if free:
+        cube[0] = rows[r] | rows[k]
+        if first_conflict(cube, off, words, 0, 1)[0] < 0:
             some[k // 64] |= ONE << np.uint64(k % 64)
 
 
@@ -180,14 +152,14 @@ def gathered(
     size = seen.sets.shape[1]
     branches = 64 * words + 2
     ways, best = np.zeros((branches, size), np.uint64), np.zeros((branches, size), np.uint64)
-    cube = np.zeros(p.rows.shape[1], np.uint64)
+    cube = np.zeros((1, p.rows.shape[1]), np.uint64)
     while height[0] and nodes > 0:
         full = len(leaves.sets) - leaves.size[0] < 2 or len(seen.sets) - seen.size[0] < 2
         if full or height[0] + branches > len(stack):
             return False
         height[0] -= 1
         some = stack[height[0]].copy()
-        if _known(leaves, r, some) or not enter(seen, some):
+        if _known(leaves, r, stack, height[0]) or not enter(seen, some):
             continue
         nodes -= 1
         count = _narrowest(p, off, r, some, words, cube, ways, best)
@@ -200,36 +172,9 @@ def gathered(
 
 
 @njit(cache=True, nogil=True)
-def _known(leaves: Sets, r: int, some: U64) -> bool:
-    """Tell whether a set around point `r` is a subset of a listed one."""
-    word, bit = r // 64, ONE << np.uint64(r % 64)
+def _known(leaves: Sets, r: int, stack: U64, at: int) -> bool:
+    """Tell whether the set `stack[at]`, around point `r`, is a subset of a listed one."""
     for k in range(leaves.size[0]):
-        if leaves.sets[k, word] & bit and subset(some, leaves.sets[k]):
+        if has(leaves.sets[k], r) and inside(stack, at, leaves.sets, k, stack.shape[1]):
             return True
     return False
-
-
-@njit(cache=True, nogil=True)
-def grow(cubes: U64, off: U64, order: I64, inputs: int) -> None:
-    """Grow every cube to a prime, in place.
-
-    `order` has one row per cube: numbers of inputs, then of outputs, which follow the inputs.
-    """
-    words = (inputs + 63) // 64
-    bigger = np.zeros(cubes.shape[1], np.uint64)
-    for k in range(len(cubes)):
-        for v in order[k]:
-            bigger[:] = cubes[k]
-            if v < inputs:
-                bit = ONE << np.uint64(v % 64)
-                bigger[v // 64] |= bit
-                bigger[words + v // 64] |= bit
-            else:
-                bigger[2 * words + (v - inputs) // 64] |= ONE << np.uint64((v - inputs) % 64)
-            free = True
-            for o in range(len(off)):
-                if meets(bigger, off, o, words):
-                    free = False
-                    break
-            if free:
-                cubes[k] = bigger

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from twolevel.strategies import points, random_table
 from waiting import running, until_gone
 
-from boolcomp.twolevel import setcover_kernels, solver_workers
-from boolcomp.twolevel import solvers as milp_module
-from boolcomp.twolevel.cubes import Cubes, to_index
-from boolcomp.twolevel.function import SearchEndedError, minterms
+from boolcomp.twolevel import setcover_kernels, solvers
+from boolcomp.twolevel.cubes import Clock, Cubes, GaveUpError
+from boolcomp.twolevel.function import minterms
 from boolcomp.twolevel.setcover import (
     UNIT,
     CoverMatrix,
@@ -31,10 +30,19 @@ from boolcomp.twolevel.setcover import (
     without_dominated_rows,
 )
 from boolcomp.twolevel.setcover import matrix as table_matrix
-from boolcomp.twolevel.solver_workers import certified, rounded_bound
-from boolcomp.twolevel.solvers import BranchNode, BranchProof, Milp, rechecked
+from boolcomp.twolevel.solvers import (
+    UNIT as PRICE,
+)
+from boolcomp.twolevel.solvers import (
+    BranchNode,
+    BranchProof,
+    CoverProblem,
+    Milp,
+    rechecked,
+    rounded_bound,
+)
 
-COLUMNS, LATER = 9, math.inf
+COLUMNS, LATER = 9, Clock()
 rows_of = st.lists(
     st.sets(st.integers(0, COLUMNS - 1), min_size=1, max_size=4), min_size=1, max_size=14
 )
@@ -71,12 +79,12 @@ def optimum(rows: list[set[int]], cost: list[int]) -> tuple[int, int]:
 
 @given(rows_of, st.lists(st.integers(0, 3), min_size=COLUMNS, max_size=COLUMNS))
 def test_reduction_keeps_an_optimum(rows: list[set[int]], cost: list[int]) -> None:
-    essential, core = reduced(matrix_of(rows), np.array(cost), LATER)
+    essential, core = reduced(matrix_of(rows), LATER, np.array(cost))
     left = sets_of(core)
     count, least = optimum(left, cost)
     expected = optimum(rows, cost)
     assert (count + len(essential), least + sum(cost[k] for k in essential)) == expected
-    again, holder = without_dominated_rows(core, np.array(cost))
+    again, holder = without_dominated_rows(core, np.array(cost), LATER)
     assert again.rows == core.rows
     assert (holder == -1).all()
 
@@ -89,10 +97,10 @@ def test_columns_are_weighed_by_what_they_cost(
     rows: list[set[int]], cost: list[int], essential: list[int], left: int
 ) -> None:
     costs = np.array(cost + [0] * (COLUMNS - len(cost)))
-    chosen, core = reduced(matrix_of(rows), costs, LATER)
+    chosen, core = reduced(matrix_of(rows), LATER, costs)
     assert (chosen.tolist(), core.rows) == (essential, left)
-    with pytest.raises(SearchEndedError):
-        reduced(matrix_of([{0, 1}, {1, 2}]), costs, -math.inf)
+    with pytest.raises(GaveUpError):
+        reduced(matrix_of([{0, 1}, {1, 2}]), Clock(0))
 
 
 @pytest.mark.check
@@ -180,7 +188,7 @@ def test_rows_and_columns_that_are_kept_meet_as_before(
 def test_what_goes_is_exactly_what_something_else_makes_superfluous(
     rows: list[set[int]], cost: list[int]
 ) -> None:
-    left, holder = without_dominated_rows(matrix_of(rows), np.array(cost))
+    left, holder = without_dominated_rows(matrix_of(rows), np.array(cost), LATER)
     least = [
         row for k, row in enumerate(rows)
         if not any(a < row or (a == row and i < k) for i, a in enumerate(rows))
@@ -239,7 +247,7 @@ def test_the_matrix_of_a_table_has_a_row_for_every_set_of_cubes_around_a_point(
     ]
     given_cubes = Cubes.from_rows(inputs, outputs, some)
     cubes = given_cubes.valid().joined(minterms(table))
-    found = table_matrix(table, to_index(cubes))
+    found = table_matrix(table, cubes)
     assert found is not None
     expected = set()
     on, _ = table.columns()
@@ -258,21 +266,22 @@ def test_the_matrix_of_a_table_has_a_row_for_every_set_of_cubes_around_a_point(
 TRIANGLE = np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 2, 0]), np.array([1, 1, 5])
 
 
-def drawn(rows: int, columns: int, each: int, seed: int, most: int = 1) -> dict[str, Any]:
+def drawn(
+    rows: int, columns: int, each: int, seed: int, most: int = 1, count: int | None = None
+) -> CoverProblem:
     """Return a random problem, of costs from one to `most`."""
     noise = np.random.default_rng(seed)
     lists = [np.sort(noise.choice(columns, each, replace=False)) for _ in range(rows)]
-    return {
-        "starts": np.arange(0, each * rows + 1, each), "indices": np.concatenate(lists),
-        "cost": noise.integers(1, most + 1, columns), "count": None, "end": time.monotonic() + 60,
-    }  # fmt: skip
+    starts, indices = np.arange(0, each * rows + 1, each), np.concatenate(lists)
+    cost = noise.integers(1, most + 1, columns)
+    return CoverProblem(starts, indices, cost, count, time.monotonic() + 60)
 
 
-def least(problem: dict[str, Any]) -> int | None:
+def least(problem: CoverProblem) -> int | None:
     """Return what a solution costs at least, of all subsets of columns."""
-    costs = problem["cost"].tolist()
-    rows = [set(row.tolist()) for row in np.split(problem["indices"], problem["starts"][1:-1])]
-    sizes = range(len(costs) + 1) if problem["count"] is None else [problem["count"]]
+    costs = problem.cost.tolist()
+    rows = [set(row.tolist()) for row in np.split(problem.indices, problem.starts[1:-1])]
+    sizes = range(len(costs) + 1) if problem.count is None else [problem.count]
     return min(
         (
             sum(costs[k] for k in some)
@@ -287,17 +296,17 @@ def least(problem: dict[str, Any]) -> int | None:
 def hard() -> tuple[Any, Any, Any]:
     """Return a random problem that takes HiGHS minutes."""
     problem = drawn(400, 300, 12, 3)
-    return problem["starts"], problem["indices"], problem["cost"]
+    return problem.starts, problem.indices, problem.cost
 
 
 @pytest.fixture
 def _always_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(milp_module, "SMALL", 0)
+    monkeypatch.setattr(solvers, "SMALL", 0)
 
 
 @pytest.fixture(params=["CP-SAT", "HiGHS"])
 def _each_solver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solver_workers, "has_cpsat", lambda: request.param == "CP-SAT")
+    monkeypatch.setattr(solvers, "has_cpsat", lambda: request.param == "CP-SAT")
 
 
 @pytest.mark.slow
@@ -305,14 +314,14 @@ def _each_solver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 def test_either_solver_finds_what_looking_at_all_choices_finds() -> None:
     with Milp() as milp:  # one child answers problem after problem
         for seed, count in enumerate((None, None, None, 3, 4, 5)):
-            problem = {**drawn(12, 9, 3, seed, 5), "count": count}
-            given = problem["starts"], problem["indices"], problem["cost"]
+            problem = drawn(12, 9, 3, seed, 5, count)
+            given = problem.starts, problem.indices, problem.cost
             true, found = least(problem), milp.solve(*given, 60, count)
             if true is None:
                 assert found.chosen is None
             else:
                 assert found.chosen is not None
-                assert int(problem["cost"][found.chosen].sum()) == true
+                assert int(problem.cost[found.chosen].sum()) == true
                 assert found.bound == found.exact == true
                 assert count in (None, len(found.chosen))
         for hint in ([], [0], [0, 1, 2]):  # which changes no minimum, even where it is no solution
@@ -348,7 +357,7 @@ def test_the_relaxation_bounds_where_time_ends() -> None:
 def test_an_answer_that_leaves_a_row_unmet_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     for chosen in ([0], [0, 1]):
         answer = np.array(chosen), 1
-        monkeypatch.setattr(solver_workers, "highs", lambda _, found=answer: found)
+        monkeypatch.setattr(solvers, "highs", lambda _, found=answer: found)
         with Milp() as milp:
             found = milp.solve(*TRIANGLE, 30, count=len(chosen)).chosen
         assert (found is None) == (chosen == [0])
@@ -377,14 +386,14 @@ def test_the_child_does_not_outlive_a_killed_parent() -> None:
 
 
 def test_any_prices_prove_a_true_bound() -> None:
-    starts, indices, cost = (one.tolist() for one in TRIANGLE)
-    problem: dict[str, Any] = {"starts": starts, "indices": indices, "cost": cost, "count": None}
     noise = np.random.default_rng(1)
-    for _ in range(200):
-        prices = noise.normal(0, 3, 3) * noise.choice([0.1, 1, 1e30])
-        assert certified(problem, prices, 0.0) <= 2
-        assert certified(problem | {"count": 3}, prices, noise.normal(0, 9)) <= 7
-    assert certified(problem, np.array([1.0, 0.0, 1.0]), 0.0) >= 1
+    for count, most in ((None, 2), (3, 7)):
+        problem = CoverProblem(*TRIANGLE, count, LATER.left)
+        for _ in range(200):
+            prices = noise.normal(0, 3, 3) * noise.choice([0.1, 1, 1e30])
+            assert problem.bound(prices, noise.normal(0, 9), 100)[0] <= most * PRICE
+    total, reduced = CoverProblem(*TRIANGLE, None, LATER.left).bound(np.array([1, 0, 1]), 0.0, 100)
+    assert (total, reduced.tolist()) == (PRICE, [-PRICE, 0, 4 * PRICE])
 
 
 @pytest.mark.parametrize(("bound", "columns", "proved"), [
@@ -402,10 +411,10 @@ def test_a_floating_bound_gives_way_by_the_tolerance_of_every_column(
 def test_no_more_is_proved_than_is_true_and_all_that_is(
     seed: int, most: int, count: int | None
 ) -> None:
-    problem = {**drawn(12, 9, 3, seed, most), "count": count}
+    problem = drawn(12, 9, 3, seed, most, count)
     true = least(problem)
     for target in (true or 20, 1 + (true or 20), 30):
-        found = rechecked({**problem, "target": target})
+        found = rechecked(problem, target)
         assert found == (target if true is None else min(target, true))
 
 
@@ -426,16 +435,16 @@ def test_whatever_prices_are_the_bound_of_a_node_holds(seed: int, target: int) -
     rng = np.random.default_rng(seed)
     lower = rng.integers(0, 2, 8).astype(np.int8)
     upper = np.maximum(lower, rng.integers(0, 2, 8)).astype(np.int8)
-    rows = np.split(problem["indices"], problem["starts"][1:-1])
+    rows = np.split(problem.indices, problem.starts[1:-1])
     solutions = [
         taken for taken in itertools.product((0, 1), repeat=8)
         if all(a <= x <= b for a, x, b in zip(lower, taken, upper, strict=True))
         and all(any(taken[k] for k in row) for row in rows)
     ]  # fmt: skip
     prices, node = rng.uniform(-4, 2, 10), BranchNode(lower, upper)
-    bound, fixed, _ = BranchProof(problem, target)._bounded(node, prices, 0.0, np.zeros(8))  # noqa: SLF001 (the certificate itself)
+    bound, fixed = BranchProof(problem, target).bounded(node, prices, 0.0)
     for taken in solutions:
-        cost = int(np.dot(taken, problem["cost"]))
+        cost = int(np.dot(taken, problem.cost))
         assert cost >= bound
         kept = all(a <= x <= b for a, x, b in zip(fixed.lower, taken, fixed.upper, strict=True))
         assert kept or cost >= target
@@ -445,9 +454,9 @@ def test_whatever_prices_are_the_bound_of_a_node_holds(seed: int, target: int) -
 def test_an_answer_says_what_whole_numbers_prove(
     small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(milp_module, "SMALL", small)
+    monkeypatch.setattr(solvers, "SMALL", small)
     problem = drawn(30, 25, 4, 2)
     with Milp() as milp:
-        answer = milp.solve(problem["starts"], problem["indices"], problem["cost"], 60)
+        answer = milp.solve(problem.starts, problem.indices, problem.cost, 60)
     assert answer.chosen is not None
     assert answer.exact == answer.bound == len(answer.chosen)

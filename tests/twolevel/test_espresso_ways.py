@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from twolevel.strategies import Rows, cubes, holds, points, slow_primes
 
 from boolcomp.twolevel import pla
-from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.cubes import Clock, Cubes
 from boolcomp.twolevel.exact import ProductPrices, cheapest
 from boolcomp.twolevel.function import Function
+from boolcomp.twolevel.heuristic import primes_around
 from boolcomp.twolevel.minimisation import minimise, phase_assignment
 from boolcomp.twolevel.pla import statistics
-from boolcomp.twolevel.primes import essential, primes_around
+from boolcomp.twolevel.primes import essential
 
 File = tuple[Rows, int, int]
 
@@ -136,7 +137,8 @@ def test_essential_primes_are_those_that_alone_hold_some_point(some: File) -> No
             if letter == "1" and len(around) == 1:
                 wanted.add(around[0])
     function = function_of(some)
-    cover = primes_around(function, minimise(function, "isop").cubes)
+    allowed = function.on.joined(function.dc)
+    cover = primes_around(minimise(function, "isop").cubes, allowed, Clock()).canonical()
     assert set(cover.rows()) <= every
     chosen = cover.take(np.flatnonzero(essential(function, cover))) if len(cover) else cover
     assert set(chosen.rows()) == wanted

@@ -5,7 +5,6 @@ Primes are compared with all implicants; covers by points that products hold, wi
 
 import contextlib
 import itertools
-import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -31,20 +30,19 @@ from twolevel.strategies import (
 from boolcomp.twolevel import exact, primes_kernels, unlisted
 from boolcomp.twolevel import function as isop_module
 from boolcomp.twolevel import primes as prime_module
-from boolcomp.twolevel.cubes import Cubes, Shape, packed, unpacked
+from boolcomp.twolevel.cubes import Clock, Cubes, Shape
 from boolcomp.twolevel.exact import minimise_exact, warm_exact
 from boolcomp.twolevel.function import Cover, Function, minterms
 from boolcomp.twolevel.minimisation import minimise
 from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
 from boolcomp.twolevel.unlisted import Gatherer, Gathering, TooManySetsError
 
-LATER = math.inf  # of `time.monotonic`
+LATER = Clock()
 small = st.tuples(st.integers(0, 4), st.integers(0, 3)).flatmap(lambda shape: cubes_of(*shape, 8))
 
 
 def primes_of(cubes: Cubes, limit: int = 10_000) -> Rows:
-    shape = Shape(cubes.inputs, cubes.outputs)
-    rows = unpacked(all_primes(packed(cubes), shape, limit, LATER), shape).rows()
+    rows = cubes.shape.cubes(all_primes(cubes.valid_rows(), cubes.shape, limit, LATER)).rows()
     assert len(rows) == len(set(rows))
     return rows
 
@@ -79,9 +77,9 @@ def test_too_many_primes_and_too_little_time_are_errors() -> None:
         primes_of(Cubes.from_rows(4, 1, odd), limit=7)
     noise = np.random.default_rng(1)
     rows = [("".join(noise.choice(list("01---"), 40)), "1") for _ in range(200)]
-    some = packed(Cubes.from_rows(40, 1, rows))
+    some = Cubes.from_rows(40, 1, rows).valid_rows()
     with pytest.raises(PrimesTooManyError, match="time ended"):
-        all_primes(some, Shape(40, 1), 10**6, time.monotonic() + 0.1)
+        all_primes(some, Shape(40, 1), 10**6, Clock(0.1))
 
 
 def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,13 +97,13 @@ def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(primes_kernels, "maximal", noted)
     monkeypatch.setattr(prime_module, "PAIRS", 1000)
     alone = Cubes.from_rows(9, 1, [(f"{x:09b}", "1") for x in range(512)])
-    all_primes(packed(alone), Shape(9, 1), 10**6, math.inf)
+    all_primes(alone.valid_rows(), Shape(9, 1), 10**6, LATER)
     assert max(steps) <= 3 * 1000
     monkeypatch.setattr(primes_kernels, "contained", contained)
     rows = [(f"{x:011b}", "1" * 6400) for x in range(0, 2048, 63)]
-    halves = [packed(Cubes.from_rows(11, 6400, rows[k::2])) for k in (0, 1)]
+    halves = [Cubes.from_rows(11, 6400, rows[k::2]).valid_rows() for k in (0, 1)]
     with contextlib.suppress(PrimesTooManyError):
-        merged(halves[0], halves[1], 0, Shape(11, 6400), Budget(10**6, math.inf))
+        merged(halves[0], halves[1], 0, Shape(11, 6400), Budget(10**6, LATER))
     assert max(steps) <= 2 * 4 * 1000
 
 
@@ -278,7 +276,7 @@ def drawn(seed: int, inputs: int, outputs: int) -> Function:
 def packed_points(inputs: int, *texts: str, outputs: int = 1) -> np.ndarray:
     """Return packed points: values of the inputs, then `/`, then outputs (the first if none)."""
     rows = [(text.split("/")[0], text.partition("/")[2] or "1") for text in texts]
-    return packed(Cubes.from_rows(inputs, outputs, rows))
+    return Cubes.from_rows(inputs, outputs, rows).valid_rows()
 
 
 def members(found: Gathering) -> set[frozenset[int]]:
@@ -316,9 +314,9 @@ def test_too_many_ways_to_hold_points_are_an_error(monkeypatch: pytest.MonkeyPat
 
 def test_at_the_end_of_the_time_it_stops_with_what_is_proved() -> None:
     function = drawn(3, 4, 1)
-    sets = packed(function.on), packed(function.dc), packed(function.off)
-    found = Gatherer(*sets, Shape(4, 1))
-    assert not found.search(time.monotonic() - 1)
+    on, dc, off = (one.valid_rows() for one in (function.on, function.dc, function.off))
+    found = Gatherer(on, dc, off, Shape(4, 1))
+    assert not found.search(Clock(0))
     assert found.bound == 1
     assert found.search(LATER)
     assert found.bound == len(found.best) == minimise_exact(function, 60).products

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from twolevel.strategies import (
     Rows,
     as_lists,
@@ -25,12 +26,17 @@ from twolevel.strategies import (
 
 from boolcomp.twolevel import function as lists
 from boolcomp.twolevel import sweep_kernels as kernels
-from boolcomp.twolevel.cubes import Clock, Cubes, Dense, rasterised
+from boolcomp.twolevel.cubes import Clock, Cubes, Dense, GaveUpError, rasterised
 from boolcomp.twolevel.function import Function, isop, minterms, verify
-from boolcomp.twolevel.heuristic import improve, improve_lists, irredundant, suits
+from boolcomp.twolevel.heuristic import (
+    Pool,
+    Sweeps,
+    improve,
+    improve_lists,
+    irredundant,
+    suits,
+)
 from boolcomp.twolevel.minimisation import minimise
-from boolcomp.twolevel.sweep_kernels import grow_at_random
-from boolcomp.twolevel.unlisted import Pool
 
 
 def summed(table: Dense) -> Cubes:
@@ -141,32 +147,39 @@ def test_the_complement_holds_all_other_points_and_no_more(some: Cubes) -> None:
     assert (rest | rasterised(some) == rasterised(every)).all()
 
 
-@given(cubes_of(4, 1), cubes_of(4, 1, 1), cubes_of(4, 1))
+@given(cubes_of(4, 1), cubes_of(4, 1, 1), cubes_of(4, 1), st.integers(0, 15))
 def test_the_parts_left_are_disjoint_and_a_point_is_missed_where_there_are_some(
-    some: Cubes, target: Cubes, cover: Cubes
+    some: Cubes, target: Cubes, cover: Cubes, preferred: int
 ) -> None:
-    parts = lists.uncovered_parts(some)
+    parts = lists.uncovered_parts(some.valid_rows(), some.shape, Clock())
     owner = np.ones((len(parts), 1), np.uint64)
-    terms = Cubes(4, 1, parts[:, 0].copy(), parts[:, 1].copy(), owner).rows()
+    terms = Cubes(4, 1, np.concatenate([parts, owner], axis=1)).rows()
     held = [p for term, _ in terms for p in points(4) if holds(term, p)]
-    assert sorted(held) == [p for p in points(4) if not any(holds(t, p) for t, _ in some.rows())]
+    here = [term for term, owners in some.rows() if owners == "1"]
+    assert sorted(held) == [p for p in points(4) if not any(holds(t, p) for t in here)]
     left = {p for p in points(4) if "1" in values(target, p) and "1" not in values(cover, p)}
-    part = lists.first_uncovered(target.valid(), cover.valid())
+    first, rest = target.valid_rows(), cover.valid_rows()
+    part = lists.missed_part(rest, first, some.shape, Clock())
     assert (part is None) == (not left)
     assert part is None or lists.some_point(part, 4) in left
+    if left:
+        bits = np.array([preferred], np.uint64)
+        point = lists.missed_point(rest, first[0], 0, some.shape, Clock(), bits)
+        assert point is not None
+        assert some.shape.cubes(point[None]).rows()[0] in {(p, "1") for p in left}
 
 
 def test_a_tautology_of_many_inputs_is_known_at_once() -> None:
     rows = [("-" * i + "1" + "-" * (99 - i), "1") for i in range(100)] + [("0" * 100, "1")]
     whole, some = (Cubes.from_rows(100, 1, r) for r in ([("-" * 100, "1")], rows))
-    assert lists.first_uncovered(whole, some) is None
-    part = lists.first_uncovered(whole, Cubes.from_rows(100, 1, rows[:-1]))
+    assert lists.missed_part(some.packed, whole.packed, some.shape, Clock()) is None
+    part = lists.missed_part(some.packed[:-1], whole.packed, some.shape, Clock())
     assert part is not None
     assert lists.some_point(part, 100) == "0" * 100
 
 
 def test_a_walk_gives_up_when_the_clock_has_run_out() -> None:
-    with pytest.raises(lists.GaveUpError):
+    with pytest.raises(GaveUpError):
         lists.complement(Cubes.from_rows(48, 1, in_pairs(24)), Clock(0.05))
 
 
@@ -213,25 +226,22 @@ def test_the_fewest_of_a_pool_are_those_that_looking_at_all_choices_finds(seed: 
     )
 
 
-def test_a_pool_counts_what_is_new_and_time_that_is_over_gives_nothing() -> None:
+def test_time_that_is_over_gives_nothing_of_a_pool() -> None:
     function = as_lists(of_rows(("1----", "100")))
     pool = Pool(function)
-    assert [pool.add(function.on) for _ in range(2)] == [1, 0]
+    pool.add(function.on)
     assert pool.fewest(Clock(-1)) is None
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("weight", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("within", [False, True])
 @pytest.mark.parametrize("seed", range(2))
-def test_a_cube_grown_at_random_is_a_prime(seed: int, share: float) -> None:
+def test_a_cube_grown_at_random_is_a_prime(seed: int, within: bool, weight: float) -> None:  # noqa: FBT001 (drawn)
     function = of_rows(*random_rows(seed, 5))
-    on, off, wanted = function.on, function.off, held_by(function.on.rows())
-    s = kernels.Lists(
-        on.zero.copy(), on.one.copy(), on.out.copy(), np.array([len(on)]),
-        off.zero, off.one, off.out, np.array([seed + 1], np.uint64),
-    )  # fmt: skip
-    for c in range(len(on)):
-        grow_at_random(s, c, INPUTS, OUTPUTS, share, np.zeros_like(off.zero))
-    grown = Cubes(INPUTS, OUTPUTS, s.zero, s.one, s.out)
+    on, wanted = function.on, held_by(function.on.rows())
+    limit = on if within else function.off
+    work = Sweeps(on, on.shape.none(), limit.packed, within=within, seed=seed)
+    grown = work.scatter(np.full(len(on), weight), Clock())
     for before, (term, owners) in zip(on.rows(), grown.rows(), strict=True):
         assert held_by([before]) <= held_by([(term, owners)]) <= wanted
         wider = [(f"{term[:k]}-{term[k + 1 :]}", owners) for k in range(INPUTS) if term[k] != "-"]
@@ -246,9 +256,9 @@ def test_many_outputs_are_not_weighed_again_for_every_output_added(
     sweep = kernels.sweep
     drawn = []  # random numbers in each sweep: one for every candidate weighed
 
-    def counted(state: kernels.CoverCounts, *more: Any) -> bool:
+    def counted(state: kernels.Sweep, *more: Any) -> int:
         noise = state.noise.copy()
-        done = bool(sweep(state, *more))
+        done = int(sweep(state, *more))
         drawn.append(0)
         while noise[0] != state.noise[0] and drawn[-1] <= 4 * 5 * 81:
             kernels.random(noise)
@@ -262,5 +272,5 @@ def test_many_outputs_are_not_weighed_again_for_every_output_added(
 
 def test_verification_ends_when_its_time_is_over() -> None:
     halves = of_rows(("0" + "-" * 29, "1" * 50), ("1" + "-" * 29, "1" * 50))
-    with pytest.raises(lists.GaveUpError):
+    with pytest.raises(GaveUpError):
         verify(halves, Cubes.from_rows(30, 50, [("-" * 30, "1" * 50)]), Clock(0.0))

@@ -57,8 +57,7 @@ def test_bits_cross_word_boundaries() -> None:
 
 
 def test_cubes_without_points_or_outputs_are_not_valid() -> None:
-    none, one = np.zeros((1, 1), np.uint64), np.ones((1, 1), np.uint64)
-    empty = Cubes(1, 1, none, none.copy(), one)
+    empty = Cubes(1, 1, np.array([[0, 0, 1]], np.uint64))
     assert (len(empty), len(empty.valid())) == (1, 0)
     assert len(Cubes.from_rows(1, 1, [("1", "0")]).valid()) == 0
 
@@ -66,9 +65,9 @@ def test_cubes_without_points_or_outputs_are_not_valid() -> None:
 def test_arrays_of_cubes_are_read_only_and_of_one_shape() -> None:
     some = Cubes.from_rows(2, 1, [("01", "1")])
     with pytest.raises(ValueError, match="read-only"):
-        some.zero[0] = 0
+        some.packed[0] = 0
     with pytest.raises(ValueError, match="cube array"):
-        Cubes(65, 1, *(np.zeros((1, 1), np.uint64) for _ in range(3)))
+        Cubes(65, 1, np.zeros((1, 3), np.uint64))
 
 
 @pytest.mark.parametrize("rows", [[("01", "1")], [("01x", "1")], [("010", "2")]])
