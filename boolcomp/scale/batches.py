@@ -67,16 +67,7 @@ from boolcomp.scale.journal import (
     written,
 )
 from boolcomp.scale.partition import make_shares
-from boolcomp.scale.stages import (
-    BAD,
-    BLOCK,
-    CLIPPED,
-    LANE_GROUP,
-    OUTSIDE,
-    ChunkSlot,
-    Work,
-    make_runner,
-)
+from boolcomp.scale.stages import BAD, CLIPPED, OUTSIDE, make_runner, planes_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -728,40 +719,14 @@ class EngineShare:
 
     def run(self, batch: Batch) -> Evaluation:
         """Do what the share does for a batch; without outputs there are no results."""
-        size = -(-batch.samples // BLOCK) * BLOCK
-        arrays = [self._padded(k, array, size) for k, array in enumerate(batch.arrays)]
-        real = np.float32 if batch.dtype == np.float32 else np.float64
-        outputs = len(self.stage.results)
-        values, words = np.empty((size, outputs), real), np.empty((size, outputs), np.uint32)
-        addresses = tuple(room.ctypes.data for room in (*arrays, values, words))
-        work = Work(batch.samples, size, tuple(arrays), values, words, addresses)
-        self.sent = _aligned(len(self.stage.sent) * size // 8)
-        counts = np.zeros(4, np.int64)
-        sent = None if outputs else ChunkSlot(self.sent.ctypes.data, self.sent)
-        slots = [ChunkSlot(planes.ctypes.data, planes) for planes in self.handed]
-        self.runner.run_chunk(work, 0, slots, sent, counts)
+        values, words = batch.empty_results(len(self.stage.results))
+        self.sent = np.empty(planes_bytes(len(self.stage.sent), batch.samples), np.uint8)
+        out = values if self.stage.results else self.sent
+        counts = self.runner.run_stage(batch.arrays, self.handed, out, words)
         if counts[BAD]:
             raise not_codable(self.wiring, batch)
-        count = batch.samples
         outside = int(counts[OUTSIDE]) if self.stage.counting else 0
-        return Evaluation(values[:count], words[:count], outside, int(counts[CLIPPED]))
-
-    def _padded(self, k: int, array: NDArray[Any], rows: int) -> NDArray[Any]:
-        """Return whole blocks of samples; those that fill the last one up hold values in range."""
-        room = np.zeros((rows, array.shape[1]), array.dtype)
-        room[: len(array)] = array
-        if array.dtype != np.uint32:
-            for port in self.wiring.ports:
-                if port.array == k:
-                    room[len(array) :, port.column] = port.code.range.centre
-        return room
-
-
-def _aligned(size: int) -> NDArray[np.uint8]:
-    """Return so many bytes that begin at a cache line."""
-    room = np.empty(size + LANE_GROUP, np.uint8)
-    start = -room.ctypes.data % LANE_GROUP
-    return room[start : start + size]
+        return Evaluation(values, words, outside, int(counts[CLIPPED]))
 
 
 def share_of(job: BatchJob, k: int, count: int) -> EngineShare:
@@ -796,7 +761,7 @@ def joined(job: BatchJob, task: ChunkTask, count: int, *others: list[NDArray[np.
     counting, clock = Counting(job, program), StageClock()
     with written(job.target, task.files) as sink:
         for place, (row, part, first, table) in enumerate(pieces(job, task, clock)):
-            share.handed = [_at_a_line(planes[place]) for planes in others]
+            share.handed = [planes[place] for planes in others]
             found = evaluated(share, table, job, part, first)
             counting.add(table, found)
             clock.lap(1)
@@ -805,15 +770,6 @@ def joined(job: BatchJob, task: ChunkTask, count: int, *others: list[NDArray[np.
     clock.lap(2)
     sent = sum(planes.nbytes for other in others for planes in other)
     return counting.tally(clock.seconds)._replace(sent=sent)
-
-
-def _at_a_line(planes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return planes that came over the network where native code can take them."""
-    if planes.ctypes.data % LANE_GROUP == 0:
-        return planes
-    room = _aligned(planes.size)
-    room[:] = planes
-    return room
 
 
 def completed(
