@@ -1,4 +1,4 @@
-"""A program on several processes, against the same program on one; and the curve to 1024.
+"""A program on several threads or processes, against the same on one; and the curve to 1024.
 
 The two-level 2R at 8 bits, batches of a million samples. One run measures all kinds of sharding in
 turn, several times over, and prints the minimum, the spread, and the ratio of minima to one
@@ -94,8 +94,9 @@ def same(found: Evaluation, wanted: Evaluation) -> bool:
 
 
 def own_time(process: int) -> float:
-    """Return the ns that a process has run."""
-    return float(Path(f"/proc/{process}/schedstat").read_text(encoding="utf-8").split()[0])
+    """Return the ns that the threads of a process have run."""
+    threads = Path(f"/proc/{process}/task").iterdir()
+    return sum(float((one / "schedstat").read_text(encoding="utf-8").split()[0]) for one in threads)
 
 
 def shared(pool: ProcessPool, samples: Sequence[NDArray[np.float64]]) -> tuple[Any, ...]:
@@ -139,7 +140,10 @@ def measure_pools(program: Program, count: int, rounds: int, processes: int) -> 
             runs[f"{shard}, in place"] = lambda p=pool, a=arrays: p.evaluate(*a)  # type: ignore[misc]
             runs[f"{shard}, copied"] = lambda p=pool: p.evaluate(*samples)  # type: ignore[misc]
         times = measured(runs, wanted, rounds)
-        own = {name: own_times(p.processes, runs[name], rounds) for name, p in pools.items()}
+        own = {
+            name: own_times(pool.processes or [os.getpid()], runs[name], rounds)
+            for name, pool in pools.items()
+        }
         own["one process"] = own_times([os.getpid()], runs["one process"], rounds)
     best = min(times["one process"])
     print(f"{count} samples, {processes} processes, {rounds} rounds; ns a sample of both torques\n")

@@ -108,10 +108,6 @@ class Dask(Executor):
     def client(self) -> Any:
         return self._client
 
-    @staticmethod
-    def said(error: BaseException) -> BaseException:
-        return _said(error)
-
     @property
     def ahead(self) -> int:
         return max(LEAST_AHEAD, 3 * self.workers)
@@ -120,11 +116,7 @@ class Dask(Executor):
         self, function: Callable[..., Result], /, *given: Any, **named: Any
     ) -> Future[Result]:
         """Let a worker of the cluster call a function."""
-        inner = self._pool.submit(function, *given, **named)
-        outer: Future[Result] = Future()
-        outer.add_done_callback(lambda done: done.cancelled() and inner.cancel())
-        inner.add_done_callback(lambda done: _hand_on(done, outer))
-        return outer
+        return handed_on(self._pool.submit(function, *given, **named))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
         """Leave the cluster and end the processes that were started for it."""
@@ -133,6 +125,14 @@ class Dask(Executor):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.shutdown(cancel_futures=kind is not None)
+
+
+def handed_on(inner: Future[Result]) -> Future[Result]:
+    """Return a future of the same call, with the errors of `_said`."""
+    outer: Future[Result] = Future()
+    outer.add_done_callback(lambda done: done.cancelled() and inner.cancel())
+    inner.add_done_callback(lambda done: _hand_on(done, outer))
+    return outer
 
 
 def _hand_on(inner: Future[Any], outer: Future[Any]) -> None:

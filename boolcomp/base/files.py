@@ -167,7 +167,7 @@ def whole_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     pipe, a socket or a device is replaced and never opened. A file that is not `durable` can be
     damaged by a power failure (for caches whose contents are verified).
     """
-    with _telling(path):
+    with telling(path):
         try:
             mode = path.lstat().st_mode
         except FileNotFoundError:
@@ -183,7 +183,7 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
     A symbolic link stays one: the file that it names is written. A pipe or a device gets the bytes
     once they are complete.
     """
-    with _telling(path):
+    with telling(path):
         mode = _output_mode(path)
         if mode is None or stat.S_ISREG(mode):
             with _replaced(Path(os.path.realpath(path)), mode, durable=True) as stream:
@@ -251,7 +251,7 @@ def _taken_back(new: Sequence[Path]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _telling(path: Path) -> Iterator[None]:
+def telling(path: object) -> Iterator[None]:
     """Make a sentence of what a system says about writing."""
     try:
         yield
@@ -284,7 +284,7 @@ def _replaced(target: Path, mode: int | None, *, durable: bool) -> Iterator[Bina
 
 def check_place(path: Path) -> None:
     """Raise a `DataError` where no output can be written, before work that takes long."""
-    with _telling(path):
+    with telling(path):
         mode = _output_mode(path)
         if mode is not None and not stat.S_ISREG(mode):
             return

@@ -1,9 +1,10 @@
 """Processes of this one: the one place that asks them, and sees to it that they end.
 
 A `Worker` is a Python child that calls functions of this package or runs the `main` of one of its
-modules. `Processes` are several workers with the interface of `concurrent.futures`. `run_program`
-supervises a foreign program. A child may crash or exceed its limits; none outlives this process
-(`launcher`), and wherever pipes can be polled a worker ends when the one from its parent is closed.
+modules. `Processes` are several workers with the interface of `concurrent.futures`; a `Team` takes
+part in every call together. `run_program` supervises a foreign program. A child may crash or exceed
+its limits; none outlives this process, and wherever pipes can be polled a worker ends when the one
+from its parent is closed.
 
 Not `multiprocessing`: its processes import the caller's main module again, which breaks scripts
 without a guard, and notebooks.
@@ -25,7 +26,8 @@ import sys
 import tempfile
 import threading
 import time
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+import weakref
+from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT, Popen
@@ -34,7 +36,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from boolcomp.base.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from boolcomp.base.shared_memory import Arena
 
 
 # --------------------------------------------------------------------------------------------------
@@ -194,6 +198,7 @@ Result = TypeVar("Result")
 
 TICK = 0.001  # seconds between two calls of `idle`
 MOST_DEATHS = 3  # of workers under one call, before it is what kills them
+LOOKS, NAP = 1000, 1e-4  # at shared memory before a process sleeps, and how long it does: seconds
 _HEAD = 8  # bytes of the length before every message
 
 
@@ -253,12 +258,14 @@ def run_program(
 class Channel:
     """Messages, pickled, from one process of ours to another and back."""
 
-    def __init__(self, reading: int, writing: int) -> None:
-        self.reading, self.writing = reading, writing
+    def __init__(
+        self, reading: int, writing: int, dumps: Callable[[Any], bytes] = pickle.dumps
+    ) -> None:
+        self.reading, self.writing, self._dumps = reading, writing, dumps
 
     def send(self, value: Any) -> None:
         """Send a value; raise a `BrokenPipeError` if the other end is closed."""
-        data = pickle.dumps(value)
+        data = self._dumps(value)
         rest = memoryview(len(data).to_bytes(_HEAD, "little") + data)
         while rest:
             rest = rest[os.write(self.writing, rest) :]
@@ -304,7 +311,8 @@ class Worker:
     """A Python child that runs `main(channel, *arguments)` of a module of this package.
 
     The default module calls functions for this process. Arguments are passed as JSON. A `quiet`
-    worker has no stderr, except that its last line is kept as `last_words`.
+    worker has no stderr, except that its last line is kept as `last_words`. Arrays in `memory` are
+    sent as their places.
     """
 
     def __init__(
@@ -312,20 +320,21 @@ class Worker:
         entry: str = __name__,
         *arguments: Any,
         limits: Limits | None = None,
-        descriptors: Iterable[int] = (),
+        memory: Arena | None = None,
         environment: Mapping[str, str] | None = None,
         quiet: bool = False,
     ) -> None:
         self._said = tempfile.TemporaryFile() if quiet else None  # noqa: SIM115 (closed at the end)
         self.process = start_python(
             entry, arguments, limits,
-            stdin=PIPE, stdout=PIPE, stderr=self._said, bufsize=0, pass_fds=tuple(descriptors),
-            env={**os.environ, **(environment or {})},
+            stdin=PIPE, stdout=PIPE, stderr=self._said, bufsize=0,
+            pass_fds=(memory.file,) if memory else (), env={**os.environ, **(environment or {})},
         )  # fmt: skip
         assert self.process.stdin is not None  # noqa: S101 (both are pipes)
         assert self.process.stdout is not None  # noqa: S101 (likewise)
         self.last_words = ""
-        self._channel = Channel(self.process.stdout.fileno(), self.process.stdin.fileno())
+        pipes = self.process.stdout.fileno(), self.process.stdin.fileno()
+        self._channel = Channel(*pipes, memory.dumps if memory else pickle.dumps)
         self.receive = self._channel.receive
 
     def send(self, value: Any) -> None:
@@ -347,12 +356,6 @@ class Worker:
             return answer  # type: ignore[no-any-return]
         raise answer if word == "raised" else DataError(f"a worker process failed: {answer}")
 
-    @staticmethod
-    def ready(workers: Sequence[Worker], seconds: float = math.inf) -> list[int]:
-        """Return the places of those who said something or died, as soon as there are any."""
-        places = {worker._channel.reading: k for k, worker in enumerate(workers)}  # noqa: SLF001
-        return [places[descriptor] for descriptor in _readable(places, seconds)]
-
     def kill(self) -> None:
         self.process.kill()
 
@@ -373,18 +376,33 @@ class Worker:
 class Processes(Executor):
     """Workers behind the interface of `concurrent.futures`.
 
-    Functions must be importable by name. A worker that dies is replaced and its call repeated, a
-    limited number of times. Workers are started when there are calls. If a `with` block ends by an
-    exception, running calls are not waited for.
+    Functions must be importable by name. Workers are started when there are calls; each calls the
+    `initializer` first. A worker that dies is replaced and its call repeated, until `deaths` have
+    died of it. If a `with` block ends by an exception, running calls are not waited for.
     """
 
-    def __init__(self, processes: int) -> None:
+    def __init__(
+        self,
+        processes: int,
+        *,
+        memory: Arena | None = None,
+        initializer: Callable[..., object] | None = None,
+        initargs: tuple[Any, ...] = (),
+        deaths: int = MOST_DEATHS,
+    ) -> None:
         self.ahead = 2 * processes
+        self._start = memory, initializer, initargs
         self._closed, self._owner = False, os.getpid()
-        self._most, self._lock = processes, threading.Lock()
+        self._most, self._deaths, self._lock = processes, deaths, threading.Lock()
         self._workers: list[Worker] = []
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._threads = ThreadPoolExecutor(processes)
+        weakref.finalize(self, _forgotten, self._workers, self._owner)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The process numbers of the workers."""
+        return tuple(worker.process.pid for worker in self._workers)
 
     def submit(
         self, function: Callable[..., Result], /, *given: Any, **named: Any
@@ -397,41 +415,52 @@ class Processes(Executor):
     def _call(
         self, function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
     ) -> Any:
-        worker = self._free()
-        try:
-            for _ in range(MOST_DEATHS):
-                try:
-                    return worker.call(_called, function, given, named)
-                except EOFError:
-                    if self._closed:
-                        break
-                    worker = self._replaced(worker)
-            raise WorkerLostError(
-                f"{MOST_DEATHS} worker processes died of one call (out of memory?); the "
-                "finished work is kept: run the same command again"
-            )
-        finally:
-            self._idle.put(worker)
+        for _ in range(self._deaths):
+            with contextlib.suppress(EOFError), self._lent() as worker:
+                return worker.call(_called, function, given, named)
+            if self._closed:
+                break
+        raise WorkerLostError(
+            f"{self._deaths} worker processes died of one call (out of memory?); the "
+            "finished work is kept: run the same command again"
+        )
 
-    def _replaced(self, dead: Worker) -> Worker:
-        dead.end()
-        with self._lock:
-            self._workers.remove(dead)
-        return self._started()
-
-    def _free(self) -> Worker:
-        """Return a worker that has nothing to do; one is started where all are busy."""
+    @contextlib.contextmanager
+    def _lent(self) -> Iterator[Worker]:
+        """Lend a worker that has nothing to do; one is started where all are busy."""
+        worker = None
         with contextlib.suppress(queue.Empty):
-            return self._idle.get_nowait()
-        return self._started() if len(self._workers) < self._most else self._idle.get()
+            worker = self._idle.get_nowait()
+        if worker is None:
+            worker = self._started() if len(self._workers) < self._most else self._idle.get()
+        try:
+            yield worker
+        except EOFError:  # it has died
+            self._drop(worker)
+            raise
+        finally:
+            if worker in self._workers:
+                self._idle.put(worker)
 
     def _started(self) -> Worker:
-        new = Worker(environment=ONE_THREAD)
+        memory, initializer, initargs = self._start
+        new = Worker(environment=ONE_THREAD, memory=memory)
         with self._lock:
             self._workers.append(new)
         if self._closed:  # in the meantime: this thread has to end it
             new.end()
+        if initializer is not None:
+            try:
+                new.call(initializer, *initargs)
+            except BaseException:
+                self._drop(new)
+                raise
         return new
+
+    def _drop(self, worker: Worker) -> None:
+        with self._lock:
+            self._workers.remove(worker)
+        worker.end()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
         """End the workers after the submitted calls; a forked child does nothing."""
@@ -442,10 +471,10 @@ class Processes(Executor):
             threading.Thread(target=self.shutdown).start()
             return
         self._threads.shutdown()
-        for worker in self._workers:
-            worker.end()
+        _forgotten(self._workers, self._owner)
 
-    def _abandon(self) -> None:
+    def abandon(self) -> None:
+        """End the workers in the middle of their calls."""
         if os.getpid() != self._owner:
             return
         self._closed = True
@@ -459,7 +488,90 @@ class Processes(Executor):
         if kind is None:
             self.shutdown()
         else:
-            self._abandon()
+            self.abandon()
+
+
+def _forgotten(workers: list[Worker], owner: int) -> None:
+    """End workers that have nothing to do, unless this is the child of a fork."""
+    while workers and os.getpid() == owner:
+        workers.pop().end()
+
+
+class Team:
+    """Workers that take part in every call together; worker k is prepared with `setups[k]`.
+
+    An error of one, or an interrupt, ends them all; the next call starts others. Arrays of `memory`
+    are the same ones for all.
+    """
+
+    def __init__(
+        self, memory: Arena, prepare: Callable[..., object], setups: Sequence[tuple[Any, ...]],
+        deaths: int = MOST_DEATHS,
+    ) -> None:  # fmt: skip
+        require_shared()
+        self.memory, self._owner = memory, os.getpid()
+        self._prepare, self._setups, self._deaths = prepare, setups, deaths
+        self._members: list[Processes] = []
+        weakref.finalize(self, memory.close)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(number for member in self._members for number in member.numbers)
+
+    def start(self) -> None:
+        """Start the workers that are missing; return when all are prepared."""
+        self.call(os.getpid, [()] * len(self._setups))
+
+    def call(
+        self, function: Callable[..., Result], given: Sequence[tuple[Any, ...]],
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> list[Result]:  # fmt: skip
+        """Let worker k call a function with `given[k]`, all at the same time; return the results.
+
+        `meanwhile` runs here when all calls are submitted.
+        """
+        if not self._members:
+            self._members = [
+                Processes(
+                    1, memory=self.memory, initializer=self._prepare, initargs=setup,
+                    deaths=self._deaths,
+                )
+                for setup in self._setups
+            ]  # fmt: skip
+        calls: list[Future[Result]] = []
+        try:
+            for member, some in zip(self._members, given, strict=True):
+                calls.append(member.submit(function, *some))
+            meanwhile()
+            wait(calls, return_when=FIRST_EXCEPTION)
+            return list(map(Future.result, sorted(calls, key=lambda call: not call.done())))
+        except BaseException:
+            self.end()
+            raise
+        finally:
+            calls.clear()  # an exception that holds this frame does not hold itself
+
+    def end(self) -> None:
+        """End the workers in the middle of their calls."""
+        members, self._members = self._members, []
+        for member in members:
+            member.abandon()
+
+    def close(self) -> None:
+        """End the workers and let go of the memory, unless this is the child of a fork."""
+        if os.getpid() == self._owner:
+            self.end()
+            self.memory.close()
+
+
+def wait_until(ready: Callable[[], bool]) -> None:
+    """Return when another process has made something true in shared memory."""
+    for _ in range(LOOKS):
+        if ready():
+            return
+        os.sched_yield()
+    while not ready():
+        time.sleep(NAP)
 
 
 def _called(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:

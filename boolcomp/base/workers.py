@@ -14,10 +14,10 @@ import pickle
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 HERE = "here"
 WAYS = "give here, processes:4, local:4 (Dask on this machine), tcp://host:8786 or a scheduler file"
-MOST_WORKERS = 256
+MOST_PROCESSES = 256
 USUAL_AHEAD = 64
 TICK = 0.5  # seconds between two checks of a signal, so that an interrupt ends a wait
 _COUNTED = re.compile(r"(processes|local):(\S*)")
@@ -111,9 +111,9 @@ def way(where: Any) -> tuple[str, int]:
             scheduler_address(where)
         return "address", 0
     kind, count = counted[1], int(counted[2]) if counted[2].isdecimal() else 0
-    if not 1 <= count <= MOST_WORKERS:
+    if not 1 <= count <= MOST_PROCESSES:
         of = "processes" if kind == "processes" else "workers of local"
-        raise UsageError(f"cluster {shown(where)}: {of} are 1 to {MOST_WORKERS}, as in {kind}:2")
+        raise UsageError(f"cluster {shown(where)}: {of} are 1 to {MOST_PROCESSES}, as in {kind}:2")
     return kind, count
 
 
@@ -128,7 +128,7 @@ def scheduler_address(path: str) -> str:
 
 
 def completed(
-    pool: Executor, function: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
+    pool: Executor, function: Callable[..., Result], calls: Iterable[tuple[Any, ...]]
 ) -> Iterator[tuple[int, Future[Result]]]:
     """Yield (place, future) of every call as it comes to an end.
 
@@ -136,31 +136,20 @@ def completed(
     memory, and calls are done about in order.
     """
     running: dict[Future[Result], int] = {}
-    place = 0
+    left = enumerate(calls)
     try:
-        while running or place < len(calls):
-            while place < len(calls) and len(running) < getattr(pool, "ahead", USUAL_AHEAD):
-                running[pool.submit(function, *calls[place])] = place
-                place += 1
+        while True:
+            room = getattr(pool, "ahead", USUAL_AHEAD) - len(running)
+            for place, call in islice(left, max(0, room)):
+                running[pool.submit(function, *call)] = place
+            if not running:
+                return
             done = wait(running, TICK, FIRST_COMPLETED).done
             for future in sorted(done, key=running.__getitem__):
                 yield running.pop(future), future
     finally:
         for future in running:
             future.cancel()
-
-
-def in_order(
-    pool: Executor, function: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
-) -> Iterator[Result]:
-    """Yield results in the order of the calls; the first error, in that order, ends it."""
-    held: dict[int, Future[Result]] = {}
-    following = 0
-    for place, future in completed(pool, function, calls):
-        held[place] = future
-        while following in held:
-            yield held.pop(following).result()
-            following += 1
 
 
 # --------------------------------------------------------------------------------------------------
@@ -229,9 +218,6 @@ def called(version: str, function: Callable[..., Result], *given: Any) -> Result
 # --------------------------------------------------------------------------------------------------
 
 
-MOST_PROCESSES = 256
-
-
 @dataclass(frozen=True, slots=True)
 class Workers:
     """Where calls run: a text (here, processes:4, local:4, an address), a Dask client, an executor.
@@ -272,49 +258,41 @@ class Workers:
             yield type(self)(pool)
 
     def completed(
-        self, function: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
+        self, function: Callable[..., Result], calls: Iterable[tuple[Any, ...]]
     ) -> Iterator[tuple[int, Result]]:
         """Yield (place, result) of every call as it comes; the first error ends it.
 
         Arguments of many calls can be a `SharedValue`.
         """
-        with self._for(calls) as pool:
-            for place, future in completed(pool, called, _LazyCalls(function, calls)):
-                yield place, future.result()
+        for place, future in self._futures(function, calls):
+            yield place, future.result()
 
     def in_order(
-        self, function: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
+        self, function: Callable[..., Result], calls: Iterable[tuple[Any, ...]]
     ) -> Iterator[Result]:
-        """Yield results in the order of the calls."""
-        with self._for(calls) as pool:
-            yield from in_order(pool, called, _LazyCalls(function, calls))
+        """Yield results in the order of the calls; the first error, in that order, ends it."""
+        held: dict[int, Future[Result]] = {}
+        following = 0
+        for place, future in self._futures(function, calls):
+            held[place] = future
+            while following in held:
+                yield held.pop(following).result()
+                following += 1
+
+    def _futures(
+        self, function: Callable[..., Result], calls: Iterable[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Future[Result]]]:
+        """Call a function with shared values; one call alone is done sooner here than elsewhere."""
+        left = iter(calls)
+        first = list(islice(left, 2))
+        with Workers().opened() if len(first) < 2 else self.opened() as open_:
+            each = ((VERSION, function, *call) for call in chain(first, left))
+            yield from completed(open_.where, called, each)
 
     def begin(self, function: Callable[..., Result], *given: Any) -> Future[Result]:
         """Let a worker call a function while this process goes on, if workers are there already."""
         pool = self.where if isinstance(self.where, Executor) else InlineExecutor()
         return pool.submit(called, VERSION, function, *given)
-
-    @contextlib.contextmanager
-    def _for(self, calls: Sequence[tuple[Any, ...]]) -> Iterator[Executor]:
-        """Give what runs these calls; one alone is done sooner here than sent anywhere."""
-        if len(calls) < 2:
-            yield InlineExecutor()
-            return
-        with self.opened() as open_:
-            yield open_.where
-
-
-class _LazyCalls(Sequence[tuple[Any, ...]]):
-    """Calls that are submitted when workers are free, because there may be millions."""
-
-    def __init__(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> None:
-        self.function, self.calls = function, calls
-
-    def __len__(self) -> int:
-        return len(self.calls)
-
-    def __getitem__(self, place: Any) -> Any:
-        return (VERSION, self.function, *self.calls[place])
 
 
 class LazyExecutor(Executor):
@@ -325,22 +303,20 @@ class LazyExecutor(Executor):
         self._pool: Executor | None = None
 
     @property
+    def started(self) -> Executor:
+        """The executor, which the first use starts."""
+        if self._pool is None:
+            self._pool = executor(self.where)
+        return self._pool
+
+    @property
     def ahead(self) -> int:
-        return getattr(self._started(), "ahead", USUAL_AHEAD)
+        return getattr(self.started, "ahead", USUAL_AHEAD)
 
     def submit(
         self, function: Callable[..., Result], /, *given: Any, **named: Any
     ) -> Future[Result]:
-        return self._started().submit(function, *given, **named)
-
-    @property
-    def started(self) -> Executor:
-        return self._started()
-
-    def _started(self) -> Executor:
-        if self._pool is None:
-            self._pool = executor(self.where)
-        return self._pool
+        return self.started.submit(function, *given, **named)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
         """End the workers that were started."""

@@ -13,7 +13,7 @@ import contextlib
 import ctypes
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -382,6 +382,20 @@ _WRITE = _PLACE.replace("X", "w") + """\
   call void @write(ptr %wt, ptr %wr, ptr %ww, i64 %wn, ptr %wm, ptr %counts)"""  # fmt: skip
 
 
+class PlanesBetween(NamedTuple):
+    """Planes that an engine exchanges with others, in memory (see `NativeEngine.run_stage`).
+
+    The last ports have one bit each; so many of them are planes of each feed. If it `sends`, the
+    planes of results are written, and not their values.
+    """
+
+    feeds: tuple[int, ...] = ()
+    sends: bool = False
+
+
+NONE_BETWEEN = PlanesBetween()
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayEnds:
     """The widths of input arrays, the ports that are read, the results that are written."""
@@ -422,20 +436,8 @@ def real_of(sample: Sample) -> Sample:
     return "float" if sample == "float" else "double"
 
 
-def masks_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample) -> str:
-    return filled(_MASKS, ends, layout, sample)
-
-
-def read_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample) -> str:
-    return filled(_READ, ends, layout, sample)
-
-
-def write_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample) -> str:
-    return filled(_WRITE, ends, layout, sample)
-
-
 def ends_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample, machine: Processor) -> str:
-    """Return the functions called by `read_text` and `write_text`."""
+    """Return the functions that read samples and write results."""
     affine = bitplanes.uses_affine(layout, machine)
     lines = {
         "declare i64 @llvm.ctpop.i64(i64)": None,
@@ -446,7 +448,7 @@ def ends_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample, machine: Pro
     parts = [*lines, coding.mark_function(layout, affine=affine)]
     if ends.ports:
         parts.append(coding.read_functions(ends.ports, ends.widths, layout, sample, machine))
-    elif ends.results:  # all outputs are constant
+    else:
         parts.append(filled(_NO_READ, ends, layout, sample))
     if ends.results:
         parts.append(coding.write_functions(ends.results, layout, real_of(sample), machine))
@@ -454,13 +456,28 @@ def ends_text(ends: ArrayEnds, layout: PlaneLayout, sample: Sample, machine: Pro
 
 
 def run_module(
-    wiring: Wiring, layout: PlaneLayout, sample: Sample, blocks: int, machine: Processor
-) -> str:
+    wiring: Wiring, layout: PlaneLayout, sample: Sample, blocks: int, machine: Processor,
+    between: PlanesBetween,
+) -> str:  # fmt: skip
     """Return the LLVM module with `run` for samples of one type, tiles of `blocks` blocks."""
-    text = _RUN.replace("MASKS", _MASKS).replace("READ\n", f"{_READ}\n").replace("WRITE", _WRITE)
-    ends = ArrayEnds(wiring.widths, wiring.ports, wiring.results)
-    text = filled(text, ends, layout, sample).replace("TILE_BLOCKS", str(blocks))
-    return f"{ends_text(ends, layout, sample, machine)}\n{text}\n{ATTRIBUTES}\n"
+    coded = len(wiring.ports) - sum(between.feeds)
+    results = () if between.sends else wiring.results
+    ends = ArrayEnds(wiring.widths, wiring.ports[:coded], results)
+    read, write, parts = [_READ], _WRITE, [ends_text(ends, layout, sample, machine)]
+    for k, count in enumerate(between.feeds):
+        planes = [port.first for port in wiring.ports[coded : coded + count]]
+        coded += count
+        parts.append(_move_function(f"fetch{k}", layout, planes, to_block=True))
+        read.append(f"  call void @fetch{k}(ptr %h{k}, i64 %rb, ptr %rt)")
+    if between.sends:
+        planes = [result.first for result in wiring.results]
+        parts.append(_move_function("send", layout, planes, to_block=False))
+        write = _PLACE.replace("X", "w") + "  call void @send(ptr %wt, ptr %values, i64 %wb)"
+    text = _RUN.replace("MASKS", _MASKS).replace("WRITE", write)
+    text = text.replace("READ\n", "\n".join([*read, ""]))
+    text = text.replace("@run(ARRAYS", f"@run(ARRAYS {pointers('h', len(between.feeds))}".rstrip())
+    parts.append(filled(text, ends, layout, sample).replace("TILE_BLOCKS", str(blocks)))
+    return "\n".join([*parts, ATTRIBUTES, ""])
 
 
 # --------------------------------------------------------------------------------------------------
@@ -492,8 +509,11 @@ class NativeEngine:
 
     name = "llvm"
 
-    def __init__(self, wiring: Wiring, width: int | None = None, threads: int = 1) -> None:
-        self.wiring = wiring
+    def __init__(
+        self, wiring: Wiring, width: int | None = None, threads: int = 1,
+        between: PlanesBetween = NONE_BETWEEN,
+    ) -> None:  # fmt: skip
+        self.wiring, self.between = wiring, between
         host = llvm.host()
         self.width = width or host.width
         if self.width not in bitplanes.WIDTHS:
@@ -599,14 +619,34 @@ class NativeEngine:
         if whole:
             self._run_groups(batch, values, words, counts, whole)
         if rest := batch.samples - whole * GROUP:
-            arrays = [self._padded(k, x[-rest:]) for k, x in enumerate(batch.arrays)]
-            shape = GROUP, len(self.wiring.results)
-            few = np.empty(shape, values.dtype), np.empty(shape, np.uint32)
-            self._run(tuple(arrays), *few, counts, rest)
-            values[-rest:], words[-rest:] = few[0][:rest], few[1][:rest]
+            last = [x[-rest:] for x in batch.arrays]
+            counts += self.run_stage(last, (), values[-rest:], words[-rest:])
         if counts[BAD]:
             raise not_codable(self.wiring, batch)
         return Evaluation(values, words, int(counts[OUTSIDE]), int(counts[CLIPPED]))
+
+    def run_stage(
+        self, arrays: Sequence[NDArray[Any]], handed: Sequence[NDArray[Any]], out: NDArray[Any],
+        words: NDArray[np.uint32],
+    ) -> NDArray[np.int64]:  # fmt: skip
+        """Evaluate rows with the planes of all feeds; write values, or planes to send, into `out`.
+
+        Planes are there for whole blocks. Return the counts.
+        """
+        counts = np.zeros(3, np.int64)
+        samples = len(arrays[0])
+        rest = samples % GROUP
+        if not rest:
+            self._run((*arrays, *handed), out, words, counts, GROUP)
+            return counts
+        arrays = [self._padded(k, x) for k, x in enumerate(arrays)]
+        shape = len(arrays[0]), words.shape[1]
+        few = np.empty(shape, np.uint32)
+        made = out if self.between.sends else np.empty(shape, out.dtype)
+        self._run((*arrays, *handed), made, few, counts, rest)
+        if not self.between.sends:
+            out[:], words[:] = made[:samples], few[:samples]
+        return counts
 
     def _run_groups(
         self,
@@ -630,8 +670,8 @@ class NativeEngine:
             counts += own
 
     def _padded(self, array: int, rows: NDArray[Any]) -> NDArray[Any]:
-        """Return a whole group that begins with given rows; the others hold values in range."""
-        group = np.zeros((GROUP, rows.shape[1]), rows.dtype)
+        """Return whole groups that begin with given rows; the others hold values in range."""
+        group = np.zeros((-(-len(rows) // GROUP) * GROUP, rows.shape[1]), rows.dtype)
         if rows.dtype != np.uint32:
             for port in self.wiring.ports:
                 if port.array == array:
@@ -658,12 +698,12 @@ class NativeEngine:
         """Return the loop for samples of a type, compiled on first use."""
         sample = SAMPLES[dtype]
         if sample not in self._runs:
-            text = run_module(self.pieces, self.layout, sample, self.blocks, self.machine)
-            code = llvm.NativeCode(text, self.machine, near=True)
-            self._runs[sample] = (
-                code,
-                code.function("run", *(ctypes.c_void_p,) * len(self.wiring.groups), *_ARGUMENTS),
+            text = run_module(
+                self.pieces, self.layout, sample, self.blocks, self.machine, self.between
             )
+            code = llvm.NativeCode(text, self.machine, near=True)
+            arrays = (ctypes.c_void_p,) * (len(self.wiring.groups) + len(self.between.feeds))
+            self._runs[sample] = code, code.function("run", *arrays, *_ARGUMENTS)
         return self._runs[sample][1]
 
 

@@ -146,7 +146,7 @@ class NumpyEngine:
             for operation, x, y, to in program:
                 operation(x, y, to)
             for place, result in enumerate(self.wiring.results):
-                cells = _gathered(planes, range(result.first, result.first + result.code.bits))
+                cells = gathered(planes, range(result.first, result.first + result.code.bits))
                 values[rows, place] = result.code.centre(cells[:count])
                 words[rows, place] = result.code.word(cells[:count])
                 clipped += _count(planes[result.saturated], count)
@@ -190,7 +190,7 @@ class NumpyEngine:
         return outside
 
 
-def _gathered(planes: Words, places: Sequence[int]) -> NDArray[np.uint32]:
+def gathered(planes: Words, places: Sequence[int]) -> NDArray[np.uint32]:
     """Return one number per sample from planes, the most significant first."""
     numbers = np.zeros(planes.shape[1] * 64, np.uint32)
     for place in places:

@@ -3,23 +3,22 @@
     with StageRunner(straight, task_of_node, assignment) as runner:
         done = runner.run(columns)   # a column for every input; a row of done.outputs per output
 
-Workers share one anonymous file, which ends with the processes. If a worker dies, the run ends with
-a `DataError`.
+If a worker dies, the run ends with a `DataError`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from boolcomp.base.errors import DataError, UsageError, listing, suggestion
-from boolcomp.base.processes import Worker, require_shared
+from boolcomp.base.processes import Team, WorkerLostError
+from boolcomp.base.shared_memory import Arena
 from boolcomp.engines.choice import engine_name
 from boolcomp.parallel.schedulers import for_batches
 from boolcomp.parallel.simulation import StagedProgram, stage
@@ -28,10 +27,11 @@ from boolcomp.parallel.stageworker import (
     LARGEST_ANGLE,
     StageBatch,
     StageSetup,
+    prepare,
     ring_length,
+    run_batch,
 )
 from boolcomp.parallel.taskgraph import Assignment
-from boolcomp.scale.shared_memory import Arena
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 Engine = Literal["auto", "llvm", "numpy"]
 BLOCK = 128  # samples: the frames in use fit into the cache
-_START = 60.0  # seconds a worker has to compile
-_PATIENCE = 0.5  # seconds that a dead worker has to leave its exit code
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,6 @@ class Executed:
     seconds: float
     busy: tuple[float, ...]
     processor: tuple[float, ...]
-    started: float = 0.0  # after the samples were copied, by `perf_counter`
 
     @property
     def samples(self) -> int:
@@ -78,51 +75,38 @@ class Executed:
 class StageRunner:
     """Worker processes that hold a program, one for each processor of the assignment."""
 
+    parts = 1  # into which the points of a batch are distributed
+
     def __init__(
         self, straight: Straight, task_of_node: Sequence[str], assignment: Assignment, *,
         engine: Engine = "auto", block: int = BLOCK,
     ) -> None:  # fmt: skip
         if block < 8 or block % 8:
             raise UsageError(f"a block has a multiple of 8 samples, not {block}")
-        require_shared()
         self.straight = straight
         self.staged: StagedProgram = stage(straight, task_of_node, assignment)
         self.block = block
         self.engine = engine_name(engine)
         self.ring = ring_length(self.staged.stages, 8 * block * len(self.staged.slots))
-        self.arena = Arena()
-        self._workers: list[Worker] = []
+        self._team: Team | None = None
 
     @property
     def processes(self) -> tuple[int, ...]:
-        return tuple(worker.process.pid for worker in self._workers)
+        return self._team.numbers if self._team else ()
 
     def __enter__(self) -> Self:
-        try:
-            for _ in range(self.staged.processors):  # all start before any is set up
-                entry, file = "boolcomp.parallel.stageworker", self.arena.file
-                self._workers.append(Worker(entry, file, descriptors=(file,)))
-            for k, worker in enumerate(self._workers):
-                worker.send(
-                    StageSetup(self.straight, self.staged, k, self.block, self.ring, self.engine)
-                )
-            self._answers("ready", _START)
-        except BaseException:
-            self.close()
-            raise
+        rest = self.block, self.ring, self.engine
+        setups = [
+            (StageSetup(self.straight, self.staged, k, *rest),)
+            for k in range(self.staged.processors)
+        ] * self.parts
+        self._team = Team(Arena(), prepare, setups, deaths=1)
+        self._team.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the workers and release the memory."""
-        for worker in self._workers:
-            worker.kill()
-        for worker in self._workers:
-            worker.end()
-        self._workers.clear()
-        self.arena.close()
+        if self._team is not None:
+            self._team.close()
 
     def run(self, columns: Sequence[ArrayLike]) -> Executed:
         """Calculate a batch: a column of equal length for every input of the program."""
@@ -130,34 +114,43 @@ class StageRunner:
         names = self.straight.inputs
         if len(inputs) != len(names) or len({x.shape for x in inputs}) > 1:
             raise UsageError(f"the program needs {len(names)} columns of one length")
-        if not self._workers:
+        if self._team is None:
             raise UsageError("the workers are not running: use the runner in a with statement")
         self._check_angles(inputs)
         samples = inputs[0].size if inputs else 0
-        blocks = max(1, math.ceil(samples / self.block))
-        padded = blocks * self.block
-        shapes = (
-            (len(names), padded),
-            (len(self.straight.outputs), padded),
-            (self.ring, len(self.staged.slots), self.block),
-            (self.staged.processors, self.staged.stages, COUNTER_WORDS),
-        )
-        with self.arena.borrowed() as take:
-            places = [take(8 * max(1, math.prod(shape))) for shape in shapes]
-            given = self.arena.array(places[0], shapes[0], np.float64)
-            for row, column in zip(given, inputs, strict=True):
-                row[:samples] = column
-                row[samples:] = 0.0
-            self.arena.array(places[3], shapes[3], np.int64)[:] = 0
-            batch = StageBatch(blocks, self.arena.size, *places)
-            started = time.perf_counter()
-            for worker in self._workers:
-                worker.send(batch)
-            spent = self._answers("done", math.inf)
-            seconds = time.perf_counter() - started
-            outputs = self.arena.array(places[1], shapes[1], np.float64)[:, :samples].copy()
+        cuts = [samples * k // self.parts for k in range(self.parts + 1)]
+        batches = [
+            self._batch(self._team.memory, [x[start:stop] for x in inputs], stop - start)
+            for start, stop in pairwise(cuts)
+        ]
+        given = [(batch,) for batch in batches for _ in range(self.staged.processors)]
+        started = time.perf_counter()
+        try:
+            spent = self._team.call(run_batch, given)
+        except WorkerLostError as error:
+            raise DataError("a worker of a parallel run died; the batch has no results") from error
+        seconds = time.perf_counter() - started
+        made = [
+            batch.outputs[:, : b - a] for batch, (a, b) in zip(batches, pairwise(cuts), strict=True)
+        ]
         busy, processor = zip(*spent, strict=True)
-        return Executed(outputs, seconds, busy, processor, started)
+        return Executed(np.concatenate(made, axis=1), seconds, busy, processor)
+
+    def _batch(self, memory: Arena, inputs: Sequence[NDArray[Any]], samples: int) -> StageBatch:
+        """Return whole blocks that begin with given samples, and what workers need to run them."""
+        padded = max(1, -(-samples // self.block)) * self.block
+        staged = self.staged
+        shapes = (
+            (len(inputs), padded), (len(self.straight.outputs), padded),
+            (self.ring, len(staged.slots), self.block),
+            (staged.processors, staged.stages, COUNTER_WORDS),
+        )  # fmt: skip
+        kinds = (np.float64, np.float64, np.float64, np.int64)
+        batch = StageBatch(*(memory.empty(*one) for one in zip(shapes, kinds, strict=True)))
+        for row, column in zip(batch.inputs, inputs, strict=True):
+            row[:samples], row[samples:] = column, 0.0
+        batch.progress[:] = 0
+        return batch
 
     def _check_angles(self, inputs: Sequence[NDArray[np.float64]]) -> None:
         """Raise DataError for angles for which the reduction in the kernels is not exact."""
@@ -175,80 +168,20 @@ class StageRunner:
                     "turns, or use the numpy engine"
                 )
 
-    def _answers(self, expected: str, seconds: float) -> list[Any]:
-        """Wait for a message from every worker; DataError if one has died."""
-        answers: dict[int, Any] = {}
-        while waiting := [k for k in range(len(self._workers)) if k not in answers]:
-            ready = Worker.ready([self._workers[k] for k in waiting], seconds)
-            if not ready:
-                self.close()
-                raise DataError(f"the workers of a parallel run are not ready after {seconds:g} s")
-            for place in ready:
-                answers[waiting[place]] = self._answer(waiting[place], expected)
-        return [answers[k] for k in sorted(answers)]
 
-    def _answer(self, k: int, expected: str) -> Any:
-        try:
-            word, content = self._workers[k].receive()
-        except (EOFError, OSError):
-            code = self._workers[k].end(_PATIENCE)
-            self.close()
-            how = f"killed by signal {-code}" if code < 0 else "gone"
-            raise DataError(
-                f"worker P{k} of a parallel run died ({how}); the batch has no results"
-            ) from None
-        if word != expected:
-            self.close()
-            raise DataError(f"worker P{k} of a parallel run failed: {content}")
-        return content
+class PointRunner(StageRunner):
+    """Worker processes that each hold the whole program and take a part of the points.
 
-
-# --------------------------------------------------------------------------------------------------
-# A batch distributed by points: every process does all tasks of its part of the trajectory.
-#
-# This schedule has no communication. For many points it is the reference for schedules of the tasks
-# of one point.
-# --------------------------------------------------------------------------------------------------
-
-
-class PointRunner:
-    """Worker processes that each hold the whole program."""
+    This schedule has no communication. For many points it is the reference for schedules of the
+    tasks of one point.
+    """
 
     def __init__(
         self, straight: Straight, task_of_node: Sequence[str], tasks: Sequence[str], processes: int,
         *, engine: Engine = "auto",
     ) -> None:  # fmt: skip
-        alone = Assignment((tuple(tasks),))
-        self._runners = [
-            StageRunner(straight, task_of_node, alone, engine=engine) for _ in range(processes)
-        ]
-        self._stack = contextlib.ExitStack()
-        self._threads = ThreadPoolExecutor(processes)
-
-    def __enter__(self) -> Self:
-        self._stack.enter_context(self._threads)
-        with contextlib.ExitStack() as started:
-            for runner in self._runners:
-                started.enter_context(runner)
-            self._stack.push(started.pop_all())
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def run(self, columns: Sequence[ArrayLike]) -> Executed:
-        """Calculate a batch: a column of equal length for every input of the program."""
-        arrays = [np.asarray(column, dtype=np.float64) for column in columns]
-        parts = zip(*(np.array_split(array, len(self._runners)) for array in arrays), strict=True)
-        done = list(self._threads.map(StageRunner.run, self._runners, parts))
-        started = min(x.started for x in done)
-        return Executed(
-            np.concatenate([x.outputs for x in done], axis=1),
-            max(x.started + x.seconds for x in done) - started,
-            tuple(x.busy[0] for x in done),
-            tuple(x.processor[0] for x in done),
-            started,
-        )
+        super().__init__(straight, task_of_node, Assignment((tuple(tasks),)), engine=engine)
+        self.parts = processes
 
 
 # --------------------------------------------------------------------------------------------------
@@ -347,7 +280,7 @@ def measure_runs(
     processes, tasks = assignment.processors, [task.name for task in graph.tasks]
     dealt = StageRunner(*program, for_batches(program[0], graph, processes), engine=engine)
     scheduled = StageRunner(*program, assignment, engine=engine)
-    runners: dict[str, StageRunner | PointRunner] = {
+    runners: dict[str, StageRunner] = {
         "one": PointRunner(*program, tasks, 1, engine=engine),
         "scheduled": scheduled,
         "dealt": dealt,

@@ -18,19 +18,17 @@ import time
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from boolcomp.base.processes import wait_until
 from boolcomp.problem.algebra import OPERATIONS
-from boolcomp.scale.shared_memory import SharedView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
-    from boolcomp.base.processes import Channel
     from boolcomp.parallel.simulation import Segment, StagedProgram
     from boolcomp.problem.tape import Operation, Straight
 
@@ -328,11 +326,9 @@ def _truncated(value: Fraction) -> float:
 # A worker process of a parallel run.
 #
 # A worker runs its latest ready segment: blocks are finished before new ones begin, and a processor
-# waits only if no segment is ready. `progress[p, s]` counts the blocks that processor p has done in
-# stage s; a block's frame is reused `ring` blocks later.
+# waits only if no segment is ready. A block's frame is reused `ring` blocks later.
 # --------------------------------------------------------------------------------------------------
 
-_YIELDS = 200  # attempts before it sleeps
 _RING = 64
 _CACHE = 1 << 22  # bytes
 
@@ -349,16 +345,17 @@ class StageSetup:
     engine: str
 
 
-@dataclass(frozen=True, slots=True)
-class StageBatch:
-    """A batch of samples: offsets in the shared file (bytes)."""
+class StageBatch(NamedTuple):
+    """A batch of samples in shared memory.
 
-    blocks: int
-    size: int
-    inputs: int
-    outputs: int
-    frames: int
-    progress: int
+    Inputs and outputs are (columns, samples), frames (ring, slots, block) values; `progress[p, s]`
+    begins with the number of blocks that processor p has done in stage s.
+    """
+
+    inputs: NDArray[np.float64]
+    outputs: NDArray[np.float64]
+    frames: NDArray[np.float64]
+    progress: NDArray[np.int64]
 
 
 def ring_length(stages: int, frame: int) -> int:
@@ -369,55 +366,55 @@ def ring_length(stages: int, frame: int) -> int:
     return max(stages + 2, min(_RING, _CACHE // max(frame, 1)))
 
 
-def main(channel: Channel, file: int) -> None:
-    """Run batches until the parent closes the channel; `file` is the inherited shared file."""
-    view = SharedView(file)
-    setup: StageSetup = channel.receive()
+_prepared: list[Callable[[StageBatch], None]] = []  # what this worker runs
+
+
+def prepare(setup: StageSetup) -> None:
+    """Compile the segments of this worker's processor."""
     run = _native(setup) if setup.engine == "llvm" else partial(_interpret, setup)
-    channel.send(("ready", ""))
-    while True:
-        batch: StageBatch = channel.receive()
-        view.reach(batch.size)
-        started = time.perf_counter(), time.thread_time()
-        run(batch, view)
-        ended = time.perf_counter(), time.thread_time()
-        channel.send(("done", (ended[0] - started[0], ended[1] - started[1])))
+    _prepared[:] = [run]
 
 
-def _native(setup: StageSetup) -> Callable[[StageBatch, SharedView], None]:
+def run_batch(batch: StageBatch) -> tuple[float, float]:
+    """Run all segments of a batch; return the time and the processor time."""
+    started = time.perf_counter(), time.thread_time()
+    _prepared[0](batch)
+    return time.perf_counter() - started[0], time.thread_time() - started[1]
+
+
+def _native(setup: StageSetup) -> Callable[[StageBatch], None]:
     """Return a function that runs the compiled driver, which releases Python's lock."""
     from boolcomp.engines.llvm import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
 
     code = NativeCode(module_text(setup, 8 if host().has_ternary else 4), host())
     drive = code.function("drive", ctypes.c_int64, *[ctypes.c_void_p] * 4)
 
-    def run(batch: StageBatch, view: SharedView) -> None:
+    def run(batch: StageBatch) -> None:
         assert code  # noqa: S101  # alive as long as its function
         places = (batch.frames, batch.inputs, batch.outputs, batch.progress)
-        drive(batch.blocks, *(view.address + place for place in places))
+        drive(batch.inputs.shape[1] // setup.block, *(array.ctypes.data for array in places))
 
     return run
 
 
-def _interpret(setup: StageSetup, batch: StageBatch, view: SharedView) -> None:
+def _interpret(setup: StageSetup, batch: StageBatch) -> None:
     """Run batches with numpy, without LLVM."""
-    staged = setup.staged
-    shape = (staged.processors, staged.stages, COUNTER_WORDS)
-    progress = view.array(batch.progress, shape, np.int64)[:, :, 0]
-    kernels = _Interpreted(setup, batch, view)
+    progress, blocks = batch.progress[:, :, 0], batch.inputs.shape[1] // setup.block
+    kernels = _Interpreted(setup, batch)
     done = [0] * len(kernels.segments)
-    looks = 0
-    while done and min(done) < batch.blocks:
+
+    def advanced() -> bool:
+        """Run the latest ready segment, if there is one; tell whether anything goes on."""
         for number in reversed(range(len(done))):
-            if done[number] < batch.blocks and _ready(setup, progress, number, done[number]):
+            if done[number] < blocks and _ready(setup, progress, number, done[number]):
                 kernels.run(number, done[number])
                 done[number] += 1
                 progress[setup.processor, kernels.segments[number].stage] = done[number]
-                looks = 0
-                break
-        else:
-            looks += 1
-            time.sleep(0.0 if looks < _YIELDS else 1e-4)
+                return True
+        return False
+
+    while done and min(done) < blocks:
+        wait_until(advanced)
 
 
 def _ready(setup: StageSetup, progress: NDArray[np.int64], number: int, block: int) -> bool:
@@ -433,17 +430,11 @@ def _ready(setup: StageSetup, progress: NDArray[np.int64], number: int, block: i
 class _Interpreted:
     """Kernels in numpy, node by node."""
 
-    def __init__(self, setup: StageSetup, batch: StageBatch, view: SharedView) -> None:
+    def __init__(self, setup: StageSetup, batch: StageBatch) -> None:
         self.setup = setup
-        staged = setup.staged
-        columns = batch.blocks * setup.block
-        straight = setup.straight
-        self.inputs = view.array(batch.inputs, (len(straight.inputs), columns), np.float64)
-        self.outputs = view.array(batch.outputs, (len(straight.outputs), columns), np.float64)
-        shape = (setup.ring, len(staged.slots), setup.block)
-        self.frames = view.array(batch.frames, shape, np.float64)
-        self.slot = dict(staged.slots)
-        self.segments = staged.of(setup.processor)
+        self.inputs, self.outputs, self.frames = batch.inputs, batch.outputs, batch.frames
+        self.slot = dict(setup.staged.slots)
+        self.segments = setup.staged.of(setup.processor)
         self.ends = [self._ends(segment) for segment in self.segments]
 
     def _ends(self, segment: Segment) -> dict[int, list[int]]:

@@ -363,20 +363,18 @@ def schema(results: TableColumns, dtype: str) -> Any:
     return pa.schema(fields)
 
 
-@contextlib.contextmanager
-def written(stream: BinaryIO, results: TableColumns, dtype: str) -> Iterator[Any]:
-    """Provide a function that takes (rows, columns) results for a file."""
+def write_parquet(
+    stream: BinaryIO, results: TableColumns, dtype: str, rows: Iterator[NDArray[Any]]
+) -> None:
+    """Write results, a group of rows for each piece."""
     pa = _pyarrow()
     import pyarrow.parquet as pq  # noqa: PLC0415 (an extra)
 
     fields = schema(results, dtype)
     with pq.ParquetWriter(stream, fields) as writer:
-
-        def write(values: NDArray[Any]) -> None:
+        for values in rows:
             arrays = [pa.array(np.ascontiguousarray(column)) for column in values.T]
             writer.write_table(pa.Table.from_arrays(arrays, schema=fields))
-
-        yield write
 
 
 def _kind(where: str, field: Any) -> np.dtype[Any]:

@@ -12,21 +12,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
 import shutil
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from boolcomp.base.errors import (
-    BoolcompError,
     DataError,
     DataWarning,
     UsageError,
@@ -34,8 +33,8 @@ from boolcomp.base.errors import (
     require_name,
     spelled,
 )
-from boolcomp.base.files import UNFINISHED, check_place, folder_of, read_json, sync_folder
-from boolcomp.base.workers import ALONE, TICK, LazyExecutor, Workers, executor
+from boolcomp.base.files import UNFINISHED, check_place, folder_of, read_json, sync_folder, telling
+from boolcomp.base.workers import ALONE, LazyExecutor, Workers, completed
 from boolcomp.engines.choice import engine_name
 from boolcomp.engines.engine import Batch, Evaluation, batch_of, evaluate, not_codable
 from boolcomp.problem.problem import AngleInputs, SeenAngles
@@ -63,23 +62,13 @@ from boolcomp.scale.journal import (
     form_for,
     has,
     is_there,
-    telling,
-    written,
+    write_rows,
 )
 from boolcomp.scale.partition import make_shares
-from boolcomp.scale.stages import (
-    BAD,
-    BLOCK,
-    CLIPPED,
-    LANE_GROUP,
-    OUTSIDE,
-    ChunkSlot,
-    Work,
-    make_runner,
-)
+from boolcomp.scale.stages import BAD, CLIPPED, OUTSIDE, make_runner, planes_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -148,25 +137,37 @@ class Seconds(NamedTuple):
     writing: float = 0.0
 
 
-class OutputErrorSums(NamedTuple):
-    """Errors of an output in 1/`FINE` LSB: the sum of squares, and the largest."""
-
-    squares: int
-    largest: int
-
-
 class Tally(NamedTuple):
-    """The counts of a chunk and its times."""
+    """The counts of some rows and the times they took.
 
-    samples: int
-    saturated_inputs: int
-    saturated_outputs: int
-    beyond_stops: int
-    errors: tuple[OutputErrorSums, ...]
-    seconds: Seconds
-    sent: int = 0  # bytes from worker to worker
-    angle: float = 0.0  # the largest beyond two turns (see `Seen`)
-    outside: int = 0  # samples with angles beyond stops
+    `errors` are of each output, in 1/`FINE` LSB: the sum of squares, and the largest. `sent` is in
+    bytes, from worker to worker. `angle` and `outside` are of `SeenAngles`.
+    """
+
+    samples: int = 0
+    saturated_inputs: int = 0
+    saturated_outputs: int = 0
+    beyond_stops: int = 0
+    errors: tuple[tuple[int, int], ...] = ()
+    seconds: Seconds = Seconds()
+    sent: int = 0
+    angle: float = 0.0
+    outside: int = 0
+
+    def joined(self, other: Tally) -> Tally:
+        """Return the counts of both sets of rows."""
+        pairs = zip_longest(self.errors, other.errors, fillvalue=(0, 0))
+        return Tally(
+            self.samples + other.samples,
+            self.saturated_inputs + other.saturated_inputs,
+            self.saturated_outputs + other.saturated_outputs,
+            self.beyond_stops + other.beyond_stops,
+            tuple((a[0] + b[0], max(a[1], b[1])) for a, b in pairs),
+            Seconds(*(a + b for a, b in zip(self.seconds, other.seconds, strict=True))),
+            self.sent + other.sent,
+            max(self.angle, other.angle),
+            self.outside + other.outside,
+        )
 
 
 def checksum_of(folder: Path) -> str:
@@ -197,71 +198,67 @@ def program_for(job: BatchJob) -> Program:
 
 def evaluate_chunk(job: BatchJob, task: ChunkTask) -> Tally:
     """Evaluate a chunk; its results are on the disk when this returns."""
-    program = program_for(job)
-    engine = program.engine(job.payload, job.engine, job.threads)
-    count = Counting(job, program)
-    clock = StageClock()
-    with written(job.target, task.files) as sink:
-        for row, part, place, table in pieces(job, task, clock):
-            found = evaluated(engine, table, job, part, place)
-            count.add(table, found)
+    return _written(job, task, program_for(job).engine(job.payload, job.engine, job.threads))
+
+
+def _written(
+    job: BatchJob, task: ChunkTask, engine: Engine, planes: Sequence[list[NDArray[np.uint8]]] = ()
+) -> Tally:
+    """Write the results of a chunk; `planes` are what a share is handed for each of the pieces."""
+    program, clock, tally = program_for(job), StageClock(), Tally()
+
+    def results() -> Iterator[NDArray[Any]]:
+        nonlocal tally
+        for k, (part, place, table) in enumerate(pieces(job, task)):
+            clock.lap(0)
+            if isinstance(engine, EngineShare):
+                engine.handed = [one[k] for one in planes]
+            arrays = arrays_of(table, engine.wiring.groups)
+            with naming(engine.wiring, arrays, job, part, place):
+                found = evaluate(engine, arrays, coded=job.dtype == WORDS)
+            tally = tally.joined(counted(job, program, table, found))
             clock.lap(1)
-            sink.write(row, found.values)
+            yield found.values
             clock.lap(2)
+
+    write_rows(job.target, task.files, task.start, task.stop, results())
     clock.lap(2)
-    return count.tally(clock.seconds)
+    sent = sum(one.nbytes for other in planes for one in other)
+    return tally._replace(seconds=Seconds(*clock.seconds), sent=sent)
 
 
 class StageClock:
     """Assigns time to reading (0), logic (1) and writing (2)."""
 
     def __init__(self) -> None:
-        self._sums = [0.0, 0.0, 0.0]
+        self.seconds = [0.0, 0.0, 0.0]
         self._then = time.perf_counter()
 
     def lap(self, place: int) -> None:
-        """Deal the time since the last one."""
+        """Assign the time since the last call."""
         now = time.perf_counter()
-        self._sums[place] += now - self._then
+        self.seconds[place] += now - self._then
         self._then = now
 
-    @property
-    def seconds(self) -> Seconds:
-        return Seconds(*self._sums)
 
-
-def pieces(
-    job: BatchJob, task: ChunkTask, clock: StageClock | None = None
-) -> Iterator[tuple[int, FilePart, int, NDArray[Any]]]:
-    """Yield the chunk's rows: number of the first, its part and place there, and the table."""
+def pieces(job: BatchJob, task: ChunkTask) -> Iterator[tuple[FilePart, int, NDArray[Any]]]:
+    """Yield the chunk's rows: the part of the table and its place there, and the table."""
     most = piece_rows(job.columns.width, job.dtype)
-    row = task.start
+    count = 0
     for part in task.parts:
         place = part.start
         for table in read_part(part, job.columns, job.dtype, most):
             for start in range(0, len(table), most):
-                some = table[start : start + most]
-                if clock is not None:
-                    clock.lap(0)
-                yield row, part, place, some
-                row, place = row + len(some), place + len(some)
-    if row != task.stop:
-        raise DataError(f"rows {task.start} to {task.stop}: {row - task.start} of them were there")
+                yield part, place + start, table[start : start + most]
+            place, count = place + len(table), count + len(table)
+    if count != task.stop - task.start:
+        raise DataError(f"rows {task.start} to {task.stop}: {count} of them were there")
 
 
 def arrays_of(table: NDArray[Any], groups: Sequence[Any]) -> list[NDArray[Any]]:
     """Return an array for every group of inputs."""
     ends = np.cumsum([group.size for group in groups])[:-1]
     return np.split(table, ends, axis=1)
-
-
-def evaluated(
-    engine: Engine, table: NDArray[Any], job: BatchJob, part: FilePart, place: int
-) -> Evaluation:
-    """Return the results of an engine; errors name the file and the sample."""
-    arrays = arrays_of(table, engine.wiring.groups)
-    with naming(engine.wiring, arrays, job, part, place):
-        return evaluate(engine, arrays, coded=job.dtype == WORDS)
 
 
 @contextlib.contextmanager
@@ -279,61 +276,43 @@ def naming(
         raise DataError(f"{part.path}: {told}") from error
 
 
-class Counting:
-    """Sums of counts over pieces."""
-
-    def __init__(self, job: BatchJob, program: Program) -> None:
-        self._program, self._payload = program, job.payload
-        self._problem = None if job.against is None else reference(job.against, job.payload)
-        outputs = program.chosen(job.payload).outputs if self._problem else ()
-        self._steps = np.array([output.code.step for output in outputs])
-        self._coded = job.dtype == WORDS
-        self._angles, self._seen = AngleInputs(program.groups, program.angles), SeenAngles()
-        self._counts = [0, 0, 0, 0]
-        self._errors = [[0, 0] for _ in outputs]
-
-    def add(self, table: NDArray[Any], found: Evaluation) -> None:
-        """Add what was found of some rows."""
-        counts = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
-        for k, count in enumerate((len(table), *counts)):
-            self._counts[k] += count
-        if not self._coded:
-            arrays = arrays_of(table, self._program.groups)
-            self._seen = self._seen.joined(self._angles.seen(arrays, len(table)))
-        if self._problem is None:
-            return
-        states = arrays_of(self._values(table), self._program.groups)
+def counted(job: BatchJob, program: Program, table: NDArray[Any], found: Evaluation) -> Tally:
+    """Return the counts of some rows and their results."""
+    counts = len(table), found.saturated_inputs, found.saturated_outputs, found.beyond_stops
+    seen = SeenAngles()
+    errors: tuple[tuple[int, int], ...] = ()
+    if job.dtype != WORDS:
+        angles = AngleInputs(program.groups, program.angles)
+        seen = angles.seen(arrays_of(table, program.groups), len(table))
+    if job.against is not None:
+        exact = reference(job.against, job.payload).reference
         with np.errstate(over="ignore", invalid="ignore"):
-            errors = (found.values - self._problem.reference(*states)) / self._steps
+            given = found.values - exact(*arrays_of(_values(job, program, table), program.groups))
+        outputs = program.chosen(job.payload).outputs
+        errors = tuple(_errors(given[:, k] / x.code.step) for k, x in enumerate(outputs))
+    return Tally(*counts, errors, angle=seen.most, outside=seen.outside)
+
+
+def _errors(errors: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the sum of squares of errors in LSB and the largest, in parts of `FINE`."""
+    with np.errstate(over="ignore", invalid="ignore"):
         parts = np.rint(np.nan_to_num(errors * FINE, nan=MOST_ERROR))
-        sizes = np.minimum(np.abs(parts), MOST_ERROR).astype(np.uint64)
-        squares = sizes * sizes
-        for k, sums in enumerate(self._errors):  # in two halves: neither overflows
-            column = squares[:, k]
-            high, low = (column >> np.uint64(32)).sum(), (column & _LOW).sum()
-            sums[0] += (int(high) << 32) + int(low)
-            sums[1] = max(sums[1], int(sizes[:, k].max(initial=0)))
+    sizes = np.minimum(np.abs(parts), MOST_ERROR).astype(np.uint64)
+    squares = sizes * sizes  # summed in two halves: neither overflows
+    high, low = int((squares >> np.uint64(32)).sum()), int((squares & _LOW).sum())
+    return (high << 32) + low, int(sizes.max(initial=0))
 
-    def _values(self, table: NDArray[Any]) -> NDArray[np.float64]:
-        """Return states as values: of code words the middles of their cells."""
-        if not self._coded:
-            return table.astype(np.float64)
-        codes = {word.name: word.code for word in self._program.inputs}
-        names = [name for group in self._program.groups for name in group.members]
-        values = np.zeros(table.shape)
-        for k, name in enumerate(names):
-            if name in codes:
-                values[:, k] = codes[name].centre(codes[name].index(table[:, k]))
-        return values
 
-    def tally(self, seconds: Seconds) -> Tally:
-        """Return the sums."""
-        samples, inputs, outputs, beyond = self._counts
-        errors = tuple(OutputErrorSums(*sums) for sums in self._errors)
-        return Tally(
-            samples, inputs, outputs, beyond, errors, seconds,
-            angle=self._seen.most, outside=self._seen.outside,
-        )  # fmt: skip
+def _values(job: BatchJob, program: Program, table: NDArray[Any]) -> NDArray[np.float64]:
+    """Return states as values: of code words the middles of their cells."""
+    if job.dtype != WORDS:
+        return table.astype(np.float64)
+    codes = {word.name: word.code for word in program.inputs}
+    values = np.zeros(table.shape)
+    for k, name in enumerate(job.columns.names):
+        if name in codes:
+            values[:, k] = codes[name].centre(codes[name].index(table[:, k]))
+    return values
 
 
 @lru_cache(maxsize=4)
@@ -361,7 +340,7 @@ def usual_chunk(rows: int) -> int:
     return max(LEAST, min(MOST, -(-rows // (SHORT * LEAST)) * LEAST))
 
 
-class ChunkPlan(Sequence[ChunkTask]):
+class ChunkPlan:
     """The chunks of a run, made when needed, because there may be millions."""
 
     def __init__(self, source: FileSource, form: str, rows: int) -> None:
@@ -373,15 +352,7 @@ class ChunkPlan(Sequence[ChunkTask]):
     def __len__(self) -> int:
         return len(self.ends)
 
-    @overload
-    def __getitem__(self, place: int) -> ChunkTask: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[ChunkTask]: ...
-    def __getitem__(self, place: int | slice) -> ChunkTask | Sequence[ChunkTask]:
-        if isinstance(place, slice):
-            return [self[k] for k in range(*place.indices(len(self)))]
-        if not 0 <= place < len(self):
-            raise IndexError(place)
+    def __getitem__(self, place: int) -> ChunkTask:
         first, last = (self.ends[place - 1] if place else 0), self.ends[place]
         if not self.by_files:
             start, stop = first, last
@@ -431,7 +402,6 @@ def _by_files(source: FileSource, rows: int) -> list[int]:
 
 
 ENDING = ".unfinished"
-OURS = {"journal", "output", "program"}
 LAYOUT = 1  # of journals and chunks: runs of others are not gone on with
 
 
@@ -509,23 +479,22 @@ def evaluate_files(
     }  # fmt: skip
     folder = Path(job.target.place).parent
     with contextlib.ExitStack() as around:
-        with telling(job.target):
+        with telling(job.target.name):
             around.enter_context(folder_of(folder / "journal"))
-        around.callback(_tidy, folder)
+        journal = around.enter_context(Journal(folder / "journal", asked))
         if not isinstance(program, str | Path):
             save_program(program, job.program)
-        with Journal(folder / "journal", asked) as journal:
-            whole = _begun(journal, job, plan, final)
-            resumed = len(journal.done)
-            if not whole:
-                left = [k for k in range(len(plan)) if k not in journal.done]
-                advance(sum(int(record["samples"]) for record in journal.done.values()))
-                for place, tally in _tallies(workers, shard, job, plan, left):
-                    journal.add({"chunk": left[place], **tally._asdict()})
-                    advance(tally.samples)
-                _publish(job.target, final)
-            shutil.rmtree(folder, ignore_errors=True)
-            found = _summed(job, run.outputs, journal, len(plan), resumed)
+        whole = _begun(journal, job, plan, final)
+        resumed = len(journal.done)
+        if not whole:
+            left = [k for k in range(len(plan)) if k not in journal.done]
+            advance(sum(int(record["samples"]) for record in journal.done.values()))
+            for place, tally in _tallies(workers, shard, job, plan, left):
+                journal.add({"chunk": left[place], **tally._asdict()})
+                advance(tally.samples)
+            _publish(job.target, final)
+        shutil.rmtree(folder, ignore_errors=True)
+        found = _summed(job, run.outputs, journal, len(plan), resumed)
     if found.question:
         warnings.warn(f"{source}: {found.question}", DataWarning, stacklevel=2)
     return found
@@ -602,7 +571,7 @@ def _function(of: Problem | Program) -> str:
     return f"{inputs} give {listing(of.returned.members)}"
 
 
-def _begun(journal: Journal, job: BatchJob, plan: Sequence[ChunkTask], final: Path) -> bool:
+def _begun(journal: Journal, job: BatchJob, plan: ChunkPlan, final: Path) -> bool:
     """Make what workers write to, if it is not there; tell whether a run was as good as over."""
     target = job.target
     if is_there(target):
@@ -616,7 +585,7 @@ def _begun(journal: Journal, job: BatchJob, plan: Sequence[ChunkTask], final: Pa
         return True  # it was ended between its last two steps
     _check_free(target, final)
     journal.restart()
-    with telling(target):
+    with telling(target.name):
         _remove(Path(target.place))
     create(target)
     return False
@@ -631,29 +600,23 @@ def _check_free(target: ResultTarget, final: Path) -> None:
 
 
 def _tallies(
-    workers: Workers, shard: str, job: BatchJob, plan: Sequence[ChunkTask], left: Sequence[int]
+    workers: Workers, shard: str, job: BatchJob, plan: ChunkPlan, left: Sequence[int]
 ) -> Iterator[tuple[int, Tally]]:
     """Yield (place, tally) of the chunks that are left, as they come."""
+    calls = ((job, plan[k]) for k in left)
     if shard == "samples" or not left:
-        return workers.completed(evaluate_chunk, ChunkCalls(job, plan, left))
-    return completed(workers, job, plan, left)
-
-
-class ChunkCalls(list[Any]):
-    """The calls for chunks with these numbers, made when needed."""
-
-    def __init__(self, job: BatchJob, plan: Sequence[ChunkTask], numbers: Iterable[int]) -> None:
-        super().__init__(numbers)
-        self._job, self._plan = job, plan
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._job, self._plan[super().__getitem__(place)]
+        yield from workers.completed(evaluate_chunk, calls)
+        return
+    with workers.opened() as open_:
+        pool = open_.where.started if isinstance(open_.where, LazyExecutor) else open_.where
+        for place, future in completed(TermsPool(pool), joined, calls):
+            yield place, future.result()
 
 
 def _publish(target: ResultTarget, final: Path) -> None:
     """Give what is whole its name."""
     place = Path(target.place)
-    with telling(target):
+    with telling(target.name):
         if place.is_dir():  # what killed workers left
             for one in place.iterdir():
                 if one.name.startswith(".") and one.name.endswith(UNFINISHED):
@@ -667,26 +630,20 @@ def _summed(
     job: BatchJob, outputs: Sequence[CodedOutput], journal: Journal, chunks: int, resumed: int
 ) -> BatchTotals:
     """Sum up what is known of all chunks, in their order: seconds are no integers."""
-    records = [journal.done[k] for k in sorted(journal.done)]
-    samples, inputs, results, beyond, sent = (
-        sum(int(record[name]) for record in records)
-        for name in ("samples", "saturated_inputs", "saturated_outputs", "beyond_stops", "sent")
+    total = Tally(errors=((0, 0),) * len(outputs) if job.against else ())
+    for k in sorted(journal.done):
+        record = {name: x for name, x in journal.done[k].items() if name != "chunk"}
+        total = total.joined(Tally(**record))
+    samples = total.samples
+    errors = tuple(
+        OutputErrors(output.name, (squares / max(1, samples)) ** 0.5 / FINE, largest / FINE)
+        for output, (squares, largest) in zip(outputs, total.errors, strict=False)
     )
-    angle = max((float(record.get("angle", 0)) for record in records), default=0.0)
-    outside = sum(int(record.get("outside", 0)) for record in records)
-    errors = []
-    for k, output in enumerate(outputs if job.against else ()):
-        each = [OutputErrorSums(*record["errors"][k]) for record in records]
-        mean = sum(one.squares for one in each) / max(1, samples)
-        largest = max((one.largest for one in each), default=0)
-        errors.append(OutputErrors(output.name, mean**0.5 / FINE, largest / FINE))
-    columns = zip(*(record["seconds"] for record in records), strict=True)
-    seconds = Seconds(*(float(sum(column)) for column in columns))
     answer: Answer = "float32" if job.target.dtype == "float32" else "float64"
+    question = SeenAngles(total.angle, total.outside, samples).question
     return BatchTotals(
-        samples, inputs, results, beyond, tuple(errors), chunks, resumed, seconds, sent, answer,
-        SeenAngles(angle, outside, samples).question,
-    )  # fmt: skip
+        *total[:4], errors, chunks, resumed, total.seconds, total.sent, answer, question
+    )
 
 
 def _remove(path: Path) -> None:
@@ -696,13 +653,6 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _tidy(folder: Path) -> None:
-    """Remove a folder of a run that has done nothing: there is nothing to go on with."""
-    with contextlib.suppress(OSError):
-        if {one.name for one in folder.iterdir()} <= OURS and not Journal.begun(folder / "journal"):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 # --------------------------------------------------------------------------------------------------
 # Product terms dealt to the workers of a Dask cluster (the paper's Fig. 2a), chunk by chunk.
 #
@@ -710,9 +660,6 @@ def _tidy(folder: Path) -> None:
 # partial results pass from worker to worker; the last one joins them and makes the outputs (see
 # `partition`). Only Dask passes results between workers, so this needs a Dask cluster.
 # --------------------------------------------------------------------------------------------------
-
-
-AHEAD = 3  # chunks under way at a time, each at another worker
 
 
 class EngineShare:
@@ -728,40 +675,14 @@ class EngineShare:
 
     def run(self, batch: Batch) -> Evaluation:
         """Do what the share does for a batch; without outputs there are no results."""
-        size = -(-batch.samples // BLOCK) * BLOCK
-        arrays = [self._padded(k, array, size) for k, array in enumerate(batch.arrays)]
-        real = np.float32 if batch.dtype == np.float32 else np.float64
-        outputs = len(self.stage.results)
-        values, words = np.empty((size, outputs), real), np.empty((size, outputs), np.uint32)
-        addresses = tuple(room.ctypes.data for room in (*arrays, values, words))
-        work = Work(batch.samples, size, tuple(arrays), values, words, addresses)
-        self.sent = _aligned(len(self.stage.sent) * size // 8)
-        counts = np.zeros(4, np.int64)
-        sent = None if outputs else ChunkSlot(self.sent.ctypes.data, self.sent)
-        slots = [ChunkSlot(planes.ctypes.data, planes) for planes in self.handed]
-        self.runner.run_chunk(work, 0, slots, sent, counts)
+        values, words = batch.empty_results(len(self.stage.results))
+        self.sent = np.empty(planes_bytes(len(self.stage.sent), batch.samples), np.uint8)
+        out = values if self.stage.results else self.sent
+        counts = self.runner.run_stage(batch.arrays, self.handed, out, words)
         if counts[BAD]:
             raise not_codable(self.wiring, batch)
-        count = batch.samples
         outside = int(counts[OUTSIDE]) if self.stage.counting else 0
-        return Evaluation(values[:count], words[:count], outside, int(counts[CLIPPED]))
-
-    def _padded(self, k: int, array: NDArray[Any], rows: int) -> NDArray[Any]:
-        """Return whole blocks of samples; those that fill the last one up hold values in range."""
-        room = np.zeros((rows, array.shape[1]), array.dtype)
-        room[: len(array)] = array
-        if array.dtype != np.uint32:
-            for port in self.wiring.ports:
-                if port.array == k:
-                    room[len(array) :, port.column] = port.code.range.centre
-        return room
-
-
-def _aligned(size: int) -> NDArray[np.uint8]:
-    """Return so many bytes that begin at a cache line."""
-    room = np.empty(size + LANE_GROUP, np.uint8)
-    start = -room.ctypes.data % LANE_GROUP
-    return room[start : start + size]
+        return Evaluation(values, words, outside, int(counts[CLIPPED]))
 
 
 def share_of(job: BatchJob, k: int, count: int) -> EngineShare:
@@ -781,7 +702,7 @@ def partial(job: BatchJob, task: ChunkTask, k: int, count: int) -> list[NDArray[
     """Return the planes of a share that is not the last, for all rows of a chunk, by pieces."""
     share = share_of(job, k, count)
     made = []
-    for _, part, first, table in pieces(job, task):
+    for part, first, table in pieces(job, task):
         arrays = arrays_of(table, share.wiring.groups)
         with naming(share.wiring, arrays, job, part, first):
             share.run(batch_of(share.wiring, arrays, coded=job.dtype == WORDS)[0])
@@ -791,79 +712,35 @@ def partial(job: BatchJob, task: ChunkTask, k: int, count: int) -> list[NDArray[
 
 def joined(job: BatchJob, task: ChunkTask, count: int, *others: list[NDArray[np.uint8]]) -> Tally:
     """Do the last share of a chunk, join what the others made, and write the results."""
-    program = program_for(job)
-    share = share_of(job, count - 1, count)
-    counting, clock = Counting(job, program), StageClock()
-    with written(job.target, task.files) as sink:
-        for place, (row, part, first, table) in enumerate(pieces(job, task, clock)):
-            share.handed = [_at_a_line(planes[place]) for planes in others]
-            found = evaluated(share, table, job, part, first)
-            counting.add(table, found)
-            clock.lap(1)
-            sink.write(row, found.values)
-            clock.lap(2)
-    clock.lap(2)
-    sent = sum(planes.nbytes for other in others for planes in other)
-    return counting.tally(clock.seconds)._replace(sent=sent)
+    return _written(job, task, share_of(job, count - 1, count), others)
 
 
-def _at_a_line(planes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return planes that came over the network where native code can take them."""
-    if planes.ctypes.data % LANE_GROUP == 0:
-        return planes
-    room = _aligned(planes.size)
-    room[:] = planes
-    return room
+Result = TypeVar("Result")
 
 
-def completed(
-    workers: Workers, job: BatchJob, plan: Sequence[ChunkTask], numbers: Sequence[int]
-) -> Iterator[tuple[int, Tally]]:
-    """Yield (place, tally) of every chunk of these numbers as it comes, made by all workers."""
-    with _dask(workers) as pool:
-        client = pool.client
-        names = [*client.scheduler_info(n_workers=-1)["workers"]]
-        if not names:
-            raise UsageError("--shard terms deals to workers, and the cluster has none yet")
-        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        under_way: dict[Any, int] = {}
-        place = 0
-        while place < len(numbers) or under_way:
-            while place < len(numbers) and len(under_way) < AHEAD:
-                future = _submitted(client, names, job, plan[numbers[place]])
-                future.add_done_callback(ended.put)
-                under_way[future.key] = place
-                place += 1
-            try:
-                future = ended.get(timeout=TICK)
-            except queue.Empty:
-                continue
-            error = future.exception()
-            if error is not None:
-                raise error if isinstance(error, BoolcompError) else pool.said(error)
-            yield under_way.pop(future.key), future.result()
+class TermsPool(Executor):
+    """Submits chunks as a share for every worker of a cluster; the last is fed by the others."""
 
+    ahead = 3  # chunks under way at a time, each at another worker
 
-def _submitted(client: Any, names: Sequence[str], job: BatchJob, task: ChunkTask) -> Any:
-    """Submit a chunk: a share to every worker, and the last one is fed by the others."""
-    count = len(names)
-
-    def at(k: int) -> dict[str, Any]:
-        return {"workers": [names[k]], "allow_other_workers": True, "pure": False}
-
-    made = [client.submit(partial, job, task, k, count, **at(k)) for k in range(count - 1)]
-    return client.submit(joined, job, task, count, *made, **at(count - 1))
-
-
-@contextlib.contextmanager
-def _dask(workers: Workers) -> Iterator[Any]:
-    """Provide a cluster; what others opened stays open."""
-    where = workers.where
-    with contextlib.ExitStack() as stack:
-        opened = isinstance(where, LazyExecutor)
-        pool: Any = where.started if opened else stack.enter_context(executor(where))
+    def __init__(self, pool: Any) -> None:
         if not hasattr(pool, "client"):
             raise UsageError(
                 "--shard terms hands planes from worker to worker, which a --cluster does; give one"
             )
-        yield pool
+        self._client = pool.client
+        self._names = [*pool.client.scheduler_info(n_workers=-1)["workers"]]
+        if not self._names:
+            raise UsageError("--shard terms deals to workers, and the cluster has none yet")
+
+    def submit(self, function: Callable[..., Result], /, *given: Any, **_: Any) -> Future[Result]:
+        """Let the last worker call a function with the planes of the others."""
+        count, place = len(self._names), {"allow_other_workers": True, "pure": False}
+        made = [
+            self._client.submit(partial, *given, k, count, workers=[name], **place)
+            for k, name in enumerate(self._names[:-1])
+        ]
+        from boolcomp.base.dask import handed_on  # noqa: PLC0415 (an extra)
+
+        last = self._client.get_executor(workers=self._names[-1:], **place)
+        return handed_on(last.submit(function, *given, count, *made))

@@ -11,15 +11,16 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from boolcomp.base.errors import DataError, UsageError, listing, parse_json, suggestion
-from boolcomp.base.files import PLAIN, sync_folder, whole_file
+from boolcomp.base.files import PLAIN, sync_folder, telling, whole_file
 from boolcomp.scale import batch_files
 from boolcomp.scale.batch_files import HEADER
 
@@ -48,87 +49,85 @@ except ImportError:  # Windows: nothing is locked there
 
 MOST_LINE = 1 << 16
 SEAL = 16  # digits of a digest
+OURS = {"journal", "output", "program"}  # files of a run
 
 
 class Journal:
-    """The journal of a run; `done` are the records of chunks, by their numbers."""
+    """The journal of a run, in its folder; `done` are the records of chunks, by their numbers.
+
+    The folder of a run that has done nothing is removed: there is nothing to go on with.
+    """
 
     def __init__(self, path: Path, run: Mapping[str, Any]) -> None:
-        self.path, self.run = path, dict(run)
-        self.done: dict[int, dict[str, Any]] = {}
-        self._key = ""
-        self._handle = -1
+        self.path, self.done = path, dict[int, dict[str, Any]]()
+        self._run = dict(run)
+        self._head = _line(run, "")
+        self._key, self._handle = self._head[:SEAL], -1
 
     def __enter__(self) -> Self:
         try:
-            self._require_plain()
-            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | PLAIN, 0o644)
-            self._require_file(os.fstat(self._handle).st_mode)
-            self._lock()
-            self._read()
-        except OSError as error:
-            self.close()
-            raise DataError(f"{self.path}: cannot be written: {error.strerror}") from error
+            with telling(self.path):
+                self._open()
         except BaseException:
-            self.close()
+            self._close()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        folder = self.path.parent
+        with contextlib.suppress(OSError):
+            if not self.done and {one.name for one in folder.iterdir()} <= OURS:
+                shutil.rmtree(folder, ignore_errors=True)
+        self._close()
 
-    def _require_plain(self) -> None:
-        """Refuse other kinds of files before they are opened (a pipe's reader would be woken)."""
-        with contextlib.suppress(FileNotFoundError):
-            self._require_file(self.path.lstat().st_mode)
+    def _close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
 
-    def _require_file(self, mode: int) -> None:
+    def _open(self) -> None:
+        with contextlib.suppress(FileNotFoundError):  # opening would wake a pipe's reader
+            self._check_kind(self.path.lstat().st_mode)
+        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | PLAIN, 0o644)
+        self._check_kind(os.fstat(self._handle).st_mode)
+        try:
+            if fcntl is not None:
+                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            text = f"{self.path.parent}: another run is at it: wait for its end, or end it"
+            raise DataError(text) from None
+        with open(self._handle, "rb", closefd=False) as stream:
+            first = stream.readline(MOST_LINE).decode("utf-8", "replace")
+            if first == self._head:
+                self._read(stream)
+            elif not first.endswith("\n") or (_parsed(first, "") and not stream.read(1)):
+                self.restart()  # of a run that was killed before its first chunk
+            else:
+                raise self._other(_parsed(first, ""))
+
+    def _check_kind(self, mode: int) -> None:
         """Refuse anything but a file, and links to folders, before removal."""
         if self.path.parent.is_symlink() or not stat.S_ISREG(mode):
             raise DataError(f"{self.path.parent}: holds no journal of a run: take it away")
 
-    def _lock(self) -> None:
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            text = f"{self.path.parent}: another run is at it: wait for its end, or end it"
-            raise DataError(text) from None
-
-    def _read(self) -> None:
-        """Read what is there; what follows the last whole line is cut off."""
-        head, end = _line(self.run, ""), 0
-        self._key = head[:SEAL]
-        with open(self._handle, "rb", closefd=False) as stream:
-            for k, line in enumerate(iter(lambda: stream.readline(MOST_LINE), b"")):
-                text = line.decode("utf-8", "replace")
-                if k == 0:
-                    self._check(text, head)
-                else:
-                    self._note(text)
-                end = stream.tell() if text.endswith("\n") else end
+    def _read(self, stream: BinaryIO) -> None:
+        """Read the records; the text after the last whole line is cut off."""
+        end = stream.tell()
+        for line in iter(lambda: stream.readline(MOST_LINE), b""):
+            record = _parsed(line.decode("utf-8", "replace"), self._key)
+            if record is not None:
+                self.done[int(record["chunk"])] = record
+            end = stream.tell() if line.endswith(b"\n") else end
         os.ftruncate(self._handle, end)
         os.lseek(self._handle, end, os.SEEK_SET)
-        if end == 0:
-            self._write(head)
-            sync_folder(self.path.parent)
 
-    def _check(self, text: str, head: str) -> None:
-        if text == head or not text.endswith("\n"):
-            return
-        found = _parsed(text, "") or {}
-        other = [name for name in self.run if found.get(name) != self.run[name]]
+    def _other(self, found: Mapping[str, Any] | None) -> DataError:
+        """Return the error for the journal of another run, or of none."""
+        other = [name for name in self._run if found and found.get(name) != self._run[name]]
         what = f"other {listing(other)}" if found else "it cannot be read"
-        raise DataError(
+        return DataError(
             f"{self.path.parent}: is of another run ({what}): take it away, or give the command "
             "that it is of"
         )
-
-    def _note(self, text: str) -> None:
-        record = _parsed(text, self._key)
-        if record is not None:
-            self.done[int(record["chunk"])] = record
 
     def add(self, record: dict[str, Any]) -> None:
         """Write down that a chunk is done."""
@@ -140,36 +139,14 @@ class Journal:
         self.done.clear()
         os.ftruncate(self._handle, 0)
         os.lseek(self._handle, 0, os.SEEK_SET)
-        self._write(_line(self.run, ""))
-
-    @staticmethod
-    def begun(path: Path) -> bool:
-        """Tell whether an unlocked journal has finished chunks; True for unknown files."""
-        try:
-            handle = os.open(path, os.O_RDONLY | PLAIN)
-        except FileNotFoundError:
-            return False
-        with os.fdopen(handle, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return True
-            if fcntl is not None:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            head, more = stream.readline(MOST_LINE), stream.readline(1)
-            return bool(more or (head and _parsed(head.decode("utf-8", "replace"), "") is None))
+        self._write(self._head)
+        sync_folder(self.path.parent)
 
     def _write(self, line: str) -> None:
-        try:
-            left = line.encode()
+        left = line.encode()
+        with telling(self.path):
             while left:
                 left = left[os.write(self._handle, left) :]
-        except OSError as error:
-            raise DataError(f"{self.path}: cannot be written: {error.strerror}") from error
-
-    def close(self) -> None:
-        """Let go of it."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
 
 
 def _line(record: Mapping[str, Any], key: str) -> str:
@@ -225,13 +202,6 @@ class OutFile:
     stop: int
 
 
-class Writer(Protocol):
-    """Takes the results of one chunk, row after row."""
-
-    def write(self, row: int, values: NDArray[Any]) -> None:
-        """Take results, of which this is the first row's number."""
-
-
 def form_for(path: Path, source: str) -> str:
     """Return the form of results by their name; a folder without an ending is like the source."""
     if path.suffix in SUFFIXES:
@@ -247,7 +217,7 @@ def form_for(path: Path, source: str) -> str:
 def create(target: ResultTarget) -> None:
     """Make the files that workers write to; .npy files reserve their space here."""
     place = Path(target.place)
-    with telling(target):
+    with telling(target.name):
         if target.form == ZARR:
             batch_files.create(place, target.rows, target.results, target.dtype)
         elif target.form != NPY:
@@ -288,133 +258,66 @@ def has(target: ResultTarget, file: OutFile) -> bool:
     return (Path(target.place) / f"{file.name}{ENDINGS[target.form]}").is_file()
 
 
-@contextlib.contextmanager
-def written(target: ResultTarget, files: Sequence[OutFile]) -> Iterator[Writer]:
-    """Provide the writer of a chunk; its results are on the disk when the block ends.
+def write_rows(
+    target: ResultTarget, files: Sequence[OutFile], start: int, stop: int,
+    results: Iterator[NDArray[Any]],
+) -> None:  # fmt: skip
+    """Write rows of a target, which are on the disk when this returns.
 
-    `files` are those of the chunk in a folder.
+    `files` are those of the rows in a folder, each of which is whole or not there.
     """
-    with telling(target):
+    place, rows = Path(target.place), _Rows(results)
+    with telling(target.name):
         if target.form == NPY:
-            handle = os.open(target.place, os.O_WRONLY | PLAIN)
-            try:
-                yield _Range(handle, target.row_bytes, target.dtype)
-                os.fdatasync(handle)
-            finally:
-                os.close(handle)
+            with os.fdopen(os.open(place, os.O_WRONLY | PLAIN), "wb") as stream:
+                stream.seek(HEADER + start * target.row_bytes)
+                _write(stream, target, rows.take(stop - start))
+                stream.flush()
+                os.fdatasync(stream.fileno())
         elif target.form == ZARR:
-            rows = _Chunks(batch_files.to_write(Path(target.place)), target)
-            yield rows
-            rows.finish()
+            array = batch_files.to_write(place)
+            for first in range(start, stop, batch_files.ROWS):
+                last = min(stop, first + batch_files.ROWS)
+                array[first:last] = np.concatenate([*rows.take(last - first)])
         else:
-            with _Files(target, files) as sink:
-                yield sink
+            for file in files:
+                _write_file(target, file, rows.take(file.stop - file.start))
+            sync_folder(place)
+        rows.end()
 
 
-class _Range:
-    """Rows of an .npy file that has its length already."""
+class _Rows:
+    """Results in pieces, taken in other numbers of rows."""
 
-    def __init__(self, handle: int, row_bytes: int, dtype: str) -> None:
-        self.handle, self.row_bytes = handle, row_bytes
-        self.kind = np.dtype(dtype).newbyteorder("<")
+    def __init__(self, results: Iterator[NDArray[Any]]) -> None:
+        self._results, self._rest = results, np.empty((0, 0))
 
-    def write(self, row: int, values: NDArray[Any]) -> None:
-        left = np.ascontiguousarray(values, self.kind).data.cast("B")
-        place = HEADER + row * self.row_bytes
-        while left:
-            count = os.pwrite(self.handle, left, place)
-            left, place = left[count:], place + count
+    def take(self, rows: int) -> Iterator[NDArray[Any]]:
+        while rows:
+            if not len(self._rest):
+                self._rest = next(self._results)
+            some, self._rest = self._rest[:rows], self._rest[rows:]
+            rows -= len(some)
+            yield some
 
-
-class _Chunks:
-    """Rows of a zarr array, set by whole chunks of it."""
-
-    def __init__(self, array: Any, target: ResultTarget) -> None:
-        self.array, self.all = array, target.rows
-        self.room = np.empty((batch_files.ROWS, target.results.width), target.dtype)
-        self.start = self.count = 0
-
-    def write(self, row: int, values: NDArray[Any]) -> None:
-        while len(values):
-            if not self.count:
-                self.start = row
-            taken = min(len(values), len(self.room) - self.count)
-            self.room[self.count : self.count + taken] = values[:taken]
-            self.count += taken
-            row, values = row + taken, values[taken:]
-            if self.count == len(self.room):
-                self.finish()
-
-    def finish(self) -> None:
-        if self.count:
-            self.array[self.start : self.start + self.count] = self.room[: self.count]
-            self.count = 0
+    def end(self) -> None:
+        """Let the results be checked to the last row."""
+        next(self._results, None)
 
 
-class _Files:
-    """Files of a folder, one after the other, each whole or not there."""
-
-    def __init__(self, target: ResultTarget, files: Sequence[OutFile]) -> None:
-        self.target, self.left = target, list(files)
-        self.kind = np.dtype(target.dtype).newbyteorder("<")
-        self.opened = contextlib.ExitStack()
-        self.take: Any = None
-
-    def __enter__(self) -> Self:
-        self._next()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:  # noqa: PYI036 (handed on)
-        self.opened.__exit__(kind, *rest)
-        if kind is None:
-            sync_folder(Path(self.target.place))
-
-    def _next(self) -> None:
-        """Begin the first of the files that are left; those without rows are at once whole."""
-        self.opened.close()
-        while self.left:
-            file = self.left[0]
-            self.take = self.opened.enter_context(self._file(file))
-            if file.start < file.stop:
-                return
-            self.opened.close()
-            del self.left[0]
-
-    @contextlib.contextmanager
-    def _file(self, file: OutFile) -> Iterator[Any]:
-        target = self.target
-        path = Path(target.place) / f"{file.name}{ENDINGS[target.form]}"
-        if not path.parent.is_dir():  # it was deleted: do not make it again
-            raise DataError(f"{path.parent}: is not there any more")
-        with whole_file(path) as stream:
-            if target.form == PARQUET:
-                with batch_files.written(stream, target.results, target.dtype) as write:
-                    yield write
-            else:
-                yield self._npy(stream, file)
-
-    def _npy(self, stream: BinaryIO, file: OutFile) -> Any:
-        target = self.target
-        rows = file.stop - file.start
-        stream.write(batch_files.header(rows, target.results.width, target.dtype))
-        return lambda values: stream.write(np.ascontiguousarray(values, self.kind).data)
-
-    def write(self, row: int, values: NDArray[Any]) -> None:
-        while len(values):
-            file = self.left[0]
-            count = min(len(values), file.stop - row)
-            self.take(values[:count])
-            row, values = row + count, values[count:]
-            if row == file.stop:
-                del self.left[0]
-                self._next()
+def _write(stream: BinaryIO, target: ResultTarget, rows: Iterator[NDArray[Any]]) -> None:
+    kind = np.dtype(target.dtype).newbyteorder("<")
+    stream.writelines(np.ascontiguousarray(values, kind).data for values in rows)
 
 
-@contextlib.contextmanager
-def telling(target: ResultTarget) -> Iterator[None]:
-    """Make a sentence of what a system says about writing."""
-    try:
-        yield
-    except OSError as error:
-        text = error.strerror or type(error).__name__
-        raise DataError(f"{target.name}: cannot be written: {text}") from error
+def _write_file(target: ResultTarget, file: OutFile, rows: Iterator[NDArray[Any]]) -> None:
+    path = Path(target.place) / f"{file.name}{ENDINGS[target.form]}"
+    if not path.parent.is_dir():  # it was deleted: do not make it again
+        raise DataError(f"{path.parent}: is not there any more")
+    with whole_file(path) as stream:
+        if target.form == PARQUET:
+            batch_files.write_parquet(stream, target.results, target.dtype, rows)
+        else:
+            count = file.stop - file.start
+            stream.write(batch_files.header(count, target.results.width, target.dtype))
+            _write(stream, target, rows)

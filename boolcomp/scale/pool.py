@@ -1,202 +1,148 @@
-"""One program evaluated by several processes at once: `ProcessPool`.
+"""One program evaluated by several threads or processes at once: `ProcessPool`.
 
 There are three ways to divide the work; all give the results of one process, bit for bit:
 
-- `samples`: every process has the whole program and takes chunks of the batch in turn;
+- `samples`: each thread of the native engine, or each process, has the whole program and evaluates
+  its part of the batch;
 - `terms`: every process evaluates a share of the product terms for all samples, and the last one
   joins the partial results (the paper's Fig. 2a, see `partition`);
 - `pipeline`: samples pass through the processes (its Fig. 2b).
 
-Samples, results and the planes between processes are in anonymous shared memory (`shared_memory`);
-planes use rings of a few chunks that stay in the processor's cache. Pipes carry only jobs, wake-ups
-and chunk numbers. Workers that die are replaced; the new ones continue from the progress table.
+Samples, results and the planes between processes are in shared memory; planes use rings of a few
+chunks that stay in the processor's cache. Processes wait for each other by looking at the marks of
+finished chunks. The worker that replaces a dead one continues from these marks.
 """
 
 from __future__ import annotations
 
-import os
-import select
 import threading
-import weakref
-from dataclasses import replace
-from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from boolcomp.base.errors import BoolcompError, UsageError, listing, suggestion
-from boolcomp.base.processes import Worker, require_shared
-from boolcomp.engines.choice import engine_name
+from boolcomp.base.errors import UsageError, listing, require_name
+from boolcomp.base.processes import Team, wait_until
+from boolcomp.base.shared_memory import Arena
+from boolcomp.engines.choice import engine_name, make_engine
 from boolcomp.engines.engine import Batch, Evaluation, evaluate, not_codable
 from boolcomp.problem.problem import collect_arrays
 from boolcomp.scale.partition import make_pipeline, make_shares
-from boolcomp.scale.pool_worker import DONE, NUMBER_BYTES, STOP, PoolJob, ProgressTable, Setup, wake
-from boolcomp.scale.shared_memory import Arena
-from boolcomp.scale.stages import BAD, BLOCK, CLIPPED, LANE_GROUP, OUTSIDE, whole_stage
+from boolcomp.scale.stages import (
+    BAD,
+    BLOCK,
+    CLIPPED,
+    OUTSIDE,
+    make_runner,
+    planes_bytes,
+    whole_stage,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from boolcomp.engines.choice import EngineName
+    from boolcomp.engines.engine import Engine
     from boolcomp.program.program import Program
-    from boolcomp.scale.stages import Stage
+    from boolcomp.scale.stages import Runner, Stage
 
 
 # --------------------------------------------------------------------------------------------------
-# The worker processes as the parent sees them: started, told, waited for, replaced, ended.
+# The part of one worker.
 # --------------------------------------------------------------------------------------------------
 
 
-MOST_DEATHS = 8  # of one worker, without any progress between them
+DONE = 3  # the mark of a chunk, after its counts
+SLOTS = 4  # of a ring: more than two, so that small delays do not stop the neighbours
 
 
-class WorkerError(BoolcompError):
-    """A worker process could not do its work."""
+class StagePlace(NamedTuple):
+    """The stage that a worker evaluates, and the numbers of the stages before and after it.
 
-
-class WorkerGroup:
-    """Worker processes that are replaced when they die.
-
-    `setups` describe the workers; their descriptors stay open as long as the group.
+    It does the chunks from `first` on in steps of `step`.
     """
 
-    def __init__(self, setups: Sequence[Setup], arena: int) -> None:
-        self._setups = tuple(setups)
-        self._arena = arena
-        self._workers: list[Worker] = []
+    stage: Stage
+    engine: str
+    number: int
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    first: int = 0
+    step: int = 1
 
-    @property
-    def processes(self) -> tuple[int, ...]:
-        return tuple(worker.process.pid for worker in self._workers)
 
-    def start(self) -> None:
-        """Start the workers if there are none, and wait until all are ready."""
-        if self._workers:
-            return
-        for setup in self._setups:  # first all: their starts overlap
-            self._workers.append(self._started(setup))
-        for worker, setup in zip(self._workers, self._setups, strict=True):
-            worker.send(setup)
-        self._wait(("ready", 0), lambda: 0, lambda _: None)
+class SharedBatch(NamedTuple):
+    """A batch in shared memory.
 
-    def _started(self, setup: Setup) -> Worker:
-        others = [one for one in (setup.chunk_numbers, setup.go) if one is not None]
-        descriptors = (self._arena, setup.wakeup, *setup.wakes, *others)
-        entry = "boolcomp.scale.pool_worker"
-        return Worker(entry, self._arena, descriptors=descriptors)
+    `marks[s, c]` are the counts of chunk c in stage s, and whether it is done; the last row tells
+    which chunks' samples are there. `rings[s]` are the slots of planes that stage s sends.
+    """
 
-    def send(self, job: PoolJob) -> None:
-        """Give all workers a job: first it is there for all, then they are woken."""
-        for worker in self._workers:
-            worker.send(job)
-        for setup in self._setups:
-            _wake(setup)
+    arrays: Sequence[NDArray[Any]]
+    values: NDArray[Any]
+    words: NDArray[np.uint32]
+    chunk: int
+    marks: NDArray[np.int64]
+    rings: Sequence[NDArray[np.uint8]]
 
-    def finish(
-        self, job: PoolJob, progress: Callable[[], int], replaced: Callable[[], None]
-    ) -> None:
-        """Wait until all workers have done a job.
 
-        One that dies is replaced, its successor is given the job, and `replaced` is called.
-        `progress` tells deaths from outside from those that the work itself causes.
-        """
+_prepared: list[tuple[StagePlace, Runner]] = []  # of this worker
 
-        def again(k: int) -> None:
-            self._workers[k].send(job)
-            _wake(self._setups[k])
-            replaced()
 
-        self._wait(("done", job.number), progress, again)
+def _prepare(place: StagePlace) -> None:
+    _prepared[:] = [(place, make_runner(place.stage, place.engine))]
 
-    def _wait(
-        self, wanted: tuple[str, int], progress: Callable[[], int], again: Callable[[int], None]
-    ) -> None:
-        """Wait for a message from everyone; nothing runs here meanwhile."""
-        waiting = dict.fromkeys(range(len(self._workers)), (0, -1))  # deaths, progress at the last
-        while waiting:
-            numbers = [*waiting]
-            for place in Worker.ready([self._workers[k] for k in numbers]):
-                k = numbers[place]
-                message = self._heard(k)
-                if message == wanted:
-                    del waiting[k]
-                elif message is None:
-                    deaths, then = waiting[k]
-                    now = progress()
-                    waiting[k] = (deaths + 1 if now == then else 1, now)
-                    self._replace(k, waiting[k][0])
-                    again(k)
-                elif message[0] == "error":
-                    raise WorkerError(f"worker process {k + 1}: {message[1]}")
 
-    def _heard(self, k: int) -> tuple[str, object] | None:
-        """Return a worker's next message, or None where it has died, even in the middle of one."""
-        try:
-            word, content = self._workers[k].receive()
-        except (EOFError, OSError, UnpicklingError):
-            return None
-        return word, content
-
-    def _replace(self, k: int, deaths: int) -> None:
-        code = self._workers[k].end()
-        if deaths >= MOST_DEATHS:
-            raise WorkerError(
-                f"worker process {k + 1} died {deaths} times without finishing a block of samples "
-                f"(exit code {code}; out of memory?)"
+def _serve(batch: SharedBatch) -> None:
+    """Do all chunks of this worker that are not done, each as soon as it can be."""
+    ((place, runner),) = _prepared
+    marks = batch.marks
+    done = [marks[k, :, DONE] for k in (-1, *place.before)]
+    taken = [marks[k, :, DONE] for k in place.after]
+    for chunk in range(place.first, marks.shape[1], place.step):
+        if marks[place.number, chunk, DONE]:  # by one that has died
+            continue
+        old = chunk - SLOTS
+        wait_until(
+            lambda c=chunk, o=old: (
+                all(row[c] for row in done)  # type: ignore[misc]
+                and (o < 0 or all(row[o] for row in taken))
             )
-        self._workers[k] = self._started(self._setups[k])
-        self._workers[k].send(self._setups[k])
-
-    def end(self) -> None:
-        """End all workers; they can be started again."""
-        workers, self._workers = self._workers, []
-        for worker in workers:
-            worker.kill()
-        for worker in workers:
-            worker.end()
-
-
-def _wake(setup: Setup) -> None:
-    """Let a worker look for a job."""
-    if setup.go is not None:
-        os.eventfd_write(setup.go, 1)
+        )
+        rows = slice(chunk * batch.chunk, (chunk + 1) * batch.chunk)
+        values, slot = batch.values[rows], chunk % SLOTS
+        marks[place.number, chunk, :DONE] = runner.run_stage(
+            [array[rows] for array in batch.arrays],
+            [batch.rings[k][slot] for k in place.before],
+            batch.rings[place.number][slot] if place.after else values,
+            batch.words[rows],
+        )
+        marks[place.number, chunk, DONE] = 1
 
 
 # --------------------------------------------------------------------------------------------------
-# A program run by several processes at once, as one would run it: `ProcessPool`.
+# A program run by several threads or processes at once, as one would run it: `ProcessPool`.
 # --------------------------------------------------------------------------------------------------
 
 
 Sharding = Literal["samples", "terms", "pipeline"]
 SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
 MOST_PROCESSES = 1024
-# Chunks of a batch for each worker, and the largest number of samples of a chunk. More chunks leave
-# no worker idle at the end; larger ones need fewer calls (numpy needs one for each node).
-CHUNKS = {"llvm": (24, 24 << 10), "numpy": (4, 1 << 16)}
-DRAWN = 64  # where a worker draws their numbers by itself, which costs next to nothing
-MOST_CHUNKS = 1 << 9  # half of what the smallest pipe holds: writing them never waits
-SLOTS = 4  # of a ring: more than two, so that small delays do not stop the neighbours
-
-
-class _Room(NamedTuple):
-    """An array in shared memory, where it begins, and whether its samples are there already."""
-
-    array: NDArray[Any]
-    start: int
-    there: bool
+# Chunks of a batch, for each worker where samples are shared, and the most samples of one. More
+# chunks leave no worker idle at the ends; larger ones need fewer calls.
+CHUNKS = {"llvm": (24, 32 << 10), "numpy": (4, 1 << 16)}
 
 
 class ProcessPool:
-    """Worker processes that evaluate a program, until it is closed.
+    """Threads or worker processes that evaluate a program, until it is closed.
 
         with ProcessPool(program, processes=2, shard="samples") as pool:
             tau = pool.evaluate(q, qd, qdd).torques
 
-    It is an `Engine`. Results are in shared memory that is used again when the last array of them
-    is gone. One batch runs at a time; threads wait for each other. An interrupt or an error in the
-    middle of a batch ends the workers; the next batch starts new ones.
+    It is an `Engine`. Results of processes are in shared memory that is used again when the last
+    array of them is gone. One batch runs at a time; threads wait for each other. An interrupt or an
+    error in the middle of a batch ends the workers; the next batch starts new ones.
     """
 
     def __init__(
@@ -208,39 +154,25 @@ class ProcessPool:
         engine: EngineName = "auto",
         payload: float | None = None,
     ) -> None:
-        require_shared()
+        require_name("shard", shard, SHARDINGS)
+        if not 1 <= processes <= MOST_PROCESSES:
+            raise UsageError(f"a pool has 1 to {MOST_PROCESSES} processes, not {processes}")
         self.wiring = program.wiring(payload)
-        if engine == "words":
-            raise UsageError(
-                "engine 'words' runs in one process: take threads, or engine 'llvm' for more"
-            )
         self.name = engine_name(engine)
-        if self.name == "bdd":
-            raise UsageError("engine 'bdd' walks in one process: take engine 'llvm' or 'numpy'")
+        able = ("llvm", "numpy") if shard != "samples" else ("llvm", "words", "numpy")
+        if self.name not in able:
+            raise UsageError(f"engine {self.name!r} runs in one process: take {listing(able)}")
+        self._open, self._lock = True, threading.Lock()
+        self._team: Team | None = None
+        if shard == "samples" and self.name != "numpy":
+            self._engine: Engine = make_engine(self.wiring, engine, processes)
+            return
         self.stages = self._dealt(program, processes, shard, payload)
-        self.shard: Sharding = shard
-        self._owner, self._lock = os.getpid(), threading.Lock()
+        self._step = processes if shard == "samples" else 1
         self._arena = Arena()
-        self._pipes: list[tuple[int, int]] = []
-        self._counters: list[int] = []
-        self._number = 0
-        chunk_numbers = None  # a pipe from which workers draw what to do next
-        workers = len(self.stages)
-        if shard == "samples":
-            workers = processes
-            chunk_numbers = self._pipe()
-        self._chunk_numbers = chunk_numbers
-        wakeups = [self._pipe() for _ in range(workers)]
-        for _, writing in self._pipes:
-            os.set_blocking(writing, False)
-        self._wakeups = [writing for _, writing in wakeups]
-        setups = [self._setup(k, wakeups) for k in range(workers)]
-        self._workers = WorkerGroup(setups, self._arena.file)
-        self._finalizer = weakref.finalize(
-            self, _closed, self._workers, self._arena, self._pipes, self._counters, self._owner
-        )
+        self._team = Team(self._arena, _prepare, [(one,) for one in self._places()])
         try:
-            self._workers.start()
+            self._team.start()
         except BaseException:
             self.close()
             raise
@@ -249,44 +181,24 @@ class ProcessPool:
     def _dealt(
         program: Program, processes: int, shard: str, payload: float | None
     ) -> tuple[Stage, ...]:
-        """Return the stages: of each worker its own, or the one that all run."""
-        if shard not in SHARDINGS:
-            raise UsageError(f"shard {shard!r}{suggestion(shard, SHARDINGS)}: {listing(SHARDINGS)}")
-        if not 1 <= processes <= MOST_PROCESSES:
-            raise UsageError(f"a pool has 1 to {MOST_PROCESSES} processes, not {processes}")
+        """Return the stages, one for every worker."""
         if shard == "terms":
             return make_shares(program, processes, payload)
         if shard == "pipeline":
             return make_pipeline(program, processes, payload)
-        return (whole_stage(program.wiring(payload)),)
+        return (whole_stage(program.wiring(payload)),) * processes
 
-    def _pipe(self) -> tuple[int, int]:
-        pipe = os.pipe()
-        self._pipes.append(pipe)
-        return pipe
-
-    def _counter(self) -> int | None:
-        """Return a counter on which a worker waits for jobs, where the system has such."""
-        if not hasattr(os, "eventfd"):
-            return None
-        self._counters.append(os.eventfd(0, os.EFD_CLOEXEC))
-        return self._counters[-1]
-
-    def _setup(self, k: int, wakeups: Sequence[tuple[int, int]]) -> Setup:
-        go = self._counter()
-        if self._chunk_numbers is not None:
-            reading = self._chunk_numbers[0]
-            return Setup(self.stages[0], self.name, 0, (), (), wakeups[k][0], (), reading, go)
-        before = tuple(feed.stage for feed in self.stages[k].feeds)
-        after = tuple(
-            j for j, stage in enumerate(self.stages) if any(f.stage == k for f in stage.feeds)
-        )
-        wakes = tuple(wakeups[j][1] for j in (*before, *after))
-        return Setup(self.stages[k], self.name, k, before, after, wakeups[k][0], wakes, None, go)
+    def _places(self) -> Iterator[StagePlace]:
+        feeds = [tuple(feed.stage for feed in stage.feeds) for stage in self.stages]
+        for k, stage in enumerate(self.stages):
+            after = tuple(j for j, before in enumerate(feeds) if k in before)
+            first = k if self._step > 1 else 0
+            yield StagePlace(stage, self.name, k, feeds[k], after, first, self._step)
 
     @property
     def processes(self) -> tuple[int, ...]:
-        return self._workers.processes
+        """The numbers of the worker processes; there are none where threads work."""
+        return self._team.numbers if self._team else ()
 
     def evaluate(self, *arrays: ArrayLike, **named: ArrayLike) -> Evaluation:
         return evaluate(self, self._gathered(arrays, named), coded=False)
@@ -304,210 +216,60 @@ class ProcessPool:
 
     def arrays(self, samples: int, dtype: DTypeLike = np.float64) -> tuple[NDArray[Any], ...]:
         """Return a new array for every group that the workers see: they need not be copied."""
-        rows = -(-samples // LANE_GROUP) * LANE_GROUP
-        lent = [self._arena.lent((rows, width), dtype) for width in self.wiring.widths]
-        for array in lent:
-            self._arena.label(array, samples)
-        return tuple(array[:samples] for array in lent)
+        empty: Callable[..., NDArray[Any]] = self._arena.empty if self._team else np.empty
+        return tuple(empty((samples, width), dtype) for width in self.wiring.widths)
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch; a `DataError` for NaN and infinities."""
-        if os.getpid() != self._owner:
-            raise UsageError(
-                "this pool is of the process that was forked: make one in this process"
-            )
-        shape = (batch.samples, len(self.wiring.results))
-        real = np.float32 if batch.dtype == np.float32 else np.float64
-        if not batch.samples:
-            return Evaluation(np.empty(shape, real), np.empty(shape, np.uint32), 0, 0)
         with self._lock:
-            if not self._finalizer.alive:
+            if not self._open:
                 raise UsageError("this pool is closed")
-            try:
-                self._workers.start()
-                found = self._evaluated(batch, np.dtype(real))
-            except BaseException:
-                self._abandon()
-                raise
-        if found is None:
-            raise not_codable(self.wiring, batch)
-        return found
+            if self._team is None:
+                return self._engine.run(batch)
+            return self._shared(self._team, batch)
 
-    def _abandon(self) -> None:
-        """End the workers in the middle of a batch, so that nothing of it is left."""
-        self._workers.end()
-        for reading, _ in self._pipes:
-            _drain(reading)
-
-    def _evaluated(self, batch: Batch, real: np.dtype[Any]) -> Evaluation | None:
-        """Return the results of a batch; None where there are NaN or infinities in it."""
-        rows = -(-batch.samples // LANE_GROUP) * LANE_GROUP
-        values = self._arena.lent((rows, len(self.wiring.results)), real)
-        words = self._arena.lent((rows, len(self.wiring.results)), np.uint32)
-        with self._arena.borrowed() as take:
-            inputs = [self._input(k, array, rows, take) for k, array in enumerate(batch.arrays)]
-            places = [room.start for room in inputs]
-            places += [self._arena.place(values) or 0, self._arena.place(words) or 0]
-            copies = [
-                (array, room.array)
-                for array, room in zip(batch.arrays, inputs, strict=True)
-                if not room.there
-            ]
-            job = self._job(batch, places, take, there=not copies)
-            lines = self._arena.array(job.table, job.table_shape, np.int64)
-            lines[:] = 0
-            table = ProgressTable(job, lines)
-            self._workers.send(job)
-            self._provide(copies, job, table)
-            self._finish(job, table)
-            sums = table.counts.sum(axis=1, dtype=np.int64)
-        if sums[:, BAD].any():
-            return None
-        counting = [stage.counting for stage in self.stages]
-        return Evaluation(
-            values[: batch.samples],
-            words[: batch.samples],
-            int(sums[counting, OUTSIDE].sum()),
-            int(sums[:, CLIPPED].sum()),
-        )
-
-    def _input(self, k: int, array: NDArray[Any], rows: int, take: Callable[[int], int]) -> _Room:
-        """Return shared memory for one of the arrays: its own where it is one of `arrays`.
-
-        The rows that fill the last group up hold values in range.
-        """
-        samples, width = array.shape
-        shape = (rows, width)
-        start = self._arena.place(array)
-        there = start is not None and self._arena.labels.get(start) == samples
-        if start is None or not there:
-            start = take(rows * width * array.itemsize)
-        room = self._arena.array(start, shape, array.dtype)
-        room[samples:] = 0
-        if array.dtype != np.uint32:
-            for port in self.wiring.ports:
-                if port.array == k:
-                    room[samples:, port.column] = port.code.range.centre
-        return _Room(room, start, there)
-
-    def _job(
-        self,
-        batch: Batch,
-        places: Sequence[int],
-        take: Callable[[int], int],
-        *,
-        there: bool,
-    ) -> PoolJob:
+    def _shared(self, team: Team, batch: Batch) -> Evaluation:
         each, most = CHUNKS[self.name]
-        if there and self.name == "llvm":
-            each = DRAWN
-        if self._chunk_numbers is not None:
-            wanted = max(each * len(self._wakeups), 1)
-            least = -(-batch.samples // MOST_CHUNKS)
-            size = max(min(-(-batch.samples // wanted), most), least)
-        else:
-            size = min(-(-batch.samples // each), most)
-        *arrays, values, words = places
+        size = min(-(-max(batch.samples, 1) // (each * self._step)), most)
         chunk = -(-size // BLOCK) * BLOCK
-        sizes = tuple(len(stage.sent) * chunk // 8 for stage in self.stages)
-        self._number += 1
-        job = PoolJob(
-            number=self._number,
-            samples=batch.samples,
-            chunk=chunk,
-            widths=self.wiring.widths,
-            outputs=len(self.wiring.results),
-            dtype=batch.dtype.name,
-            arena=0,
-            arrays=tuple(arrays),
-            values=values,
-            words=words,
-            table=0,
-            stages=len(self.stages),
-            slots=SLOTS,
-            there=there,
-            rings=tuple(take(SLOTS * size) for size in sizes),
-            sizes=sizes,
-        )
-        lines, numbers = job.table_shape
-        table = take(8 * lines * numbers)
-        return replace(job, table=table, arena=self._arena.size)
+        empty, shape = self._arena.empty, (batch.samples, len(self.wiring.results))
+        real = np.float32 if batch.dtype == np.float32 else np.float64
+        there = [self._arena.place(array) is not None for array in batch.arrays]
+        arrays = [
+            array if known else empty(array.shape, array.dtype)
+            for array, known in zip(batch.arrays, there, strict=True)
+        ]
+        marks = empty((len(self.stages) + 1, -(-batch.samples // chunk), DONE + 1), np.int64)
+        marks[:] = 0
+        rings = [
+            empty((SLOTS, planes_bytes(len(stage.sent), chunk)), np.uint8) for stage in self.stages
+        ]
+        values, words = empty(shape, real), empty(shape, np.uint32)
+        shared = SharedBatch(arrays, values, words, chunk, marks, rings)
 
-    def _provide(
-        self,
-        copies: Sequence[tuple[NDArray[Any], NDArray[Any]]],
-        job: PoolJob,
-        table: ProgressTable,
-    ) -> None:
-        """Copy the samples into shared memory, and let the workers at them as they come."""
-        if job.there:
-            table.progress[job.stages] = job.chunks
-            drawn = self.name == "llvm"  # then only what the dead leave behind is announced
-            self._announce([] if drawn else range(job.chunks), end=True)
-            return
-        for chunk in range(job.chunks):
-            rows = slice(chunk * job.chunk, min((chunk + 1) * job.chunk, job.samples))
-            for array, room in copies:
-                room[rows] = array[rows]
-            table.progress[job.stages] = chunk + 1
-            self._announce([chunk])
-        self._announce([], end=True)
+        def copy() -> None:
+            for k in range(marks.shape[1]):
+                rows = slice(k * chunk, (k + 1) * chunk)
+                for array, given, known in zip(arrays, batch.arrays, there, strict=True):
+                    if not known:
+                        array[rows] = given[rows]
+                marks[-1, k, DONE] = 1
 
-    def _announce(self, chunks: Iterable[int], *, end: bool = False) -> None:
-        """Tell the workers that chunks can be done; at the end, that no others will come."""
-        if self._chunk_numbers is None:
-            wake(self._wakeups)
-            return
-        numbers = [*chunks, *([STOP] * len(self._wakeups) if end else [])]
-        written = b"".join(number.to_bytes(NUMBER_BYTES, "little") for number in numbers)
-        os.write(self._chunk_numbers[1], written)
-
-    def _finish(self, job: PoolJob, table: ProgressTable) -> None:
-        """Wait until all chunks are done; those of dead workers are done again."""
-
-        def progress() -> int:
-            return int(table.counts[:, :, DONE].sum())
-
-        def replaced() -> None:
-            if self._chunk_numbers is not None:  # the dead may have drawn the successor's STOP
-                os.write(self._chunk_numbers[1], STOP.to_bytes(NUMBER_BYTES, "little"))
-
-        self._workers.finish(job, progress, replaced)
-        while self._chunk_numbers is not None:
-            _drain(self._chunk_numbers[0])
-            missing = np.flatnonzero(table.counts[0, :, DONE] == 0)
-            if not len(missing):
-                break
-            self._workers.send(job)
-            self._announce(missing.tolist(), end=True)
-            self._workers.finish(job, progress, replaced)
+        team.call(_serve, [(shared,)] * len(self.stages), copy)
+        sums = marks[:-1].sum(axis=1)
+        if sums[:, BAD].any():
+            raise not_codable(self.wiring, batch)
+        outside = sum(row[OUTSIDE] for row, x in zip(sums, self.stages, strict=True) if x.counting)
+        return Evaluation(values, words, int(outside), int(sums[:, CLIPPED].sum()))
 
     def close(self) -> None:
-        self._finalizer()
+        """End the workers; results stay."""
+        self._open = False
+        if self._team is not None:
+            self._team.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _closed(
-    workers: WorkerGroup,
-    arena: Arena,
-    pipes: Sequence[tuple[int, int]],
-    counters: Sequence[int],
-    owner: int,
-) -> None:
-    """End a pool; not in a process that was forked from its owner."""
-    if os.getpid() == owner:
-        workers.end()
-    arena.close()
-    for end in (*(end for pipe in pipes for end in pipe), *counters):
-        os.close(end)
-
-
-def _drain(reading: int) -> None:
-    """Empty a pipe that has no other readers now."""
-    while select.select([reading], [], [], 0)[0]:
-        os.read(reading, 1 << 16)

@@ -1,21 +1,16 @@
-"""A program as a pipeline over processes: its stages, and their runners.
-
-A chunk is a range of samples that begins at a multiple of 512. Slots are
-pieces of shared memory for the planes of one chunk. Rows come in groups of 64 samples; rows beyond
-the last sample have values in range and are not counted.
-"""
+"""A program as a pipeline over processes: its stages, and their runners."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from boolcomp.base.errors import DataError
 from boolcomp.codes import Code
 from boolcomp.engines.engine import Batch, Call, EnginePort, Result, Wiring
-from boolcomp.engines.numpy import NumpyEngine
+from boolcomp.engines.numpy import NumpyEngine, gathered
 from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
@@ -25,7 +20,6 @@ if TYPE_CHECKING:
 
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Group
-    from boolcomp.scale.pool_worker import WorkerState
 
 
 # --------------------------------------------------------------------------------------------------
@@ -170,57 +164,30 @@ class StageBuilder:
 
 
 # --------------------------------------------------------------------------------------------------
-# Runners of a stage in a worker, by numpy or as native code; the results are the same.
+# Stages evaluated by numpy or as native code; the results are the same.
 # --------------------------------------------------------------------------------------------------
 
 
-LANE_GROUP = 64
 BLOCK = 512  # chunks begin on a multiple of it
-OUTSIDE, BAD, CLIPPED = 0, 1, 2  # the counters of `engines/coding.py`
+OUTSIDE, BAD, CLIPPED = 0, 1, 2  # the counts of `engines/coding.py`
 
 
-class ChunkSlot(NamedTuple):
-    """The planes of one chunk, between two stages."""
-
-    address: int
-    octets: NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Work:
-    """A batch as a worker has it: samples and results, in whole groups."""
-
-    samples: int
-    chunk: int
-    arrays: tuple[NDArray[Any], ...]
-    values: NDArray[Any]
-    words: NDArray[np.uint32]
-    addresses: tuple[int, ...]  # of all of them
-
-    def rows(self, chunk: int) -> tuple[int, int]:
-        """Return the first sample of a chunk and its end."""
-        start = chunk * self.chunk
-        return start, min(start + self.chunk, self.samples)
+def planes_bytes(planes: int, samples: int) -> int:
+    """Return the size of planes between two stages: they are there for whole blocks."""
+    return planes * -(-samples // BLOCK) * (BLOCK // 8)
 
 
 class Runner(Protocol):
-    """Runs one stage."""
+    """Evaluates one stage."""
 
-    def run_chunk(
-        self,
-        work: Work,
-        chunk: int,
-        handed: Sequence[ChunkSlot],
-        sent: ChunkSlot | None,
-        counts: NDArray[np.int64],
-    ) -> None:
-        """Do one chunk; set (not add to) its counts."""
+    def run_stage(
+        self, arrays: Sequence[NDArray[Any]], handed: Sequence[NDArray[Any]], out: NDArray[Any],
+        words: NDArray[np.uint32],
+    ) -> NDArray[np.int64]:  # fmt: skip
+        """Evaluate rows, with planes of the feeds; write values, or planes to send, into `out`.
 
-    def run_ready(self, state: WorkerState, chunk: int) -> int:
-        """Do this chunk and more as long as they can be done; return the first that was not."""
-
-    def run_drawn(self, state: WorkerState) -> None:
-        """Do the chunks whose numbers the progress table gives, or leave them to the pipe."""
+        Return the counts: saturated inputs, whether there is NaN, saturated outputs.
+        """
 
 
 def make_runner(stage: Stage, engine: str) -> Runner:
@@ -228,85 +195,62 @@ def make_runner(stage: Stage, engine: str) -> Runner:
     if engine == "numpy":
         return NumpyRunner(stage)
 
-    from boolcomp.scale.stagecode import NativeRunner  # noqa: PLC0415 (imports llvmlite)
+    from boolcomp.engines.native import (  # noqa: PLC0415 (imports llvmlite)
+        NativeEngine,
+        PlanesBetween,
+    )
 
-    return NativeRunner(stage)
+    between = PlanesBetween(tuple(feed.planes for feed in stage.feeds), not stage.results)
+    return NativeEngine(stage.wiring(), between=between)
 
 
 class NumpyRunner(NumpyEngine):
-    """Runs a stage with numpy alone."""
+    """Evaluates a stage with numpy alone, which keeps each plane of a chunk in one piece."""
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage.wiring())
         self.stage = stage
-        self._planes: NDArray[np.uint64] = np.zeros((0, 0), np.uint64)
-        self._operations: list[Any] = []
+        self._kept: dict[int, tuple[NDArray[np.uint64], list[Any]]] = {}
 
-    def run_chunk(
-        self,
-        work: Work,
-        chunk: int,
-        handed: Sequence[ChunkSlot],
-        sent: ChunkSlot | None,
-        counts: NDArray[np.int64],
-    ) -> None:
-        """Do one chunk; set its counts."""
-        size = work.chunk // LANE_GROUP
-        if self._planes.shape[1] != size:  # a shorter last chunk runs at full size
-            self._planes = np.zeros((self.wiring.planes, size), np.uint64)
-            self._operations = self._bound(self._planes)
-        planes = self._planes
-        start, stop = work.rows(chunk)
-        counts[:3] = self._coded(work, slice(start, stop)), 0, 0
-        if counts[OUTSIDE] < 0:
-            counts[:3] = 0, 1, 0
-            return
-        at = self.stage.coded
-        for feed, slot in zip(self.stage.feeds, handed, strict=True):
-            planes[at : at + feed.planes] = _planes_of(slot, feed.planes, size)
-            at += feed.planes
-        for operation, x, y, to in self._operations:
-            operation(x, y, to)
-        if sent is not None:
-            _planes_of(sent, len(self.stage.sent), size)[:] = planes[list(self.stage.sent)]
-        for place, result in enumerate(self.stage.results):
-            first = result.first
-            cells = _numbers(planes[first : first + result.code.bits], stop - start)
-            work.values[start:stop, place] = result.code.centre(cells)
-            work.words[start:stop, place] = result.code.word(cells)
-            marks = _numbers(planes[result.saturated : result.saturated + 1], stop - start)
-            counts[CLIPPED] += int(marks.sum(dtype=np.int64))
-
-    def run_ready(self, state: WorkerState, chunk: int) -> int:
-        """Do one chunk if it can be done."""
-        if not state.ready(chunk):
-            return chunk
-        state.do(self, chunk)
-        state.table.progress[state.setup.index] = chunk + 1
-        return chunk + 1
-
-    def run_drawn(self, state: WorkerState) -> None:
-        """Leave all chunks to the pipe: numpy cannot draw numbers that no one else draws."""
-
-    def _coded(self, work: Work, rows: slice) -> int:
-        """Code the samples into planes; count what saturated, -1 for NaN and infinities."""
-        batch = Batch(work.arrays)
+    def run_stage(
+        self, arrays: Sequence[NDArray[Any]], handed: Sequence[NDArray[Any]], out: NDArray[Any],
+        words: NDArray[np.uint32],
+    ) -> NDArray[np.int64]:  # fmt: skip
+        """Evaluate rows with planes of other stages."""
+        samples, counts = len(arrays[0]), np.zeros(3, np.int64)
+        planes, operations = self._planes(planes_bytes(1, samples) // 8)
+        batch = Batch(tuple(arrays))
         try:
-            return sum(self._read(batch, rows, port, self._planes) for port in self.stage.ports)
+            for port in self.stage.ports:
+                counts[OUTSIDE] += self._read(batch, slice(0, samples), port, planes)
         except DataError:
-            return -1
+            return np.array([0, 1, 0])
+        at = self.stage.coded
+        for feed, given in zip(self.stage.feeds, handed, strict=True):
+            planes[at : at + feed.planes] = _planes_of(given, feed.planes, planes.shape[1])
+            at += feed.planes
+        for operation, x, y, to in operations:
+            operation(x, y, to)
+        if not self.stage.results:
+            sent = self.stage.sent
+            _planes_of(out, len(sent), planes.shape[1])[:] = planes[list(sent)]
+        for place, result in enumerate(self.stage.results):
+            last = result.first + result.code.bits
+            cells = gathered(planes, range(result.first, last))[:samples]
+            out[:, place] = result.code.centre(cells)
+            words[:, place] = result.code.word(cells)
+            counts[CLIPPED] += gathered(planes, [result.saturated])[:samples].sum(dtype=np.int64)
+        return counts
+
+    def _planes(self, size: int) -> tuple[NDArray[np.uint64], list[Any]]:
+        """Return planes of `size` words, and the operations on them; two sizes are kept."""
+        if size not in self._kept:
+            if len(self._kept) > 1:
+                self._kept.clear()
+            planes = np.zeros((self.wiring.planes, size), np.uint64)
+            self._kept[size] = planes, self._bound(planes)
+        return self._kept[size]
 
 
-def _planes_of(slot: ChunkSlot, planes: int, size: int) -> NDArray[np.uint64]:
-    """Return a slot as planes; numpy keeps each in one piece."""
-    octets = 8 * planes * size
-    return slot.octets[:octets].view(np.uint64).reshape(planes, size)
-
-
-def _numbers(planes: NDArray[np.uint64], samples: int) -> NDArray[np.uint32]:
-    """Return a number a sample, the most significant plane first."""
-    numbers = np.zeros(samples, np.uint32)
-    for plane in planes:
-        bits = np.unpackbits(plane.view(np.uint8), count=samples, bitorder="little")
-        numbers = numbers << np.uint32(1) | bits
-    return numbers
+def _planes_of(octets: NDArray[np.uint8], planes: int, size: int) -> NDArray[np.uint64]:
+    return octets[: 8 * planes * size].view(np.uint64).reshape(planes, size)

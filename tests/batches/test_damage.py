@@ -153,12 +153,12 @@ def test_a_missing_package_is_a_sentence_that_names_the_extra(
 def test_a_disk_that_fills_up_is_a_sentence_and_what_was_there_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> int:
+    def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     write(tmp_path / "s.npy", states(ROWS))
     (tmp_path / "t.npy").write_bytes(b"older")
-    monkeypatch.setattr(os, "pwrite", full)
+    monkeypatch.setattr(os, "fdatasync", full)
     refused(tmp_path / "s.npy", tmp_path / "t.npy", r"t\.npy: cannot be written: No space left")
 
 

@@ -62,7 +62,7 @@ def test_the_child_of_a_fork_evaluates_in_threads(name: Any) -> None:
 @pytest.mark.slow
 def test_the_child_of_a_fork_is_told_that_a_pool_of_processes_is_its_parents() -> None:
     program = bc.compile("machado-2r", bits=6, rms_error=".43,.58")
-    with ProcessPool(program, 1) as pool:
+    with ProcessPool(program, 1, engine="numpy") as pool:
         expected = pool.torques(*STATES).tobytes()
 
         def refused() -> bool:

@@ -109,7 +109,7 @@ def test_what_it_cannot_do_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     wiring = table_wiring(builder.build([builder.all_of(builder.input(k) for k in range(23))] * 2))
     with pytest.raises(UsageError, match=r"at most 22 input bits.* one of 23: .*--mode paper"):
         make_engine(wiring, "bdd")
-    with pytest.raises(UsageError, match="walks in one process"):
+    with pytest.raises(UsageError, match="engine 'bdd' runs in one process"):
         ProcessPool(stages(4)[2], engine="bdd")
     monkeypatch.setattr("boolcomp.engines.choice.find_spec", lambda _: None)
     with pytest.raises(UsageError, match="needs the package numba"):

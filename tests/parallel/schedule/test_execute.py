@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +64,12 @@ def test_a_killed_worker_is_reported_at_once_and_nothing_is_left(engine: Any, vi
     with StageRunner(STRAIGHT, NAMES, TWO, engine=engine, block=8) as runner:
         pids = runner.processes
         os.kill(pids[1 - victim], signal.SIGSTOP)  # it never answers
-        answers = runner._answers  # noqa: SLF001 (asked when both have been given the batch)
-
-        def killed(expected: str, seconds: float) -> list[Any]:
-            os.kill(pids[victim], signal.SIGKILL)
-            return answers(expected, seconds)
-
-        runner._answers = killed  # type: ignore[method-assign]  # noqa: SLF001
-        with pytest.raises(DataError, match=rf"worker P{victim} .*killed by signal 9"):
+        os.kill(pids[victim], signal.SIGSTOP)  # it dies in the middle, not before
+        killer = threading.Timer(0.2, os.kill, (pids[victim], signal.SIGKILL))
+        killer.start()
+        with pytest.raises(DataError, match="a worker of a parallel run died"):
             runner.run(given)
+        killer.join()
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
@@ -132,11 +130,10 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
         "        os._exit(0)\n"
         "    print(*runner.processes, child, flush=True)\n"
         "    os.kill(runner.processes[1], 19)\n"  # so that the other waits for it
-        "    answers = runner._answers\n"
-        "    def waiting(*of):\n"
-        "        print('given', flush=True)\n"
-        "        return answers(*of)\n"
-        "    runner._answers = waiting\n"
+        "    call = runner._team.call\n"
+        "    def telling(*given):\n"
+        "        return call(*given, lambda: print('given', flush=True))\n"
+        "    runner._team.call = telling\n"
         "    runner.run([np.zeros(3000000)] * 2)\n"
     )
     tests = str(Path(__file__).parents[2])

@@ -8,16 +8,15 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from small_programs import same, stages
+from small_programs import compact, same, stages
 from waiting import running, until, until_gone
 
-from boolcomp.base import BoolcompError, DataError, UsageError
+from boolcomp.base import DataError, UsageError
 from boolcomp.scale import ProcessPool
 
 Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
@@ -50,8 +49,8 @@ def shared_memory() -> set[Path]:
 
 
 SHARDINGS = ("samples", "terms", "pipeline")
-FAST = [("samples", "llvm"), ("terms", "numpy"), ("pipeline", "llvm")]
-SLOW = [("samples", "numpy"), ("terms", "llvm"), ("pipeline", "numpy")]
+FAST = [("samples", "numpy"), ("terms", "numpy"), ("pipeline", "llvm")]
+SLOW = [("terms", "llvm"), ("pipeline", "numpy")]
 ALL = [*FAST, *(pytest.param(kind, marks=pytest.mark.check) for kind in SLOW)]
 
 
@@ -126,15 +125,18 @@ def test_workers_killed_in_the_middle_of_batches_are_replaced_and_nothing_is_los
 @contextmanager
 def sent_jobs(pool: ProcessPool) -> Iterator[threading.Event]:
     """Provide an event that is set when the workers of a pool have been given a batch."""
-    workers, sent = pool._workers, threading.Event()  # noqa: SLF001 (nothing public tells)
-    send = workers.send
+    team: Any = pool._team  # noqa: SLF001 (nothing public tells)
+    sent, call = threading.Event(), team.call
 
-    def telling(job: Any) -> None:
-        send(job)
-        sent.set()
+    def telling(function: Any, given: Any, meanwhile: Any) -> Any:
+        def after() -> None:
+            meanwhile()
+            sent.set()
+
+        return call(function, given, after)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "send", telling)
+        patch.setattr(team, "call", telling)
         yield sent
 
 
@@ -187,30 +189,12 @@ def test_a_pool_ends_when_its_caller_fails_or_forgets_it() -> None:
         until_gone(*processes)
 
 
-class Bomb:
-    """What raises an error when a worker unpickles it."""
-
-    def __init__(self, error: str) -> None:
-        self.error = error
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return exec, (f"raise {self.error}",)  # a worker knows no module of the tests
-
-
 @pytest.mark.slow
-def test_an_error_inside_a_worker_is_an_error_of_the_caller_with_its_text() -> None:
+def test_an_error_inside_a_worker_is_an_error_of_the_caller_and_the_pool_goes_on() -> None:
     with nothing_left(), ProcessPool(PROGRAM, 2, shard="terms", engine="numpy") as pool:
-        whole = pool._job  # noqa: SLF001 (the only way to break a worker's job)
-        bad = "MemoryError('no such memory: 9 GB')"
-
-        def broken(*arguments: Any, there: bool) -> Any:
-            bomb: Any = Bomb(bad)
-            return replace(whole(*arguments, there=there), dtype=bomb)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(pool, "_job", broken)
-            with pytest.raises(BoolcompError, match=r"process [12]: MemoryError: no such"):
-                pool.evaluate(*samples(100))
+        team: Any = pool._team  # noqa: SLF001 (the only way to break a worker's call)
+        with pytest.raises(ZeroDivisionError):
+            team.call(divmod, [(1, 0), (1, 1)])
         assert same(pool.evaluate(*samples(100)), PROGRAM.evaluate(*samples(100)))
 
 
@@ -274,8 +258,16 @@ def test_workers_end_when_their_parent_is_interrupted_terminated_or_killed(
 @pytest.mark.parametrize("processes", [1, 5])
 def test_any_number_of_processes_gives_the_results_of_one(shard: Any, processes: int) -> None:
     with ProcessPool(PROGRAM, processes, shard=shard) as pool:
-        assert len(pool.processes) == processes
+        assert len(pool.processes) == (0 if shard == "samples" else processes)  # threads
         assert same(pool.evaluate(*samples(5000)), PROGRAM.evaluate(*samples(5000)))
+
+
+@pytest.mark.parametrize("engine", ["llvm", "words"])
+@pytest.mark.parametrize("count", SIZES)
+def test_threads_give_the_results_of_one(engine: Any, count: int) -> None:
+    program = compact(4)
+    with ProcessPool(program, 3, engine=engine) as pool:
+        assert same(pool.evaluate(*samples(count)), program.evaluate(*samples(count)))
 
 
 def test_an_unknown_sharding_engine_or_number_of_processes_is_refused() -> None:
@@ -285,6 +277,8 @@ def test_an_unknown_sharding_engine_or_number_of_processes_is_refused() -> None:
         ProcessPool(PROGRAM, 2, engine="lvm")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="processes"):
         ProcessPool(PROGRAM, 0)
+    with pytest.raises(UsageError, match="engine 'words' runs in one process"):
+        ProcessPool(PROGRAM, 2, shard="terms", engine="words")
 
 
 def test_memory_of_the_pool_that_nobody_needs_is_used_again(pool: ProcessPool) -> None:
