@@ -42,8 +42,7 @@ from boolcomp.checker.plain import PlainBound
 from boolcomp.checker.problem import differences, read_origin
 from boolcomp.checker.tabled import Sums, sum_differences
 from boolcomp.checker.tight import Tight
-from boolcomp.compact.realisation import realised_places
-from boolcomp.compact.result import explained, sums_of
+from boolcomp.compact.result import sketched, sums_of
 from boolcomp.compact.sketch import (
     TURN,
     AngleSum,
@@ -56,8 +55,8 @@ from boolcomp.compact.sketch import (
 )
 from boolcomp.problem.functions import USUAL
 from boolcomp.program.program import HEAD, render_program
+from boolcomp.proof.bound.bounds import rounded_up
 from boolcomp.proof.bound.graded import checked
-from boolcomp.proof.bound.meaning import rounded_up
 from boolcomp.proof.bound.tabled import claimed_term
 from boolcomp.words.simulation import fold
 
@@ -78,7 +77,8 @@ if TYPE_CHECKING:
     from boolcomp.problem.tape import Straight
     from boolcomp.problem.words import Input
     from boolcomp.program.program import CodedOutput, Program
-    from boolcomp.proof.bound.meaning import Bound, Bounds, Explained
+    from boolcomp.proof.bound.bounds import Bound, Bounds
+    from boolcomp.proof.bound.sketched import SketchedGraph
     from boolcomp.terms.terms import Term
     from boolcomp.words.graph import WordGraph
 
@@ -599,8 +599,8 @@ class CertifiedLoad:
         return self.built.compact.graph
 
     @cached_property
-    def explained(self) -> Explained:
-        return explained(self.built.compact, self.built.ends)
+    def sketched(self) -> SketchedGraph:
+        return sketched(self.built.compact, self.built.ends)
 
     @cached_property
     def additions(self) -> tuple[Addition, ...]:
@@ -794,7 +794,7 @@ def bound_section(known: CertifiedLoad) -> str:
 
 def groups_text(known: CertifiedLoad, column: int) -> str:
     """Return the groups of linear inputs that are independent of each other for given angles."""
-    claim = checked(known.explained).claim
+    claim = checked(known.sketched).claim
     return " | ".join(map(" ".join, groups_of(claim, claim.outputs[column].node)))
 
 
@@ -815,15 +815,14 @@ def _decimal(units: int, digits: int) -> str:
 
 def graph_section(known: CertifiedLoad) -> str:
     """Write the section; nodes without words have no line."""
-    compact, lines = known.compact, []
-    places = realised_places(compact.sketch, compact.widths, compact.graph)
-    for k, place in enumerate(places):
+    lines = []
+    for k, place in enumerate(known.sketched.places):
         if place.words:
             words = [f"w{word}" for word in place.words]
             words += ["times", *(f"w{word}" for word in place.product)] if place.product else []
             words += ["of", *map(str, place.owners)] if place.owners else []
             lines.append(f"s{k} = {' '.join(words)}")
-    for one in known.explained.results:
+    for one in known.sketched.results:
         rest = "" if one.rest is None else " ".join(["", "rest", *(name for name, _ in one.rest)])
         lines.append(f"{one.name} = shift {float(one.shift)!r}{rest}")
     return "".join(f"{line}\n" for line in lines)
