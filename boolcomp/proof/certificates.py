@@ -44,13 +44,6 @@ from boolcomp.checker.tabled import Sums, sum_differences
 from boolcomp.checker.tight import Tight
 from boolcomp.compact.result import sketched, sums_of
 from boolcomp.compact.sketch import (
-    TURN,
-    AngleSum,
-    Curve,
-    Linear,
-    Powers,
-    SourceWord,
-    Waves,
     quantities,
 )
 from boolcomp.problem.functions import USUAL
@@ -69,12 +62,11 @@ if TYPE_CHECKING:
     from boolcomp.checker.tabled import TermErrors
     from boolcomp.compact.network import Addition
     from boolcomp.compact.result import Built, Compact
-    from boolcomp.compact.sketch import Quantity, Sketch, SketchNode, WordSum
+    from boolcomp.compact.sketch import Quantity, Sketch
     from boolcomp.logic.network import Network
     from boolcomp.paper.passes import Covered
     from boolcomp.paper.plan import Plan
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.tape import Straight
     from boolcomp.problem.words import Input
     from boolcomp.program.program import CodedOutput, Program
     from boolcomp.proof.bound.bounds import Bound, Bounds
@@ -688,48 +680,9 @@ def sketch_section(known: CertifiedLoad) -> str:
 
 def sketch_text(sketch: Sketch, problem: Problem, steps: Sequence[float]) -> str:
     """Write the section of a sketch whose outputs have these steps."""
-    lines = [f"s{place} = {_node_text(node)}" for place, node in enumerate(sketch.nodes)]
-    for one, step, place in zip(problem.outputs, steps, sketch.outputs, strict=True):
-        lines.append(f"{one.name} = {one.range.centre!r} {step!r} s{place}")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _node_text(node: SketchNode) -> str:
-    if isinstance(node, SourceWord):
-        return f"input {node.name}{' angle' * node.angle}"
-    if isinstance(node, AngleSum):
-        return " | ".join(["turns", *(f"{multiple} s{k}" for k, multiple in node.items)])
-    if isinstance(node, Waves):
-        parts = (f"{k} {float(a)!r} {float(b)!r}" for k, a, b in node.parts)
-        return " | ".join([f"waves s{node.source}", *parts])
-    if isinstance(node, Powers):
-        return " | ".join([f"powers s{node.source}", *(repr(float(c)) for c in node.coefficients)])
-    if isinstance(node, Curve):
-        numbers = (node.unit, node.middle, node.factor, node.low, node.high)
-        head = " ".join(repr(float(x)) for x in numbers) + " angle" * node.angle
-        return " | ".join([f"curve s{node.source} {head}", *_function_steps(node.function)])
-    return _sum_text(node)
-
-
-def _sum_text(node: WordSum) -> str:
-    head = f"turning {TURN}" if node.angle else "sum"
-    addends = (
-        f"{float(one.factor)!r} s{one.node}"
-        if isinstance(one, Linear)
-        else f"{float(one.factor)!r} s{one.a} s{one.b}"
-        for one in node.addends
-    )
-    return " | ".join([f"{head} {float(node.constant)!r}", *addends])
-
-
-def _function_steps(function: Straight) -> Iterator[str]:
-    """Yield the steps of a function of one input; the last step is its result."""
-    (result,) = function.outputs
-    for node in function.nodes[: result.node + 1]:
-        if node.kind == "constant":
-            yield repr(float(node.value))
-        else:
-            yield " ".join(["x" if node.kind == "input" else node.kind, *map(str, node.operands)])
+    outputs = zip(problem.outputs, steps, sketch.outputs, strict=True)
+    lines = (f"{one.name} = {one.range.centre!r} {step!r} s{k}\n" for one, step, k in outputs)
+    return f"{sketch}{''.join(lines)}"
 
 
 # --------------------------------------------------------------------------------------------------
