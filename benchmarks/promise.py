@@ -26,7 +26,7 @@ from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result import proved
 from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
 from boolcomp.problem.problem import promise_of
-from boolcomp.proof.bound.meaning import EFFORT
+from boolcomp.proof.bound.bounds import EFFORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

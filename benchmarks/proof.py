@@ -38,15 +38,15 @@ from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.errors import decoder_shifts
 from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.compact.result import explained, proved, result_store
+from boolcomp.compact.result import proved, result_store, sketched
 from boolcomp.pipeline import COMPACT, TipLoad, run
 from boolcomp.problem.function_files import parse_function
 from boolcomp.problem.functions import inverse_dynamics_problem, robot_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
+from boolcomp.proof.bound.bounds import EFFORT, GRADES, NotPlainError
 from boolcomp.proof.bound.cells import cell_bounds, cells_of
 from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.meaning import EFFORT, GRADES, NotPlainError
 from boolcomp.proof.bound.overflow import without_overflow
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms.extract import resting, split
@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     from boolcomp.compact.result import Compact
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
-    from boolcomp.proof.bound.meaning import Bounds, Explained, Grade
+    from boolcomp.proof.bound.bounds import Bounds, Grade
+    from boolcomp.proof.bound.sketched import SketchedGraph
 
     Floats = NDArray[np.float64]
 
@@ -171,7 +172,7 @@ def seconds() -> float:
 
 def row(case: Case, options: argparse.Namespace) -> tuple[list[str], bool]:
     """Return a line of the table, and whether anything is above its bound, or that too large."""
-    said = explained(case.compact, case.ends)
+    said = sketched(case.compact, case.ends)
     bounds: dict[Grade, Bounds] = {}
     spent: dict[Grade, float] = {}
     for grade in GRADES:
@@ -246,7 +247,7 @@ def functions() -> Iterator[tuple[str, Problem]]:
         yield of, robot_problem(load_robot("machado-2r"), of)
 
 
-def known_beside(said: Explained, effort: int) -> tuple[int | None, tuple[float, ...]]:
+def known_beside(said: SketchedGraph, effort: int) -> tuple[int | None, tuple[float, ...]]:
     """Return how many cells there are, and errors that states within ties have."""
     try:
         return cells_of(said), cell_bounds(said, effort).found
@@ -264,7 +265,7 @@ def function_row(
         store, workers = options.store or Path(folder), Workers.of(options.processes)
         choices = CompactChoices(demand, store, also_shipped=False, workers=workers, proof="plain")
         built = build(split(problem), choices)
-    said, cells, wrong = explained(built.compact, built.ends), [], False
+    said, cells, wrong = sketched(built.compact, built.ends), [], False
     count, found = known_beside(said, options.effort)
     known = np.maximum(built.largest, found)
     for grade in ("plain", "tight"):

@@ -51,7 +51,7 @@ from boolcomp.problem.functions import USUAL, function_of, robot_problem
 from boolcomp.problem.robot.library import load_robot, robot_names
 from boolcomp.problem.robot.model import with_payload
 from boolcomp.program.files import load_program
-from boolcomp.proof.bound.meaning import grade_of
+from boolcomp.proof.bound.bounds import grade_of
 from boolcomp.proof.worst import SearchedProgram, find_worst, subject_of
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.sources import load_source
 from boolcomp.problem.words import formats
 from boolcomp.program.files import load_program
-from boolcomp.proof.bound.meaning import grade_of
+from boolcomp.proof.bound.bounds import grade_of
 from boolcomp.twolevel.minimisation import Recipe
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Promised
     from boolcomp.problem.words import CodeKind, Formats, Word
     from boolcomp.program.program import Mode, Program
-    from boolcomp.proof.bound.meaning import Grade
+    from boolcomp.proof.bound.bounds import Grade
 
 __all__ = ["compile", "load_program", "load_robot"]
 

@@ -184,7 +184,7 @@ def command(
         refuse_given(context, PROGRAM_ONLY, f"{source} is not a program folder")
         from boolcomp.measure.report import SEARCHED, ReportRequest
         from boolcomp.program.program import MODES as COMPILED
-        from boolcomp.proof.bound.meaning import grade_of
+        from boolcomp.proof.bound.bounds import grade_of
 
         problem = problem_of(source, of)
         if problem.bits is not None and not given(context, "bits"):

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from boolcomp.compact.promise import bits_for as bits_for
     from boolcomp.compact.result import Built as Built
     from boolcomp.compact.result import Compact as Compact
-    from boolcomp.compact.result import explained as explained
     from boolcomp.compact.result import proved as proved
     from boolcomp.compact.result import result_store as result_store
+    from boolcomp.compact.result import sketched as sketched
     from boolcomp.compact.search import WORK as WORK
     from boolcomp.compact.sketch import quantities as quantities
     from boolcomp.compact.sketch_terms import Formulation as Formulation
@@ -32,7 +32,7 @@ else:
             "network": "WordEnds program_of_graph word_logic",
             "passes": "CompactChoices require_true",
             "promise": "bits_for",
-            "result": "Built Compact explained proved result_store",
+            "result": "Built Compact proved result_store sketched",
             "search": "WORK",
             "sketch": "quantities",
             "sketch_terms": "Formulation build_sketch",

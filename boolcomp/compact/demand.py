@@ -14,7 +14,7 @@ from boolcomp.problem.problem import HALF, LSB, Allowed, Promise
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
-    from boolcomp.proof.bound.meaning import Grade
+    from boolcomp.proof.bound.bounds import Grade
 
 
 SEARCH_VERSION = 2  # raised whenever the search or the passes change results

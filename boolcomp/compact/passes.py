@@ -34,19 +34,19 @@ from boolcomp.compact.result import (
     Compact,
     Finished,
     StoredResult,
-    explained,
     lut6,
     lut6_of,
     plain_network,
     proved,
     result_store,
+    sketched,
     smaller,
     table_network,
 )
 from boolcomp.compact.search import Candidate, FormSearch
 from boolcomp.compact.widths import Ledger, Refined
 from boolcomp.logic.equivalence import equivalent
-from boolcomp.proof.bound.meaning import EFFORT, grade_of
+from boolcomp.proof.bound.bounds import EFFORT, grade_of
 from boolcomp.proof.worst import EVALUATIONS
 from boolcomp.terms.extract import resting
 from boolcomp.words.graph import narrowed
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.synthesis import SynthesisStep
     from boolcomp.problem.words import WordFormat
     from boolcomp.program.program import Program
-    from boolcomp.proof.bound.meaning import Grade
+    from boolcomp.proof.bound.bounds import Grade
     from boolcomp.proof.worst import Worst
     from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
@@ -168,7 +168,7 @@ def _bounds(
     from boolcomp.proof.bound.graded import USUAL, counted_work, usual_grade  # noqa: PLC0415 (balls take their time)
 
     try:
-        graph = explained(compact, WordEnds(rest=resting(terms)))
+        graph = sketched(compact, WordEnds(rest=resting(terms)))
         if grade is None and effort is None:
             grade, effort = usual_grade(graph), USUAL
         return (0, 0) if grade == "plain" else counted_work(graph, effort or EFFORT)

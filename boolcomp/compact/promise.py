@@ -24,7 +24,7 @@ from boolcomp.compact.errors import is_exact
 from boolcomp.compact.limits import FORMS
 from boolcomp.compact.network import WordEnds
 from boolcomp.compact.noise import Model
-from boolcomp.compact.result import Realised, bounds_of, explained_graph
+from boolcomp.compact.result import bounds_of, sketched_graph
 from boolcomp.compact.search import (
     STEEPNESS,
     TEMPERATURE,
@@ -54,7 +54,7 @@ from boolcomp.compact.widths import (
     promising,
 )
 from boolcomp.problem.problem import HALF
-from boolcomp.proof.bound.meaning import EFFORT, AddendSum
+from boolcomp.proof.bound.bounds import EFFORT
 from boolcomp.proof.bound.plain import plain_bounds
 from boolcomp.terms.extract import resting
 from boolcomp.words.graph import narrowed
@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.sketch import Sketch, WidthVariable
     from boolcomp.problem.problem import Problem
-    from boolcomp.proof.bound.meaning import Bounds, Explained
+    from boolcomp.proof.bound.bounds import Bounds
+    from boolcomp.proof.bound.sketched import SketchedGraph
     from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
 
@@ -175,16 +176,16 @@ class Steered:
         given = self.problem, self.demand, self.sketch, widths, statistics, biases
         return narrowed(realised(*given))
 
-    def explained(self, graph: WordGraph, widths: Mapping[WidthVariable, int]) -> Explained:
-        """Return a graph with the meanings of its words."""
-        made = Realised(self.sketch, widths, graph)
-        return explained_graph(self.problem, self.demand, made, self.ends)
+    def sketched(self, graph: WordGraph, widths: Mapping[WidthVariable, int]) -> SketchedGraph:
+        """Return a graph with its sketch."""
+        given = self.problem, self.demand, self.sketch, widths
+        return sketched_graph(*given, graph, self.ends)
 
     def bounded(self, widths: Mapping[WidthVariable, int], biases: Floats) -> BoundedGraph:
         """Return the graph of widths, and its plain bounds."""
         graph = self.graph(widths, biases)
         try:
-            bounds = plain_bounds(self.explained(graph, widths))
+            bounds = plain_bounds(self.sketched(graph, widths))
         except DataError as error:
             raise DataError(f"{self.problem.name}: no error can be guaranteed: {error}") from None
         return BoundedGraph(graph, dict(widths), biases, bounds)
@@ -197,9 +198,8 @@ class Steered:
             narrow = set(found.bounds.unproved)
             if not narrow:
                 break
-            meanings = self.explained(found.graph, own).meanings
-            for place, meaning in enumerate(meanings):
-                if isinstance(meaning, AddendSum) and meaning.word in narrow:
+            for place, stands in enumerate(self.sketched(found.graph, own).places):
+                if narrow.intersection(stands.words):
                     own[Role.ROOM.of(place)] = own.get(Role.ROOM.of(place), 0) + 1
             found = self.bounded(own, biases)
         middles = np.array([float(one.high + one.low) / 2 for one in found.bounds.outputs])
@@ -515,8 +515,8 @@ def _proved(state: Steering, name: str) -> Steering:
     promised = _promised(goal.terms, goal.demand)
     search = state.task.search(last.form)
     made = search.bounded(last.widths, last.biases)
-    explained = search.explained(made.graph, made.widths)
-    proof = np.array(goal.ledger.numbers(f"proof {name}", lambda: _steps(explained, goal)))
+    sketched = search.sketched(made.graph, made.widths)
+    proof = np.array(goal.ledger.numbers(f"proof {name}", lambda: _steps(sketched, goal)))
     best = state.best
     if (proof <= promised).all() and (best is None or last.nodes < best.nodes):
         best = last
@@ -531,11 +531,11 @@ def _proved(state: Steering, name: str) -> Steering:
     return Steering(goal, last, limits, best, near, reached)
 
 
-def _steps(explained: Explained, goal: Sketched) -> list[float]:
+def _steps(sketched: SketchedGraph, goal: Sketched) -> list[float]:
     """Return the bounds of a graph, in steps."""
-    bounds = bounds_of(explained, goal.demand.grade, EFFORT, goal.ledger.workers)
+    bounds = bounds_of(sketched, goal.demand.grade, EFFORT, goal.ledger.workers)
     if bounds is None or bounds.unproved:
-        return [NEVER] * len(explained.results)
+        return [NEVER] * len(sketched.results)
     return list(bounds.steps)
 
 

@@ -1,4 +1,4 @@
-"""Results of compact mode: networks, bounds, meanings of words, and stores with verification.
+"""Results of compact mode: networks, bounds, names of words, and stores with verification.
 
 A store file `puma560-8.<digest>.compact.json` holds a result without its times; the digest covers
 the problem's text, the demand and the version. Files are written as a whole and begin with a
@@ -19,7 +19,7 @@ import warnings
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,20 +62,7 @@ from boolcomp.compact.network import (
     word_logic,
 )
 from boolcomp.compact.realisation import realised_places
-from boolcomp.compact.sketch import (
-    TURN,
-    AngleSum,
-    Curve,
-    Linear,
-    Powers,
-    Quantity,
-    SourceWord,
-    Waves,
-    WordSum,
-    quantities,
-    widths_of,
-    widths_text,
-)
+from boolcomp.compact.sketch import SourceWord, quantities, widths_of, widths_text
 from boolcomp.compact.sketch_terms import Formulation, build_sketch
 from boolcomp.compact.tables import mux_network
 from boolcomp.logic import lutmapping
@@ -93,21 +80,13 @@ from boolcomp.logic.synthesis import (
 from boolcomp.problem.tape import Straight
 from boolcomp.program.program import KnownErrors, bound_note, over_found
 from boolcomp.proof.bound.balls import Enclosure, between, pi
-from boolcomp.proof.bound.meaning import (
-    EFFORT,
-    AddendSum,
-    CurveTable,
-    Explained,
-    GivenWord,
-    LinearPart,
-    PowerTable,
-    ProductPart,
-    ResultMeaning,
+from boolcomp.proof.bound.bounds import EFFORT
+from boolcomp.proof.bound.sketched import (
+    DecodedOutput,
+    InputRange,
+    SketchedGraph,
     SpecifiedFunction,
     SpecifiedInput,
-    TurnSum,
-    WaveTable,
-    WordPieces,
 )
 from boolcomp.proof.worst import Worst
 from boolcomp.terms.extract import resting
@@ -125,8 +104,7 @@ if TYPE_CHECKING:
     from boolcomp.base.workers import Workers
     from boolcomp.codes import Code
     from boolcomp.compact.network import Addition
-    from boolcomp.compact.realisation import NodeWords
-    from boolcomp.compact.sketch import Sketch, SketchNode, Table, Widths
+    from boolcomp.compact.sketch import Quantity, Sketch, Widths
     from boolcomp.compact.tables import Columns
     from boolcomp.logic.network import Network
     from boolcomp.logic.simulation import TruthTable
@@ -134,7 +112,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.words import Interval
     from boolcomp.program.program import Program
-    from boolcomp.proof.bound.meaning import Bounds, Grade, Meaning
+    from boolcomp.proof.bound.bounds import Bounds, Grade
     from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
 
@@ -331,46 +309,46 @@ class Compact:
 
 
 # --------------------------------------------------------------------------------------------------
-# The meanings of a graph's words, for proofs of bounds (see `proof.bound.meaning`).
+# The graph with its sketch, for proofs of bounds (see `proof.bound.sketched`).
 # --------------------------------------------------------------------------------------------------
 
 MOST_BITS = 40  # of all input words, for proofs by cells
 
 
-def explained(compact: Compact, ends: WordEnds) -> Explained:
-    """Return a compiled graph with the meanings of its words."""
-    made = Realised(compact.sketch, compact.widths, compact.graph)
-    return explained_graph(compact.problem, compact.demand, made, ends)
+def sketched(compact: Compact, ends: WordEnds) -> SketchedGraph:
+    """Return a compiled graph with its sketch."""
+    made = compact.sketch, compact.widths, compact.graph
+    return sketched_graph(compact.problem, compact.demand, *made, ends)
 
 
-class Realised(NamedTuple):
-    """A sketch, its widths, and their graph."""
-
-    sketch: Sketch
-    widths: Widths
-    graph: WordGraph
-
-
-def explained_graph(problem: Problem, demand: Demand, made: Realised, ends: WordEnds) -> Explained:
-    """Return a graph with the meanings of its words, also during a search."""
+def sketched_graph(
+    problem: Problem,
+    demand: Demand,
+    sketch: Sketch,
+    widths: Widths,
+    graph: WordGraph,
+    ends: WordEnds,
+) -> SketchedGraph:
+    """Return a graph with its sketch, also during a search."""
     words = quantities(problem, demand.input_bits)
-    ranges = {one.name: one.range for one in problem.inputs}
-    places = realised_places(made.sketch, made.widths, made.graph)
-    meanings = tuple(
-        _meaning(node, place, words, ranges)
-        for node, place in zip(made.sketch.nodes, places, strict=True)
-    )
     steps, outputs = problem.steps(demand.bits), problem.outputs
     shifts, rests = ends.shifts or [0.0] * len(outputs), ends.rest or [None] * len(outputs)
-    read = {one.name: words[one.name] for one in made.graph.inputs}
-    results = tuple(
-        ResultMeaning(one.name, one.unit, place, step, Fraction(shift), _rest(rest, read))
-        for one, place, step, shift, rest in zip(
-            outputs, made.sketch.outputs, steps, shifts, rests, strict=True
-        )
-    )
-    return Explained(
-        made.graph, meanings, results, specified=_specified(problem, demand, made.graph)
+    read = {one.name: words[one.name] for one in graph.inputs}
+    limits = {one.name: one.range for one in problem.inputs}
+    return SketchedGraph(
+        sketch,
+        graph,
+        realised_places(sketch, widths, graph),
+        {
+            place: _range(node, words[node.name], limits[node.name])
+            for place, node in enumerate(sketch.nodes)
+            if isinstance(node, SourceWord)
+        },
+        tuple(
+            DecodedOutput(one.name, one.unit, step, Fraction(shift), _rest(rest, read))
+            for one, step, shift, rest in zip(outputs, steps, shifts, rests, strict=True)
+        ),
+        _specified(problem, demand, graph),
     )
 
 
@@ -416,58 +394,18 @@ def _rest(
     return tuple(found)
 
 
-def _meaning(
-    node: SketchNode,
-    place: NodeWords,
-    words: Mapping[str, Quantity],
-    ranges: Mapping[str, Interval],
-) -> Meaning:
-    if isinstance(node, SourceWord):
-        return _given(node, place, words[node.name], ranges[node.name])
-    word = place.words[0] if place.words else None
-    if isinstance(node, AngleSum):
-        return TurnSum(node.items, word)
-    if not isinstance(node, WordSum):
-        return _table(node, WordPieces(place.words, place.product))
-    addends = tuple(
-        LinearPart(one.node, one.factor)
-        if isinstance(one, Linear)
-        else ProductPart(one.a, one.b, one.factor)
-        for one in node.addends
-    )
-    return AddendSum(addends, node.constant, word, place.owners, TURN if node.angle else 0)
-
-
-def _table(node: Table, pieces: WordPieces) -> Meaning:
-    if isinstance(node, Waves):
-        return WaveTable(node.source, node.parts, pieces)
-    if isinstance(node, Powers):
-        return PowerTable(node.source, node.coefficients, pieces)
-    if not isinstance(node, Curve):
-        raise TypeError(f"not a table: {node}")
-    return CurveTable(
-        node.source, node.function, node.unit, node.middle, node.factor, node.low, node.high,
-        node.angle, pieces,
-    )  # fmt: skip
-
-
-def _given(node: SourceWord, place: NodeWords, word: Quantity, allowed: Interval) -> GivenWord:
-    """Return an input; angles count turns from half a turn above the word's lowest border."""
-    low, high = Fraction(allowed.low), Fraction(allowed.high)
-    if node.angle:
-        start, half = Fraction(word.range.low), Fraction(1, 2)
-        turns = Fraction(pi().low, 1 << 79), Fraction(pi().high, 1 << 79)
-        where = between(
-            min((low - start) / turn for turn in turns) - half,
-            max((high - start) / turn for turn in turns) - half,
-        )
-    else:
+def _range(node: SourceWord, word: Quantity, limits: Interval) -> InputRange:
+    """Return the range of an input; angles count turns from half a turn above the lowest border."""
+    low, high = Fraction(limits.low), Fraction(limits.high)
+    if not node.angle:
         centre, step = Fraction(word.range.centre), Fraction(word.step)
-        where = between((low - centre) / step, (high - centre) / step)
-    return GivenWord(
-        node.name, place.words[0] if place.words else None, where, 1 << word.bits, node.angle,
-        node.part, word.wraps, node.exact,
-    )  # fmt: skip
+        return InputRange(between((low - centre) / step, (high - centre) / step), word.wraps)
+    start, half = Fraction(word.range.low), Fraction(1, 2)
+    turns = Fraction(pi().low, 1 << 79), Fraction(pi().high, 1 << 79)
+    least = min((low - start) / turn for turn in turns) - half
+    return InputRange(
+        between(least, max((high - start) / turn for turn in turns) - half), word.wraps
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -496,7 +434,7 @@ def proved(
         return None
     from boolcomp.proof.bound.graded import met_with_checker  # noqa: PLC0415 (as below)
 
-    graph = explained(compact, ends)
+    graph = sketched(compact, ends)
     if grade is None and effort is None:
         from boolcomp.proof.bound.graded import USUAL, usual_grade  # noqa: PLC0415 (as below)
 
@@ -510,7 +448,7 @@ def proved(
 
 @lru_cache(maxsize=4)  # the last bounds of a search are needed again for its result
 def bounds_of(
-    graph: Explained, grade: Grade, effort: int, workers: Workers = ALONE
+    graph: SketchedGraph, grade: Grade, effort: int, workers: Workers = ALONE
 ) -> Bounds | None:
     """Return the proved errors of a graph without the checker's bounds."""
     from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)

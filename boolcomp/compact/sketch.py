@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from boolcomp.base.errors import number
 from boolcomp.problem.words import Interval, part_of
 from boolcomp.words.graph import ANGLE_BITS
 
@@ -247,39 +246,40 @@ class Sketch:
         return values[place] * (2 * math.pi / (1 << TURN)) if turns else values[place]
 
     def __str__(self) -> str:
-        lines = [f"s{place} = {self._text(node)}" for place, node in enumerate(self.nodes)]
-        lines += [f"T{k} = s{place}" for k, place in enumerate(self.outputs, 1)]
-        return "\n".join(lines)
-
-    def _text(self, node: SketchNode) -> str:
-        if isinstance(node, SourceWord):
-            part = f" of 2^-{node.part} turn" if node.part else ""
-            exact = " exact" if node.exact else ""
-            return f"input {node.name} {node.bits} bits{' angle' * node.angle}{part}{exact}"
-        if isinstance(node, AngleSum):
-            kind = "exact angle " if node.exact else "angle "
-            return kind + " ".join(f"{m:+d} s{k}" for k, m in node.items)
-        if isinstance(node, Waves):
-            parts = [f"{number(a)} cos{k} {number(b)} -sin{k}" for k, a, b in node.parts]
-            return f"waves(s{node.source}) " + " + ".join(parts)
-        if isinstance(node, Powers):
-            return f"powers(s{node.source}) " + " ".join(number(c) for c in node.coefficients)
-        if isinstance(node, Curve):
-            return _curve_text(node)
-        parts = [number(node.constant)] if node.constant else []
-        for a in node.addends:
-            names = f"s{a.node}" if isinstance(a, Linear) else f"s{a.a} s{a.b}"
-            parts.append(f"{number(a.factor)} {names}")
-        return f"{'angle ' if node.angle else ''}sum " + " + ".join(parts)
+        """Write the nodes as lines of a certificate (see `checker.problem`); floats are exact."""
+        return "".join(f"s{place} = {_text(node)}\n" for place, node in enumerate(self.nodes))
 
 
-def _curve_text(curve: Curve) -> str:
-    """Write a curve in one line: its argument, its ends, its function."""
-    inner = "" if curve.unit == 1 else f"{number(curve.unit)} "
-    shift = f" + {number(curve.middle)}" if curve.middle else ""
-    ends = "" if curve.angle else f" within {number(curve.low)} .. {number(curve.high)}"
-    steps = "; ".join(str(curve.function).splitlines()[1:])
-    return f"curve({inner}s{curve.source}{shift}){ends}: {number(curve.factor)} of {steps}"
+def _text(node: SketchNode) -> str:
+    """Write a node in one line."""
+    if isinstance(node, SourceWord):
+        return f"input {node.name}{' angle' * node.angle}"
+    if isinstance(node, AngleSum):
+        return " | ".join(["turns", *(f"{multiple} s{k}" for k, multiple in node.items)])
+    if isinstance(node, Waves):
+        parts = (f"{k} {float(a)!r} {float(b)!r}" for k, a, b in node.parts)
+        return " | ".join([f"waves s{node.source}", *parts])
+    if isinstance(node, Powers):
+        return " | ".join([f"powers s{node.source}", *(repr(float(c)) for c in node.coefficients)])
+    if isinstance(node, Curve):
+        numbers = (node.unit, node.middle, node.factor, node.low, node.high)
+        head = " ".join(repr(float(x)) for x in numbers) + " angle" * node.angle
+        return " | ".join([f"curve s{node.source} {head}", *_curve_steps(node.function)])
+    head = f"turning {TURN}" if node.angle else "sum"
+    addends = (
+        " ".join([repr(float(one.factor)), *(f"s{k}" for k in addend_reads(one))])
+        for one in node.addends
+    )
+    return " | ".join([f"{head} {float(node.constant)!r}", *addends])
+
+
+def _curve_steps(function: Straight) -> Iterable[str]:
+    """Yield the steps of a function of one input; the last step is its result."""
+    for node in function.nodes[: function.outputs[0].node + 1]:
+        if node.kind == "constant":
+            yield repr(float(node.value))
+        else:
+            yield " ".join(["x" if node.kind == "input" else node.kind, *map(str, node.operands)])
 
 
 def reads(node: SketchNode) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.words import Output
     from boolcomp.program.program import Mode, Program
-    from boolcomp.proof.bound.meaning import Grade
+    from boolcomp.proof.bound.bounds import Grade
     from boolcomp.proof.worst import SearchedProgram
     from boolcomp.terms.extract import Terms
     from boolcomp.twolevel.minimisation import Recipe

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Promise
     from boolcomp.problem.words import Input
     from boolcomp.program.program import Program
-    from boolcomp.proof.bound.meaning import Bound
+    from boolcomp.proof.bound.bounds import Bound
     from boolcomp.proof.bound.tabled import TabledSum, TabledTerm
     from boolcomp.terms.extract import Terms
     from boolcomp.twolevel.cubes import Cubes

@@ -49,22 +49,14 @@ from boolcomp.checker.plain import PlainBound
 from boolcomp.checker.problem import differences, read_origin
 from boolcomp.checker.tabled import Sums, sum_differences
 from boolcomp.checker.tight import Tight
-from boolcomp.compact.realisation import realised_places
-from boolcomp.compact.result import explained, sums_of
+from boolcomp.compact.result import sketched, sums_of
 from boolcomp.compact.sketch import (
-    TURN,
-    AngleSum,
-    Curve,
-    Linear,
-    Powers,
-    SourceWord,
-    Waves,
     quantities,
 )
 from boolcomp.problem.functions import USUAL
 from boolcomp.program.program import HEAD, render_program
+from boolcomp.proof.bound.bounds import rounded_up
 from boolcomp.proof.bound.graded import checked
-from boolcomp.proof.bound.meaning import rounded_up
 from boolcomp.proof.bound.tabled import claimed_term
 from boolcomp.words.simulation import fold
 
@@ -77,15 +69,15 @@ if TYPE_CHECKING:
     from boolcomp.checker.tabled import TermErrors
     from boolcomp.compact.network import Addition
     from boolcomp.compact.result import Built, Compact
-    from boolcomp.compact.sketch import Quantity, Sketch, SketchNode, WordSum
+    from boolcomp.compact.sketch import Quantity, Sketch
     from boolcomp.logic.network import Network
     from boolcomp.paper.passes import Covered
     from boolcomp.paper.plan import Plan
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.tape import Straight
     from boolcomp.problem.words import Input
     from boolcomp.program.program import CodedOutput, Program
-    from boolcomp.proof.bound.meaning import Bound, Bounds, Explained
+    from boolcomp.proof.bound.bounds import Bound, Bounds
+    from boolcomp.proof.bound.sketched import SketchedGraph
     from boolcomp.terms.terms import Term
     from boolcomp.words.graph import WordGraph
 
@@ -669,8 +661,8 @@ class CertifiedLoad:
         return self.built.compact.graph
 
     @cached_property
-    def explained(self) -> Explained:
-        return explained(self.built.compact, self.built.ends)
+    def sketched(self) -> SketchedGraph:
+        return sketched(self.built.compact, self.built.ends)
 
     @cached_property
     def additions(self) -> tuple[Addition, ...]:
@@ -758,48 +750,9 @@ def sketch_section(known: CertifiedLoad) -> str:
 
 def sketch_text(sketch: Sketch, problem: Problem, steps: Sequence[float]) -> str:
     """Write the section of a sketch whose outputs have these steps."""
-    lines = [f"s{place} = {_node_text(node)}" for place, node in enumerate(sketch.nodes)]
-    for one, step, place in zip(problem.outputs, steps, sketch.outputs, strict=True):
-        lines.append(f"{one.name} = {one.range.centre!r} {step!r} s{place}")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _node_text(node: SketchNode) -> str:
-    if isinstance(node, SourceWord):
-        return f"input {node.name}{' angle' * node.angle}"
-    if isinstance(node, AngleSum):
-        return " | ".join(["turns", *(f"{multiple} s{k}" for k, multiple in node.items)])
-    if isinstance(node, Waves):
-        parts = (f"{k} {float(a)!r} {float(b)!r}" for k, a, b in node.parts)
-        return " | ".join([f"waves s{node.source}", *parts])
-    if isinstance(node, Powers):
-        return " | ".join([f"powers s{node.source}", *(repr(float(c)) for c in node.coefficients)])
-    if isinstance(node, Curve):
-        numbers = (node.unit, node.middle, node.factor, node.low, node.high)
-        head = " ".join(repr(float(x)) for x in numbers) + " angle" * node.angle
-        return " | ".join([f"curve s{node.source} {head}", *_function_steps(node.function)])
-    return _sum_text(node)
-
-
-def _sum_text(node: WordSum) -> str:
-    head = f"turning {TURN}" if node.angle else "sum"
-    addends = (
-        f"{float(one.factor)!r} s{one.node}"
-        if isinstance(one, Linear)
-        else f"{float(one.factor)!r} s{one.a} s{one.b}"
-        for one in node.addends
-    )
-    return " | ".join([f"{head} {float(node.constant)!r}", *addends])
-
-
-def _function_steps(function: Straight) -> Iterator[str]:
-    """Yield the steps of a function of one input; the last step is its result."""
-    (result,) = function.outputs
-    for node in function.nodes[: result.node + 1]:
-        if node.kind == "constant":
-            yield repr(float(node.value))
-        else:
-            yield " ".join(["x" if node.kind == "input" else node.kind, *map(str, node.operands)])
+    outputs = zip(problem.outputs, steps, sketch.outputs, strict=True)
+    lines = (f"{one.name} = {one.range.centre!r} {step!r} s{k}\n" for one, step, k in outputs)
+    return f"{sketch}{''.join(lines)}"
 
 
 # --------------------------------------------------------------------------------------------------
@@ -864,7 +817,7 @@ def bound_section(known: CertifiedLoad) -> str:
 
 def groups_text(known: CertifiedLoad, column: int) -> str:
     """Return the groups of linear inputs that are independent of each other for given angles."""
-    claim = checked(known.explained).claim
+    claim = checked(known.sketched).claim
     return " | ".join(map(" ".join, groups_of(claim, claim.outputs[column].node)))
 
 
@@ -885,15 +838,14 @@ def _decimal(units: int, digits: int) -> str:
 
 def graph_section(known: CertifiedLoad) -> str:
     """Write the section; nodes without words have no line."""
-    compact, lines = known.compact, []
-    places = realised_places(compact.sketch, compact.widths, compact.graph)
-    for k, place in enumerate(places):
+    lines = []
+    for k, place in enumerate(known.sketched.places):
         if place.words:
             words = [f"w{word}" for word in place.words]
             words += ["times", *(f"w{word}" for word in place.product)] if place.product else []
             words += ["of", *map(str, place.owners)] if place.owners else []
             lines.append(f"s{k} = {' '.join(words)}")
-    for one in known.explained.results:
+    for one in known.sketched.results:
         rest = "" if one.rest is None else " ".join(["", "rest", *(name for name, _ in one.rest)])
         lines.append(f"{one.name} = shift {float(one.shift)!r}{rest}")
     return "".join(f"{line}\n" for line in lines)

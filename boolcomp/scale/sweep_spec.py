@@ -49,7 +49,7 @@ from boolcomp.problem.robot.library import robot_of
 from boolcomp.problem.robot.model import with_payload
 from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.sources import load_source
-from boolcomp.proof.bound.meaning import EFFORT
+from boolcomp.proof.bound.bounds import EFFORT
 from boolcomp.targets.target import WRITERS, export_texts
 
 if TYPE_CHECKING:

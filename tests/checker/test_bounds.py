@@ -17,7 +17,7 @@ from shippedarms import built_of, made, made_by_name
 
 from boolcomp.base import DataError
 from boolcomp.checker import BoxedSum, ClaimedWaves, NotCoveredError, PlainBound, Tight, groups_of
-from boolcomp.compact import explained
+from boolcomp.compact import sketched
 from boolcomp.problem import parse_function
 from boolcomp.proof import claim_of, plain_bounds
 from boolcomp.words import Heap, Lookup, PartialProducts, Scale, WordGraph, node_word
@@ -35,7 +35,7 @@ def given(name: str, bits: int, folder: Path | None = None) -> tuple[Any, Any]:
 
 
 def plain_of(name: str, bits: int, graph: WordGraph | None = None) -> PlainBound:
-    claim = claim_of(explained(*given(name, bits)))
+    claim = claim_of(sketched(*given(name, bits)))
     return PlainBound(replace(claim, graph=graph or claim.graph))
 
 
@@ -58,7 +58,7 @@ def test_plain_bounds_are_close_to_the_compilers_and_no_less_than_what_is_found(
     name: str, bits: int, tmp_path: Path
 ) -> None:
     compact, ends = given(name, bits, tmp_path)
-    said = explained(compact, ends)
+    said = sketched(compact, ends)
     plain, theirs = PlainBound(claim_of(said)), plain_bounds(said)
     assert set(plain.overflow) <= set(theirs.unproved)
     small = name in {"stops", "curved"}
@@ -77,7 +77,7 @@ def test_values_words_and_errors_of_every_node_lie_in_the_checkers_spans(
     name: str, bits: int, tmp_path: Path
 ) -> None:
     compact, ends = given(name, bits, tmp_path)
-    claim, count = claim_of(explained(compact, ends)), 20_000 if bits > 5 else 4000
+    claim, count = claim_of(sketched(compact, ends)), 20_000 if bits > 5 else 4000
     plain, states = PlainBound(claim), drawn(compact, count, 11)
     for place, (function, seen) in enumerate(zip(claim.functions, plain.seen, strict=True)):
         if getattr(function, "angle", False) or hasattr(function, "items"):
@@ -263,7 +263,7 @@ def test_plain_bounds_of_compiler_and_checker_hold_for_random_problems(
     ratios, tiny = [], Fraction(1, 10**9)
     for seed in seeds:
         compact, ends = drawn_problem(seed, tmp_path)
-        said = explained(compact, ends)
+        said = sketched(compact, ends)
         theirs, plain = plain_bounds(said), PlainBound(claim_of(said))
         found = sampled(compact, plain.claim, 2000)
         for one, (low, high), (least, most) in zip(

@@ -29,7 +29,7 @@ from boolcomp.checker.problem import (
 )
 from boolcomp.checker.spans import NOTHING, ONE, IntegerSpan, between, exactly
 from boolcomp.checker.tight import Tight
-from boolcomp.compact.result import explained
+from boolcomp.compact.result import sketched
 from boolcomp.proof.bound.graded import claim_of
 from boolcomp.words.graph import Heap, parse_graph, part_reads
 from boolcomp.words.simulation import node_word
@@ -316,7 +316,7 @@ def test_of_an_angle_whole_turns_away_only_what_it_may_be_counts(
 
 def test_an_output_of_too_many_cells_is_not_covered() -> None:
     built = built_of("machado-2r", 5)
-    plain = PlainBound(claim_of(explained(built.compact, built.ends)))
+    plain = PlainBound(claim_of(sketched(built.compact, built.ends)))
     groups = (("qd1", "qd2"), ("qdd1",), ("qdd2",))
     cells = math.prod(2 * len(one.at) for one in Tight(plain, 0, groups).angles)
     assert Tight(plain, 0, groups, StateLimits(cells)).angles

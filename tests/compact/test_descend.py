@@ -516,7 +516,7 @@ def test_a_choice_holds_where_every_output_is_proved(monkeypatch: pytest.MonkeyP
     assert made.holds(most)
     assert not made.holds(most - [0, 1e-6])
     assert not made._replace(bounds=doubtful).holds(most)
-    said = state.task.search(0).explained(made.graph, made.widths)
+    said = state.task.search(0).sketched(made.graph, made.widths)
     for bounds, kept in ((made.bounds, True), (doubtful, False), (None, False)):
         monkeypatch.setattr(promise, "bounds_of", lambda *_, given=bounds: given)
         found = promise._steps(said, state.goal)  # noqa: SLF001 (a whole search takes a minute)

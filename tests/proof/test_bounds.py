@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shippedarms import built_of, made, shipped
 
 from boolcomp.base import TWO
-from boolcomp.compact import Compact, CompactChoices, explained, proved, usual_demand
+from boolcomp.compact import Compact, CompactChoices, proved, sketched, usual_demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.proof import graded_bounds, plain_bounds
 from boolcomp.words import Bits, Heap, Lookup, WordGraph
@@ -31,7 +31,7 @@ def test_bounds_are_above_what_climbing_finds_and_tighter_with_each_grade(
     bits: int, most: float
 ) -> None:
     built = built_of("machado-2r", bits)
-    said = explained(built.compact, built.ends)
+    said = sketched(built.compact, built.ends)
     found = [graded_bounds(said, grade) for grade in EVERY]
     assert found[0] == plain_bounds(said)
     for looser, tighter in pairwise(found):
@@ -48,7 +48,7 @@ def test_bounds_are_above_what_climbing_finds_and_tighter_with_each_grade(
 
 @pytest.mark.check
 def test_bounds_of_three_angles_are_tighter_with_each_grade_and_more_effort(tmp_path: Path) -> None:
-    said = explained(*made("planar-3r", tmp_path, 5))
+    said = sketched(*made("planar-3r", tmp_path, 5))
     found = [graded_bounds(said, grade, 10) for grade in EVERY]
     assert graded_bounds(said, "tight", 10, workers=TWO) == found[-1]
     assert sum(found[2].steps) < 0.95 * sum(found[1].steps) < 0.95**2 * sum(found[0].steps)
@@ -59,7 +59,7 @@ def test_bounds_of_three_angles_are_tighter_with_each_grade_and_more_effort(tmp_
 
 def test_a_bound_is_the_sum_of_its_causes_and_the_unit_follows_from_steps() -> None:
     built = built_of("machado-2r")
-    for one in plain_bounds(explained(built.compact, built.ends)).outputs:
+    for one in plain_bounds(sketched(built.compact, built.ends)).outputs:
         causes = one.causes
         parts = (causes.inputs, causes.tables, causes.bits, causes.rounding)
         assert sum(part.ends[1] for part in parts) == one.high
@@ -81,7 +81,7 @@ def test_another_entry_or_constant_changes_the_bound(grade: Any) -> None:
     compact = built.compact
 
     def ends_of(compact: Compact) -> list[tuple[Fraction, Fraction]]:
-        found = graded_bounds(explained(compact, built.ends), grade)
+        found = graded_bounds(sketched(compact, built.ends), grade)
         return [(one.low, one.high) for one in found.outputs]
 
     before = ends_of(compact)
@@ -109,12 +109,12 @@ def test_a_heap_without_enough_bits_is_named() -> None:
         (k, x) for k, x in enumerate(graph.nodes) if isinstance(x, Heap) and k not in results
     )
     other = with_node(built.compact, place, replace(heap, constant=heap.constant + 1000))
-    assert place in plain_bounds(explained(other, built.ends)).unproved
+    assert place in plain_bounds(sketched(other, built.ends)).unproved
 
 
 @pytest.mark.slow
 def test_the_offset_of_an_output_does_not_change_bounds_of_sums_that_read_it() -> None:
-    said = explained(*shipped("elbow-3r"))
+    said = sketched(*shipped("elbow-3r"))
     (read,) = {
         part.node
         for node in said.graph.nodes

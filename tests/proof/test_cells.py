@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,24 +15,25 @@ import boolcomp as bc
 from boolcomp.base.errors import DataError
 from boolcomp.compact.errors import word_value
 from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
-from boolcomp.compact.result import bounds_of, explained
-from boolcomp.compact.sketch import Curve
+from boolcomp.compact.realisation import NodeWords
+from boolcomp.compact.result import bounds_of, sketched
+from boolcomp.compact.sketch import Curve, Sketch, SourceWord, WordSum
 from boolcomp.problem.function_files import parse_function
 from boolcomp.problem.problem import with_words
 from boolcomp.problem.words import exact_sine, formats
 from boolcomp.proof.bound import balls, cells
 from boolcomp.proof.bound.balls import between, precise
+from boolcomp.proof.bound.bounds import NotPlainError
 from boolcomp.proof.bound.cells import BoxSpan, InputBoxes, cell_bounds, cells_of
 from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.meaning import (
-    Explained,
-    GivenWord,
-    NotPlainError,
-    ResultMeaning,
+from boolcomp.proof.bound.plain import beyond_ends, plain_bounds
+from boolcomp.proof.bound.sketched import (
+    DecodedOutput,
+    InputRange,
+    SketchedGraph,
     SpecifiedFunction,
     SpecifiedInput,
 )
-from boolcomp.proof.bound.plain import beyond_ends, plain_bounds
 from boolcomp.proof.worst import subject_of
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
 
@@ -99,29 +101,29 @@ class Case:
         self.steps = steps_of(FUNCTIONS[name])
         self.graph, self.entries = random_graph(rng, bits)
         self.units = [2.0 / (2 << bits[0]), 2.0 / (1 << bits[1])]
-        self.cells = [2 << bits[0], 1 << bits[1]]
+        self.bits = bits[0] + 1, bits[1]
         self.ranges = [(-1.0, 1.0), (-0.8, 0.95)]
         self.step = 0.1 + 0.2 * rng.random()
         self.centre = float(rng.uniform(-0.3, 0.3))
 
-    def explained(self) -> Explained:
-        """Return it as bounds take it."""
-        given = tuple(
-            GivenWord(
-                name, k, between(Fraction(low) / Fraction(unit), Fraction(high) / Fraction(unit)),
-                cells,
-            )
-            for k, (name, (low, high), unit, cells) in enumerate(
-                zip("xy", self.ranges, self.units, self.cells, strict=True)
-            )
-        )  # fmt: skip
+    def sketched(self) -> SketchedGraph:
+        """Return it as bounds take it, with a sketch of its inputs alone."""
+        x, y = (
+            SourceWord(name, bits, angle=False) for name, bits in zip("xy", self.bits, strict=True)
+        )
+        sketch = Sketch((x, y, WordSum((), 0.0)), (2,))
+        ranges = {
+            k: InputRange(between(Fraction(low) / Fraction(unit), Fraction(high) / Fraction(unit)))
+            for k, ((low, high), unit) in enumerate(zip(self.ranges, self.units, strict=True))
+        }
         inputs = tuple(
             SpecifiedInput(name, 0.0, unit, low, high)
             for name, unit, (low, high) in zip("xy", self.units, self.ranges, strict=True)
         )
         asked = SpecifiedFunction(self.steps, inputs, ((self.centre, self.step),))
-        result = ResultMeaning("u", "", 0, self.step, Fraction(SHIFT))
-        return Explained(self.graph, given, (result,), specified=asked)
+        result = DecodedOutput("u", "", self.step, Fraction(SHIFT))
+        places = NodeWords((0,)), NodeWords((1,)), NodeWords()
+        return SketchedGraph(sketch, self.graph, places, ranges, (result,), asked)
 
     def worst(self, seed: int) -> tuple[float, float]:
         """Return the least and the largest error at places of all cells, in steps."""
@@ -156,7 +158,7 @@ class Case:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_bound_over_cells_holds_for_every_word_and_is_close(name: str) -> None:
     case = Case(name, sum(map(ord, name)))
-    looked = cell_bounds(case.explained(), 50)
+    looked = cell_bounds(case.sketched(), 50)
     ((low, high),) = looked.ends
     least, most = case.worst(1)
     assert float(low) <= least + 1e-9
@@ -170,14 +172,14 @@ def test_a_bound_over_cells_holds_for_every_word_and_is_close(name: str) -> None
 @pytest.mark.parametrize("bits", [(5, 5), (6, 1), (1, 5)])
 def test_blocks_of_cells_leave_no_cell_out(bits: tuple[int, int]) -> None:
     case = Case("quotient", 7, bits)
-    ((low, high),) = cell_bounds(case.explained(), 50).ends
+    ((low, high),) = cell_bounds(case.sketched(), 50).ends
     least, most = case.worst(2)
     assert least - 0.1 <= float(low) <= least + 1e-9
     assert most - 1e-9 <= float(high) <= most + 0.1
 
 
 def test_less_work_gives_a_wider_bound_that_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = Case("larger", 3).explained()
+    said = Case("larger", 3).sketched()
     least, most = Case("larger", 3).worst(3)
     sizes = []
     for part in (1 << 40, 1 << 17, 8):
@@ -190,7 +192,7 @@ def test_less_work_gives_a_wider_bound_that_holds(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_bound_over_cells_needs_no_proof_of_heaps() -> None:
-    said = Case("root", 5).explained()
+    said = Case("root", 5).sketched()
     bounds = graded_bounds(said, "tight", 50)
     assert bounds.outputs[0].of_specification
     assert bounds.outputs[0].grade == "tight"
@@ -201,7 +203,7 @@ def test_a_bound_over_cells_needs_no_proof_of_heaps() -> None:
 
 
 def test_more_cells_than_effort_allows_are_refused() -> None:
-    said = Case("root", 5).explained()
+    said = Case("root", 5).sketched()
     assert cells_of(said) == 32
     with pytest.raises(NotPlainError):
         cell_bounds(said, 0)
@@ -219,9 +221,9 @@ def test_an_input_without_a_word_may_be_anywhere() -> None:
     graph = WordGraph(
         nodes, (Scale(1, 0.0), Scale(-2, 0.0), Scale(-2, 0.0)), (OutputWord(2, 2, 5),)
     )
-    said = case.explained()
-    given = (said.meanings[0], GivenWord("y", None, between(-2, 2), 4))
-    said = Explained(graph, given, said.results, specified=said.specified)
+    said = case.sketched()
+    places = said.places[0], NodeWords(), NodeWords()
+    said = replace(said, graph=graph, places=places)
     ((low, high),) = cell_bounds(said, 200).ends
     case.ranges[1] = (-0.8, 0.95)
     least, most = case.worst(4)
@@ -275,7 +277,7 @@ def test_bounds_over_cells_of_compiled_functions_are_close(name: str, tmp_path: 
     problem = with_words(parse_function(WRITTEN[name]), formats("words", tread))
     compact, _ = small_graph(problem, tmp_path, 6, (1.5,))
     ends = WordEnds((0.25,))
-    ((low, high),) = cell_bounds(explained(compact, ends), 50).ends
+    ((low, high),) = cell_bounds(sketched(compact, ends), 50).ends
     network = word_logic(compact.graph)
     program = program_of_graph(problem, compact.demand, compact.graph, network, ends)
     subject = subject_of(program, problem, engine="numpy")
@@ -298,15 +300,15 @@ def peak(expression: str, low: float, high: float) -> Problem:
 @pytest.mark.slow
 def test_a_bound_counts_a_curve_beyond_the_samples_of_its_sketch(tmp_path: Path) -> None:
     compact, ends = small_graph(peak(f"sqrt({SQUARES})", 0, 4), tmp_path, 5)
-    said = explained(compact, ends)
+    said = sketched(compact, ends)
     plain = plain_bounds(said)
     found = beyond_ends(said, plain)
     words = compact.specified_words
-    there = {name: word_value(words[name], np.array([x])) for name, x in MIDDLES.items()}
-    values = compact.sketch.evaluate(there)
+    middles = {name: word_value(words[name], np.array([x])) for name, x in MIDDLES.items()}
+    values = compact.sketch.evaluate(middles)
     (step,), (output,) = compact.problem.steps(5), compact.problem.outputs
-    sketched = float(values[compact.sketch.outputs[0]][0])
-    more = sketched - (0.0 - output.range.centre) / step
+    there = float(values[compact.sketch.outputs[0]][0])
+    more = there - (0.0 - output.range.centre) / step
     assert more > 0.1  # samples never come near the middle
     assert float(found.outputs[0].high - plain.outputs[0].high) >= more - 1e-9
     assert found.outputs[0].low <= plain.outputs[0].low
@@ -315,7 +317,7 @@ def test_a_bound_counts_a_curve_beyond_the_samples_of_its_sketch(tmp_path: Path)
 @pytest.mark.slow
 def test_a_curve_without_bounds_beyond_its_samples_has_no_bound(tmp_path: Path) -> None:
     compact, ends = small_graph(peak(f"reciprocal({SQUARES} + 0.02)", 0, 60), tmp_path, 5)
-    said = explained(compact, ends)
+    said = sketched(compact, ends)
     with pytest.raises(DataError):
         beyond_ends(said, plain_bounds(said))
     assert bounds_of(said, "plain", 1) is None
@@ -329,7 +331,7 @@ def test_a_function_that_jumps_between_samples_is_not_taken_for_waves(tmp_path: 
     compact, ends = small_graph(problem, tmp_path, 5, (2.0,))
     curves = [node for node in compact.sketch.nodes if isinstance(node, Curve)]
     assert any(step.kind == "step" for curve in curves for step in curve.function.nodes)
-    bounds = bounds_of(explained(compact, ends), "plain", 1)
+    bounds = bounds_of(sketched(compact, ends), "plain", 1)
     assert bounds is not None
     assert bounds.values[0] >= 3 / 2  # the jump, halved at best
 

@@ -23,7 +23,8 @@ from boolcomp.checker.plain import PlainBound
 from boolcomp.checker.tight import WorstCells
 from boolcomp.compact import result as module
 from boolcomp.compact.network import WordEnds
-from boolcomp.compact.result import explained, proved
+from boolcomp.compact.result import proved, sketched
+from boolcomp.compact.sketch import TURN, AngleSum, SourceWord, WordSum
 from boolcomp.proof.bound import boxes_kernels
 from boolcomp.proof.bound.balls import (
     BallColumns,
@@ -34,6 +35,7 @@ from boolcomp.proof.bound.balls import (
     of_ball,
     peaks,
 )
+from boolcomp.proof.bound.bounds import EFFORT
 from boolcomp.proof.bound.boxes import Boxing
 from boolcomp.proof.bound.boxes_kernels import (
     around,
@@ -50,9 +52,9 @@ from boolcomp.proof.bound.boxes_kernels import (
 )
 from boolcomp.proof.bound.boxes_kernels import between as ranged
 from boolcomp.proof.bound.graded import USUAL, claim_of, met_with_checker
-from boolcomp.proof.bound.meaning import EFFORT, AddendSum, Explained, GivenWord, TurnSum, line_of
 from boolcomp.proof.bound.overflow import OverflowSearch, Range, WordRanges, without_overflow
-from boolcomp.proof.bound.plain import Forward, pieces_of, plain_bounds
+from boolcomp.proof.bound.plain import Forward, plain_bounds
+from boolcomp.proof.bound.sketched import line_of
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -75,8 +77,8 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.result import Compact
     from boolcomp.proof.bound.balls import Enclosure
+    from boolcomp.proof.bound.bounds import Grade
     from boolcomp.proof.bound.boxes import Boxed
-    from boolcomp.proof.bound.meaning import Grade
     from boolcomp.words.graph import Node
 
     Floats = NDArray[np.float64]
@@ -162,24 +164,25 @@ def check(x: Floats, within: Enclosure, turn: float | None, what: str) -> None:
 
 def holds_at_every_node(given: tuple[Compact, WordEnds], count: int) -> None:
     """Hold what is known of every node against random states."""
-    said = explained(*given)
+    said = sketched(*given)
     forward, states = Forward(said), drawn(given[0], count, 7)
     graph = said.graph
-    for place, (meaning, known) in enumerate(zip(said.meanings, forward.enclosures, strict=True)):
-        turns = isinstance(meaning, TurnSum) or (isinstance(meaning, GivenWord) and meaning.angle)
-        turning = meaning.turning if isinstance(meaning, AddendSum) else 0
-        turn = 1.0 if turns else float(1 << turning) if turning else None
+    nodes = zip(said.sketch.nodes, forward.enclosures, strict=True)
+    for place, (node, known) in enumerate(nodes):
+        turns = isinstance(node, AngleSum) or (isinstance(node, SourceWord) and node.angle)
+        turning = isinstance(node, WordSum) and node.angle
+        turn = 1.0 if turns else float(1 << TURN) if turning else None
         unit = 1 / (2 * math.pi) if turns else 1.0
         middle, value = states.middles[place] * unit, states.values[place] * unit
         check(middle, known.exact, turn, f"{place}: value")
         check(middle - value, known.inputs, turn, f"{place}: inputs")
-        pieces = pieces_of(meaning)
+        pieces = said.places[place]
         if not pieces.words:
             continue
         words = np.zeros(count)
         for k in pieces.words:
             line = line_of(graph, k)
-            if isinstance(meaning, GivenWord):
+            if isinstance(node, SourceWord):
                 (_, line) = forward.line(place) or (0, line)
             words = words + float(line.start) + float(line.step) * states.words[k]
         if pieces.product is not None:
@@ -208,7 +211,7 @@ def test_words_values_and_errors_of_every_node_are_enclosed(name: str) -> None:
 def test_nodes_with_stops_and_curves_are_enclosed(name: str, tmp_path: Path) -> None:
     compact, ends = made_by_name(name, tmp_path)
     holds_at_every_node((compact, ends), 20_000)
-    bounds = plain_bounds(explained(compact, ends))
+    bounds = plain_bounds(sketched(compact, ends))
     assert not bounds.unproved
     assert (np.array(bounds.steps) >= compact.errors.max).all()
     assert (np.array(bounds.steps) <= 3.5 * compact.errors.max).all()
@@ -233,12 +236,12 @@ def holds_in_boxes(given: tuple[Compact, WordEnds], count: int, seed: int = 3) -
     States say it by simulation and by the sketch, in floats.
     """
     compact, _ = given
-    said, states = explained(*given), drawn(compact, count, seed)
+    said, states = sketched(*given), drawn(compact, count, seed)
     rng, graph = np.random.default_rng(seed), said.graph
     forward = Forward(said)
-    for result in said.results:
+    for output in said.sketch.outputs:
         boxing = Boxing(forward)
-        boxed = boxing.boxed(result.meaning)
+        boxed = boxing.boxed(output)
         cells = np.stack(
             [cells_of(boxing, k, states.words, states.values) for k in boxing.inputs], 1
         )
@@ -251,17 +254,17 @@ def holds_in_boxes(given: tuple[Compact, WordEnds], count: int, seed: int = 3) -
                 first[k].astype(np.uint16), last[k].astype(np.uint16),
             )  # fmt: skip
         looked = 0
-        for place, meaning in enumerate(said.meanings):
-            slot = boxing.slot(place)
-            if slot is None or not isinstance(meaning, AddendSum) or meaning.turning:
+        for place, node in enumerate(said.sketch.nodes):
+            slot, word = boxing.slot(place), said.word(place)
+            if slot is None or not isinstance(node, WordSum) or node.angle:
                 continue
             ends = np.asarray(found[:, slot.place] * 2.0**-slot.scale, np.float64)
             exact = states.values[place]
             lies_between(exact, ends[:, 2], ends[:, 3], f"{place}: value")
-            if meaning.word is not None:
-                bits = graph.nodes[meaning.word].bits
-                middle, unit = ((1 << bits) - 1) / 2, 2.0 ** graph.scales[meaning.word].lsb
-                digits = np.asarray((states.words[meaning.word] - middle) * unit, np.float64)
+            if word is not None:
+                bits = graph.nodes[word].bits
+                middle, unit = ((1 << bits) - 1) / 2, 2.0 ** graph.scales[word].lsb
+                digits = np.asarray((states.words[word] - middle) * unit, np.float64)
                 lies_between(digits, ends[:, 0], ends[:, 1], f"{place}: words")
                 lies_between(
                     np.asarray(digits - exact, np.float64),
@@ -281,16 +284,18 @@ def lies_between(x: Floats, low: Floats, high: Floats, what: str) -> None:
 
 def cells_of(boxing: Boxing, place: int, words: list[Whole], values: list[Floats]) -> Whole:
     """Return in which cell of an input states are: of an angle, of a finer grid than its words."""
-    meaning = boxing.meanings[place]
-    assert isinstance(meaning, GivenWord)
-    if not meaning.angle:
-        return words[meaning.word or 0]
-    assert meaning.word is not None
-    bits = boxing.graph.nodes[meaning.word].bits + meaning.part
+    node, at = boxing.nodes[place], boxing.sketched.word(place)
+    assert isinstance(node, SourceWord)
+    if not node.angle:
+        return words[at or 0]
+    assert at is not None
+    bits = boxing.graph.nodes[at].bits + node.part
     turns = values[place] / (2 * np.pi) + 0.5
-    fine = np.floor(turns * 4096).astype(np.int64) & (4095 if meaning.wraps else -1)
+    fine = np.floor(turns * 4096).astype(np.int64) & (
+        4095 if boxing.sketched.ranges[place].wraps else -1
+    )
     width = 4096 >> bits
-    word = words[meaning.word]
+    word = words[at]
     return np.asarray(np.clip(fine, word * width, word * width + width - 1), np.int64)
 
 
@@ -417,10 +422,10 @@ def test_what_is_found_in_boxes_is_as_narrow_as_it_always_was(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 1000)
-    said, rng = explained(KINDS[name].made(), WordEnds()), np.random.default_rng(1)
+    said, rng = sketched(KINDS[name].made(), WordEnds()), np.random.default_rng(1)
     forward, digest = Forward(said), hashlib.sha256()
-    for result in said.results:
-        boxed = Boxing(forward).boxed(result.meaning)
+    for output in said.sketch.outputs:
+        boxed = Boxing(forward).boxed(output)
         whole, found = np.arange(len(boxed.steps)), np.zeros((len(boxed.limits), 6), np.int64)
         for _ in range(12):
             ends = np.sort(
@@ -504,7 +509,7 @@ def test_equal_contributions_have_one_remainder() -> None:
 
 def test_every_output_has_the_tighter_end_of_both_bounds() -> None:
     built = built_of("machado-2r", 8)
-    said = explained(built.compact, built.ends)
+    said = sketched(built.compact, built.ends)
     own, plain = plain_bounds(said), PlainBound(claim_of(said))
     shown = proved(built.compact, built.ends, "plain", 1)
     assert shown is not None
@@ -518,7 +523,7 @@ def test_every_output_has_the_tighter_end_of_both_bounds() -> None:
 @pytest.mark.check
 def test_only_heaps_that_neither_bound_proves_are_named() -> None:
     built = built_of("elbow-3r", 8)
-    said = explained(built.compact, built.ends)
+    said = sketched(built.compact, built.ends)
     own, plain = plain_bounds(said), PlainBound(claim_of(said))
     assert own.unproved
     assert plain.overflow
@@ -529,7 +534,7 @@ def test_only_heaps_that_neither_bound_proves_are_named() -> None:
 
 def test_bounds_that_exclude_each_other_are_refused() -> None:
     built = built_of("machado-2r", 5)
-    said = explained(built.compact, built.ends)
+    said = sketched(built.compact, built.ends)
     own = plain_bounds(said)
     away = [replace(one, low=Fraction(90), high=Fraction(99)) for one in own.outputs]
     with pytest.raises(DataError, match="exclude each other"):
@@ -620,11 +625,6 @@ def added(bits: int, constant: int) -> WordGraph:
     return heap_graph((*tables, Heap(parts, constant, bits)))
 
 
-def claimed(bits: int, constant: int) -> Explained:
-    """Return such a graph of which nothing is said but what its heap is more than its parts."""
-    return Explained(added(bits, constant), (), ())
-
-
 def test_a_heap_is_proved_exactly_where_no_word_overflows_it() -> None:
     full = [(1 << node.bits) - 1 for node in WORDS]
     every = sums(added(WIDE, 0), (0, 0, 0), full)
@@ -632,7 +632,7 @@ def test_a_heap_is_proved_exactly_where_no_word_overflows_it() -> None:
     lowest, highest = -int(every.min()), 255 - int(every.max())
     assert lowest < highest
     for constant in range(lowest - 2, highest + 3):
-        search = OverflowSearch(claimed(8, constant), 5, given, ENOUGH)
+        search = OverflowSearch(added(8, constant), 5, given, ENOUGH)
         assert search.fits() == (lowest <= constant <= highest), constant
 
 
@@ -641,15 +641,15 @@ def test_words_that_no_input_has_do_not_overflow_a_heap() -> None:
     every = sums(added(WIDE, 0), (0, 0, 0), full)
     constant = 256 - int(every.max())  # the largest sum just does not fit
     given = {k: (0, last) for k, last in enumerate(full)}
-    assert not OverflowSearch(claimed(8, constant), 5, given, ENOUGH).fits()
-    assert not OverflowSearch(claimed(8, 0), 5, given, 0).fits()  # too few boxes
-    assert OverflowSearch(claimed(8, constant), 5, {**given, 1: (1, full[1] - 1)}, ENOUGH).fits()
+    assert not OverflowSearch(added(8, constant), 5, given, ENOUGH).fits()
+    assert not OverflowSearch(added(8, 0), 5, given, 0).fits()  # too few boxes
+    assert OverflowSearch(added(8, constant), 5, {**given, 1: (1, full[1] - 1)}, ENOUGH).fits()
 
 
 @pytest.mark.check
 def test_a_heap_of_the_elbow_that_overflows_is_named() -> None:
     built = built_of("elbow-3r", 8)
-    said = explained(built.compact, built.ends)
+    said = sketched(built.compact, built.ends)
     plain = plain_bounds(said)
     assert plain.unproved
     assert not without_overflow(said, plain).unproved
@@ -659,7 +659,7 @@ def test_a_heap_of_the_elbow_that_overflows_is_named() -> None:
     nodes = list(graph.nodes)
     nodes[place] = replace(heap, constant=heap.constant + (1 << heap.bits) // 16)
     other = replace(built.compact, graph=WordGraph(tuple(nodes), graph.scales, graph.results))
-    moved = explained(other, built.ends)
+    moved = sketched(other, built.ends)
     assert without_overflow(moved, plain_bounds(moved)).unproved == (place,)
     rng = np.random.default_rng(5)  # and it does overflow: at ends of ranges, that is
     given = {n.name: rng.integers(0, 1 << n.bits, 200_000) for n in graph.inputs}

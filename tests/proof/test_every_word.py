@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from proof.allwords import worst_errors
 from shippedarms import made as small_graph
 
-from boolcomp.compact import Compact, CompactChoices, WordEnds, explained, proved, usual_demand
+from boolcomp.compact import Compact, CompactChoices, WordEnds, proved, sketched, usual_demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import formats, inverse_dynamics_problem, load_robot, parse_function
 from boolcomp.proof import claim_of, graded_bounds, plain_bounds
@@ -89,7 +89,7 @@ class Case:
 
 def held(case: Case, compact: Compact) -> dict[str, Any]:
     """Hold bounds of all grades against all words of a case, and return them."""
-    worst, said = worst_errors(compact, case.exact, QUARTERS), explained(compact, WordEnds())
+    worst, said = worst_errors(compact, case.exact, QUARTERS), sketched(compact, WordEnds())
     found: dict[str, Any] = {one: graded_bounds(said, one, EFFORT) for one in EVERY}
     little = graded_bounds(said, "tight", LITTLE)
     shown = proved(compact, WordEnds(), None, None)
@@ -163,7 +163,7 @@ RECORDED = {  # of the graph, of its bounds by grade, and of the claim
 def test_bounds_of_every_grade_hold_for_all_words(name: str) -> None:
     compact = KINDS[name].made()
     found = held(KINDS[name], compact)
-    claim = claim_of(explained(compact, WordEnds()))
+    claim = claim_of(sketched(compact, WordEnds()))
     values = (*(found[grade] for grade in EVERY), claim)
     texts = (str(compact.graph), *(re.sub(r"[A-Za-z_]+(?=[(=])", "", repr(x)) for x in values))
     digests = " ".join(hashlib.sha256(text.encode()).hexdigest()[:6] for text in texts)
@@ -224,7 +224,7 @@ def made(name: str) -> tuple[Case, Compact]:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_tight_bound_is_the_worst_of_all_words_up_to_its_remainder(name: str) -> None:
     case, compact = made(name)
-    said = explained(compact, WordEnds())
+    said = sketched(compact, WordEnds())
     (plain,), (bound,) = plain_bounds(said).outputs, graded_bounds(said, "tight").outputs
     ((low, high),) = worst_errors(compact, case.exact)
     assert bound.grade == "tight"
@@ -251,7 +251,7 @@ def test_a_bound_counts_what_is_worst_within_a_cell(name: str) -> None:
     inside = []
     for graph in [compact.graph, *mutants(compact.graph, 5)]:
         other = replace(compact, graph=graph)
-        (bound,) = graded_bounds(explained(other, WordEnds()), "tight").outputs
+        (bound,) = graded_bounds(sketched(other, WordEnds()), "tight").outputs
         ((low, high),) = worst_errors(other, case.exact, {"q": QUARTERS, "y": QUARTERS})
         assert high <= float(bound.high) <= high + bound.remainder + BETWEEN
         assert low - bound.remainder - BETWEEN <= float(bound.low) <= low
@@ -266,7 +266,7 @@ NEAR = 0.02  # LSB
 def test_the_tight_bound_of_three_angles_is_near_the_worst_of_all_words(tmp_path: Path) -> None:
     compact, ends = small_graph(load_robot("planar-3r"), tmp_path, 4, of="gravity")
     worst = worst_errors(compact, compact.problem.exact, (0.0, 0.5, 1.0))
-    bounds = graded_bounds(explained(compact, ends), "tight", 50)
+    bounds = graded_bounds(sketched(compact, ends), "tight", 50)
     for (low, high), bound in zip(worst, bounds.outputs, strict=True):
         assert high <= float(bound.high) <= high + NEAR
         assert low - NEAR <= float(bound.low) <= low

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.paper.plan import Plan
-    from boolcomp.proof.bound.meaning import Bound
+    from boolcomp.proof.bound.bounds import Bound
 
     Floats = NDArray[np.float64]
 

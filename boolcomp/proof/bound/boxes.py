@@ -16,6 +16,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.checker.plain import added
+from boolcomp.compact.sketch import (
+    TURN,
+    AngleSum,
+    Curve,
+    Linear,
+    Powers,
+    SourceWord,
+    Table,
+    Waves,
+    WordSum,
+)
 from boolcomp.proof.bound import boxes_kernels as kinds
 from boolcomp.proof.bound.balls import (
     ONE,
@@ -31,24 +42,9 @@ from boolcomp.proof.bound.balls import (
     waves_at,
     windows,
 )
+from boolcomp.proof.bound.bounds import BOXES, NotPlainError
 from boolcomp.proof.bound.boxes_kernels import sampled, search
-from boolcomp.proof.bound.meaning import (
-    BOXES,
-    AddendSum,
-    CurveTable,
-    Enclosures,
-    GivenWord,
-    LinearPart,
-    NotPlainError,
-    PowerTable,
-    ProductPart,
-    TurnSum,
-    WaveTable,
-    WordLine,
-    given_line,
-    line_of,
-)
-from boolcomp.proof.bound.plain import at_rest, moved, rounding, wrapped
+from boolcomp.proof.bound.plain import at_rest_too, is_turning, moved, rounding, wrapped
 from boolcomp.proof.bound.tables import TIE, Read, beside, cells_reached, curve_within, looked_up
 from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts, part_reads
 
@@ -57,8 +53,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.proof.bound.meaning import TableMeaning
+    from boolcomp.compact.sketch import Addend, Product
     from boolcomp.proof.bound.plain import Forward
+    from boolcomp.proof.bound.sketched import WordLine
+    from boolcomp.proof.bound.tables import Enclosures
     from boolcomp.words.graph import Grid, HeapPart
 
     Whole = NDArray[np.int64]
@@ -340,18 +338,25 @@ class Tabulator:
 
     def __init__(self, forward: Forward, store: BallColumns) -> None:
         self.forward, self.graph, self.store = forward, forward.graph, store
-        self.meanings = forward.explained.meanings
+        self.sketched, self.nodes = forward.sketched, forward.sketched.sketch.nodes
 
-    def cells(self, given: GivenWord) -> list[Enclosure]:
+    def line(self, place: int) -> WordLine:
+        """Return the values of the word of an input or a sum; NotPlainError without a word."""
+        line = self.sketched.line(place)
+        if line is None:
+            raise NotPlainError
+        return line
+
+    def cells(self, place: int, node: SourceWord) -> list[Enclosure]:
         """Return the range of a linear input for every word."""
-        line = given_line(self.graph, given)
+        line, range_ = self.line(place), self.sketched.ranges[place]
         near = Fraction(1, 2) + 2 * TIE
-        low, high = given.allowed.ends
+        low, high = range_.allowed.ends
         found = []
         for word in range(line.count):
             value = line.value(word)
-            if given.exact:
-                found.append(exactly(value) + beside(line, given))
+            if node.exact:
+                found.append(exactly(value) + beside(line, node, range_))
                 continue
             one, two = value - line.step * near, value + line.step * near
             one = min(one, low) if word == 0 else one
@@ -361,9 +366,11 @@ class Tabulator:
             found.append(between(one, two))
         return found
 
-    def given(self, given: GivenWord, offset: Enclosure, scale: int) -> tuple[int, int, int]:
+    def given(
+        self, place: int, node: SourceWord, offset: Enclosure, scale: int
+    ) -> tuple[int, int, int]:
         """Return the starts of cells and errors of a linear input, and the shift of half a step."""
-        line, cells = given_line(self.graph, given), self.cells(given)
+        line, cells = self.line(place), self.cells(place, node)
         shift = scale + (line.step.numerator.bit_length() - line.step.denominator.bit_length()) - 1
         if shift < 0:
             raise NotPlainError
@@ -375,24 +382,20 @@ class Tabulator:
         self, place: int, parts: Parts, heap: int | None, factor: Fraction, view: View
     ) -> BoxTable:
         """Return a linear input as a table over its own word."""
-        given = self.meanings[place]
-        if not isinstance(given, GivenWord) or given.word is None:
+        node, word = self.nodes[place], self.sketched.word(place)
+        if not isinstance(node, SourceWord) or word is None:
             raise NotPlainError
-        cells = self.cells(given)
+        cells = self.cells(place, node)
         words = np.arange(len(cells), dtype=np.int64)
-        digits = self._digits({given.word: words}, parts, heap, view)
+        digits = self._digits({word: words}, parts, heap, view)
         exact = [cell.times(factor) for cell in cells]
         own = self.forward.enclosures[place]
         whole = (own.exact - own.inputs).times(factor)
-        reached = np.arange(*self._ends(given), dtype=np.int64)
-        return self._made(digits, exact, whole, reached)
-
-    def _ends(self, given: GivenWord) -> tuple[int, int]:
-        first, last = cells_reached(given_line(self.graph, given), given)
-        return first, last + 1
+        first, last = cells_reached(self.line(place), self.sketched.ranges[place])
+        return self._made(digits, exact, whole, np.arange(first, last + 1, dtype=np.int64))
 
     def table(
-        self, place: int, table: TableMeaning, parts: Parts, heap: int | None, factor: Fraction,
+        self, place: int, table: Table, parts: Parts, heap: int | None, factor: Fraction,
         view: View,
     ) -> BoxTable:  # fmt: skip
         """Tabulate factor · function; its words are parts of a heap, or one with dropped bits."""
@@ -406,25 +409,26 @@ class Tabulator:
             line = found[1]
             words = np.arange(line.count, dtype=np.int64)
             read = Read(found[0], line, words)
-            named = (*table.pieces.words, *(table.pieces.product or ()))
+            stands = self.sketched.places[place]
+            named = (*stands.words, *(stands.product or ()))
             entries = {k: looked_up(self.graph, k, read) for k in named}
             digits = self._digits(entries, parts, heap, view)
-        if isinstance(table, WaveTable):
+        if isinstance(table, Waves):
             return self._waves(table, source, line, digits, factor, whole)
         if digits is None or line is None:
             scale = scale_for(whole.size)
             return BoxTable(scale, [-FAR, FAR, *outward(whole, scale), -FAR, FAR])
-        reached = self._reached(table, source, line)
+        reached = self.forward.words_reached(table, line)
         exact = [ZERO] * line.count
         for word in reached.tolist():
             x = exactly(line.value(word)) - source.error.total - source.inputs
             exact[word] = self._within(table, x).times(factor)
         return self._made(digits, exact, whole, reached)
 
-    def _within(self, table: TableMeaning, x: Enclosure) -> Enclosure:
-        if isinstance(table, CurveTable):
+    def _within(self, table: Table, x: Enclosure) -> Enclosure:
+        if isinstance(table, Curve):
             return curve_within(table, x)
-        if not isinstance(table, PowerTable):
+        if not isinstance(table, Powers):
             raise NotPlainError
         total = ZERO
         for c in reversed(table.coefficients):
@@ -435,13 +439,6 @@ class Tabulator:
             square = Enclosure(small * small >> PLACES, -(-size * size >> PLACES))
             total = total.meet(square.times(Fraction(table.coefficients[2])))
         return total
-
-    def _reached(self, table: TableMeaning, source: Enclosures, line: WordLine) -> Words:
-        given = self.meanings[table.source]
-        if isinstance(given, GivenWord):
-            return np.arange(*self._ends(given), dtype=np.int64)
-        turning = isinstance(table, WaveTable) or (isinstance(table, CurveTable) and table.angle)
-        return line.reached(source.words, Fraction(1) if turning else None)
 
     def _digits(
         self, entries: Mapping[int, Words], parts: Parts, heap: int | None, view: View
@@ -479,7 +476,7 @@ class Tabulator:
         return BoxTable(scale, limits, words, errors, len(digits))
 
     def _waves(
-        self, table: WaveTable, source: Enclosures, line: WordLine | None, digits: Integers | None,
+        self, table: Waves, source: Enclosures, line: WordLine | None, digits: Integers | None,
         factor: Fraction, whole: Enclosure,
     ) -> BoxTable:  # fmt: skip
         places = 1 << GRID
@@ -505,7 +502,7 @@ class Tabulator:
             return BoxTable(scale, limits, **ends)
         starts, count = _places(line, source)
         low, high = windows(grid, starts, count)
-        reached = self._reached(table, source, line)
+        reached = self.forward.words_reached(table, line)
         digits = _nearest(digits, reached)
         below = _nearest(rounded_down(digits, scale) - (high + slack), reached)
         above = _nearest(rounded_up(digits, scale) - (low - slack), reached)
@@ -513,7 +510,7 @@ class Tabulator:
         errors = self.store.ranges(below, above)
         return BoxTable(scale, limits, words, errors, len(digits), **ends)
 
-    def _off(self, table: WaveTable, factor: Fraction) -> Enclosure:
+    def _off(self, table: Waves, factor: Fraction) -> Enclosure:
         """Bound the deviation of harmonics from their grid values, rounding ties included."""
         bent = steep = ZERO
         for k, a, b in table.parts:
@@ -525,11 +522,11 @@ class Tabulator:
 
     def _tie(self, place: int) -> Fraction:
         """Return how far rounding may put an angle outside of its cell, in turns."""
-        meaning = self.meanings[place]
-        if isinstance(meaning, TurnSum):
-            return sum((abs(k) * self._tie(item) for item, k in meaning.items), Fraction(0))
-        if isinstance(meaning, GivenWord) and meaning.word is not None:
-            return given_line(self.graph, meaning).step * TIE * 2
+        node, line = self.nodes[place], self.sketched.line(place)
+        if isinstance(node, AngleSum):
+            return sum((abs(k) * self._tie(item) for item, k in node.items), Fraction(0))
+        if isinstance(node, SourceWord) and line is not None:
+            return line.step * TIE * 2
         return Fraction(0)
 
 
@@ -557,7 +554,7 @@ def _nearest(values: Integers, reached: Words) -> Integers:
 
 
 # --------------------------------------------------------------------------------------------------
-# Steps of meanings.
+# Steps of nodes.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -566,32 +563,32 @@ class Boxing:
 
     def __init__(self, forward: Forward) -> None:
         self.forward, self.graph = forward, forward.graph
-        self.meanings = forward.explained.meanings
+        self.sketched, self.nodes = forward.sketched, forward.sketched.sketch.nodes
         self.steps = BoxSteps()
         self.tables = Tabulator(forward, self.steps.store)
-        self.inputs: list[int] = []  # meanings of inputs, in the order of a box's cells
+        self.inputs: list[int] = []  # nodes of inputs, in the order of a box's cells
 
     def boxed(self, place: int) -> Boxed:
-        return self.steps.boxed(self.meaning(place))
+        return self.steps.boxed(self.node(place))
 
     def slot(self, place: int) -> StepSlot | None:
-        return self.steps.found(("meaning", place))
+        return self.steps.found(("node", place))
 
-    def meaning(self, place: int) -> StepSlot:
-        return self.steps.once(("meaning", place), partial(self._meaning, place))
+    def node(self, place: int) -> StepSlot:
+        return self.steps.once(("node", place), partial(self._node, place))
 
-    def _meaning(self, place: int) -> StepSlot:
-        meaning = self.meanings[place]
-        if isinstance(meaning, GivenWord) and not meaning.angle:
-            return self._given(place, meaning)
-        if isinstance(meaning, AddendSum):
-            return self._total(place, meaning)
-        if isinstance(meaning, WaveTable | PowerTable | CurveTable):
-            return self._table(place, meaning, (), None, Fraction(1))
+    def _node(self, place: int) -> StepSlot:
+        node = self.nodes[place]
+        if isinstance(node, SourceWord) and not node.angle:
+            return self._given(place, node)
+        if isinstance(node, WordSum):
+            return self._total(place, node)
+        if isinstance(node, Table):
+            return self._table(place, node, (), None, Fraction(1))
         raise NotPlainError
 
     def _limits(self, place: int, scale: int, *, words: bool) -> list[int]:
-        """Return the plain bound's enclosures of a meaning as limits of a slot."""
+        """Return the plain bound's enclosures of a node as limits of a slot."""
         own = self.forward.enclosures[place]
         found = [-FAR, FAR, *outward(own.exact - own.inputs, scale), -FAR, FAR]
         if words:
@@ -601,25 +598,22 @@ class Boxing:
         return found
 
     def offset(self, place: int) -> Enclosure:
-        """Return the value of a meaning's word minus that of its digits; 0 for outputs."""
-        meaning = self.meanings[place]
-        word = meaning.word if isinstance(meaning, GivenWord | AddendSum) else None
-        if word is None or place in self.forward.outputs:
-            return ZERO
-        return exactly(self.graph.scales[word].offset)
+        """Return the value of a node's word minus that of its digits; 0 for outputs."""
+        word = self.sketched.word(place)
+        return ZERO if word is None else self.forward.offset(place, word)
 
-    def _given(self, place: int, given: GivenWord) -> StepSlot:
+    def _given(self, place: int, node: SourceWord) -> StepSlot:
         own = self.forward.enclosures[place]
         scale = scale_for(own.words.size + own.inputs.size + self.offset(place).size)
-        if given.word is None:
+        if self.sketched.word(place) is None:
             return self.steps.add(
                 kinds.SUM, scale,
                 [0, 0, 0, 0, *outward(own.exact - own.inputs, scale)],
                 self._limits(place, scale, words=False), worded=False,
             )  # fmt: skip
-        line = line_of(self.graph, given.word)
-        first, last = cells_reached(line, given)
-        start, within, shift = self.tables.given(given, self.offset(place), scale)
+        line = self.tables.line(place)
+        first, last = cells_reached(line, self.sketched.ranges[place])
+        start, within, shift = self.tables.given(place, node, self.offset(place), scale)
         dim = self._input(place, first, last)
         row = [dim, start, within, line.count, shift]
         return self.steps.add(kinds.GIVEN, scale, row)
@@ -632,50 +626,51 @@ class Boxing:
         return self.steps.once(("turns", place), partial(self._turns, place))
 
     def _turns(self, place: int) -> StepSlot:
-        meaning = self.meanings[place]
-        if isinstance(meaning, GivenWord) and meaning.angle:
-            return self._turn(place, meaning)
-        if isinstance(meaning, TurnSum):
-            return self._turn_sum(meaning)
-        if isinstance(meaning, AddendSum) and meaning.turning and meaning.word is not None:
-            source, bits = self.meaning(place), self.graph.nodes[meaning.word].bits
-            shift = source.scale + self.graph.scales[meaning.word].lsb
+        node, word = self.nodes[place], self.sketched.word(place)
+        if isinstance(node, SourceWord) and node.angle:
+            return self._turn(place)
+        if isinstance(node, AngleSum):
+            return self._turn_sum(node, word)
+        if is_turning(node) and word is not None:
+            source, bits = self.node(place), self.graph.nodes[word].bits
+            shift = source.scale + self.graph.scales[word].lsb
             if shift < 1:
                 raise NotPlainError
-            places = source.scale + meaning.turning - GRID
+            places = source.scale + TURN - GRID
             return self.steps.add(kinds.ANGLE, 0, [source.place, bits, shift, places])
         raise NotPlainError
 
-    def _turn(self, place: int, given: GivenWord) -> StepSlot:
+    def _turn(self, place: int) -> StepSlot:
         half, whole = 1 << (GRID - 1), 1 << GRID
-        low, high = (end * whole for end in given.allowed.ends)
+        range_ = self.sketched.ranges[place]
+        low, high = (end * whole for end in range_.allowed.ends)
         lowest, highest = low.numerator // low.denominator, -(-high.numerator // high.denominator)
-        if given.word is None:
-            if given.wraps or highest - lowest > whole:
+        if self.sketched.word(place) is None:
+            if range_.wraps or highest - lowest > whole:
                 lowest, highest = -half, half
             dim = self._input(place, 0, max(0, highest - lowest - 1))
             return self.steps.add(
                 kinds.TURN, 0,
                 [dim, 0, lowest, highest, 0, self.steps.ends[dim][1], -lowest],
             )  # fmt: skip
-        line = given_line(self.tables.graph, given)
-        first, last = cells_reached(line, given)
+        line = self.tables.line(place)
+        first, last = cells_reached(line, range_)
         shift = GRID - (line.step.denominator.bit_length() - 1)
         if shift >= 0:
             first, last = first << shift, ((last + 1) << shift) - 1
         else:
             first, last = first >> -shift, last >> -shift
-        if given.wraps:
+        if range_.wraps:
             lowest, highest = first - half, last + 1 - half
         dim = self._input(place, first, last)
         return self.steps.add(kinds.TURN, 0, [dim, shift, lowest, highest, first, last, half])
 
-    def _turn_sum(self, sum_: TurnSum) -> StepSlot:
+    def _turn_sum(self, sum_: AngleSum, word: int | None) -> StepSlot:
         items = [(self.turns(item).place, multiple) for item, multiple in sum_.items]
-        read = {self._word(item): self.turns(item).place for item, _ in sum_.items}
+        read = {self.sketched.word(item): self.turns(item).place for item, _ in sum_.items}
         row, args = [len(items), len(self.steps.args)], [n for item in items for n in item]
-        if sum_.word is not None:
-            node = self.graph.nodes[sum_.word]
+        if word is not None:
+            node = self.graph.nodes[word]
             if not isinstance(node, Angles):
                 raise NotPlainError
             row += [1, node.bits, node.constant, len(node.turns)]
@@ -687,17 +682,14 @@ class Boxing:
         self.steps.args += args
         return self.steps.add(kinds.TURNS, 0, row)
 
-    def _word(self, place: int) -> int | None:
-        return getattr(self.meanings[place], "word", None)
-
     def _table(
-        self, place: int, table: TableMeaning, parts: Sequence[HeapPart], heap: int | None,
+        self, place: int, table: Table, parts: Sequence[HeapPart], heap: int | None,
         factor: Fraction, view: tuple[int, int] | None = None,
     ) -> StepSlot:  # fmt: skip
         """Add a table times a factor; its words are parts of a heap, or one with dropped bits."""
         made = self.tables.table(place, table, parts, heap, factor, view)
         source = table.source
-        if isinstance(table, WaveTable):
+        if isinstance(table, Waves):
             turning = self.turns(source)
             row = [
                 turning.place, int(made.words is not None), made.words or 0, made.count,
@@ -710,12 +702,11 @@ class Boxing:
             low, high = made.limits[2:4]
             row = [0, 0, 0, 0, low, high, -high, -low]
             return self.steps.add(kinds.SUM, made.scale, row, made.limits, worded=False)
-        meaning = self.meanings[source]
-        if isinstance(table, CurveTable) and table.angle:
+        if table.angle:
             row = [self.turns(source).place, 1, made.words, made.count, made.errors]
             return self.steps.add(kinds.CURVE, made.scale, row, made.limits)
-        slot, word = self.meaning(source), self._word(source)
-        if word is None or not isinstance(meaning, GivenWord | AddendSum):
+        slot, word = self.node(source), self.sketched.word(source)
+        if word is None:
             raise NotPlainError
         bits, shift = self.graph.nodes[word].bits, slot.scale + self.graph.scales[word].lsb
         if shift < 1:
@@ -728,7 +719,7 @@ class Boxing:
         view: tuple[int, int] | None = None,
     ) -> StepSlot:  # fmt: skip
         """Add an input as a table over its own word: without its lowest bits, or as parts."""
-        slot, word = self.meaning(place), self._word(place)
+        slot, word = self.node(place), self.sketched.word(place)
         if word is None:
             raise NotPlainError
         made = self.tables.given_table(place, parts, heap, factor, view)
@@ -739,17 +730,18 @@ class Boxing:
         row = [slot.place, 0, made.words or 0, made.count, made.errors, bits, shift]
         return self.steps.add(kinds.CURVE, made.scale, row, made.limits)
 
-    def _total(self, place: int, total: AddendSum) -> StepSlot:
-        heap = None if total.word is None else self.graph.nodes[total.word]
+    def _total(self, place: int, total: WordSum) -> StepSlot:
+        word = self.sketched.word(place)
+        heap = None if word is None else self.graph.nodes[word]
         if heap is not None and not isinstance(heap, Heap):
             raise NotPlainError
         slots = []
         for k, addend in enumerate(total.addends):
             parts: list[HeapPart] = []
             if heap is not None:
-                owned = zip(heap.parts, total.owners, strict=True)
+                owned = zip(heap.parts, self.sketched.places[place].owners, strict=True)
                 parts = [part for part, owner in owned if owner == k]
-            slots.append(self._addend(total, addend, parts))
+            slots.append(self._addend(word, addend, parts))
         own = self.forward.enclosures[place]
         size = max((own.exact - own.inputs).size, own.words.size + self.offset(place).size)
         scale = scale_for(size)
@@ -758,42 +750,40 @@ class Boxing:
             self.steps.args += [slot.place, slot.scale - scale]
         exact = outward(exactly(total.constant), scale)
         words, missed = (0, 0), (0, 0)
-        if heap is not None and total.word is not None:
+        if heap is not None and word is not None:
             weight = sum(part.layout(self.graph.nodes).weight for part in heap.parts)
-            step = Fraction(2) ** self.graph.scales[total.word].lsb
+            step = Fraction(2) ** self.graph.scales[word].lsb
             middle = Fraction(weight - (1 << heap.bits) + 1, 2) + heap.constant
             digits = exactly(step * middle)
             error = digits - exactly(total.constant)
-            if total.turning:
-                error = wrapped(error, 1 << total.turning)
+            if total.angle:
+                error = wrapped(error, 1 << TURN)
                 digits = exactly(total.constant) + error
             words, missed = outward(digits, scale), outward(error, scale)
         row = [len(slots), args, *words, *exact, *missed]
-        held = () if total.turning else self._limits(place, scale, words=heap is not None)
+        held = () if total.angle else self._limits(place, scale, words=heap is not None)
         return self.steps.add(kinds.SUM, scale, row, held, worded=heap is not None)
 
-    def _addend(
-        self, total: AddendSum, addend: LinearPart | ProductPart, parts: Sequence[HeapPart]
-    ) -> StepSlot:
-        if isinstance(addend, ProductPart):
-            return self._product(total, addend, parts)
-        factor, meaning = Fraction(addend.factor), self.meanings[addend.meaning]
-        if isinstance(meaning, WaveTable | PowerTable | CurveTable):
-            return self._table(addend.meaning, meaning, parts, total.word, factor)
-        if parts and isinstance(meaning, GivenWord) and not meaning.angle:
-            return self._given_table(addend.meaning, parts, total.word, factor)
-        return self._rows(total, addend.meaning, factor, parts)
+    def _addend(self, heap: int | None, addend: Addend, parts: Sequence[HeapPart]) -> StepSlot:
+        if not isinstance(addend, Linear):
+            return self._product(heap, addend, parts)
+        factor, node = Fraction(addend.factor), self.nodes[addend.node]
+        if isinstance(node, Table):
+            return self._table(addend.node, node, parts, heap, factor)
+        if parts and isinstance(node, SourceWord) and not node.angle:
+            return self._given_table(addend.node, parts, heap, factor)
+        return self._rows(heap, addend.node, factor, parts)
 
     def _rows(
-        self, total: AddendSum, place: int, factor: Fraction, parts: Sequence[HeapPart]
+        self, heap: int | None, place: int, factor: Fraction, parts: Sequence[HeapPart]
     ) -> StepSlot:
         """Add a sum within a sum, or an input or a sum that is left out of one."""
-        source, word = self.meaning(place), self._word(place)
+        source, word = self.node(place), self.sketched.word(place)
         multiple, lost = Fraction(0), Fraction(0)
         for part in parts:
-            if not isinstance(part, Bits) or part.node != word or total.word is None:
+            if not isinstance(part, Bits) or part.node != word or heap is None:
                 raise NotPlainError
-            own = Fraction(2) ** self.graph.scales[total.word].lsb
+            own = Fraction(2) ** self.graph.scales[heap].lsb
             weight = own * Fraction(2) ** (part.column - part.drop) * (-1 if part.negative else 1)
             step = Fraction(2) ** self.graph.scales[part.node].lsb
             multiple += weight / step
@@ -814,24 +804,22 @@ class Boxing:
     def size(self, slot: StepSlot) -> Fraction:
         return Fraction(1 << (TOP + 1)) / Fraction(2) ** slot.scale
 
-    def _product(
-        self, total: AddendSum, addend: ProductPart, parts: Sequence[HeapPart]
-    ) -> StepSlot:
+    def _product(self, heap: int | None, addend: Product, parts: Sequence[HeapPart]) -> StepSlot:
         factor = Fraction(addend.factor)
         if not parts:
-            one, two = self.meaning(addend.a), self.meaning(addend.b)
+            one, two = self.node(addend.a), self.node(addend.b)
             scale = scale_of(self.size(one) * self.size(two) * abs(factor))
             low, high, shift = mantissa(factor)
             before = one.scale + two.scale
             row = [one.place, two.place, 0, 1, 0, low, high, TOP, shift + before - TOP - scale]
             return self.steps.add(kinds.PRODUCT, scale, row, worded=False)
         (part,) = parts if len(parts) == 1 else (None,)
-        if not isinstance(part, PartialProducts) or total.word is None:
+        if not isinstance(part, PartialProducts) or heap is None:
             raise NotPlainError
         one = self._operand(addend.a, part.a, part.drop_a)
         two = self._operand(addend.b, part.b, part.drop_b)
         nodes, scales = self.graph.nodes, self.graph.scales
-        own = Fraction(2) ** scales[total.word].lsb
+        own = Fraction(2) ** scales[heap].lsb
         steps = [Fraction(2) ** scales[k].lsb for k in (part.a, part.b)]
         column = part.column + 1 - part.drop_a - part.drop_b
         if own * Fraction(2) ** column / (steps[0] * steps[1]) != abs(factor) or (
@@ -859,16 +847,14 @@ class Boxing:
         return self.steps.once(("view", place, drop), partial(self._view, place, word, drop))
 
     def _view(self, place: int, word: int, drop: int) -> StepSlot:
-        meaning = self.meanings[place]
-        if isinstance(meaning, WaveTable | PowerTable | CurveTable):
-            if meaning.pieces.words != (word,) or meaning.pieces.product is not None:
-                raise NotPlainError
-            return self._table(place, meaning, (), None, Fraction(1), (word, drop))
-        if self._word(place) != word:
+        node, stands = self.nodes[place], self.sketched.places[place]
+        if stands.words != (word,) or stands.product is not None:
             raise NotPlainError
-        if isinstance(meaning, GivenWord):
+        if isinstance(node, Table):
+            return self._table(place, node, (), None, Fraction(1), (word, drop))
+        if isinstance(node, SourceWord):
             return self._given_table(place, (), None, Fraction(1), (word, drop))
-        source = self.meaning(place)
+        source = self.node(place)
         if not drop:
             return source
         shift = source.scale + self.graph.scales[word].lsb
@@ -910,29 +896,26 @@ def box_bound(forward: Forward, column: int, effort: int) -> Searched:
 
     Effort is a number of boxes, so that the same effort gives the same bound anywhere.
     """
-    result = forward.explained.results[column]
-    boxed = Boxing(forward).boxed(result.meaning)
+    boxed = Boxing(forward).boxed(forward.sketched.sketch.outputs[column])
     search_ = BoxSearch(boxed, boxed.output, last_of(forward, column, boxed.output))
     found, done, seen = search_.run(effort * BOXES)
-    return Searched(at_rest_too(forward, column, found), seen, done)
+    return Searched(at_rest_too(forward.sketched, column, found), seen, done)
 
 
 def last_of(forward: Forward, column: int, slot: StepSlot) -> tuple[int, ...]:
     """Return the offset and rounding applied after an output's sum (see `rounded`)."""
-    explained = forward.explained
-    result, output = explained.results[column], explained.graph.results[column]
+    output = forward.graph.results[column]
     drop, shift = output.drop, slot.scale - output.drop
     if drop and shift >= 1:
-        offset = outward(moved(explained, column, result), slot.scale)
-        return *offset, explained.graph.nodes[output.node].bits, shift, drop
-    return *outward(rounding(explained, column, result), slot.scale), 0, 0, 0
+        offset = outward(moved(forward.sketched, column), slot.scale)
+        return *offset, forward.graph.nodes[output.node].bits, shift, drop
+    return *outward(rounding(forward.sketched, column), slot.scale), 0, 0, 0
 
 
 def table_bound(forward: Forward, column: int) -> tuple[Fraction, Fraction]:
     """Bound the error of an output by the sum of the worst errors of its addends."""
-    result = forward.explained.results[column]
-    boxed = Boxing(forward).boxed(result.meaning)
-    rest = rounding(forward.explained, column, result)
+    boxed = Boxing(forward).boxed(forward.sketched.sketch.outputs[column])
+    rest = rounding(forward.sketched, column)
     unit = Fraction(2) ** -boxed.output.scale
     total = boxed.steps[boxed.output.place]
     low, high = int(total[8]) * unit, int(total[9]) * unit
@@ -940,19 +923,7 @@ def table_bound(forward: Forward, column: int) -> tuple[Fraction, Fraction]:
         part = boxed.until(addend)
         found, _, _ = BoxSearch(part, addend, (0,) * 5).run(ADDEND // len(part.steps))
         low, high = low + found[0], high + found[1]
-    return at_rest_too(forward, column, (low + rest.ends[0], high + rest.ends[1]))
-
-
-def at_rest_too(
-    forward: Forward, column: int, found: tuple[Fraction, Fraction]
-) -> tuple[Fraction, Fraction]:
-    """Extend limits of an error by those of an output held at zero."""
-    low, high = found
-    result = forward.explained.results[column]
-    if result.rest is not None:
-        resting = -at_rest(forward.explained, result)
-        low, high = min(low, resting.ends[0]), max(high, resting.ends[1])
-    return low, high
+    return at_rest_too(forward.sketched, column, (low + rest.ends[0], high + rest.ends[1]))
 
 
 class BoxSearch:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boolcomp.compact.sketch import SourceWord
 from boolcomp.proof.bound.balls import (
     FARTHEST,
     FUNCTIONS,
@@ -33,7 +34,7 @@ from boolcomp.proof.bound.balls import (
     cosine,
     sine,
 )
-from boolcomp.proof.bound.meaning import GivenWord, NotPlainError, given_line
+from boolcomp.proof.bound.bounds import NotPlainError
 from boolcomp.proof.bound.tables import TIE, beside, cells_reached
 from boolcomp.words.simulation import simulate
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.tape import Operation, Straight
-    from boolcomp.proof.bound.meaning import Explained, SpecifiedFunction
+    from boolcomp.proof.bound.sketched import InputRange, SketchedGraph, SpecifiedFunction, WordLine
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
@@ -473,8 +474,8 @@ class CellErrors:
     work: int
 
 
-def cells_of(explained: Explained) -> int:
-    return _count(_axes(explained))
+def cells_of(sketched: SketchedGraph) -> int:
+    return _count(_axes(sketched))
 
 
 def most_cells(effort: int) -> int:
@@ -485,37 +486,37 @@ def _count(axes: Sequence[CellAxis]) -> int:
     return math.prod(len(axis.low) for axis in axes)
 
 
-def cell_bounds(explained: Explained, effort: int) -> CellErrors:
+def cell_bounds(sketched: SketchedGraph, effort: int) -> CellErrors:
     """Enclose the error of every output by the worst of all cells.
 
     A `NotPlainError` is raised if there are more cells than `effort` allows. Equal effort gives
     equal bounds anywhere.
     """
-    asked, axes = explained.specified, _axes(explained)
+    asked, axes = sketched.specified, _axes(sketched)
     if asked is None or _count(axes) > most_cells(effort):
         raise NotPlainError
     with np.errstate(all="ignore"):  # infinite and NaN results are handled
-        return CellSearch(explained, asked, axes, most_cells(effort) // PART).run()
+        return CellSearch(sketched, asked, axes, most_cells(effort) // PART).run()
 
 
-def _axes(explained: Explained) -> list[CellAxis]:
+def _axes(sketched: SketchedGraph) -> list[CellAxis]:
     """Return all inputs; NotPlainError if words are no function of cells alone."""
-    asked = explained.specified
+    asked = sketched.specified
     if asked is None or len(asked.inputs) > MOST_INPUTS:
         raise NotPlainError
-    if any(result.rest is not None for result in explained.results):
+    if any(result.rest is not None for result in sketched.results):
         raise NotPlainError
     given = {
-        one.name: one
-        for one in explained.meanings
-        if isinstance(one, GivenWord) and one.word is not None
+        node.name: _Given(line, node, sketched.ranges[place])
+        for place, node in enumerate(sketched.sketch.nodes)
+        if isinstance(node, SourceWord) and (line := sketched.line(place))
     }
-    if {one.name for one in explained.graph.inputs} != set(given):
+    if {one.name for one in sketched.graph.inputs} != set(given):
         raise NotPlainError
     axes = []
     for one in asked.inputs:
         if one.name in given:
-            axes.append(_axis(explained, given[one.name], one.base, one.unit))
+            axes.append(_axis(given[one.name], one.base, one.unit))
         else:
             axes.append(CellAxis(one.name, None, np.array([one.low]), np.array([one.high])))
     if not set(given) <= {axis.name for axis in axes}:
@@ -523,25 +524,33 @@ def _axes(explained: Explained) -> list[CellAxis]:
     return axes
 
 
-def _axis(explained: Explained, given: GivenWord, base: float, unit: float) -> CellAxis:
+class _Given(NamedTuple):
+    """The values of an input's words, its node, and its range."""
+
+    line: WordLine
+    node: SourceWord
+    range: InputRange
+
+
+def _axis(given: _Given, base: float, unit: float) -> CellAxis:
     """Return the cells of an input, in its own unit; ties belong to both cells."""
-    line = given_line(explained.graph, given)
-    first, last = cells_reached(line, given)
+    line, node, range_ = given
+    first, last = cells_reached(line, range_)
     words = np.arange(first, last + 1)
     start, step = float(line.start), float(line.step)
     if Fraction(start) != line.start or Fraction(step) != line.step:
         raise NotPlainError
     near = line.step * (Fraction(1, 2) + TIE)
-    half = float(beside(line, given).ends[1] if given.exact else near)
+    half = float(beside(*given).ends[1] if node.exact else near)
     low, high = start + step * words - half, start + step * words + half
-    if not given.wraps and not given.exact:
-        least, most = (float(end) for end in given.allowed.ends)
+    if not range_.wraps and not node.exact:
+        least, most = (float(end) for end in range_.allowed.ends)
         low[0] = least if first == 0 else max(low[0], least)
         high[-1] = most if last == line.count - 1 else min(high[-1], most)
         low[0], high[-1] = min(low[0], high[0]), max(low[-1], high[-1])
     low, high = base + unit * low, base + unit * high
     slack = ENDS * (abs(base) + np.maximum(np.abs(low), np.abs(high)))
-    return CellAxis(given.name, first, low - slack, high + slack)
+    return CellAxis(node.name, first, low - slack, high + slack)
 
 
 class CellPieces(NamedTuple):
@@ -606,17 +615,17 @@ class CellSearch:
     """A search for the largest errors of every output, in both directions."""
 
     def __init__(
-        self, explained: Explained, asked: SpecifiedFunction, axes: Sequence[CellAxis], left: int
+        self, sketched: SketchedGraph, asked: SpecifiedFunction, axes: Sequence[CellAxis], left: int
     ) -> None:
-        self.explained, self.axes, self.asked = explained, axes, asked
+        self.sketched, self.axes, self.asked = sketched, axes, asked
         self.left, self.work = left, 0
-        self.limits = [self._limits(k) for k in range(len(explained.results))]
+        self.limits = [self._limits(k) for k in range(len(sketched.results))]
         self.open = [(Open(), Open()) for _ in self.limits]
         self.widths = np.array([float((axis.high - axis.low).max()) for axis in axes])
 
     def _limits(self, column: int) -> tuple[float, float]:
         """Return the range of an output's word, in steps from the middle of its range."""
-        output, result = self.explained.graph.results[column], self.explained.results[column]
+        output, result = self.sketched.graph.results[column], self.sketched.results[column]
         half, moved = 1 << output.bits >> 1, float(result.shift) - output.tread / 2
         return moved - half, moved + half
 
@@ -680,7 +689,7 @@ class CellSearch:
 
     def _said(self, words: dict[str, Words]) -> Floats:
         """Return the values of outputs' words, in steps from the middles of their ranges."""
-        found = simulate(self.explained.graph, words).words
+        found = simulate(self.sketched.graph, words).words
         return np.asarray(found + (np.array([low for low, _ in self.limits]) + 0.5))
 
     def _offer(

@@ -23,31 +23,36 @@ from boolcomp.checker.groups import StateLimits, groups_of
 from boolcomp.checker.plain import PlainBound
 from boolcomp.checker.spans import IntegerSpan
 from boolcomp.checker.tight import Tight
-from boolcomp.proof.bound import meaning as meanings
+from boolcomp.compact.sketch import (
+    TURN,
+    AngleSum,
+    Curve,
+    Powers,
+    SourceWord,
+    Waves,
+    addend_reads,
+    reads,
+)
 from boolcomp.proof.bound.balls import ONE, ZERO, between
-from boolcomp.proof.bound.boxes import box_bound, table_bound
-from boolcomp.proof.bound.cells import cell_bounds, cells_of, most_cells
-from boolcomp.proof.bound.meaning import (
+from boolcomp.proof.bound.bounds import (
     BOXES,
     EFFORT,
-    AddendSum,
     Bound,
     Bounds,
     Causes,
-    GivenWord,
-    LinearPart,
     NotPlainError,
-    TurnSum,
     rounded_up,
 )
+from boolcomp.proof.bound.boxes import box_bound, table_bound
+from boolcomp.proof.bound.cells import cell_bounds, cells_of, most_cells
 from boolcomp.proof.bound.plain import Forward, beyond_ends, plain_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from boolcomp.base.workers import Workers
+    from boolcomp.compact.sketch import SketchNode
     from boolcomp.proof.bound.balls import Enclosure
-    from boolcomp.proof.bound.meaning import Explained, Grade, Meaning
+    from boolcomp.proof.bound.bounds import Grade
+    from boolcomp.proof.bound.sketched import SketchedGraph
 
     Ends = tuple[Fraction, Fraction]
 
@@ -57,7 +62,7 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 
 
-def met_with_checker(explained: Explained, bounds: Bounds) -> Bounds:
+def met_with_checker(sketched: SketchedGraph, bounds: Bounds) -> Bounds:
     """Intersect the compiler's bounds with the checker's plain bounds.
 
     Both hold unless a heap overflows; a heap that either proves to fit is no longer a condition.
@@ -67,13 +72,13 @@ def met_with_checker(explained: Explained, bounds: Bounds) -> Bounds:
     if all(one.of_specification for one in bounds.outputs):
         return bounds  # the checker's bounds are those of the sketch
     try:
-        plain = checked(explained)
+        plain = checked(sketched)
         ends = [plain.error(one, k).ends for k, one in enumerate(plain.claim.outputs)]
     except (DataError, NotCoveredError):
         return bounds
     pairs = zip(bounds.outputs, ends, strict=True)
     own = [replace(one, low=low, high=high) for one, (low, high) in pairs]
-    theirs = beyond_ends(explained, replace(bounds, outputs=tuple(own)))
+    theirs = beyond_ends(sketched, replace(bounds, outputs=tuple(own)))
     both = zip(bounds.outputs, theirs.outputs, strict=True)
     outputs = tuple(
         replace(one, low=max(one.low, two.low), high=min(one.high, two.high)) for one, two in both
@@ -85,63 +90,54 @@ def met_with_checker(explained: Explained, bounds: Bounds) -> Bounds:
 
 
 @lru_cache(maxsize=2)  # the bounds of all outputs need it
-def checked(explained: Explained) -> PlainBound:
+def checked(sketched: SketchedGraph) -> PlainBound:
     """Return the checker's plain bound of a graph."""
-    return PlainBound(claim_of(explained))
+    return PlainBound(claim_of(sketched))
 
 
-def claim_of(explained: Explained) -> graph.Claim:
-    """Convert an explained graph to a claim of the checker."""
+def claim_of(sketched: SketchedGraph) -> graph.Claim:
+    """Return a sketch and its graph as a claim of the checker."""
     outputs = tuple(
         graph.OutputSteps(
-            one.name, one.meaning, Fraction(one.step), one.shift,
+            one.name, place, Fraction(one.step), one.shift,
             None if one.rest is None else {name: _span(x) for name, x in one.rest},
         )
-        for one in explained.results
+        for one, place in zip(sketched.results, sketched.sketch.outputs, strict=True)
     )  # fmt: skip
-    inputs = {
-        one.name: graph.InputCells(_span(one.allowed), one.cells, one.part, one.wraps, one.exact)
-        for one in explained.meanings
-        if isinstance(one, meanings.GivenWord)
-    }
-    functions = tuple(map(_function, explained.meanings))
-    places = tuple(map(_place, explained.meanings))
-    return graph.Claim(explained.graph, functions, places, inputs, outputs)
+    inputs = {}
+    for place, node in enumerate(sketched.sketch.nodes):
+        if isinstance(node, SourceWord):
+            one = sketched.ranges[place]
+            inputs[node.name] = graph.InputCells(
+                _span(one.allowed), 1 << node.bits, node.part, one.wraps, node.exact
+            )
+    functions = tuple(map(_function, sketched.sketch.nodes))
+    places = tuple(graph.ClaimedWords(x.words, x.product, x.owners) for x in sketched.places)
+    return graph.Claim(sketched.graph, functions, places, inputs, outputs)
 
 
 def _span(x: Enclosure) -> IntegerSpan:
     return IntegerSpan(x.low, x.high)
 
 
-def _function(one: meanings.Meaning) -> problem.Node:
-    if isinstance(one, meanings.GivenWord):
-        return problem.ClaimedInput(one.name, one.angle)
-    if isinstance(one, meanings.TurnSum):
-        return problem.Turns(tuple((multiple, item) for item, multiple in one.items))
-    if isinstance(one, meanings.WaveTable):
-        return problem.ClaimedWaves(one.source, one.parts)
-    if isinstance(one, meanings.PowerTable):
-        return problem.ClaimedPowers(one.source, one.coefficients)
-    if isinstance(one, meanings.CurveTable):
+def _function(node: SketchNode) -> problem.Node:
+    if isinstance(node, SourceWord):
+        return problem.ClaimedInput(node.name, node.angle)
+    if isinstance(node, AngleSum):
+        return problem.Turns(tuple((multiple, item) for item, multiple in node.items))
+    if isinstance(node, Waves):
+        return problem.ClaimedWaves(node.source, node.parts)
+    if isinstance(node, Powers):
+        return problem.ClaimedPowers(node.source, node.coefficients)
+    if isinstance(node, Curve):
         steps = tuple(
             problem.CurveStep("x" if x.kind == "input" else x.kind, x.operands, x.value)
-            for x in one.function.nodes[: one.function.outputs[0].node + 1]
+            for x in node.function.nodes[: node.function.outputs[0].node + 1]
         )
-        ends = one.unit, one.middle, one.factor, one.low, one.high, one.angle
-        return problem.ClaimedCurve(one.source, *ends, steps)
-    addends = tuple(
-        (x.factor, (x.meaning,) if isinstance(x, meanings.LinearPart) else (x.a, x.b))
-        for x in one.addends
-    )
-    return problem.ClaimedTotal(one.constant, addends, one.turning)
-
-
-def _place(one: meanings.Meaning) -> graph.ClaimedWords:
-    if isinstance(one, meanings.AddendSum):
-        return graph.ClaimedWords(() if one.word is None else (one.word,), None, one.owners)
-    if isinstance(one, meanings.GivenWord | meanings.TurnSum):
-        return graph.ClaimedWords(() if one.word is None else (one.word,))
-    return graph.ClaimedWords(one.pieces.words, one.pieces.product)
+        ends = node.unit, node.middle, node.factor, node.low, node.high, node.angle
+        return problem.ClaimedCurve(node.source, *ends, steps)
+    addends = tuple((x.factor, addend_reads(x)) for x in node.addends)
+    return problem.ClaimedTotal(node.constant, addends, TURN if node.angle else 0)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -156,59 +152,43 @@ USUAL = 20  # effort: millions of cells and states, thousands of boxes
 MOST = 10_000_000  # steps over all boxes, about 5 s of processor time
 
 
-def usual_grade(explained: Explained) -> Grade:
+def usual_grade(sketched: SketchedGraph) -> Grade:
     """Return the default grade of a graph's bounds.
 
     It depends only on the number of cells, or else on the steps over boxes of all outputs.
     """
-    if _has_few_cells(explained):
+    if _has_few_cells(sketched):
         return "tight"
-    steps = sum(_steps(explained, one.meaning) for one in explained.results)
-    return "tight" if steps * USUAL * BOXES <= MOST else "plain"
+    return "tight" if _steps(sketched) * USUAL * BOXES <= MOST else "plain"
 
 
-def counted_work(explained: Explained, effort: int) -> tuple[int, int]:
+def counted_work(sketched: SketchedGraph, effort: int) -> tuple[int, int]:
     """Return the number of cells that tight bounds visit, or a limit on their steps over boxes."""
-    if _has_few_cells(explained, effort):
-        return cells_of(explained), 0
-    steps = sum(_steps(explained, one.meaning) for one in explained.results)
-    return 0, steps * effort * BOXES
+    if _has_few_cells(sketched, effort):
+        return cells_of(sketched), 0
+    return 0, _steps(sketched) * effort * BOXES
 
 
-def _has_few_cells(explained: Explained, effort: int = USUAL) -> bool:
+def _has_few_cells(sketched: SketchedGraph, effort: int = USUAL) -> bool:
     try:
-        return cells_of(explained) <= most_cells(effort)
+        return cells_of(sketched) <= most_cells(effort)
     except NotPlainError:
         return False
 
 
-def _steps(explained: Explained, place: int) -> int:
-    """Return the number of meanings and addends evaluated in each box of an output."""
-    waiting, seen, steps = [place], set[int](), 0
-    while waiting:
-        k = waiting.pop()
-        if k in seen:
-            continue
-        seen.add(k)
-        one = explained.meanings[k]
-        read = list(_read(one))
-        steps += 1 + len(read)
-        waiting += read
-    return steps
-
-
-def _read(meaning: Meaning) -> Iterator[int]:
-    """Yield the operands of a meaning."""
-    if isinstance(meaning, TurnSum):
-        yield from (item for item, _ in meaning.items)
-    elif isinstance(meaning, AddendSum):
-        for addend in meaning.addends:
-            if isinstance(addend, LinearPart):
-                yield addend.meaning
-            else:
-                yield from (addend.a, addend.b)
-    elif not isinstance(meaning, GivenWord):
-        yield meaning.source
+def _steps(sketched: SketchedGraph) -> int:
+    """Return the number of nodes and addends evaluated in each box, of all outputs."""
+    total = 0
+    for output in sketched.sketch.outputs:
+        waiting, seen = [output], set[int]()
+        while waiting:
+            k = waiting.pop()
+            if k not in seen:
+                seen.add(k)
+                read = reads(sketched.sketch.nodes[k])
+                total += 1 + len(read)
+                waiting += read
+    return total
 
 
 # --------------------------------------------------------------------------------------------------
@@ -226,16 +206,16 @@ NEARLY = 100  # with little effort, boxes are skipped if the remainder is below 
 
 
 def graded_bounds(
-    explained: Explained, grade: Grade, effort: int = EFFORT, workers: Workers = ALONE
+    sketched: SketchedGraph, grade: Grade, effort: int = EFFORT, workers: Workers = ALONE
 ) -> Bounds:
     """Return the bounds of all outputs of a graph; equal effort gives equal bounds anywhere."""
-    if grade == "tight" and (whole := _by_cells(explained, effort)) is not None:
+    if grade == "tight" and (whole := _by_cells(sketched, effort)) is not None:
         return whole
-    plain = plain_bounds(explained)
+    plain = plain_bounds(sketched)
     if grade == "plain":
         return plain
     found = list(plain.outputs)
-    given = SharedValue(explained)
+    given = SharedValue(sketched)
     tasks = [(given, column, one, grade, effort) for column, one in enumerate(found)]
     chosen = workers if grade == "tight" and effort >= WORTH else ALONE
     for column, one in chosen.completed(output_bound, tasks):
@@ -243,14 +223,14 @@ def graded_bounds(
     return replace(plain, outputs=tuple(found))
 
 
-def _by_cells(explained: Explained, effort: int) -> Bounds | None:
+def _by_cells(sketched: SketchedGraph, effort: int) -> Bounds | None:
     """Return bounds over all cells if there are few; they do not require that heaps fit."""
     try:
-        cells = cell_bounds(explained, effort)
+        cells = cell_bounds(sketched, effort)
     except NotPlainError:
         return None
     found = []
-    for one, (low, high) in zip(explained.results, cells.ends, strict=True):
+    for one, (low, high) in zip(sketched.results, cells.ends, strict=True):
         causes = Causes(between(low, high), ZERO, ZERO, ZERO)
         found.append(
             Bound(one.name, one.unit, one.step, low, high, causes, "tight", of_specification=True)
@@ -259,13 +239,13 @@ def _by_cells(explained: Explained, effort: int) -> Bounds | None:
 
 
 def output_bound(
-    explained: Explained, column: int, plain: Bound, grade: Grade, effort: int
+    sketched: SketchedGraph, column: int, plain: Bound, grade: Grade, effort: int
 ) -> Bound:
     """Return the bound of one output."""
-    forward = Forward(explained)
+    forward = Forward(sketched)
     if grade == "tables":
         return _met(plain, _tables(forward, column), "tables")
-    ends, remainder, whole = _enumerated(explained, column, effort)
+    ends, remainder, whole = _enumerated(sketched, column, effort)
     found = _met(plain, ends, "tight")
     if ends is not None:
         found = replace(found, remainder=remainder)
@@ -284,14 +264,16 @@ def _met(bound: Bound, ends: Ends | None, grade: Grade) -> Bound:
     return replace(bound, low=low, high=high, grade=grade)
 
 
-def _enumerated(explained: Explained, column: int, effort: int) -> tuple[Ends | None, float, bool]:
+def _enumerated(
+    sketched: SketchedGraph, column: int, effort: int
+) -> tuple[Ends | None, float, bool]:
     """Return the checker's bound over all cells of the angles, its remainder, and its completeness.
 
     A bound is complete if cells determine the contributions of all groups.
     """
     most = effort * 1_000_000
     try:
-        plain = checked(explained)
+        plain = checked(sketched)
         groups = groups_of(plain.claim, plain.claim.outputs[column].node)
         limits = StateLimits(most, most // STATE, most // ROW, most // SINGLE)
         output = Tight(plain, column, groups, limits)

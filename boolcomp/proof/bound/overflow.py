@@ -1,6 +1,6 @@
 """Ranges of words in boxes of inputs, and the proof by them that heaps do not overflow.
 
-Ranges are integer arithmetic on the graph, without its meanings. The range of a word that wraps
+Ranges are integer arithmetic on the graph, without its sketch. The range of a word that wraps
 begins within the first turn, and may end within the second.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.proof.bound.meaning import GivenWord, given_line
+from boolcomp.compact.sketch import SourceWord
 from boolcomp.proof.bound.tables import cells_reached
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, reads
 from boolcomp.words.simulation import masked
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.proof.bound.meaning import Bounds, Explained
+    from boolcomp.proof.bound.bounds import Bounds
+    from boolcomp.proof.bound.sketched import SketchedGraph
     from boolcomp.words.graph import PartialProducts, Turn, WordGraph
 
     Words = NDArray[np.int64]
@@ -236,26 +237,26 @@ class WordBoxes(NamedTuple):
         )
 
 
-def input_words(explained: Explained) -> dict[int, tuple[int, int]]:
+def input_words(sketched: SketchedGraph) -> dict[int, tuple[int, int]]:
     """Return the first and the last possible word of every input."""
-    graph = explained.graph
-    found = {k: (0, (1 << node.bits) - 1) for k, node in enumerate(graph.inputs)}
-    for one in explained.meanings:
-        if isinstance(one, GivenWord) and one.word is not None:
-            found[one.word] = cells_reached(given_line(graph, one), one)
+    found = {k: (0, (1 << node.bits) - 1) for k, node in enumerate(sketched.graph.inputs)}
+    for place, node in enumerate(sketched.sketch.nodes):
+        word, line = sketched.word(place), sketched.line(place)
+        if isinstance(node, SourceWord) and word is not None and line is not None:
+            found[word] = cells_reached(line, sketched.ranges[place])
     return found
 
 
-def without_overflow(explained: Explained, bounds: Bounds, effort: int = USUAL) -> Bounds:
+def without_overflow(sketched: SketchedGraph, bounds: Bounds, effort: int = USUAL) -> Bounds:
     """Remove heaps that are proved not to overflow from the conditions of bounds.
 
     `effort` is the number of words in boxes for a heap, in millions; all heaps together may use
     `ALL` times as many.
     """
-    words, left = input_words(explained), effort * ALL * 1_000_000
+    words, left = input_words(sketched), effort * ALL * 1_000_000
     unproved = []
     for place in bounds.unproved:
-        search = OverflowSearch(explained, place, words, min(left, effort * 1_000_000))
+        search = OverflowSearch(sketched.graph, place, words, min(left, effort * 1_000_000))
         if not search.fits():
             unproved.append(place)
         left -= search.spent
@@ -266,12 +267,12 @@ class OverflowSearch:
     """A search for boxes in which the sum of a heap may overflow."""
 
     def __init__(
-        self, explained: Explained, place: int, words: Mapping[int, tuple[int, int]], effort: int
+        self, graph: WordGraph, place: int, words: Mapping[int, tuple[int, int]], effort: int
     ) -> None:
-        heap = explained.graph.nodes[place]
+        heap = graph.nodes[place]
         if not isinstance(heap, Heap):
             raise TypeError(f"word {place} is no heap")
-        self.ranges = WordRanges(explained.graph, place)
+        self.ranges = WordRanges(graph, place)
         self.largest = (1 << heap.bits) - 1
         self.words, self.effort, self.spent = words, effort, 0
 

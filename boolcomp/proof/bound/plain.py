@@ -9,53 +9,170 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from boolcomp.compact.sketch import (
+    TURN,
+    AngleSum,
+    Curve,
+    Linear,
+    SourceWord,
+    WordSum,
+)
 from boolcomp.proof.bound.balls import ZERO, Enclosure, about, between, exactly
-from boolcomp.proof.bound.meaning import (
+from boolcomp.proof.bound.bounds import Bound, Bounds, Causes
+from boolcomp.proof.bound.sketched import WordLine, line_of
+from boolcomp.proof.bound.tables import (
     NONE,
-    AddendSum,
-    Bound,
-    Bounds,
-    Causes,
-    CurveTable,
     Enclosures,
     Error,
-    GivenWord,
-    LinearPart,
-    PowerTable,
-    ProductPart,
-    TurnSum,
-    WaveTable,
-    WordLine,
-    WordPieces,
-    given_line,
-    line_of,
-)
-from boolcomp.proof.bound.tables import (
     Read,
     cells_reached,
     curve_within,
-    given_known,
+    input_known,
     looked_up,
+    said,
     table_known,
     turns_known,
 )
 from boolcomp.words.graph import Bits, Heap, PartialProducts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from boolcomp.proof.bound.meaning import Explained, Meaning, ResultMeaning, TableMeaning
-    from boolcomp.words.graph import HeapPart, WordGraph
+    from boolcomp.compact.sketch import Addend, Product, Sketch, SketchNode, Table
+    from boolcomp.proof.bound.sketched import SketchedGraph
+    from boolcomp.words.graph import HeapPart
 
     Words = NDArray[np.int64]
+
+
+# --------------------------------------------------------------------------------------------------
+# The plain bound: enclosures of words, values and errors, node by node.
+#
+#     error = [value of the word - exact value at the middles of the inputs' cells]
+#           + [exact value at the middles - exact value at the inputs]
+#
+# The first difference depends on words alone. It stems from entries of tables, which are
+# enumerated, and from discarded bits. Sums add it up; a product A·B of α + a and β + b has the
+# error A·b + B·a - a·b. The second difference is computed likewise, without words. This applies to
+# any graph and any function, and takes milliseconds.
+# --------------------------------------------------------------------------------------------------
+
+
+class Forward:
+    """Enclosures of all nodes of a sketch, in order, and the heaps that may overflow."""
+
+    def __init__(self, sketched: SketchedGraph) -> None:
+        self.sketched, self.graph = sketched, sketched.graph
+        self.enclosures: list[Enclosures] = []
+        self.entries: dict[int, Words] = {}  # of words of tables
+        self.unproved: list[int] = []
+        self.outputs = set(sketched.sketch.outputs)
+        for place, node in enumerate(sketched.sketch.nodes):
+            self.enclosures.append(self._enclosures(place, node))
+
+    def _enclosures(self, place: int, node: SketchNode) -> Enclosures:
+        if isinstance(node, SourceWord):
+            return input_known(self.sketched, place, node)
+        if isinstance(node, AngleSum):
+            items = [item for item, _ in node.items]
+            lines = {k: found for k in items if (found := self.line(k))}
+            turns = {k: self.turns(k) for k in items}
+            return turns_known(self.graph, node, self.sketched.word(place), turns, lines)
+        if isinstance(node, WordSum):
+            return self._sum(place, node)
+        return self._table(place, node)
+
+    def line(self, place: int) -> tuple[int, WordLine] | None:
+        """Return the word of an input or a sum and its values; those of an angle are in turns."""
+        word, line = self.sketched.word(place), self.sketched.line(place)
+        if word is None or line is None:
+            return None
+        if is_turning(self.sketched.sketch.nodes[place]):
+            turn = 1 << TURN
+            line = WordLine(line.start / turn, line.step / turn, line.count)
+        return word, line
+
+    def turns(self, place: int) -> Enclosures:
+        """Return the enclosures of a node; those of an angle are in turns."""
+        own = self.enclosures[place]
+        if not is_turning(self.sketched.sketch.nodes[place]):
+            return own
+        part = Fraction(1, 1 << TURN)
+        return Enclosures(
+            own.exact.times(part), own.words.times(part), own.error.times(part),
+            own.inputs.times(part),
+        )  # fmt: skip
+
+    def _table(self, place: int, table: Table) -> Enclosures:
+        source, line = self.turns(table.source), self.line(table.source)
+        words = self.sketched.places[place]
+        if line is None or not words.words:
+            return table_known(table, source)
+        read = Read(*line, self.words_reached(table, line[1]))
+        both = (*words.words, *(words.product or ()))
+        self.entries |= {word: looked_up(self.graph, word, read) for word in both}
+        return table_known(table, source, read, said(self.graph, words, read))
+
+    def words_reached(self, table: Table, line: WordLine) -> Words:
+        """Return the possible words of a table's source."""
+        range_ = self.sketched.ranges.get(table.source)
+        if range_ is not None:
+            first, last = cells_reached(line, range_)
+            return np.arange(first, last + 1, dtype=np.int64)
+        values = self.turns(table.source).words
+        return line.reached(values, Fraction(1) if table.angle else None)
+
+    def _sum(self, place: int, node: WordSum) -> Enclosures:
+        exact, inputs = exactly(node.constant), ZERO
+        for addend in node.addends:
+            value, moved = self._addend(addend)
+            exact, inputs = exact + value, inputs + moved
+        word = self.sketched.word(place)
+        if word is None:
+            return Enclosures(exact, exact, NONE, inputs)
+        heap = _HeapSum(self, place, node, word)
+        found = Enclosures(exact, heap.value, heap.error, inputs).tightened()
+        if not heap.fits(found.words):
+            self.unproved.append(word)
+        return found
+
+    def _addend(self, addend: Addend) -> tuple[Enclosure, Enclosure]:
+        """Enclose an addend at the middles of the inputs' cells, and that minus its exact value."""
+        factor = Fraction(addend.factor)
+        if isinstance(addend, Linear):
+            own = self.enclosures[addend.node]
+            return own.exact.times(factor), own.inputs.times(factor)
+        a, b = self.enclosures[addend.a], self.enclosures[addend.b]
+        moved = a.exact * b.inputs + b.exact * a.inputs - a.inputs * b.inputs
+        return (a.exact * b.exact).times(factor), moved.times(factor)
+
+    def offset(self, place: int, word: int) -> Enclosure:
+        """Return the offset of a word of a node; the decoder of an output ignores it."""
+        return ZERO if place in self.outputs else exactly(self.graph.scales[word].offset)
+
+    def lost(self, word: int, drop: int) -> Enclosure:
+        """Enclose the value of the lowest `drop` bits of a word."""
+        if not drop:
+            return ZERO
+        step, mask = line_of(self.graph, word).step, (1 << drop) - 1
+        if word not in self.entries:
+            return about(exactly(Fraction(mask, 2) * step))
+        found = 2 * (self.entries[word] & mask) - mask
+        return between(int(found.min()) * step / 2, int(found.max()) * step / 2)
+
+
+def is_turning(node: SketchNode) -> bool:
+    """Return whether a node is an angle in units of 2^-TURN turns."""
+    return isinstance(node, WordSum) and node.angle
 
 
 # --------------------------------------------------------------------------------------------------
@@ -63,212 +180,113 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """An operand of an addend: its enclosures, its words, and the possible values of tables.
-
-    The words of an `output` have no offset, because its decoder ignores it.
-    """
-
-    enclosures: Enclosures
-    pieces: WordPieces
-    entries: Mapping[int, Words] = field(default_factory=dict)
-    output: bool = False
-
-    def offset(self, graph: WordGraph, place: int) -> Enclosure:
-        return ZERO if self.output else exactly(graph.scales[place].offset)
-
-    def lost(self, graph: WordGraph, place: int, drop: int) -> Enclosure:
-        """Enclose the value of the lowest `drop` bits of a word."""
-        if not drop:
-            return ZERO
-        step, mask = step_of(graph, place), (1 << drop) - 1
-        if place not in self.entries:
-            return about(exactly(Fraction(mask, 2) * step))
-        found = 2 * (self.entries[place] & mask) - mask
-        return between(int(found.min()) * step / 2, int(found.max()) * step / 2)
-
-
-@dataclass(frozen=True, slots=True)
-class HeapEnclosures:
-    """The enclosures of a sum, and whether its heap's word can hold all values of the sum."""
-
-    enclosures: Enclosures
-    fits: bool
-
-
-def step_of(graph: WordGraph, place: int) -> Fraction:
-    return Fraction(2) ** graph.scales[place].lsb
-
-
-def enclose_sum(
-    graph: WordGraph,
-    total: AddendSum,
-    operands: Sequence[tuple[Operand, ...]],
-    *,
-    output: bool = False,
-) -> HeapEnclosures:
-    """Enclose a sum; `operands` has one or two operands for each of its addends.
+class _HeapSum:
+    """The value of the word of a sum, and its error.
 
     The decoder of an inner word adds its `offset`, which is part of the word's value; the decoder
     of an output does not.
     """
-    exact, inputs = exactly(total.constant), ZERO
-    for addend, read in zip(total.addends, operands, strict=True):
-        value, moved = exact_addend(addend, read)
-        exact, inputs = exact + value, inputs + moved
-    if total.word is None:
-        return HeapEnclosures(Enclosures(exact, exact, NONE, inputs), fits=True)
-    heap = graph.nodes[total.word]
-    if not isinstance(heap, Heap):
-        raise ValueError(f"word {total.word} is no heap")  # noqa: TRY004 (a value of the claim)
-    sum_ = _Sum(graph, total.word, heap)
-    for k, (addend, read) in enumerate(zip(total.addends, operands, strict=True)):
-        mine = [part for part, owner in zip(heap.parts, total.owners, strict=True) if owner == k]
-        if isinstance(addend, LinearPart):
-            sum_.linear(addend, read[0], mine)
-        else:
-            sum_.product(addend, read, mine)
-    sum_.constant(total, output=output)
-    found = Enclosures(exact, sum_.value, sum_.error, inputs).tightened()
-    return HeapEnclosures(found, sum_.fits(found.words, output=output))
 
-
-def exact_addend(
-    addend: LinearPart | ProductPart, read: Sequence[Operand]
-) -> tuple[Enclosure, Enclosure]:
-    """Enclose an addend at the middles of the inputs' cells, and that minus its exact value."""
-    factor = Fraction(addend.factor)
-    if isinstance(addend, LinearPart):
-        own = read[0].enclosures
-        return own.exact.times(factor), own.inputs.times(factor)
-    a, b = (one.enclosures for one in read)
-    moved = a.exact * b.inputs + b.exact * a.inputs - a.inputs * b.inputs
-    return (a.exact * b.exact).times(factor), moved.times(factor)
-
-
-def addend_error(
-    forward: Forward, total: AddendSum, k: int, parts: Sequence[HeapPart]
-) -> Enclosure:
-    """Enclose the value of an addend's parts, as digits, minus the exact addend."""
-    if total.word is None:
-        raise ValueError("a sum without a word has no parts")
-    heap = forward.graph.nodes[total.word]
-    if not isinstance(heap, Heap):
-        raise ValueError(f"word {total.word} is no heap")  # noqa: TRY004 (a value of the claim)
-    addend = total.addends[k]
-    read = forward.operands(addend)
-    sum_ = _Sum(forward.graph, total.word, heap)
-    if isinstance(addend, LinearPart):
-        sum_.linear(addend, read[0], parts)
-    else:
-        sum_.product(addend, read, parts)
-    return sum_.error.total + sum_.offsets + exact_addend(addend, read)[1]
-
-
-class _Sum:
-    """The value of the parts of a heap, and its error."""
-
-    def __init__(self, graph: WordGraph, place: int, heap: Heap) -> None:
-        self.graph, self.place, self.heap = graph, place, heap
-        self.line = line_of(graph, place)
+    def __init__(self, forward: Forward, place: int, total: WordSum, word: int) -> None:
+        heap, owners = forward.graph.nodes[word], forward.sketched.places[place].owners
+        if not isinstance(heap, Heap):
+            raise ValueError(f"word {word} is no heap")  # noqa: TRY004 (a value of the claim)
+        self.forward, self.graph, self.word, self.heap = forward, forward.graph, word, heap
+        self.line = forward.sketched.line(place) or line_of(self.graph, word)
         self.value, self.error = ZERO, NONE
         self.offsets = ZERO
+        for k, addend in enumerate(total.addends):
+            mine = [part for part, owner in zip(heap.parts, owners, strict=True) if owner == k]
+            if isinstance(addend, Linear):
+                self._linear(addend, mine)
+            else:
+                self._product(addend, mine)
+        self._constant(total)
 
-    def weight_of(self, part: Bits) -> Fraction:
-        """Return the factor at which a word is added."""
-        shift = part.column - part.drop - self.graph.scales[part.node].lsb
-        size = self.line.step * Fraction(2) ** shift
-        return -size if part.negative else size
-
-    def linear(self, addend: LinearPart, read: Operand, parts: Sequence[HeapPart]) -> None:
-        """Add the parts of factor · word; each piece of the word is added for every digit."""
+    def _linear(self, addend: Linear, parts: Sequence[HeapPart]) -> None:
+        """Add the parts of factor · node; each word of the node is added for every digit."""
+        read = self.forward.sketched.places[addend.node]
         rows = [part for part in parts if isinstance(part, Bits)]
         grids = [part for part in parts if isinstance(part, PartialProducts)]
-        found = {place: Counter[Fraction]() for place in read.pieces.words}
+        found = {word: Counter[Fraction]() for word in read.words}
         for part in rows:
             if part.node not in found:
-                raise ValueError(f"heap {self.place} adds word {part.node}, which is not its own")
-            weight = self.weight_of(part)
+                raise ValueError(f"heap {self.word} adds word {part.node}, which is not its own")
+            shift = part.column - part.drop - self.graph.scales[part.node].lsb
+            size = self.line.step * Fraction(2) ** shift
+            weight = -size if part.negative else size
             found[part.node][weight] += 1
-            self._discard(read.lost(self.graph, part.node, part.drop).times(-weight))
+            self._discard(self.forward.lost(part.node, part.drop).times(-weight))
         weights = Counter[Fraction]()
         for counted in found.values():
             weights |= counted
-        multiplied = self._grids(read, grids)
+        multiplied = self._grids(read.product, grids)
         weights |= multiplied
         times = sum(weights.elements(), Fraction(0))
-        if read.pieces.product is not None:
+        if read.product is not None:
+            a, b = (line_of(self.graph, word) for word in read.product)
+            largest = exactly(a.step * (a.count - 1) * b.step * (b.count - 1) / 4)
             for weight in (weights - multiplied).elements():
-                self._discard(about(self._largest(read.pieces.product)).times(-weight))
-        for place, counted in found.items():
-            line, offset = line_of(self.graph, place), read.offset(self.graph, place)
+                self._discard(about(largest).times(-weight))
+        for word, counted in found.items():
+            line = line_of(self.graph, word)
             whole = exactly(line.step * (line.count - 1) / 2)
             for weight in (weights - counted).elements():  # digits that are dropped altogether
                 self._discard(about(whole).times(-weight))
-            self.offsets = self.offsets + offset.times(-times)
-        factor = Fraction(addend.factor)
-        own = read.enclosures
+            self.offsets = self.offsets + self.forward.offset(addend.node, word).times(-times)
+        own = self.forward.enclosures[addend.node]
         self.value = self.value + own.words.times(times)
         self.error = self.error + own.error.times(times)
-        self._add_error(own.exact.times(times - factor))
+        self._add_error(own.exact.times(times - Fraction(addend.factor)))
 
-    def _grids(self, read: Operand, grids: Sequence[PartialProducts]) -> Counter[Fraction]:
-        """Return the factors at which the product of an operand's pieces is added."""
+    def _grids(
+        self, words: tuple[int, int] | None, grids: Sequence[PartialProducts]
+    ) -> Counter[Fraction]:
+        """Return the factors at which the product of two words of a node is added."""
         weights = Counter[Fraction]()
         for part in grids:
-            if read.pieces.product is None or (part.a, part.b) != read.pieces.product:
-                raise ValueError(f"heap {self.place} multiplies words that are not its operands")
-            weights[self.times(part)] += 1
-            self._discard(self.columns_lost(part))
+            if (part.a, part.b) != words:
+                raise ValueError(f"heap {self.word} multiplies words that are not its operands")
+            weights[self._times(part)] += 1
+            self._discard(self._columns_lost(part))
         return weights
 
-    def _largest(self, words: tuple[int, int]) -> Enclosure:
-        """Return the largest product of two words about zero."""
-        a, b = (line_of(self.graph, place) for place in words)
-        return exactly(a.step * (a.count - 1) * b.step * (b.count - 1) / 4)
-
-    def times(self, part: PartialProducts) -> Fraction:
+    def _times(self, part: PartialProducts) -> Fraction:
         """Return the factor at which the product of two words is added."""
-        a, b = step_of(self.graph, part.a), step_of(self.graph, part.b)
+        a, b = (line_of(self.graph, word).step for word in (part.a, part.b))
         column = part.column + 1 - part.drop_a - part.drop_b
         size = self.line.step * Fraction(2) ** column / (a * b)
         return -size if part.negative else size
 
-    def columns_lost(self, part: PartialProducts) -> Enclosure:
+    def _columns_lost(self, part: PartialProducts) -> Enclosure:
         """Bound the value of partial products below column 0."""
         columns = part.layout(self.graph.nodes).diagonals()
         lost = sum((n * Fraction(2) ** (c - 1) for c, n in columns if c < 0), Fraction(0))
         return about(exactly(lost * self.line.step))
 
-    def product(
-        self, addend: ProductPart, read: Sequence[Operand], parts: Sequence[HeapPart]
-    ) -> None:
+    def _product(self, addend: Product, parts: Sequence[HeapPart]) -> None:
         """Add the part of factor · a · b."""
-        factor = Fraction(addend.factor)
-        a, b = (one.enclosures for one in read)
-        exact = (a.exact * b.exact).times(factor)
+        factor, nodes = Fraction(addend.factor), (addend.a, addend.b)
         if not parts:  # replaced by its mean, in a constant
-            self._add_error(-exact)
+            a, b = (self.forward.enclosures[k].exact for k in nodes)
+            self._add_error(-(a * b).times(factor))
             return
         (part,) = parts
         if not isinstance(part, PartialProducts) or (part.a, part.b) != tuple(
-            word for one in read for word in one.pieces.words
+            word for k in nodes for word in self.forward.sketched.places[k].words
         ):
-            raise ValueError(f"heap {self.place} multiplies words that are not its operands")
-        if self.times(part) != factor:
-            raise ValueError(f"heap {self.place} multiplies by another factor")
+            raise ValueError(f"heap {self.word} multiplies words that are not its operands")
+        if self._times(part) != factor:
+            raise ValueError(f"heap {self.word} multiplies by another factor")
         errors, words = [], []
-        for one, place, drop in zip(
-            read, (part.a, part.b), (part.drop_a, part.drop_b), strict=True
-        ):
-            lost = one.lost(self.graph, place, drop)
-            offset = one.offset(self.graph, place)
-            errors.append(one.enclosures.error + Error(ZERO, -(lost + offset)))
-            words.append(one.enclosures.words - lost - offset)
+        for k, word, drop in zip(nodes, (part.a, part.b), (part.drop_a, part.drop_b), strict=True):
+            own = self.forward.enclosures[k]
+            lost, offset = self.forward.lost(word, drop), self.forward.offset(k, word)
+            errors.append(own.error + Error(ZERO, -(lost + offset)))
+            words.append(own.words - lost - offset)
         self.value = self.value + (words[0] * words[1]).times(factor)
         self.error = self.error + _product_error(words, errors).times(factor)
-        self._discard(self.columns_lost(part))
+        self._discard(self._columns_lost(part))
 
     def _discard(self, lost: Enclosure) -> None:
         self.value = self.value + lost
@@ -277,30 +295,21 @@ class _Sum:
     def _add_error(self, more: Enclosure) -> None:
         self.error = self.error + Error(ZERO, more)
 
-    def constant(self, total: AddendSum, *, output: bool) -> None:
+    def _constant(self, total: WordSum) -> None:
         """Add the constant and its error, which is zero up to rounding."""
         weight = sum(part.layout(self.graph.nodes).weight for part in self.heap.parts)
-        start = self.line.start
-        if output:
-            start -= Fraction(self.graph.scales[self.place].offset)
-        given = exactly(start + self.line.step * (Fraction(weight, 2) + self.heap.constant))
-        given = given + self.offsets
+        middle = Fraction(weight, 2) + self.heap.constant
+        given = exactly(self.line.value(0) + self.line.step * middle) + self.offsets
         self.value = self.value + given
         error = given - exactly(total.constant)
-        if total.turning:
-            error = wrapped(error, 1 << total.turning)
-        self._add_error(error)
+        self._add_error(wrapped(error, 1 << TURN) if total.angle else error)
 
-    def fits(self, value: Enclosure, *, output: bool) -> bool:
+    def fits(self, value: Enclosure) -> bool:
         """Tell whether the heap's word holds all values of the sum."""
-        if self.heap.wraps:
-            return True
-        start = self.line.start
-        if output:
-            start -= Fraction(self.graph.scales[self.place].offset)
         low, high = value.ends
-        largest = start + self.line.step * (self.line.count - 1)
-        return start <= low and high <= largest
+        return self.heap.wraps or (
+            self.line.start <= low and high <= self.line.value(self.line.count - 1)
+        )
 
 
 def _product_error(words: Sequence[Enclosure], errors: Sequence[Error]) -> Error:
@@ -318,157 +327,47 @@ def wrapped(value: Enclosure, turn: int) -> Enclosure:
 
 
 # --------------------------------------------------------------------------------------------------
-# The plain bound: enclosures of words, values and errors, node by node.
-#
-#     error = [value of the word - exact value at the middles of the inputs' cells]
-#           + [exact value at the middles - exact value at the inputs]
-#
-# The first difference depends on words alone. It stems from entries of tables, which are
-# enumerated, and from discarded bits. Sums add it up; a product A·B of α + a and β + b has the
-# error A·b + B·a - a·b. The second difference is computed likewise, without words. This applies to
-# any graph and any function, and takes milliseconds.
+# The bounds of outputs.
 # --------------------------------------------------------------------------------------------------
 
-TABLES = (WaveTable, PowerTable, CurveTable)
 
-
-class Forward:
-    """Enclosures of all meanings, in order, and the heaps that may overflow."""
-
-    def __init__(self, explained: Explained) -> None:
-        self.graph, self.explained = explained.graph, explained
-        self.enclosures: list[Enclosures] = []
-        self.entries: dict[int, Words] = {}
-        self.unproved: list[int] = []
-        self.outputs = {result.meaning for result in explained.results}
-        for place, meaning in enumerate(explained.meanings):
-            self.enclosures.append(self._enclosures(place, meaning))
-
-    def _enclosures(self, place: int, meaning: Meaning) -> Enclosures:
-        if isinstance(meaning, GivenWord):
-            return given_known(self.graph, meaning)
-        if isinstance(meaning, TurnSum):
-            items = [item for item, _ in meaning.items]
-            lines = {k: found for k in items if (found := self.line(k))}
-            return turns_known(self.graph, meaning, {k: self.turns(k) for k in items}, lines)
-        if isinstance(meaning, TABLES):
-            return self._table(meaning)
-        operands = [self.operands(addend) for addend in meaning.addends]
-        total = enclose_sum(self.graph, meaning, operands, output=place in self.outputs)
-        if not total.fits and meaning.word is not None:
-            self.unproved.append(meaning.word)
-        return total.enclosures
-
-    def operands(self, addend: LinearPart | ProductPart) -> tuple[Operand, ...]:
-        return tuple(self._operand(k) for k in _reads(addend))
-
-    def _operand(self, place: int) -> Operand:
-        pieces = pieces_of(self.explained.meanings[place])
-        entries = {k: self.entries[k] for k in pieces.words if k in self.entries}
-        return Operand(self.enclosures[place], pieces, entries, output=place in self.outputs)
-
-    def line(self, place: int) -> tuple[int, WordLine] | None:
-        """Return the word of a meaning and its values; those of an angle are in turns."""
-        meaning = self.explained.meanings[place]
-        if isinstance(meaning, GivenWord):
-            return None if meaning.word is None else (meaning.word, given_line(self.graph, meaning))
-        if not isinstance(meaning, TurnSum | AddendSum) or meaning.word is None:
-            return None
-        found = line_of(self.graph, meaning.word)
-        if place in self.outputs:
-            found = replace(
-                found, start=found.start - Fraction(self.graph.scales[meaning.word].offset)
-            )
-        if isinstance(meaning, AddendSum) and meaning.turning:
-            turn = 1 << meaning.turning
-            found = WordLine(found.start / turn, found.step / turn, found.count)
-        return meaning.word, found
-
-    def turns(self, place: int) -> Enclosures:
-        """Return the enclosures of a meaning; those of an angle are in turns."""
-        meaning, own = self.explained.meanings[place], self.enclosures[place]
-        if not isinstance(meaning, AddendSum) or not meaning.turning:
-            return own
-        part = Fraction(1, 1 << meaning.turning)
-        return Enclosures(
-            own.exact.times(part), own.words.times(part), own.error.times(part),
-            own.inputs.times(part),
-        )  # fmt: skip
-
-    def _table(self, table: TableMeaning) -> Enclosures:
-        source, line = self.turns(table.source), self.line(table.source)
-        if line is None or not table.pieces.words:
-            return table_known(self.graph, table, source, None)
-        angle = isinstance(table, WaveTable) or (isinstance(table, CurveTable) and table.angle)
-        words = self._words(table.source, source, line[1], angle=angle)
-        read = Read(line[0], line[1], words)
-        both = (*table.pieces.words, *(table.pieces.product or ()))
-        self.entries |= {place: looked_up(self.graph, place, read) for place in both}
-        return table_known(self.graph, table, source, read)
-
-    def _words(self, place: int, source: Enclosures, line: WordLine, *, angle: bool) -> Words:
-        """Return the possible words of a meaning."""
-        import numpy as np  # noqa: PLC0415 (only tables of words need numpy)
-
-        given = self.explained.meanings[place]
-        if isinstance(given, GivenWord):
-            first, last = cells_reached(line, given)
-            return np.arange(first, last + 1, dtype=np.int64)
-        return line.reached(source.words, Fraction(1) if angle else None)
-
-
-def _reads(addend: LinearPart | ProductPart) -> tuple[int, ...]:
-    return (addend.meaning,) if isinstance(addend, LinearPart) else (addend.a, addend.b)
-
-
-def pieces_of(meaning: Meaning) -> WordPieces:
-    """Return the words that represent a meaning."""
-    if isinstance(meaning, TABLES):
-        return meaning.pieces
-    return WordPieces(() if meaning.word is None else (meaning.word,))
-
-
-def plain_bounds(explained: Explained) -> Bounds:
+def plain_bounds(sketched: SketchedGraph) -> Bounds:
     """Return the plain bound of every output of a graph."""
-    forward = Forward(explained)
-    found = [
-        _bound(explained, result, column, forward)
-        for column, result in enumerate(explained.results)
-    ]
+    forward, found = Forward(sketched), []
+    for column, output in enumerate(sketched.results):
+        own = forward.enclosures[sketched.sketch.outputs[column]]
+        causes = Causes(own.inputs, own.error.tables, own.error.bits, rounding(sketched, column))
+        ends = at_rest_too(sketched, column, causes.total.ends)
+        found.append(Bound(output.name, output.unit, output.step, *ends, causes))
     return Bounds(tuple(found), tuple(forward.unproved))
 
 
-def _bound(explained: Explained, result: ResultMeaning, column: int, forward: Forward) -> Bound:
-    own = forward.enclosures[result.meaning]
-    causes = Causes(
-        own.inputs, own.error.tables, own.error.bits, rounding(explained, column, result)
-    )
-    low, high = causes.total.ends
-    if result.rest is not None:
-        resting = -at_rest(explained, result)
-        low, high = min(low, resting.ends[0]), max(high, resting.ends[1])
-    return Bound(result.name, result.unit, result.step, low, high, causes)
-
-
-def rounding(explained: Explained, column: int, result: ResultMeaning) -> Enclosure:
+def rounding(sketched: SketchedGraph, column: int) -> Enclosure:
     """Enclose the value of an output's word minus the sum in its heap."""
-    output = explained.graph.results[column]
-    lsb = explained.graph.scales[output.node].lsb
-    total = explained.meanings[result.meaning]
-    if not isinstance(total, AddendSum) or total.word != output.node or output.drop != -lsb:
-        raise ValueError(f"the word of {result.name} is not that of its sum")
+    output = sketched.graph.results[column]
+    lsb = sketched.graph.scales[output.node].lsb
+    if sketched.word(sketched.sketch.outputs[column]) != output.node or output.drop != -lsb:
+        raise ValueError(f"the word of {sketched.results[column].name} is not that of its sum")
     half = Fraction(1, 2) - Fraction(1, 2 << output.drop)
-    return about(exactly(half)) + moved(explained, column, result)
+    return about(exactly(half)) + moved(sketched, column)
 
 
-def moved(explained: Explained, column: int, result: ResultMeaning) -> Enclosure:
-    return exactly(result.shift - (Fraction(1, 2) if explained.graph.results[column].tread else 0))
+def moved(sketched: SketchedGraph, column: int) -> Enclosure:
+    """Return the shift of an output against its cells, less half a step if zero has a cell."""
+    half = Fraction(int(sketched.graph.results[column].tread), 2)
+    return exactly(sketched.results[column].shift - half)
 
 
-def at_rest(explained: Explained, result: ResultMeaning) -> Enclosure:
-    """Enclose an output where its word is held at zero."""
-    own = Forward(explained.restricted(dict(result.rest or ()))).enclosures[result.meaning]
-    return own.exact - own.inputs
+def at_rest_too(
+    sketched: SketchedGraph, column: int, ends: tuple[Fraction, Fraction]
+) -> tuple[Fraction, Fraction]:
+    """Extend limits of an error by those where the word of an output is held at zero."""
+    rest = sketched.results[column].rest
+    if rest is None:
+        return ends
+    own = Forward(sketched.restricted(dict(rest))).enclosures[sketched.sketch.outputs[column]]
+    low, high = (own.inputs - own.exact).ends
+    return min(ends[0], low), max(ends[1], high)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -483,29 +382,26 @@ def at_rest(explained: Explained, result: ResultMeaning) -> Enclosure:
 PIECES = 64  # of an interval beyond an end; a curve is enclosed in each
 
 
-def beyond_ends(explained: Explained, bounds: Bounds) -> Bounds:
+def beyond_ends(sketched: SketchedGraph, bounds: Bounds) -> Bounds:
     """Return bounds against the specified function, given bounds against the sketch.
 
     An unbounded curve beyond an end is a `DataError`.
     """
     if all(bound.of_specification for bound in bounds.outputs):
         return bounds
-    if not any(_ends(explained, one) for one in explained.meanings):
+    sketch = sketched.sketch
+    if not any(_has_ends(sketch, node) for node in sketch.nodes):
         return bounds
-    more = _Excess(Forward(explained)).found
-    outputs = [
-        _moved(bound, more[result.meaning])
-        for bound, result in zip(bounds.outputs, explained.results, strict=True)
-    ]
-    return replace(bounds, outputs=tuple(outputs))
+    more = _Excess(Forward(sketched)).found
+    pairs = zip(bounds.outputs, sketch.outputs, strict=True)
+    return replace(bounds, outputs=tuple(_moved(bound, more[place]) for bound, place in pairs))
 
 
-def _ends(explained: Explained, table: object) -> bool:
-    """Tell whether a meaning is a curve with ends; ends of curves of inputs are those of inputs."""
-    if not isinstance(table, CurveTable):
+def _has_ends(sketch: Sketch, node: SketchNode) -> bool:
+    """Tell whether a node is a curve with ends; ends of curves of inputs are those of inputs."""
+    if not isinstance(node, Curve) or isinstance(sketch.nodes[node.source], SourceWord):
         return False
-    given = isinstance(explained.meanings[table.source], GivenWord)
-    return not given and (math.isfinite(table.low) or math.isfinite(table.high))
+    return math.isfinite(node.low) or math.isfinite(node.high)
 
 
 def _moved(bound: Bound, by: Enclosure) -> Bound:
@@ -515,21 +411,21 @@ def _moved(bound: Bound, by: Enclosure) -> Bound:
 
 
 class _Excess:
-    """The sketch's function minus the specified function, for every meaning."""
+    """The sketch's function minus the specified function, for every node."""
 
     def __init__(self, forward: Forward) -> None:
-        self.forward, self.meanings = forward, forward.explained.meanings
+        self.forward, self.sketch = forward, forward.sketched.sketch
         self.found: list[Enclosure] = []
-        for meaning in self.meanings:
-            if isinstance(meaning, GivenWord):
+        for node in self.sketch.nodes:
+            if isinstance(node, SourceWord):
                 self.found.append(ZERO)
-            elif isinstance(meaning, TurnSum):
-                parts = (self._turns(k).times(Fraction(multiple)) for k, multiple in meaning.items)
+            elif isinstance(node, AngleSum):
+                parts = (self._turns(k).times(Fraction(multiple)) for k, multiple in node.items)
                 self.found.append(sum(parts, ZERO))
-            elif isinstance(meaning, AddendSum):
-                self.found.append(self._total(meaning))
+            elif isinstance(node, WordSum):
+                self.found.append(self._total(node))
             else:
-                self.found.append(self._table(meaning))
+                self.found.append(self._table(node))
 
     def _values(self, place: int) -> Enclosure:
         """Enclose the sketch's function over all inputs."""
@@ -538,41 +434,40 @@ class _Excess:
 
     def _turns(self, place: int) -> Enclosure:
         """Return the difference of an angle, in turns."""
-        meaning = self.meanings[place]
-        turning = meaning.turning if isinstance(meaning, AddendSum) else 0
+        turning = TURN if is_turning(self.sketch.nodes[place]) else 0
         return self.found[place].times(Fraction(1, 1 << turning))
 
-    def _total(self, total: AddendSum) -> Enclosure:
+    def _total(self, total: WordSum) -> Enclosure:
         more = ZERO
         for addend in total.addends:
             factor = Fraction(addend.factor)
-            if isinstance(addend, LinearPart):
-                more = more + self.found[addend.meaning].times(factor)
+            if isinstance(addend, Linear):
+                more = more + self.found[addend.node].times(factor)
                 continue
             a, b = self._values(addend.a), self._values(addend.b)
             by_a, by_b = self.found[addend.a], self.found[addend.b]
             more = more + (a * by_b + b * by_a - by_a * by_b).times(factor)
         return more
 
-    def _table(self, table: TableMeaning) -> Enclosure:
+    def _table(self, table: Table) -> Enclosure:
         by = self._turns(table.source)
-        if not isinstance(table, CurveTable):
+        if not isinstance(table, Curve):
             if by == ZERO:
                 return ZERO
             # the specified function is evaluated at inputs, the sketch at the middles of cells
             values = self._values(table.source)
             source = Enclosures(values, values, NONE, by)
-            return table_known(self.forward.graph, table, source, None).inputs
+            return table_known(table, source).inputs
         free = replace(table, low=-math.inf, high=math.inf)
         if by != ZERO:
             values = self._values(table.source)
             return curve_within(table, values) - _within(free, values - by)
-        if not _ends(self.forward.explained, table):
+        if not _has_ends(self.sketch, table):
             return ZERO
         return _beyond(table, free, self._values(table.source))
 
 
-def _beyond(table: CurveTable, free: CurveTable, values: Enclosure) -> Enclosure:
+def _beyond(table: Curve, free: Curve, values: Enclosure) -> Enclosure:
     """Enclose a curve with ends minus the curve without, over values of its source."""
     more = ZERO
     low, high = values.ends
@@ -589,7 +484,7 @@ def _beyond(table: CurveTable, free: CurveTable, values: Enclosure) -> Enclosure
     return more
 
 
-def _within(table: CurveTable, values: Enclosure) -> Enclosure:
+def _within(table: Curve, values: Enclosure) -> Enclosure:
     """Enclose a curve over values, piece by piece."""
     low, high = values.ends
     borders = [low + (high - low) * k / PIECES for k in range(PIECES + 1)]

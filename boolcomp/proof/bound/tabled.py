@@ -35,7 +35,7 @@ from boolcomp.checker.tabled import (
     limits_of,
 )
 from boolcomp.proof.bound.balls import ZERO, between
-from boolcomp.proof.bound.meaning import Bound, Causes
+from boolcomp.proof.bound.bounds import Bound, Causes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

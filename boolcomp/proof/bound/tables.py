@@ -1,4 +1,4 @@
-"""Enclosures of tables, inputs and sums of angles, word by word.
+"""Enclosures of nodes of a sketch: of tables, inputs and sums of angles, word by word.
 
 The error of a table's words has two parts. Their difference from the function at the value of the
 source's word follows from the entries, which are enumerated. The change of the function by the
@@ -8,7 +8,7 @@ error of the source is at most a slope times this error.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.base.errors import DataError
+from boolcomp.compact.sketch import Curve, Powers, Waves
 from boolcomp.proof.bound.balls import (
     FINEST,
+    ONE,
     PLACES,
     ZERO,
     Enclosure,
@@ -33,18 +35,7 @@ from boolcomp.proof.bound.balls import (
     turned,
     waves_at,
 )
-from boolcomp.proof.bound.meaning import (
-    NONE,
-    CurveTable,
-    Enclosures,
-    Error,
-    PowerTable,
-    WaveTable,
-    WordLine,
-    given_line,
-    line_of,
-    units,
-)
+from boolcomp.proof.bound.sketched import WordLine, line_of
 from boolcomp.words.simulation import masked
 
 if TYPE_CHECKING:
@@ -53,13 +44,62 @@ if TYPE_CHECKING:
     from flint import arb
     from numpy.typing import NDArray
 
+    from boolcomp.compact.realisation import NodeWords
+    from boolcomp.compact.sketch import AngleSum, SourceWord, Table
     from boolcomp.problem.tape import Straight
-    from boolcomp.proof.bound.meaning import GivenWord, TableMeaning, TurnSum, WordPieces
+    from boolcomp.proof.bound.sketched import InputRange, SketchedGraph
     from boolcomp.words.graph import WordGraph
 
     Words = NDArray[np.int64]
     Whole = NDArray[np.object_]
-    Lines = Mapping[int, tuple[int, WordLine]]
+
+
+# --------------------------------------------------------------------------------------------------
+# Enclosures of a node and of the words that represent it.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """The error of words by cause: rounding of tables, and discarded or unread bits."""
+
+    tables: Enclosure = ZERO
+    bits: Enclosure = ZERO
+
+    def __add__(self, other: Error) -> Error:
+        return Error(self.tables + other.tables, self.bits + other.bits)
+
+    def __mul__(self, factor: Enclosure) -> Error:
+        return Error(self.tables * factor, self.bits * factor)
+
+    def times(self, factor: Fraction) -> Error:
+        return Error(self.tables.times(factor), self.bits.times(factor))
+
+    @property
+    def total(self) -> Enclosure:
+        return self.tables + self.bits
+
+
+NONE = Error()
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosures:
+    """Enclosures of a node: its value at the middles of the inputs' cells, and differences.
+
+    `words` is the value of its words, `error` that minus the value at the middles, and `inputs` the
+    value at the middles minus the value at the inputs.
+    """
+
+    exact: Enclosure
+    words: Enclosure
+    error: Error
+    inputs: Enclosure
+
+    def tightened(self) -> Enclosures:
+        """Intersect words and value with each other, given the error."""
+        words = self.words.meet(self.exact + self.error.total)
+        return replace(self, words=words, exact=self.exact.meet(words - self.error.total))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -73,7 +113,7 @@ WITHIN = {"sqrt": (0, None), "log": (0, None), "asin": (-1, 1), "acos": (-1, 1)}
 
 
 def curve_known(
-    table: CurveTable, source: Enclosures, read: Read | None, found: Sampled | None
+    table: Curve, source: Enclosures, read: Read | None, found: Sampled | None
 ) -> Enclosures:
     """Enclose a curve; `found` has the values of its words at all words that it reads."""
     if read is None or found is None:
@@ -113,7 +153,7 @@ def _all(found: list[Enclosure]) -> Enclosure:
     return Enclosure(min(one.low for one in found), max(one.high for one in found))
 
 
-def curve_within(table: CurveTable, x: Enclosure) -> Enclosure:
+def curve_within(table: Curve, x: Enclosure) -> Enclosure:
     """Enclose a curve over an interval of x."""
     place = ball(x)
     if table.angle:
@@ -229,25 +269,23 @@ class Read:
 
 
 def table_known(
-    graph: WordGraph, table: TableMeaning, source: Enclosures, read: Read | None
+    table: Table, source: Enclosures, read: Read | None = None, entries: Sampled | None = None
 ) -> Enclosures:
-    """Enclose a table; `read` is None if it has no words."""
-    if isinstance(table, CurveTable):
-        found = None if read is None else said(graph, table.pieces, read)
-        return curve_known(table, source, read, found)
+    """Enclose a table; `entries` are the values of its words at all words that it reads, if any."""
+    if isinstance(table, Curve):
+        return curve_known(table, source, read, entries)
     beside = about(source.error.total) + about(source.inputs)
-    if isinstance(table, WaveTable):
+    if isinstance(table, Waves):
         whole, slope = _waves_within(table, source.exact + beside)
     else:
         whole, slope = _powers_within(table, source.exact + beside)
-    if read is None:
+    if read is None or entries is None:
         return Enclosures(whole, whole, NONE, source.inputs * slope)
-    if isinstance(table, WaveTable):
+    if isinstance(table, Waves):
         function = waves_of(table, read.line, read.words)
         slope = slope.meet(_slopes_near(table, read, beside))
     else:
         function = powers_of(table, read.line, read.words)
-    entries = said(graph, table.pieces, read)
     missed = Sampled(entries.values - function.values, entries.slack + function.slack).hull
     passed = source.error * slope
     exact = (function.hull - passed.total).meet(whole)
@@ -255,14 +293,14 @@ def table_known(
     return Enclosures(exact, entries.hull, error, source.inputs * slope).tightened()
 
 
-def said(graph: WordGraph, pieces: WordPieces, read: Read) -> Sampled:
+def said(graph: WordGraph, words: NodeWords, read: Read) -> Sampled:
     """Return the values of the words of a table at all words of its source."""
     total, slack = np.zeros(len(read.words), dtype=object), 0
-    for place in pieces.words:
+    for place in words.words:
         found = piece_said(graph, place, read)
         total, slack = total + found.values, slack + found.slack
-    if pieces.product is not None:
-        a, b = (piece_exact(graph, place, read) for place in pieces.product)
+    if words.product is not None:
+        a, b = (piece_exact(graph, place, read) for place in words.product)
         step = a[1] * b[1]
         total = total + a[0] * b[0] * units(step)
     return Sampled(total, slack)
@@ -294,7 +332,15 @@ def looked_up(graph: WordGraph, place: int, read: Read) -> Words:
     return np.asarray(node.entries, dtype=np.int64)[index]
 
 
-def waves_of(table: WaveTable, line: WordLine, words: Words, derivative: int = 0) -> Sampled:
+def units(value: Fraction) -> int:
+    """Return an exact number in units of enclosures; a fraction of a unit is a `ValueError`."""
+    scaled = value * ONE
+    if scaled.denominator != 1:
+        raise ValueError(f"{float(value)} is no multiple of the unit of enclosures")
+    return scaled.numerator
+
+
+def waves_of(table: Waves, line: WordLine, words: Words, derivative: int = 0) -> Sampled:
     """Return harmonics, or their derivative by turns over (2π)^derivative, at words."""
     start, rest = split_start(line.start, line.step)
     parts = table.parts
@@ -303,7 +349,7 @@ def waves_of(table: WaveTable, line: WordLine, words: Words, derivative: int = 0
     return waves_at(turned(parts, rest), start, line.step, words.astype(object))
 
 
-def powers_of(table: PowerTable, line: WordLine, words: Words) -> Sampled:
+def powers_of(table: Powers, line: WordLine, words: Words) -> Sampled:
     """Evaluate a polynomial at words by Horner's rule, and count the rounding errors."""
     start = exactly(line.start)
     x = words.astype(object) * units(line.step) + start.low
@@ -324,7 +370,7 @@ def _horner(coefficients: Sequence[float], x: Enclosure) -> Enclosure:
     return total
 
 
-def _waves_within(table: WaveTable, turns: Enclosure) -> tuple[Enclosure, Enclosure]:
+def _waves_within(table: Waves, turns: Enclosure) -> tuple[Enclosure, Enclosure]:
     """Enclose harmonics and their slope over an interval of an angle."""
     values = slopes = bends = ZERO
     for k, a, b in table.parts:
@@ -356,7 +402,7 @@ def _amplitude(a: float, b: float) -> Enclosure:
     return Enclosure(size.high, size.high)
 
 
-def _slopes_near(table: WaveTable, read: Read, beside: Enclosure) -> Enclosure:
+def _slopes_near(table: Waves, read: Read, beside: Enclosure) -> Enclosure:
     """Enclose the slope of harmonics within a distance of the words of an angle."""
     twice = pi().times(Fraction(2))
     bend = sum((about(_amplitude(a, b).times(Fraction(k * k))) for k, a, b in table.parts), ZERO)
@@ -364,7 +410,7 @@ def _slopes_near(table: WaveTable, read: Read, beside: Enclosure) -> Enclosure:
     return at_words + bend * twice * twice * about(beside)
 
 
-def _powers_within(table: PowerTable, x: Enclosure) -> tuple[Enclosure, Enclosure]:
+def _powers_within(table: Powers, x: Enclosure) -> tuple[Enclosure, Enclosure]:
     """Enclose a polynomial and its slope over an interval."""
     slopes = [k * c for k, c in enumerate(table.coefficients)][1:]
     return _horner(table.coefficients, x), _horner(slopes, x)
@@ -379,43 +425,38 @@ TIE = Fraction(
 )  # of a cell: encoders round values this near below a border to the border
 
 
-def given_known(graph: WordGraph, given: GivenWord) -> Enclosures:
-    """Enclose an input."""
-    if given.word is None:
-        return _unread(given)
-    line = given_line(graph, given)
-    first, last = cells_reached(line, given)
+def input_known(sketched: SketchedGraph, place: int, node: SourceWord) -> Enclosures:
+    """Enclose an input; one whose word is not read is one cell."""
+    line, range_ = sketched.line(place), sketched.ranges[place]
+    if line is None:
+        low, high = range_.allowed.ends
+        middle, half = exactly((low + high) / 2), (high - low) / 2
+        return Enclosures(middle, middle, NONE, between(-half, half))
+    first, last = cells_reached(line, range_)
     middles = between(line.value(first), line.value(last))
-    return Enclosures(middles, middles, NONE, -beside(line, given))
+    return Enclosures(middles, middles, NONE, -beside(line, node, range_))
 
 
-def _unread(given: GivenWord) -> Enclosures:
-    """Enclose an input whose word is not read, which is one cell."""
-    low, high = given.allowed.ends
-    middle, half = exactly((low + high) / 2), (high - low) / 2
-    return Enclosures(middle, middle, NONE, between(-half, half))
-
-
-def cells_reached(line: WordLine, given: GivenWord) -> tuple[int, int]:
+def cells_reached(line: WordLine, range_: InputRange) -> tuple[int, int]:
     """Return the first and the last cell that an input can have."""
     most = line.count - 1
-    if given.wraps:
+    if range_.wraps:
         return 0, most
-    low, high = ((end - line.start) / line.step + Fraction(1, 2) for end in given.allowed.ends)
+    low, high = ((end - line.start) / line.step + Fraction(1, 2) for end in range_.allowed.ends)
     first, last = low - TIE, high + TIE
     ends = first.numerator // first.denominator, last.numerator // last.denominator
     return min(max(0, ends[0]), most), min(max(0, ends[1]), most)
 
 
-def beside(line: WordLine, given: GivenWord) -> Enclosure:
+def beside(line: WordLine, node: SourceWord, range_: InputRange) -> Enclosure:
     """Return how far an input may be above the middle of its cell; words saturate at the ends."""
-    if given.exact:
-        half = (line.step - (Fraction(1, given.cells << given.part) if given.angle else 1)) / 2
+    if node.exact:
+        half = (line.step - (Fraction(1, 1 << (node.bits + node.part)) if node.angle else 1)) / 2
         return between(-half, half) if half > 0 else ZERO
     half = line.step * (Fraction(1, 2) + TIE)
-    if given.wraps:
+    if range_.wraps:
         return between(-half, half)
-    low, high = given.allowed.ends
+    low, high = range_.allowed.ends
     below = min(-half, low - line.value(0))
     return between(below, max(half, high - line.value(line.count - 1)))
 
@@ -427,22 +468,20 @@ def beside(line: WordLine, given: GivenWord) -> Enclosure:
 
 def turns_known(
     graph: WordGraph,
-    sum_: TurnSum,
+    sum_: AngleSum,
+    word: int | None,
     read: Mapping[int, Enclosures],
     lines: Mapping[int, tuple[int, WordLine]],
 ) -> Enclosures:
-    """Enclose a sum of angles.
-
-    `lines` has the words of its items with their values.
-    """
+    """Enclose a sum of angles; `lines` has the words of its items with their values."""
     exact = inputs = ZERO
     for item, multiple in sum_.items:
         exact = exact + read[item].exact.times(Fraction(multiple))
         inputs = inputs + read[item].inputs.times(Fraction(multiple))
-    if sum_.word is None:
+    if word is None:
         return Enclosures(exact, exact, NONE, inputs)
-    node = graph.angle_sum(sum_.word)
-    own = line_of(graph, sum_.word)
+    node = graph.angle_sum(word)
+    own = line_of(graph, word)
     constant, error = own.start + own.step * node.constant, NONE
     times = {item: Fraction(0) for item, _ in sum_.items}
     for turn in node.turns:
