@@ -47,7 +47,8 @@ from boolcomp.compact.result import (
 )
 from boolcomp.compact.sketch import quantities
 from boolcomp.compact.tables import columns_of
-from boolcomp.logic.network import CONSTANTS, Builder
+from boolcomp.logic import resub
+from boolcomp.logic.network import CONSTANTS, rebuilt
 from boolcomp.logic.synthesis import SynthesisStep, measure
 from boolcomp.words.simulation import (
     canonical,
@@ -191,17 +192,10 @@ def _looked(rows: RowWords, now: Bits) -> ObservedRows:
 
 def arrays_of(network: Network) -> MutableNetwork:
     """Convert a network to arrays."""
-    first = CONSTANTS + network.inputs
-    signals = first + len(network.nodes)
-    fan, lut = np.zeros((signals, 3), np.int64), np.zeros(signals, np.int64)
-    for s, node in enumerate(network.nodes, first):
-        fan[s, : len(node.operands)] = node.operands
-        lut[s] = node.lut
+    fan, lut, refs, outs = resub.arrays_of(network)
+    first, signals = CONSTANTS + network.inputs, len(lut)
     size = np.full(signals, -1, np.int64)
     size[first:] = 1
-    outs, refs = np.array(network.outputs, np.int64), np.zeros(signals, np.int64)
-    np.add.at(refs, fan[first:].ravel(), 1)
-    np.add.at(refs, outs, 1)
     level, height = np.zeros(signals, np.int64), np.zeros(signals, np.int64)
     stack = np.zeros(4 * signals + 8, np.int64)
     return MutableNetwork(fan, lut, refs, size, level, height, outs, stack, first)
@@ -224,12 +218,8 @@ def room(now: Bits) -> SignalPlanes:
 
 def network_of(nodes: MutableNetwork, order: Whole) -> Network:
     """Convert arrays to a network."""
-    builder = Builder(nodes.first - CONSTANTS)
-    literals = {s: 2 * s for s in range(nodes.first)}
-    for s in order.tolist():
-        operands = (literals[k] for k in nodes.fan[s].tolist())
-        literals[s] = builder.node(int(nodes.lut[s]), *operands)
-    return builder.build(literals[k] for k in nodes.outs.tolist())
+    made = ((s, int(nodes.lut[s]), nodes.fan[s].tolist()) for s in order.tolist())
+    return rebuilt(nodes.first - CONSTANTS, made, nodes.outs.tolist())
 
 
 # --------------------------------------------------------------------------------------------------
