@@ -28,7 +28,7 @@ from two_link_verilog import FILE, LSB, NAMES, Judge
 import boolcomp
 from boolcomp.base.errors import table
 from boolcomp.logic.formats import read_netlist
-from boolcomp.logic.lutmapping import mapped
+from boolcomp.logic.lutmapping import in_lut3, mapped
 from boolcomp.logic.simulation import simulate_network
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import Area, CellCounts, VerilogSource, area, device, source_of
@@ -111,7 +111,7 @@ def mapped_rival(family: Device, judged: Judged) -> Area:
             fpga.needed("yosys").run(["-p", script], folder)
             netlist = read_netlist((folder / "rival.blif").read_text("utf-8"))
         made = mapped(netlist.network, family.luts).luts
-        if (_words(netlist, made.network(), judged.judge) != judged.words).any():
+        if (_words(netlist, in_lut3(made), judged.judge) != judged.words).any():
             raise SystemExit("the rival as it is mapped gives other words")
         found.append(Area(family.name, "fixed point by hand, mapped as ours",
                           CellCounts(len(made.nodes), 0, 0, 0, 0), made.depth))  # fmt: skip

@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+import pytest
+
 from boolcomp.logic import network
 
 ROWS: list[tuple[int, ...]] = [(row >> 2 & 1, row >> 1 & 1, row & 1) for row in range(8)]
@@ -92,3 +94,32 @@ def test_composing_is_substituting() -> None:
     assert network.compose(network.AND2, (network.OR2, network.THIRD, 0)) == table(
         lambda a, b, c: (a | b) & c
     )
+
+
+def test_tables_of_more_operands_have_the_cofactors_and_entries_of_their_rows() -> None:
+    for operands in (4, 6):
+        rows = range(1 << operands)
+        lut = sum((row % 5 == 1) << row for row in rows) | 1 << 3
+        assert network.entries(lut, operands) == [lut >> row & 1 for row in rows]
+        for place in range(operands):
+            bit = 1 << (operands - 1 - place)
+            assert network.letter(place, operands) == sum(bool(row & bit) << row for row in rows)
+            fixed = network.cofactors(lut, place, operands)
+            for value, table in enumerate(fixed):
+                chosen = [row & ~bit | bit * value for row in rows]
+                assert table == sum((lut >> row & 1) << k for k, row in enumerate(chosen))
+            assert network.depends(lut, place, operands) == (fixed[0] != fixed[1])
+        low = network.letter(operands - 1, operands)
+        assert network.support(low, operands) == (operands - 1,)
+
+
+def test_only_networks_of_three_operands_are_in_normal_form_and_all_are_written() -> None:
+    twice = (network.Node(0xC0, (2, 3)), network.Node(0xC0, (2, 3)))
+    for nodes in (twice, (network.Node(0x30, (3, 2)),)):
+        assert network.Network(4, nodes, (6,), 6).depth == 1
+        with pytest.raises(ValueError, match=r"equal|rise"):
+            network.Network(4, nodes, (6,))
+    wide = network.Node(0x8000, (2, 3, 4, 5))
+    assert "n0 = 0x8000(i0, i1, i2, i3)" in str(network.Network(4, (wide,), (6,), 6))
+    with pytest.raises(ValueError, match="not of its operands"):
+        network.Network(4, (network.Node(0x18000, (2, 3, 4, 5)),), (6,), 6)

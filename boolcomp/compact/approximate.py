@@ -5,7 +5,6 @@ A smaller result must keep to the allowed error on a million fresh states.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -48,7 +47,8 @@ from boolcomp.compact.result import (
 )
 from boolcomp.compact.sketch import quantities
 from boolcomp.compact.tables import columns_of
-from boolcomp.logic.network import CONSTANTS, Builder
+from boolcomp.logic import resub
+from boolcomp.logic.network import CONSTANTS, rebuilt
 from boolcomp.logic.synthesis import SynthesisStep, measure
 from boolcomp.words.simulation import (
     canonical,
@@ -84,47 +84,45 @@ if TYPE_CHECKING:
 
 WINDOW, JUDGED = 1 << 15, 1 << 18  # states for prices of changes, and for tests of them
 WINDOW_SEED, JUDGED_SEED = 0xA990, 0x70D6E
-JUDGE_SIGMAS = 1.5  # confidence of a mean square, in its standard deviations
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Judge:
-    """The allowed mean squares, in steps², at two sets of states.
+    """States, the exact outputs there, and the allowed mean squares, in steps².
 
-    The mean error of `centred` outputs does not count.
+    The mean error of `centred` outputs does not count, because decoders subtract it. States beyond
+    `counted` only limit the moves of words. Errors and words are (outputs, states).
     """
 
-    allowed: Floats
-    centred: NDArray[np.bool_]
-    window: States
-    others: States
+    def __init__(
+        self, compact: Compact, centred: Sequence[bool], count: int, seed: int,
+        extremes: States | None = None,
+    ) -> None:  # fmt: skip
+        states = drawn(compact, count, seed)
+        self.states = states if extremes is None else joined(states, extremes)
+        self.counted, self.allowed = count, compact.allowed
+        self.centred, self.graph = np.asarray(centred, bool), compact.graph
 
-    @classmethod
-    def of(cls, compact: Compact, centred: Sequence[bool]) -> Judge:
-        return cls(
-            compact.allowed,
-            np.asarray(centred, bool),
-            drawn(compact, WINDOW, WINDOW_SEED),
-            drawn(compact, JUDGED, JUDGED_SEED),
-        )
+    def off(self, errors: Floats) -> Floats:
+        """Return errors without means that do not count."""
+        mean = np.where(self.centred, errors[:, : self.counted].mean(axis=1), 0.0)
+        return np.asarray(errors - mean[:, None])
 
-    def errors(self, graph: WordGraph) -> Floats:
-        return self.counted(deviations(graph, self.window)[0])
+    def left(self, off: Floats, sigmas: float) -> Floats:
+        """Return the unused part of the allowed mean squares, with a confidence in sigmas."""
+        squares = off[:, : self.counted] ** 2
+        spread = squares.std(axis=1) / np.sqrt(self.counted)
+        return np.asarray(self.allowed - squares.mean(axis=1) - sigmas * spread)
 
-    def counted(self, errors: Floats) -> Floats:
-        return errors - np.where(self.centred, errors.mean(axis=0), 0.0)
+    def of_graph(self, graph: WordGraph, sigmas: float) -> Floats | None:
+        """Return the unused part for a graph; None if it may exceed the allowed mean squares."""
+        errors, wrapped, _ = deviations(graph, self.states)
+        left = self.left(self.off(errors.T), sigmas)
+        return left if not wrapped and (left >= 0).all() else None
 
-    def left(self, graph: WordGraph) -> Floats | None:
-        """Return the unused part of the allowed mean squares; None if a graph exceeds them."""
-        errors, wrapped, _ = deviations(graph, self.others)
-        return None if wrapped else self.left_by(errors)
-
-    def left_by(self, errors: Floats) -> Floats | None:
-        """Return the unused part for errors at the other states; None if they may exceed it."""
-        squares = self.counted(errors) ** 2
-        spread = squares.std(axis=0) / math.sqrt(len(squares))
-        left = self.allowed - squares.mean(axis=0) - JUDGE_SIGMAS * spread
-        return np.asarray(left) if (left >= 0).all() else None
+    def holds(self, network: Network, sigmas: float) -> bool:
+        """Return whether a network keeps to the allowed mean squares."""
+        errors = network_errors(network, self.graph, self.states)[0]
+        return bool((self.left(self.off(errors.T), sigmas) >= 0).all())
 
 
 def drawn(compact: Compact, count: int, seed: int) -> States:
@@ -194,17 +192,10 @@ def _looked(rows: RowWords, now: Bits) -> ObservedRows:
 
 def arrays_of(network: Network) -> MutableNetwork:
     """Convert a network to arrays."""
-    first = CONSTANTS + network.inputs
-    signals = first + len(network.nodes)
-    fan, lut = np.zeros((signals, 3), np.int64), np.zeros(signals, np.int64)
-    for s, node in enumerate(network.nodes, first):
-        fan[s, : len(node.operands)] = node.operands
-        lut[s] = node.lut
+    fan, lut, refs, outs = resub.arrays_of(network)
+    first, signals = CONSTANTS + network.inputs, len(lut)
     size = np.full(signals, -1, np.int64)
     size[first:] = 1
-    outs, refs = np.array(network.outputs, np.int64), np.zeros(signals, np.int64)
-    np.add.at(refs, fan[first:].ravel(), 1)
-    np.add.at(refs, outs, 1)
     level, height = np.zeros(signals, np.int64), np.zeros(signals, np.int64)
     stack = np.zeros(4 * signals + 8, np.int64)
     return MutableNetwork(fan, lut, refs, size, level, height, outs, stack, first)
@@ -227,12 +218,8 @@ def room(now: Bits) -> SignalPlanes:
 
 def network_of(nodes: MutableNetwork, order: Whole) -> Network:
     """Convert arrays to a network."""
-    builder = Builder(nodes.first - CONSTANTS)
-    literals = {s: 2 * s for s in range(nodes.first)}
-    for s in order.tolist():
-        operands = (literals[k] for k in nodes.fan[s].tolist())
-        literals[s] = builder.node(int(nodes.lut[s]), *operands)
-    return builder.build(literals[k] for k in nodes.outs.tolist())
+    made = ((s, int(nodes.lut[s]), nodes.fan[s].tolist()) for s in order.tolist())
+    return rebuilt(nodes.first - CONSTANTS, made, nodes.outs.tolist())
 
 
 # --------------------------------------------------------------------------------------------------
@@ -253,78 +240,41 @@ WARMTH = 0.2  # nodes that a change may lose, in the beginning
 VISITS, VISITS_A_NODE = 3000, 2.0  # of nodes, for a nominal second of effort
 LEAST_LEFT = 0.003  # least unused part of an output's mean square in prices
 SOME, SOME_EXTREMES = 64, 8  # blocks of rows for the selection of changes
-SIGMAS = 2.0  # confidence of a mean square at the window, in standard deviations
+SIGMAS = 2.0  # confidence of a mean square at the window, in its standard deviations
 SIGMAS_OTHERS = 0.7  # and at the other states
 FURTHEST = 6.0  # steps by which a word may move at a state
 EXTREMES, EXTREME_SEED = 8192, 0xE0
 FREE_ALONE, FREE_TOGETHER = 16, 10  # candidates for the replacement of a node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Start:
-    """A network within its allowed error, and states at which its words must not move far.
-
-    The mean error of `centred` outputs does not count, because decoders subtract it.
-    """
-
-    compact: Compact
-    network: Network
-    hard: Floats
-    centred: Sequence[bool]
-
-
-class Window:
-    """States with the exact values of words and the allowed errors."""
-
-    def __init__(self, start: Start, count: int, seed: int, *, extremes: bool) -> None:
-        compact, graph = start.compact, start.compact.graph
-        states = drawn(compact, count, seed)
-        self.states = joined(states, _hard(start)) if extremes else states
-        self.counted, self.centred = count, np.asarray(start.centred, bool)
-        self.allowed, self.graph = compact.allowed, graph
-        errors = network_errors(start.network, graph, self.states)[0]
-        halves = [2.0 ** (x.bits - 1) - (0.0 if x.tread else 0.5) for x in graph.results]
-        self.target = (clipped(graph, self.states.outputs) + np.array(halves)).T
-        self.home = np.round(errors.T + self.target).astype(np.int64)
-
-    def off(self, word: Whole) -> Floats:
-        """Return the errors of words, without means that do not count."""
-        off = word - self.target
-        mean = off[:, : self.counted].mean(axis=1)
-        return np.asarray(off - np.where(self.centred, mean, 0.0)[:, None])
-
-    def left(self, off: Floats, sigmas: float) -> Floats:
-        """Return the unused part of the allowed mean squares, with a confidence in sigmas."""
-        squares = off[:, : self.counted] ** 2
-        spread = squares.std(axis=1) / np.sqrt(self.counted)
-        return np.asarray(self.allowed - squares.mean(axis=1) - sigmas * spread)
-
-    def holds(self, network: Network) -> bool:
-        """Return whether a network keeps to the allowed error."""
-        errors = network_errors(network, self.graph, self.states)[0]
-        off = self.off(np.round(errors.T + self.target).astype(np.int64))
-        return bool((self.left(off, SIGMAS_OTHERS) >= 0).all())
-
-
 def with_free_changes(
-    start: Start, effort: float, report: Callable[[float, Network, Floats], None] = lambda *_: None
+    compact: Compact,
+    network: Network,
+    centred: Sequence[bool],
+    effort: float,
+    *,
+    hard: Floats | None = None,
+    report: Callable[[float, Network, Floats], None] = lambda *_: None,
 ) -> list[Network]:
     """Return smaller networks within the allowed mean squares, the smallest first.
 
-    `effort` limits the number of visited nodes.
+    Words must not move far at `hard` states either. `effort` limits the number of visited nodes.
     """
-    best, graph = start.network, start.compact.graph
-    window = Window(start, WINDOW, WINDOW_SEED, extremes=True)
-    others = Window(start, JUDGED, JUDGED_SEED, extremes=False)
-    visits = round(effort * (VISITS + VISITS_A_NODE * len(best.nodes)) / TURNS)
-    if not visits or not best.nodes or not others.holds(best):
+    graph = compact.graph
+    window = Judge(compact, centred, WINDOW, WINDOW_SEED, _extremes(compact, hard))
+    others = Judge(compact, centred, JUDGED, JUDGED_SEED)
+    visits = round(effort * (VISITS + VISITS_A_NODE * len(network.nodes)) / TURNS)
+    if not visits or not network.nodes or not others.holds(network, SIGMAS_OTHERS):
         return []
-    words = output_words(graph)
-    searching = Searching(best, input_rows(graph, window.states), words, window.home)
+    errors = network_errors(network, graph, window.states)[0]
+    halves = [2.0 ** (x.bits - 1) - (0.0 if x.tread else 0.5) for x in graph.results]
+    target = (clipped(graph, window.states.outputs) + np.array(halves)).T
+    home = np.round(errors.T + target).astype(np.int64)
+    searching = Searching(network, input_rows(graph, window.states), output_words(graph), home)
     state, rng = np.array([1], np.uint64), np.random.default_rng(1)
     kept: list[Network] = []
     for turn in range(TURNS):
-        off = window.off(searching.word)
+        off = window.off(searching.word - target)
         left = window.left(off, SIGMAS)
         price = FIRST_PRICE * (LAST_PRICE / FIRST_PRICE) ** (turn / (TURNS - 1))
         worth = price / np.maximum(left, LEAST_LEFT * window.allowed)
@@ -332,41 +282,39 @@ def with_free_changes(
         weight[:, : window.counted] = worth[:, None] / window.counted
         warmth = WARMTH * (1 - turn / TURNS)
         searching.run(
-            off, weight,
-            SearchBudget(visits, start.network.depth, warmth, FREE_ALONE, FREE_TOGETHER), state,
-            left=left * worth, some=_some(rng, window),
+            off, weight, SearchBudget(visits, network.depth, warmth, FREE_ALONE, FREE_TOGETHER),
+            state, left=left * worth, some=_some(rng, window),
         )  # fmt: skip
         kept.append(searching.network)
-        found = window.left(window.off(searching.word), 0.0)
-        rms = np.sqrt(window.allowed - found)
-        report((turn + 1) / TURNS, searching.network, rms)
-    kept = [one for one in kept if len(one.nodes) < len(best.nodes)]
+        found = window.left(window.off(searching.word - target), 0.0)
+        report((turn + 1) / TURNS, searching.network, np.sqrt(window.allowed - found))
+    kept = [one for one in kept if len(one.nodes) < len(network.nodes)]
     kept.sort(key=lambda one: len(one.nodes))
-    return [one for one in kept if others.holds(one)]
+    return [one for one in kept if others.holds(one, SIGMAS_OTHERS)]
 
 
-def _some(rng: np.random.Generator, window: Window) -> Whole:
+def _some(rng: np.random.Generator, window: Judge) -> Whole:
     """Draw blocks of rows for the selection of changes."""
-    drawn_blocks, all_blocks = window.counted // BLOCK, -(-window.home.shape[1] // BLOCK)
+    drawn_blocks, all_blocks = window.counted // BLOCK, -(-len(window.states.outputs) // BLOCK)
     some = rng.choice(drawn_blocks, min(SOME, drawn_blocks), replace=False)
     extreme = np.arange(drawn_blocks, all_blocks)
     more = rng.choice(extreme, min(SOME_EXTREMES, len(extreme)), replace=False)
     return np.concatenate([some, more]).astype(np.int64)
 
 
-def _hard(start: Start) -> States:
+def _extremes(compact: Compact, hard: Floats | None) -> States:
     """Return states that only limit the moves of words: extremes, and given ones."""
-    compact, problem = start.compact, start.compact.problem
-    demand, own = compact.demand, {node.name: node.bits for node in compact.graph.inputs}
+    problem, demand = compact.problem, compact.demand
+    own = {node.name: node.bits for node in compact.graph.inputs}
     words = {
         name: replace(word, bits=own.get(name, word.bits))
         for name, word in quantities(problem, demand.input_bits).items()
     }
     steps = problem.steps(demand.bits)
     found = corners(problem, words, steps, EXTREMES, EXTREME_SEED + demand.seed)
-    if len(start.hard):
-        found = joined(found, states_of(problem, words, steps, problem.arrays(start.hard)))
-    return found
+    if hard is None:
+        return found
+    return joined(found, states_of(problem, words, steps, problem.arrays(hard)))
 
 
 def output_words(graph: WordGraph) -> WordRows:
@@ -521,6 +469,7 @@ class Pricing:
 # --------------------------------------------------------------------------------------------------
 
 TableLogic: TypeAlias = "dict[tuple[int, Columns], Network]"  # by number of inputs and columns
+ENTRY_SIGMAS = 1.5  # confidence of a mean square, in its standard deviations
 PRICES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)  # nodes to be gained for the whole unused mean square
 ENTRY_LEAST_LEFT = 0.002  # steps²: least unused mean square of an output in prices
 ENTRY_TURNS, ENTRY_VISITS = 3, 10  # searches of a core, and visits of a node in each
@@ -551,8 +500,9 @@ def with_cheaper_tables(
     The mean error of `centred` outputs does not count. `report` is called after every price with
     the part that is done, the nodes saved in tables, and rms errors.
     """
-    judge = Judge.of(compact, centred)
-    graph, left = compact.graph, judge.left(compact.graph)
+    window = Judge(compact, centred, WINDOW, WINDOW_SEED)
+    others = Judge(compact, centred, JUDGED, JUDGED_SEED)
+    graph, left = compact.graph, others.of_graph(compact.graph, ENTRY_SIGMAS)
     known: TableLogic = {}
     if left is None:
         return graph, known
@@ -562,7 +512,8 @@ def with_cheaper_tables(
         worth = price / np.maximum(left, ENTRY_LEAST_LEFT)
         cores = cores_of(graph)
         nets = logic_of(cores, known, synthesise)
-        pricing = Pricing(graph, judge.window, judge.errors(graph))
+        errors = window.off(deviations(graph, window.states)[0].T).T
+        pricing = Pricing(graph, window.states, errors)
         changes = [
             _changed(k, core, net, pricing.of(core), worth)
             for k, (core, net) in enumerate(zip(cores, nets, strict=True))
@@ -570,7 +521,7 @@ def with_cheaper_tables(
         changes = sorted((one for one in changes if one.gain > 0), key=lambda one: -one.gain)
         while changes:
             tried = _with(graph, cores, changes)
-            now = judge.left(tried)
+            now = others.of_graph(tried, ENTRY_SIGMAS)
             if now is not None:
                 graph, left = tried, now
                 for one in changes:
@@ -579,7 +530,7 @@ def with_cheaper_tables(
                 break
             changes = changes[: len(changes) // 2]
         saved = first - sum(len(net.nodes) for net in nets)
-        report((turn + 1) / len(PRICES), saved, np.sqrt(judge.allowed - left))
+        report((turn + 1) / len(PRICES), saved, np.sqrt(compact.allowed - left))
     return graph, known
 
 
@@ -722,15 +673,17 @@ class Approximation:
         If its largest error has grown by much, the states of that error are fed back.
         """
         compact, demand = begin.compact, self.results.demand
-        hard = np.zeros((0, len(compact.problem.inputs)))
+        hard: Floats | None = None
         for turn in range(FEEDS):
 
             def report(fraction: float, network: Network, rms: Floats, turn: int = turn) -> None:
                 part = (turn + fraction) / FEEDS
                 self.progress(Progress("nodes", len(network.nodes), tuple(rms), part))
 
-            start = Start(compact, begin.finished.network, hard, centred(self.exact.compact))
-            found = with_free_changes(start, demand.effort, report)
+            found = with_free_changes(
+                compact, begin.finished.network, centred(self.exact.compact), demand.effort,
+                hard=hard, report=report,
+            )  # fmt: skip
             made = next(filter(None, (self._finished(begin, x) for x in found[:TRIED])), None)
             if made is None:
                 break
@@ -739,7 +692,8 @@ class Approximation:
             known = self.exact.worst
             if known is None or (worst.largest <= known.largest + FURTHER).all():
                 return made
-            hard = np.concatenate([hard, worst.states.reshape(-1, hard.shape[1])])
+            states = worst.states.reshape(-1, len(compact.problem.inputs))
+            hard = states if hard is None else np.concatenate([hard, states])
         return None
 
     def _finished(self, begin: Begin, network: Network) -> Begin | None:

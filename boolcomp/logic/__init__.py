@@ -1,4 +1,4 @@
-"""Networks of nodes with at most three inputs (LUT3): built, simulated, compared, optimised."""
+"""Networks of look-up tables, mostly of three inputs: built, simulated, compared, optimised."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.formats import clean as clean
     from boolcomp.logic.formats import parse_aiger as parse_aiger
     from boolcomp.logic.formats import parse_blif as parse_blif
+    from boolcomp.logic.formats import parse_luts as parse_luts
     from boolcomp.logic.formats import read_netlist as read_netlist
     from boolcomp.logic.formats import render as render
     from boolcomp.logic.formats import render_ascii as render_ascii
@@ -37,10 +38,9 @@ if TYPE_CHECKING:
     from boolcomp.logic.lutmapping import AbcTool as AbcTool
     from boolcomp.logic.lutmapping import abc_networks as abc_networks
     from boolcomp.logic.lutmapping import find as find
+    from boolcomp.logic.lutmapping import in_lut3 as in_lut3
     from boolcomp.logic.lutmapping import mapped as mapped
     from boolcomp.logic.lutmapping import run as run
-    from boolcomp.logic.lutnetwork import LutNetwork as LutNetwork
-    from boolcomp.logic.lutnetwork import parse_luts as parse_luts
     from boolcomp.logic.network import AND2 as AND2
     from boolcomp.logic.network import AND3 as AND3
     from boolcomp.logic.network import AND_OR as AND_OR
@@ -79,10 +79,9 @@ else:
             "resting_network sum_network",
             "diagrams": "DiagramNode Forest Levels diagram_of followers laid_out run_image",
             "equivalence": "equivalent evaluate matches",
-            "formats": "Netlist clean parse_aiger parse_blif read_netlist render "
+            "formats": "Netlist clean parse_aiger parse_blif parse_luts read_netlist render "
             "render_ascii render_binary render_netlist",
-            "lutmapping": "AbcTool abc_networks find mapped run",
-            "lutnetwork": "LutNetwork parse_luts",
+            "lutmapping": "AbcTool abc_networks find in_lut3 mapped run",
             "network": "AND2 AND3 AND_OR Builder CONSTANTS MAJ3 Network Node OR2 "
             "XOR2 XOR3 copied parse_network render_network",
             "order": "in_order merged most_live",

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from itertools import product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from boolcomp.base.errors import DataError, cut, shown
 from boolcomp.logic import network as luts
-from boolcomp.logic.network import CONSTANTS, Builder, Network, Node, copied
+from boolcomp.logic.network import CONSTANTS, LUT3, LUT6, Builder, Network, Node, copied, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from boolcomp.logic.lutnetwork import Logic
-
 
 MOST_BYTES = 1 << 26  # of a file that is read
 MOST_SIGNALS = 1 << 22  # inputs, gates, outputs
@@ -298,7 +295,6 @@ class _Reader:
 # BLIF.
 # --------------------------------------------------------------------------------------------------
 
-MOST_FAN_IN = 3
 LONGEST_PREFIX = 8  # letters before the number of a node
 WIDEST = 4096  # inputs of a node that is decomposed
 _IGNORED = (".default_input_arrival", ".default_output_required", ".area", ".delay")
@@ -325,8 +321,10 @@ def render_netlist(netlist: Netlist) -> str:
     return render_logic(netlist.network, netlist.name, netlist.inputs, netlist.outputs)
 
 
-def render_logic(network: Logic, model: str, inputs: Sequence[str], outputs: Sequence[str]) -> str:
-    """Return a network, or one of look-up tables, as BLIF with names."""
+def render_logic(
+    network: Network, model: str, inputs: Sequence[str], outputs: Sequence[str]
+) -> str:
+    """Return a network as BLIF with names."""
     inputs, outputs = _tokens(inputs, outputs)
     prefix = _prefix([*inputs, *outputs])
     names = ["", "", *inputs, *(f"{prefix}{k}" for k in range(len(network.nodes)))]
@@ -384,16 +382,44 @@ def _cover(lut: int, operands: int) -> str:
 
 def parse_blif(text: str, where: str = "BLIF") -> Network:
     """Read a network node by node; a DataError names the wrong line."""
-    _, inputs, outputs, names = read_names(text, where, MOST_FAN_IN)
+    _, inputs, outputs, names = read_names(text, where, LUT3)
     nodes, ends = numbered(inputs, outputs, names, where, _node)
     try:
         return Network(len(inputs), nodes, ends)
     except ValueError:  # equal, unused or degenerate nodes: legal BLIF, but no normal form
-        builder = Builder(len(inputs))
-        literals = [0, 2, *(builder.input(k) for k in range(len(inputs)))]
-        for lut, operands in nodes:
-            literals.append(builder.node(lut, *(literals[k] for k in operands)))
-        return builder.build(literals[k] for k in ends)
+        signals = enumerate(nodes, CONSTANTS + len(inputs))
+        return rebuilt(len(inputs), ((s, *node) for s, node in signals), ends)
+
+
+def parse_luts(text: str, where: str = "BLIF") -> Network:
+    """Read a network of up to six inputs a node; constants, wires and unused operands vanish."""
+    _, inputs, outputs, names = read_names(text, where, LUT6)
+
+    def node_of(found: BlifNames, operands: list[int]) -> Node | int:
+        lut = _table(found.rows, len(operands)) if found.rows else found.lut
+        return simplified(lut, operands)
+
+    return Network(len(inputs), *numbered(inputs, outputs, names, where, node_of), LUT6)
+
+
+def simplified(lut: int, operands: Sequence[int]) -> Node | int:
+    """Return a table without constant, equal and unused operands, or the signal it equals."""
+    kept = list(dict.fromkeys(k for k in operands if k >= CONSTANTS))
+    known, values = luts.entries(lut, len(operands)), []
+    for point in product((0, 1), repeat=len(kept)):
+        bits = {luts.FALSE: 0, luts.TRUE: 1, **dict(zip(kept, point, strict=True))}
+        values.append(known[reduce(lambda row, k: 2 * row + bits[k], operands, 0)])
+    for place in reversed(range(len(kept))):
+        block = 1 << (len(kept) - 1 - place)
+        zero = [value for row, value in enumerate(values) if not row & block]
+        if zero == [value for row, value in enumerate(values) if row & block]:
+            values = zero
+            del kept[place]
+    if len(kept) < 2 and values in ([0], [1], [0, 1]):
+        return kept[0] if kept else values[0]
+    rows = max(1, 8 // len(values))  # of a table for each value
+    table = sum(((1 << rows) - 1) << rows * k for k, value in enumerate(values) if value)
+    return Node(table, tuple(kept))
 
 
 def numbered(
@@ -421,7 +447,7 @@ def read_netlist(text: str, where: str = "BLIF") -> Netlist:
     for name in topological(literals.copy(), outputs, names, where):
         found = names[name]
         operands = [literals[k] for k in found.operands]
-        if len(operands) <= MOST_FAN_IN:
+        if len(operands) <= LUT3:
             literals[name] = builder.node(found.lut, *operands)
         else:
             literals[name] = _sum_of_products(builder, found.rows, operands)
@@ -585,7 +611,7 @@ def _define(
         raise DataError(f"{where}:{line}: {name} has {many} inputs, at most {widest} are allowed")
     texts = tuple(" ".join(row) for _, row in rows)
     try:
-        if len(operands) <= MOST_FAN_IN:
+        if len(operands) <= LUT3:
             names[name] = BlifNames(line, tuple(operands), _table(texts, len(operands)))
         else:
             _check_rows(texts, len(operands))
@@ -613,8 +639,8 @@ def _table(rows: tuple[str, ...], operands: int) -> int:
     for row in rows:
         cube = row.rpartition(" ")[0]
         points.update(map("".join, product(*("01" if c == "-" else c for c in cube))))
-    lut = 0
-    for place in range(8):
-        point = f"{place:03b}"[:operands]
+    lut, width = 0, max(3, operands)
+    for place in range(1 << width):
+        point = f"{place:0{width}b}"[:operands]
         lut |= int((point in points) != (values == {"0"})) << place
     return lut

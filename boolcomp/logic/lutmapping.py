@@ -20,17 +20,18 @@ from typing import TYPE_CHECKING, Literal
 from boolcomp.base.errors import BoolcompError, DataError, UsageError
 from boolcomp.base.files import temporary_folder
 from boolcomp.base.processes import Limits, run_program
-from boolcomp.logic import formats, lutnetwork
+from boolcomp.logic import formats
+from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import MOST_EXHAUSTIVE, RANDOM_WORDS, SEED, equivalent
-from boolcomp.logic.lutnetwork import MOST_INPUTS, LutNetwork, parse_luts, simplified
-from boolcomp.logic.network import CONSTANTS
+from boolcomp.logic.formats import parse_luts, simplified
+from boolcomp.logic.network import CONSTANTS, LUT3, LUT6, MUX, Builder, CopyAlgebra, Network
 from boolcomp.logic.simulation import Planes, random_planes
 from boolcomp.twolevel.cubes import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from boolcomp.logic.network import Network, Node
+    from boolcomp.logic.network import Node
 
 # --------------------------------------------------------------------------------------------------
 # ABC as a supervised process, limited in time and memory. Every failure is a `RunOutcome` with a
@@ -304,7 +305,7 @@ def _absorbed(
     return tuple(leaves), inside
 
 
-def cone_luts(network: Network, inputs: int) -> LutNetwork:
+def cone_luts(network: Network, inputs: int) -> Network:
     """Return the cones of a network as look-up tables."""
     first = CONSTANTS + network.inputs
     places = list(range(first))
@@ -321,14 +322,14 @@ def cone_luts(network: Network, inputs: int) -> LutNetwork:
         else:
             places[signal] = first + len(found)
             found.append(made)
-    return LutNetwork(network.inputs, tuple(found), tuple(places[k] for k in network.outputs))
+    return Network(network.inputs, tuple(found), tuple(places[k] for k in network.outputs), LUT6)
 
 
 def _table(network: Network, root: int, leaves: tuple[int, ...]) -> int:
     """Return the table of a root over its leaves."""
     count = len(leaves)
-    planes = Planes((1 << lutnetwork.width(count)) - 1)
-    known = {leaf: lutnetwork.row(count, place) for place, leaf in enumerate(leaves)}
+    planes = Planes((1 << max(8, 1 << count)) - 1)
+    known = {leaf: luts.letter(place, count) for place, leaf in enumerate(leaves)}
 
     def value(signal: int) -> int:
         if signal not in known:
@@ -339,13 +340,31 @@ def _table(network: Network, root: int, leaves: tuple[int, ...]) -> int:
     return value(root)
 
 
+class _Decomposition(CopyAlgebra):
+    """The algebra that decomposes tables by multiplexers down to three operands."""
+
+    def node(self, lut: int, operands: tuple[int, ...]) -> int:
+        if len(operands) <= LUT3:
+            return self.builder.node(lut, *operands)
+        half = 1 << (len(operands) - 1)
+        tables = lut >> half, lut & ((1 << half) - 1)
+        one, zero = (self.node(table, operands[1:]) for table in tables)
+        return self.builder.node(MUX, operands[0], one, zero)
+
+
+def in_lut3(network: Network) -> Network:
+    """Return the LUT3 network of a network of wider tables."""
+    builder = Builder(network.inputs)
+    literals = [builder.input(k) for k in range(network.inputs)]
+    return builder.build(network.fold(_Decomposition(builder), literals))
+
+
 # --------------------------------------------------------------------------------------------------
 # The mapping: the best of the results of ABC and the cones.
 # --------------------------------------------------------------------------------------------------
 
 Goal = Literal["area", "depth"]
 ABC, CONES = "ABC, proved equivalent", "cones of nodes, equivalent by construction"
-LEAST_INPUTS = 3
 SECONDS = 600.0  # a mapping takes 1 (2R) to 20 (PUMA 560); a result cut off depends on the machine
 # Restructured for delay (`if -g`), a network has fewer levels and more tables.
 _STARTS: dict[Goal, tuple[str, ...]] = {
@@ -360,7 +379,7 @@ _WINDOWS = (48, 100)  # nodes in a window of the SAT solver, run by run
 class MappedTables:
     """A network's tables, the method that found them, and a note on failures."""
 
-    luts: LutNetwork
+    luts: Network
     method: str
     note: str = ""
 
@@ -379,8 +398,8 @@ def mapped(
     The goal "area" minimises tables; "depth" first minimises the depth of the deepest of `stages`
     stages, for pipelines. `quick` omits large SAT-based windows, which take most of the time.
     """
-    if not LEAST_INPUTS <= inputs <= MOST_INPUTS:
-        raise UsageError(f"tables have {LEAST_INPUTS} to {MOST_INPUTS} inputs, not {inputs}")
+    if not LUT3 <= inputs <= LUT6:
+        raise UsageError(f"tables have {LUT3} to {LUT6} inputs, not {inputs}")
     own = MappedTables(cone_luts(network, inputs), CONES)
     if not network.nodes:
         return own
@@ -405,13 +424,13 @@ def mapped(
     return own
 
 
-def _proved(tool: AbcTool, network: Network, luts: LutNetwork, deadline: float) -> bool:
+def _proved(tool: AbcTool, network: Network, luts: Network, deadline: float) -> bool:
     """Tell whether tables are equivalent to the network: by simulation of random words, then `cec`.
 
     `cec` reads the tables that were parsed, written anew, not ABC's own state. `sweep_miter` takes
     ten times as long; networks of few inputs are compared at all words instead.
     """
-    made = luts.network()
+    made = in_lut3(luts)
     if network.inputs <= MOST_EXHAUSTIVE:
         return equivalent(network, made).holds
     words = random_planes(network.inputs, RANDOM_WORDS, SEED)
@@ -457,6 +476,6 @@ def _read(outcome: RunOutcome, network: Network) -> Iterator[MappedTables]:
             yield MappedTables(luts, ABC)
 
 
-def _cost(luts: LutNetwork, goal: Goal, stages: int) -> tuple[int, int]:
+def _cost(luts: Network, goal: Goal, stages: int) -> tuple[int, int]:
     size, depth = len(luts.nodes), luts.depth
     return (size, depth) if goal == "area" else (-(-depth // stages), size)

@@ -1,9 +1,11 @@
-"""Logic as a network of LUT3 nodes: hash-consed, immutable, with one traversal.
+"""Logic as a network of look-up tables: hash-consed, immutable, with one traversal.
 
 A signal is a number: 0 and 1 are the constants, then come the inputs, then the nodes in topological
-order. A node is the 8-bit truth table of its operands, which are earlier signals. Every network is
-in a normal form: operands are not constant, distinct and rising; no node ignores an operand; no two
-nodes are equal; every node is needed. So equal construction gives equal networks.
+order. A node is the truth table of its operands, which are earlier signals. Networks of LUT3 (nodes
+of at most three operands) are in a normal form. Operands are not constant, distinct and rising; no
+node ignores an operand; no two nodes are equal; every node is needed. So equal construction gives
+equal networks. Networks of wider tables are mappings for FPGAs: their operands may be in any
+order, and nodes may be equal or idle.
 
 Every operation on a network (evaluate, count, lower, prove) is a `NodeAlgebra` for `fold`.
 """
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 # Truth tables of up to three inputs, as 8-bit numbers. Bit `4a + 2b + c` of a table is its value at
 # inputs a, b, c (as in the AVX-512 instruction `vpternlog`). A function of fewer inputs uses the
-# first ones and ignores the others, so every table can be evaluated with three operands.
+# first ones and ignores the others, so every table can be evaluated with three operands. A table of
+# n > 3 operands has 2^n bits in the same order: the first operand is most significant.
 # --------------------------------------------------------------------------------------------------
 
 FIRST, SECOND, THIRD = 0xF0, 0xCC, 0xAA
@@ -42,23 +45,39 @@ Step = tuple[Kind, int, int]
 
 
 @cache
-def cofactors(lut: int, place: int) -> tuple[int, int]:
-    """Return the tables with one input (0, 1, 2) fixed at 0 and at 1."""
-    shift, high = 4 >> place, LETTERS[place]
-    low, one = lut & ~high & ALL, lut & high
+def letter(place: int, operands: int = 3) -> int:
+    """Return the table of an operand."""
+    if operands <= 3:
+        return LETTERS[place]
+    block = 1 << (operands - 1 - place)
+    return sum(((1 << block) - 1) << k for k in range(block, 1 << operands, 2 * block))
+
+
+@cache
+def cofactors(lut: int, place: int, operands: int = 3) -> tuple[int, int]:
+    """Return the tables with one input fixed at 0 and at 1, still of all inputs."""
+    high = letter(place, operands)
+    shift = (1 << max(operands, 3) - 1) >> place
+    low, one = lut & ~high, lut & high
     return low | low << shift, one | one >> shift
 
 
 @cache
-def depends(lut: int, place: int) -> bool:
+def depends(lut: int, place: int, operands: int = 3) -> bool:
     """Tell whether a table depends on an input."""
-    zero, one = cofactors(lut, place)
+    zero, one = cofactors(lut, place, operands)
     return zero != one
 
 
 @cache
-def support(lut: int) -> tuple[int, ...]:
-    return tuple(place for place in range(3) if depends(lut, place))
+def support(lut: int, operands: int = 3) -> tuple[int, ...]:
+    return tuple(k for k in range(max(operands, 3)) if depends(lut, k, operands))
+
+
+def entries(lut: int, operands: int) -> list[int]:
+    """Return the values of a table, first that for operands that are all 0."""
+    apart = max(0, 3 - operands)
+    return [lut >> (k << apart) & 1 for k in range(1 << operands)]
 
 
 @cache
@@ -180,12 +199,13 @@ def operation_kinds(lut: int) -> tuple[tuple[Kind, int], ...]:
 # --------------------------------------------------------------------------------------------------
 
 Value = TypeVar("Value")
+LUT3, LUT6 = 3, 6  # most operands of a node, in normal form and in mappings
 FALSE, TRUE = 0, 1
 CONSTANTS = 2
 
 
 class Node(NamedTuple):
-    """A truth table and its operands, at most three earlier signals."""
+    """A truth table and its operands, which are earlier signals."""
 
     lut: int
     operands: tuple[int, ...]
@@ -201,34 +221,37 @@ class NodeAlgebra(Protocol[Value]):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Network:
-    """Nodes in topological order, and the signals that are the outputs."""
+    """Nodes of up to `k` operands in topological order, and the signals that are the outputs."""
 
     inputs: int
     nodes: tuple[Node, ...]
     outputs: tuple[int, ...]
+    k: int = LUT3
 
     def __post_init__(self) -> None:
         self.check()
 
     def check(self) -> None:
-        """Raise ValueError if the network is not in normal form."""
-        first = CONSTANTS + self.inputs
+        """Raise ValueError for invalid nodes, or if a LUT3 network is not in normal form."""
+        first, normal = CONSTANTS + self.inputs, self.k == LUT3
         used = set(self.outputs)
         for signal, (lut, operands) in enumerate(self.nodes, first):
-            if not 1 <= len(operands) <= 3 or not 0 < lut < ALL:
+            if not 1 <= len(operands) <= self.k:
                 raise ValueError(f"node {signal - first} has {len(operands)} inputs, table {lut}")
-            if not operands[0] >= CONSTANTS or not operands[-1] < signal:
+            if not min(operands) >= CONSTANTS or not max(operands) < signal:
                 raise ValueError(f"node {signal - first} reads constants or later nodes")
-            if any(a >= b for a, b in pairwise(operands)):
+            if len(set(operands)) < len(operands):
+                raise ValueError(f"node {signal - first} reads a signal twice")
+            if normal and any(a >= b for a, b in pairwise(operands)):
                 raise ValueError(f"the operands of node {signal - first} do not rise")
             if not _normal(lut, len(operands)):
                 raise ValueError(f"node {signal - first}: 0x{lut:02X} is not of its operands")
             used.update(operands)
-        if len(set(self.nodes)) != len(self.nodes):
-            raise ValueError("two nodes are equal")
         if not all(0 <= signal < first + len(self.nodes) for signal in self.outputs):
             raise ValueError("an output is no signal of the network")
-        if any(signal not in used for signal in range(first, first + len(self.nodes))):
+        if normal and len(set(self.nodes)) != len(self.nodes):
+            raise ValueError("two nodes are equal")
+        if normal and any(signal not in used for signal in range(first, first + len(self.nodes))):
             raise ValueError("a node is not needed by any output")
 
     def fold(self, algebra: NodeAlgebra[Value], inputs: Sequence[Value]) -> tuple[Value, ...]:
@@ -293,7 +316,7 @@ def _normal(lut: int, operands: int) -> bool:
     """Tell whether a table depends on exactly its first operands (and is no bare operand)."""
     if operands == 1:
         return lut == NOT1
-    return all(depends(lut, k) == (k < operands) for k in range(3))
+    return not lut >> max(8, 1 << operands) and support(lut, operands) == tuple(range(operands))
 
 
 class Builder:
@@ -440,6 +463,17 @@ def _identified(place: int, earlier: int) -> tuple[int, int, int]:
     return (tables[0], tables[1], tables[2])
 
 
+def rebuilt(
+    inputs: int, nodes: Iterable[tuple[int, int, Iterable[int]]], outputs: Iterable[int]
+) -> Network:
+    """Return the network of nodes (signal, table, operands) in normal form, operands first."""
+    builder = Builder(inputs)
+    literals = {signal: 2 * signal for signal in range(CONSTANTS + inputs)}
+    for signal, lut, operands in nodes:
+        literals[signal] = builder.node(lut, *(literals[k] for k in operands))
+    return builder.build(literals[k] for k in outputs)
+
+
 def copied(
     network: Network, builder: Builder, literals: Sequence[int] | None = None
 ) -> tuple[int, ...]:
@@ -500,15 +534,16 @@ def render_network(network: Network) -> str:
     sizes = (network.inputs, len(network.outputs), len(network.nodes))
     lines = ["network {} inputs {} outputs {} nodes".format(*sizes)]
     for signal, (lut, operands) in enumerate(network.nodes, first):
-        lines.append(f"{names[signal]} = {_pattern(lut)(*(names[k] for k in operands))}")
+        read = [names[k] for k in operands]
+        lines.append(f"{names[signal]} = {_pattern(lut, len(read))(*read)}")
     lines.append(" ".join(["outputs", *(names[k] for k in network.outputs)]))
     return "\n".join(lines) + "\n"
 
 
 @cache
-def _pattern(lut: int) -> Callable[..., str]:
+def _pattern(lut: int, operands: int) -> Callable[..., str]:
     """Return the formula of a table as a format over its operands."""
-    text = formula(lut)
+    text = formula(lut) if operands <= LUT3 else f"0x{lut:0{1 << operands - 2}X}"
     if text.startswith("0x"):
         return lambda *names: f"{text}({', '.join(names)})"
     for place, letter in enumerate("abc"):

@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.logic import network as luts
-from boolcomp.logic.network import CONSTANTS, Builder
+from boolcomp.logic.network import CONSTANTS, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,14 +27,9 @@ def in_order(network: Network, spacing: int = 0, variant: int = 0) -> Network:
 
     Variants other than 0 break ties at random; each is deterministic.
     """
-    builder = Builder(network.inputs)
-    literals = [0, 2, *(builder.input(k) for k in range(network.inputs))]
-    literals += [0] * len(network.nodes)
     first = CONSTANTS + network.inputs
-    for signal in greedy_order(network, spacing, variant):
-        lut, operands = network.nodes[signal - first]
-        literals[signal] = builder.node(lut, *(literals[k] for k in operands))
-    return builder.build(literals[k] for k in network.outputs)
+    order = greedy_order(network, spacing, variant)
+    return rebuilt(network.inputs, ((s, *network.nodes[s - first]) for s in order), network.outputs)
 
 
 def greedy_order(network: Network, spacing: int = 0, variant: int = 0) -> list[int]:
@@ -215,9 +210,5 @@ def _built(network: Network, cuts: list[list[_Cut]]) -> Network:
         if needed[signal]:
             for leaf in cuts[signal][0].leaves:
                 needed[leaf] = True
-    builder = Builder(network.inputs)
-    literals = [0, 2, *(builder.input(k) for k in range(network.inputs))]
-    for signal in range(first, len(cuts)):
-        _, leaves, lut = cuts[signal][0]
-        literals.append(builder.node(lut, *(literals[k] for k in leaves)) if needed[signal] else 0)
-    return builder.build(literals[k] for k in network.outputs)
+    best = ((s, cuts[s][0]) for s in range(first, len(cuts)) if needed[s])
+    return rebuilt(network.inputs, ((s, cut.lut, cut.leaves) for s, cut in best), network.outputs)

@@ -17,7 +17,7 @@ from boolcomp.base.loops import njit
 from boolcomp.logic import network as luts
 from boolcomp.logic import simulation
 from boolcomp.logic.formats import clean
-from boolcomp.logic.network import CONSTANTS, FALSE, MUX, TRUE, Builder, Network
+from boolcomp.logic.network import CONSTANTS, FALSE, MUX, TRUE, Builder, Network, rebuilt
 from boolcomp.logic.resub_kernels import (
     COUNT,
     FIRST,
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
     from boolcomp.logic.simulation import TruthTable
     from boolcomp.twolevel.cubes import Clock
+
+    Numbers = NDArray[np.int64]
 
 # --------------------------------------------------------------------------------------------------
 # Fewer nodes by exact resubstitution. A node matters only at its care points, where an output
@@ -119,20 +121,28 @@ def _care(network: Network, table: TruthTable | None) -> list[int]:
     return [everything & ~simulation.plane_of(column) for column in table.free]
 
 
-def _graph(network: Network, care: Sequence[int], timing: LevelLimits, seed: int) -> Graph:
+def arrays_of(network: Network) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Return operands (0 if unused), tables and users of all signals, and the outputs."""
     first = CONSTANTS + network.inputs
     signals = first + len(network.nodes)
     fan, lut = np.zeros((signals, 3), np.int64), np.zeros(signals, np.int64)
-    everything = simulation.ones(network.inputs)
-    algebra = simulation.Planes(everything)
-    values = [0, everything, *simulation.input_planes(network.inputs)]
     for s, node in enumerate(network.nodes, first):
         fan[s, : len(node.operands)] = node.operands
         lut[s] = node.lut
-        values.append(algebra.node(node.lut, tuple(values[k] for k in node.operands)))
     refs, outs = np.zeros(signals, np.int64), np.array(network.outputs, np.int64)
     np.add.at(refs, fan[first:].ravel(), 1)
     np.add.at(refs, outs, 1)
+    return fan, lut, refs, outs
+
+
+def _graph(network: Network, care: Sequence[int], timing: LevelLimits, seed: int) -> Graph:
+    fan, lut, refs, outs = arrays_of(network)
+    signals = len(lut)
+    everything = simulation.ones(network.inputs)
+    algebra = simulation.Planes(everything)
+    values = [0, everything, *simulation.input_planes(network.inputs)]
+    for node in network.nodes:
+        values.append(algebra.node(node.lut, tuple(values[k] for k in node.operands)))
     planes = _words(values, network.inputs)
     return Graph(
         fan, lut, planes, refs, outs,
@@ -171,14 +181,9 @@ def _hunt(graph: Graph) -> Hunt:
 
 
 def _network(graph: Graph, inputs: int) -> Network:
-    count = sort_nodes(graph)
-    builder = Builder(inputs)
-    literals = [0, 2, *(builder.input(k) for k in range(inputs))]
-    literals += [0] * (len(graph.refs) - len(literals))
-    for s in graph.order[:count].tolist():
-        operands = [literals[k] for k in graph.fan[s].tolist()]
-        literals[s] = builder.node(int(graph.lut[s]) & luts.ALL, *operands)
-    return builder.build(literals[k] for k in graph.outs.tolist())
+    order = graph.order[: sort_nodes(graph)].tolist()
+    nodes = ((s, int(graph.lut[s]) & luts.ALL, graph.fan[s].tolist()) for s in order)
+    return rebuilt(inputs, nodes, graph.outs.tolist())
 
 
 def _words(planes: Sequence[int], inputs: int) -> NDArray[np.uint64]:
@@ -400,11 +405,8 @@ class _WindowWork:
         return order
 
     def network(self) -> Network:
-        builder = Builder(self.inputs)
-        literals = {s: 2 * s for s in range(self.first)}
-        for s in self._order():
-            literals[s] = builder.node(self.luts[s], *(literals[k] for k in self.fans[s]))
-        return builder.build(literals[s] for s in self.outputs)
+        nodes = ((s, self.luts[s], self.fans[s]) for s in self._order())
+        return rebuilt(self.inputs, nodes, self.outputs)
 
     def improve(self, root: int, leaves: int, sweeps: int, seed: int, clock: Clock) -> None:
         """Rebuild the window below a node if that saves nodes."""

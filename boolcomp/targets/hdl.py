@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
 
 from boolcomp.logic import network
 from boolcomp.logic.lutmapping import mapped
-from boolcomp.logic.lutnetwork import entries
+from boolcomp.logic.network import entries
 from boolcomp.targets.benches import bench, cocotb_test
 from boolcomp.targets.rtl import (
     BitwiseXor,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from boolcomp.logic.lutmapping import Goal
-    from boolcomp.logic.lutnetwork import Logic
+    from boolcomp.logic.network import Network
     from boolcomp.program.program import Program
     from boolcomp.targets.rtl import Operation, Piece, RtlModule, Signal, SignalAddend, Word
     from boolcomp.targets.target import Design, ExportOptions, Files
@@ -117,7 +117,7 @@ def trees() -> dict[int, Tree]:
 # --------------------------------------------------------------------------------------------------
 
 
-def mapping_of(design: Design, options: ExportOptions) -> tuple[Logic, tuple[str, ...]]:
+def mapping_of(design: Design, options: ExportOptions) -> tuple[Network, tuple[str, ...]]:
     """Return the logic to write and comments on it (none for nodes).
 
     The mapping minimises levels for a pipeline, else the number of tables.

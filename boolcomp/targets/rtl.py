@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from boolcomp.codes import Code
-    from boolcomp.logic.lutnetwork import Logic
+    from boolcomp.logic.network import Network
     from boolcomp.program.program import CodedInput, CodedOutput, Load, Program
     from boolcomp.targets.target import Design, Frame
     from boolcomp.words.graph import (
@@ -154,7 +154,7 @@ def wires_of(word: Word) -> list[Wires]:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A table of single bits, as in `logic.lutnetwork`: the first operand is most significant."""
+    """A table of single bits, as in `logic.network`: the first operand is most significant."""
 
     lut: int
     operands: tuple[Piece, ...]
@@ -964,7 +964,7 @@ def _runs(name: str, mask: int) -> list[Wires]:
 
 
 def gates_of(
-    design: Design, reserved: Collection[str], stages: int, logic: Logic | None = None
+    design: Design, reserved: Collection[str], stages: int, logic: Network | None = None
 ) -> RtlModule:
     """Return a design as a module of gates, with legal names, in `stages` stages.
 

@@ -15,7 +15,7 @@ from boolcomp.logic.network import CONSTANTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from boolcomp.logic.lutnetwork import Logic
+    from boolcomp.logic.network import Network
 
 
 SWEEPS = 40  # over all signals; usually few sweeps change anything
@@ -48,7 +48,7 @@ class Readers:
             self.kept[signal] = signal >= CONSTANTS
 
     @staticmethod
-    def of(network: Logic) -> Readers:
+    def of(network: Network) -> Readers:
         """Return the users of a network's signals; all delays and widths are 1."""
         first = CONSTANTS + network.inputs
         operands = [*[()] * first, *(node.operands for node in network.nodes)]
@@ -64,12 +64,12 @@ class Readers:
         return max((places[k] for k in self.users[signal]), default=places[signal])
 
 
-def stages_of(network: Logic, count: int) -> tuple[int, ...]:
+def stages_of(network: Network, count: int) -> tuple[int, ...]:
     """Return the stage of every node, 0 to `count - 1`; outputs are read after the last."""
     return tuple(StagePlan(Readers.of(network), count).stages())
 
 
-def flip_flops(network: Logic, stages: Sequence[int], count: int) -> int:
+def flip_flops(network: Network, stages: Sequence[int], count: int) -> int:
     """Return the number of flip-flops between stages and after the last one."""
     readers = Readers.of(network)
     return registers(readers, readers.with_inputs(stages), count)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,13 +16,13 @@ from samples import terms_of
 
 from boolcomp.base.errors import DataError, DataWarning, UsageError
 from boolcomp.base.workers import ALONE
+from boolcomp.compact import approximate as module
 from boolcomp.compact import approximate_kernels
 from boolcomp.compact.approximate import (
     Approximation,
     Judge,
     Pricing,
     Searching,
-    Start,
     arrays_of,
     cores_of,
     drawn,
@@ -44,7 +44,7 @@ from boolcomp.compact.approximate_kernels import (
     table_move,
 )
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors import States, deviations, network_errors
+from boolcomp.compact.errors import deviations, network_errors
 from boolcomp.compact.passes import fresh_states, require_true
 from boolcomp.compact.result import Begin, Built, Finished, result_store
 from boolcomp.logic import network as luts
@@ -262,22 +262,32 @@ def test_a_change_of_operands_saves_the_nodes_that_no_output_needs() -> None:
     assert len(seen) > 1
 
 
-def test_errors_are_accepted_only_well_below_what_is_allowed() -> None:
-    errors = np.random.default_rng(1).normal(0.0, 0.5, (10_000, 2))
-    squares = errors**2
+def test_errors_are_accepted_only_well_below_what_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    errors = np.random.default_rng(1).normal(0.0, 0.5, (12_000, 2))
+    errors[10_000:] = 100.0  # states that do not count
+    squares = errors[:10_000] ** 2
     spread = squares.std(axis=0) / 100
-    nothing = States({}, {}, errors)
+    judge = Judge.__new__(Judge)
+    judge.counted, judge.graph, judge.states = 10_000, cast("Any", None), cast("Any", None)
 
-    def judged(allowed: Any, *, centred: bool = False, by: float = 0.0) -> Any:
-        judge = Judge(allowed, np.array([centred] * 2), nothing, nothing)
-        return judge.left_by(errors + by)
+    def left(allowed: Any, *, centred: bool = False, by: float = 0.0, wrapped: Any = ()) -> Any:
+        judge.allowed, judge.centred = allowed, np.array([centred] * 2)
+        found = errors + by, wrapped, 0
+        monkeypatch.setattr(module, "deviations", lambda *_: found)
+        monkeypatch.setattr(module, "network_errors", lambda *_: found)
+        kept = judge.of_graph(judge.graph, 1.5)
+        assert judge.holds(cast("Any", None), 1.5) == (kept is not None or bool(wrapped))
+        return kept
 
     most = squares.mean(axis=0) + 1.5 * spread
-    assert judged(most - 1e-9) is None
-    assert judged(most + np.array([1e-3, -1e-3])) is None
-    assert judged(most + 0.25) == pytest.approx(0.25)
-    assert judged(most + 0.02, by=0.3) is None
-    assert judged(most + 0.02, by=0.3, centred=True) is not None
+    assert left(most - 1e-9) is None
+    assert left(most + np.array([1e-3, -1e-3])) is None
+    assert left(most + 0.25) == pytest.approx(0.25)
+    assert left(most + 0.25, wrapped=(3,)) is None
+    assert left(most + 0.02, by=0.3) is None
+    assert left(most + 0.02, by=0.3, centred=True) is not None
 
 
 def test_patience_is_exponential_and_repeatable() -> None:
@@ -384,8 +394,7 @@ def test_an_approximation_that_was_not_asked_for_must_gain_enough(
 def test_freely_changed_logic_is_smaller_and_no_deeper(exact: Built) -> None:
     compact = exact.compact
     loose = replace(compact, allowed=1.2 * compact.allowed)
-    start = Start(loose, exact.network, np.zeros((0, 3)), [True])
-    made = with_free_changes(start, 0.05)[0]
+    made = with_free_changes(loose, exact.network, [True], 0.05)[0]
     assert len(made.nodes) < exact.nodes
     assert made.depth <= exact.depth
     errors, _, _ = network_errors(made, compact.graph, drawn(compact, 1 << 16, 5))

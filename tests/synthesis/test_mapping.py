@@ -8,7 +8,7 @@ import pytest
 from synthesis.networks import random_network
 
 from boolcomp.base import DataError, UsageError
-from boolcomp.logic import CONSTANTS, LutNetwork, Node, find, mapped, parse_luts
+from boolcomp.logic import CONSTANTS, Network, Node, find, in_lut3, mapped, parse_luts
 
 needs_abc = pytest.mark.skipif(find() is None, reason="ABC is not installed")
 
@@ -42,7 +42,7 @@ def test_without_abc_tables_are_cones_of_the_network(
     assert max(len(node.operands) for node in found.luts.nodes) <= inputs
     assert len(found.luts.nodes) <= len(network.nodes)
     assert same_everywhere(network, found.luts)
-    assert same_everywhere(network, found.luts.network())
+    assert same_everywhere(network, in_lut3(found.luts))
 
 
 @pytest.mark.slow
@@ -119,11 +119,11 @@ def test_a_table_of_seven_inputs_and_one_of_two_are_refused() -> None:
 @pytest.mark.parametrize(
     ("operands", "lut", "outputs", "sentence"),
     [
-        ((1, 3), 0xC0, (4,), "table 0 reads constants or later tables"),
-        ((2, 4), 0xC0, (4,), "table 0 reads constants or later tables"),
-        ((2, 5), 0xC0, (4,), "table 0 reads constants or later tables"),
-        ((2, 2), 0xC0, (4,), r"table 0 reads \(2, 2\)"),
-        ((), 0xC0, (4,), r"table 0 reads \(\)"),
+        ((1, 3), 0xC0, (4,), "node 0 reads constants or later nodes"),
+        ((2, 4), 0xC0, (4,), "node 0 reads constants or later nodes"),
+        ((2, 5), 0xC0, (4,), "node 0 reads constants or later nodes"),
+        ((2, 2), 0xC0, (4,), "node 0 reads a signal twice"),
+        ((), 0xC0, (4,), "node 0 has 0 inputs"),
         ((2, 3), 0xF0, (4,), "0xF0 is not of its operands"),
         ((2, 3), 0xC0, (5,), "an output is no signal"),
         ((2, 3), 0xC0, (-1,), "an output is no signal"),
@@ -132,6 +132,6 @@ def test_a_table_of_seven_inputs_and_one_of_two_are_refused() -> None:
 def test_a_network_of_tables_reads_what_comes_before_them(
     operands: tuple[int, ...], lut: int, outputs: tuple[int, ...], sentence: str
 ) -> None:
-    assert LutNetwork(2, (Node(0xC0, (2, 3)),), (4, 0, 2)).depth == 1
+    assert Network(2, (Node(0xC0, (2, 3)),), (4, 0, 2), 6).depth == 1
     with pytest.raises(ValueError, match=sentence):
-        LutNetwork(2, (Node(lut, operands),), outputs)
+        Network(2, (Node(lut, operands),), outputs, 6)
