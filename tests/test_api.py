@@ -1,6 +1,7 @@
 """What Python users call: names, keywords, and the sentences that mistakes get."""
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Run
 from exports import kept
 from samples import problem_of
 from small_programs import family, stages
 
 import boolcomp as bc
-from boolcomp import api
-from boolcomp.compact import CompactChoices, Demand
+from boolcomp import api, options
+from boolcomp.compact import CompactChoices, Demand, usual_demand
 from boolcomp.paper import PlanOptions
 from boolcomp.problem import gravity_torques, inertia_matrix
 from boolcomp.twolevel import Recipe
@@ -126,7 +128,7 @@ def test_ranges_that_are_none_are_sentences(text: str) -> None:
         ({"rms_error": 0.1}, "the rms error of rounding alone is 0.289 steps"),
         ({"rms_error": "much"}, "rms_error 'much': give LSB, such as .5, or one a joint"),
         ({"rms_error": (0.5, 0.5, 0.5)}, "rms_error has 3 values: one for all joints"),
-        ({"bits": 99}, "bits are 2 to 16, not 99"),
+        ({"bits": 99}, "bits must be 2 to 16, not 99"),
         ({"input_bits": "q:12"}, "input_bits 'q:12': give bits, such as 10, or q=12"),
         ({"effort": "long"}, "effort 'long': give a number"),
         ({"saturate": "yes"}, "saturate 'yes': give True or False"),
@@ -159,16 +161,26 @@ def test_every_wrong_keyword_is_a_sentence(choices: dict[str, Any], sentence: st
         bc.compile("machado-2r", **choices)
 
 
-def test_what_the_signature_shows_is_what_holds() -> None:
-    shown = {k: p.default for k, p in inspect.signature(bc.compile).parameters.items()}
-    demand, options, recipe = Demand(), PlanOptions(), Recipe()
-    assert (shown["bits"], api.USUAL_BITS) == (None, demand.bits)  # a function may name its own
-    for name in ("saturate", "objective", "effort", "seed"):
-        assert shown[name] == getattr(demand, name)
-    for name in ("code", "guard_bits", "splits", "rounding"):
-        assert shown[name] == getattr(options, name)
-    assert (shown["minimizer"], shown["deadline"]) == (recipe.method, recipe.deadline)
-    assert {name for names in api.ONLY.values() for name in names} < set(shown)
+def test_the_defaults_of_the_table_are_those_of_the_values_made_of_it() -> None:
+    given = options.GivenOptions.read({})
+    demand, choices = given.demand(8), given.compact(8)
+    assert demand == usual_demand(8, approximate=None)
+    assert (given.plan(), given.recipe) == (PlanOptions(), Recipe())
+    usual = CompactChoices(demand)
+    assert [getattr(choices, name) for name in choices.__slots__] == [
+        getattr(usual, name) for name in choices.__slots__
+    ]
+    assert inspect.signature(bc.compile).parameters["bits"].default is None  # a function's own
+
+
+def test_every_keyword_is_an_option_of_the_command_and_in_the_reference(run: Run) -> None:
+    current = {name: one for name, one in options.OPTIONS.items() if not one.older}
+    shown, text = run("compile", "--help").out, bc.compile.__doc__ or ""
+    others = {"--base", "--tip", "--mode", "--output", "--json", "--help"}
+    spelled = {one.spelled or f"--{name.replace('_', '-')}" for name, one in current.items()}
+    assert set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", shown, re.MULTILINE)) == spelled | others
+    for name in current:
+        assert f"\n    {name}: " in text or f"\n    {name} (mode " in text
 
 
 def test_names_that_nothing_public_has_are_sentences() -> None:

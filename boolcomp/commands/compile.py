@@ -9,28 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.base.errors import is_there, listing, needed, short, short_above, table
-from boolcomp.base.errors import masses as the_masses
 from boolcomp.base.files import check_place
 from boolcomp.commands.options import (
-    AUTO,
-    ONLY_COMPACT,
-    ONLY_MINIMISED,
-    ONLY_PAPER,
-    USUAL_BITS,
     FilePath,
     completes,
-    demand_options,
     ends,
-    function_options,
-    is_auto,
     json_option,
-    minimiser_options,
-    own_bits,
-    plan_options,
+    options,
     print_json,
     refuse_others,
     source_argument,
-    store_option,
     unchanging,
 )
 from boolcomp.commands.output import (
@@ -48,21 +36,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from boolcomp.base.store import ResultPlace
-    from boolcomp.base.workers import Workers
-    from boolcomp.commands.options import CompactOptions
     from boolcomp.commands.output import ProgressShare
-    from boolcomp.compact.demand import Demand, Progress
+    from boolcomp.compact.demand import Progress
+    from boolcomp.compact.passes import CompactChoices
     from boolcomp.compact.result import Built, Compact
-    from boolcomp.paper.covers import CoverStore, TermCover
-    from boolcomp.paper.passes import PaperChoices
-    from boolcomp.paper.plan import PlanOptions
+    from boolcomp.options import GivenOptions
+    from boolcomp.paper.covers import TermCover
     from boolcomp.pipeline import CompactCompilation, PaperCompilation
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.words import Interval, Output
     from boolcomp.program.program import Program
-    from boolcomp.twolevel.minimisation import Recipe
     from boolcomp.words.graph import WordGraph
 
 
@@ -71,40 +55,28 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 
 
-ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
-
-
 @click.command("compile", epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r")
 @source_argument
-@function_options
-@click.option(
-    "--mode",
-    default="compact",
-    show_default=True,
-    help="compact: word-level logic. paper: AND/OR product terms of truth tables.",
-    shell_complete=completes("compact paper"),
-)
-@demand_options()
-@plan_options(auto=True)
-@minimiser_options("--minimizer")
-@click.option(
-    "--payloads", default="0", show_default=True, help="Payloads in kg: 0,1,2.5, or 0:5:0.05."
-)
-@store_option
+@options(
+    "function",
+    click.option(
+        "--mode",
+        default="compact",
+        show_default=True,
+        help="compact: word-level logic. paper: AND/OR product terms of truth tables.",
+        shell_complete=completes("compact paper"),
+    ),
+    "work", "demand", "plan", "minimiser", "payloads", "store",
+)  # fmt: skip
 @click.option("-o", "--output", type=FilePath(), help="Folder for the program.")
 @json_option
 @click.pass_context
 def command(
     context: click.Context,
     robot: str,
-    of: str,
     mode: str,
     *,
-    choices: CompactOptions,
-    options: PlanOptions,
-    recipe: Recipe,
-    store: CoverStore,
-    payloads: str,
+    options: GivenOptions,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -122,44 +94,27 @@ def command(
     from boolcomp.problem.sources import load_source
 
     check_mode(mode)
-    refuse_others(context, mode, ONLY)
+    refuse_others(context, mode)
     if output is not None:
         check_place(output / "program.json")
-    loaded, masses = load_source(robot), the_masses("--payloads", payloads)
-    options, auto = own_bits(context, options, loaded), is_auto(context)
-    if mode == "compact":
-        compile_words(loaded, of, choices, AUTO if auto else options.bits, masses,
-                      context.params.get("place"), output=output, as_json=as_json)  # fmt: skip
-    else:
-        from boolcomp.base.workers import all_cores
-        from boolcomp.paper.passes import PaperChoices
-
-        paper = PaperChoices(
-            options, recipe, store, error=choices.error, free=auto, certify=choices.certify,
-            workers=choices.workers or all_cores(),
-        )  # fmt: skip
-        _compile_paper(loaded, of, paper, masses, output=output, as_json=as_json)
+    compiled = _compact if mode == "compact" else _paper
+    compiled(load_source(robot), options, output, as_json=as_json)
 
 
-def _compile_paper(
-    robot: Robot | Problem,
-    of: str,
-    choices: PaperChoices,
-    masses: tuple[float, ...],
-    *,
-    output: Path | None,
-    as_json: bool,
+def _paper(
+    source: Robot | Problem, options: GivenOptions, output: Path | None, *, as_json: bool
 ) -> None:
-    from boolcomp.pipeline import compile_paper
+    from boolcomp.api import compiled_tables
 
     with share("compiling") as show:
-        compiled = compile_paper(robot, replace(choices, progress=in_stages(show)), masses, of)
+        compiled = compiled_tables(source, options, in_stages(show))
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json({**_paper_document(compiled, output), **described(compiled.program, robot, of)})
+        about = described(compiled.program, source, options.of)
+        print_json({**_paper_document(compiled, output), **about})
     else:
-        _print_paper(compiled, masses, output)
+        _print_paper(compiled, options.values["payloads"], output)
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
     if any(tables.values()):
         click.echo(
@@ -310,40 +265,18 @@ def _table(term: TermCover, covers: Sequence[TermCover], payload: float) -> dict
 MOST_CHARTS = 8  # more payloads are printed as one table
 
 
-def compile_words(
-    robot: Robot | Problem,
-    of: str,
-    options: CompactOptions,
-    bits: int | str,
-    masses: tuple[float, ...],
-    store: ResultPlace | None,
-    *,
-    output: Path | None,
-    as_json: bool,
+def _compact(
+    source: Robot | Problem, options: GivenOptions, output: Path | None, *, as_json: bool
 ) -> None:
-    """Compile, save, and print the network and its errors.
+    from boolcomp.api import compiled_words
 
-    If `bits` is `auto`, they are searched for the guaranteed error.
-    """
-    from boolcomp.base.workers import TWO
-    from boolcomp.compact.passes import CompactChoices
-    from boolcomp.pipeline import compile_compact, with_bits_found
-
-    with share("searching") as show, (options.workers or TWO).opened() as opened:
-        demand = options.demand(USUAL_BITS if isinstance(bits, str) else bits)
-        choices = CompactChoices(
-            demand, store, workers=opened, progress=search_progress(show),
-            words=options.words, **options.proofs,
-        )  # fmt: skip
-        if isinstance(bits, str):
-            choices = with_bits_found(robot, choices, masses, of)
-        compiled = compile_compact(robot, choices, masses, of)
+    with share("searching") as show:
+        compiled = compiled_words(source, options, search_progress(show))
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json(
-            {**_compact_document(compiled, output), **described(compiled.program, robot, of)}
-        )
+        about = described(compiled.program, source, options.of)
+        print_json({**_compact_document(compiled, output), **about})
     else:
         _print_compact(compiled, output)
     print_origin(compiled.built)
@@ -419,24 +352,18 @@ def _library(compiled: CompactCompilation) -> str:
 
 
 def plan_words(
-    problem: Problem,
-    demand: Demand,
-    workers: Workers | None,
-    store: ResultPlace | None,
-    picture: Path | None,
-    *,
-    as_json: bool,
+    problem: Problem, choices: CompactChoices, picture: Path | None, *, as_json: bool
 ) -> None:
     """Print the word graph that compile would choose, and draw it."""
     from boolcomp.base.files import write_output
-    from boolcomp.base.workers import TWO
-    from boolcomp.compact.passes import CompactChoices, build
+    from boolcomp.compact.passes import build
     from boolcomp.terms.extract import split
     from boolcomp.words.drawing import draw_graph
 
-    with share("searching") as show, (workers or TWO).opened() as opened:
-        choices = CompactChoices(demand, store, workers=opened, progress=search_progress(show))
-        built = build(split(problem), choices)
+    demand = choices.demand
+    with share("searching") as show, choices.workers.opened() as opened:
+        own = replace(choices, workers=opened, progress=search_progress(show))
+        built = build(split(problem), own)
     print_origin([built])
     graph = built.compact.graph
     spans = {name: word.range for name, word in built.compact.specified_words.items()}

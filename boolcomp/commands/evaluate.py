@@ -17,17 +17,16 @@ from boolcomp.base.files import is_folder
 from boolcomp.base.processes import cores
 from boolcomp.commands.options import (
     FILES,
-    FUNCTION,
     FilePath,
     chain_options,
     check_robot,
-    cluster_option,
     completes,
-    function_options,
     json_option,
+    options,
     print_json,
     refuse_given,
 )
+from boolcomp.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Answer
     from boolcomp.engines.engine import Evaluation
+    from boolcomp.options import GivenOptions
     from boolcomp.problem.problem import Group
     from boolcomp.problem.words import Interval
     from boolcomp.program.program import Chosen, CodedOutput
@@ -52,22 +52,26 @@ COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --
 
 @click.command("evaluate", epilog="Example: boolcomp evaluate out/2r -i samples.csv -o torques.csv")
 @click.argument("program", shell_complete=FILES)
-@chain_options("program")
-@function_options
-@click.option("-i", "--input", "source", default="-", show_default=True, type=FilePath())
-@click.option("-o", "--output", "target", default="-", show_default=True, type=FilePath())
-@click.option("--engine", default="auto", show_default=True, help="auto, numpy, llvm, words, bdd.",
-              shell_complete=completes("commands.evaluate:ENGINES"))  # fmt: skip
-@click.option("--threads", default=1, show_default=True, help="Threads of one native engine.")
-@click.option("--processes", default=1, show_default=True, help="Worker processes.")
-@cluster_option
-@click.option("--shard", default="samples", show_default=True, help="samples, terms or pipeline.")
-@click.option(
-    "--against", help="ROBOT or function file: also print errors against it (files in chunks)."
-)
-@click.option("--payload", type=float, help="Payload in kg; the nearest compiled one is used.")
-@click.option("--interpolate", is_flag=True, help="Interpolate between the two nearest payloads.")
-@json_option
+@options(
+    chain_options("program"), "function",
+    click.option("-i", "--input", "source", default="-", show_default=True, type=FilePath()),
+    click.option("-o", "--output", "target", default="-", show_default=True, type=FilePath()),
+    click.option("--engine", default="auto", show_default=True,
+                 help="auto, numpy, llvm, words, bdd.",
+                 shell_complete=completes("commands.evaluate:ENGINES")),
+    click.option("--threads", default=1, show_default=True, help="Threads of one native engine."),
+    click.option("--processes", default=1, show_default=True, help="Worker processes."),
+    "cluster",
+    click.option("--shard", default="samples", show_default=True,
+                 help="samples, terms or pipeline."),
+    click.option("--against",
+                 help="ROBOT or function file: also print errors against it (files in chunks)."),
+    click.option("--payload", type=float,
+                 help="Payload in kg; the nearest compiled one is used."),
+    click.option("--interpolate", is_flag=True,
+                 help="Interpolate between the two nearest payloads."),
+    json_option,
+)  # fmt: skip
 @click.pass_context
 def command(
     context: click.Context,
@@ -75,11 +79,10 @@ def command(
     source: Path,
     target: Path,
     *,
-    of: str,
+    options: GivenOptions,
     engine: str,
     threads: int,
     processes: int,
-    cluster: str | None,
     shard: str,
     against: str | None,
     payload: float | None,
@@ -110,9 +113,11 @@ def command(
     if as_json and target == STANDARD:
         raise UsageError("--json uses standard output: give a file for the torques with -o")
     start = time.perf_counter()
+    of, cluster = options.of, options.values["cluster"]
     compiled = bool(program) and is_folder(Path(program))
     if compiled and against is None:
-        refuse_given(context, FUNCTION, f"{program} is a compiled program")
+        names = [name for name, one in OPTIONS.items() if one.group == "function"]
+        refuse_given(context, names, f"{program} is a compiled program")
     wanted = cluster is not None or against is not None
     whole = interpolate and not wanted and source.suffix == ".npy"  # as one file, by this process
     if not whole and _in_chunks(source, target, processes, shard, compiled=compiled, wanted=wanted):

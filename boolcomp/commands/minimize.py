@@ -22,12 +22,13 @@ from boolcomp.base.errors import (
 )
 from boolcomp.base.files import check_place, write_output
 from boolcomp.base.loops import briefly
-from boolcomp.commands.options import FilePath, json_option, minimiser_options, print_json
+from boolcomp.commands.options import FilePath, changed, json_option, options, print_json
 from boolcomp.commands.output import progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from boolcomp.options import GivenOptions
     from boolcomp.twolevel.cubes import Cubes
     from boolcomp.twolevel.exact import ProductPrices
     from boolcomp.twolevel.function import Cover, Function
@@ -81,7 +82,7 @@ class MinimizedFile(NamedTuple):
 
 @click.command("minimize", epilog="Example: boolcomp minimize adder.pla -o adder.min.pla")
 @click.argument("files", nargs=-1, required=True, type=FilePath())
-@minimiser_options("--method")
+@options(changed("minimizer", spelled="--method"), "deadline")
 @click.option(
     "-o",
     "--output",
@@ -107,9 +108,9 @@ class MinimizedFile(NamedTuple):
 def command(
     context: click.Context,
     files: tuple[Path, ...],
-    recipe: Recipe,
     output: Path | None,
     *,
+    options: GivenOptions,
     kind: str,
     cost: str,
     primes: str | None,
@@ -127,6 +128,7 @@ def command(
     options with Espresso's.
     """
     _check(kind, primes, phase=phase, verify=verify, stats=stats)
+    recipe = options.recipe
     if verify or stats:
         if output is not None:
             raise UsageError(f"-o has no effect with {'--verify' if verify else '--stats'}")

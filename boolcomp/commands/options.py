@@ -7,30 +7,30 @@ import json
 import os
 import re
 import shlex
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, cut, listing, reals, short, shown, suggestion, widths
+from boolcomp.base.errors import UsageError, cut, listing, short, shown, suggestion
 from boolcomp.base.files import is_file, similar_names
+from boolcomp.options import AUTO, OPTIONS, GivenOptions, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from click.shell_completion import CompletionItem
 
     from boolcomp.base.store import ResultPlace
-    from boolcomp.base.workers import Workers
-    from boolcomp.compact.demand import Demand
     from boolcomp.paper.plan import PlanOptions
-    from boolcomp.problem.problem import Problem, Promise
+    from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
-    from boolcomp.problem.words import Interval, WordFormat
+    from boolcomp.problem.words import Interval
     from boolcomp.program.program import Program
 
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
     Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
@@ -60,122 +60,17 @@ ROBOTS = completes("problem.robot.library:robot_names", files=True)
 
 
 # --------------------------------------------------------------------------------------------------
-# The type of --bits, which may be `auto` with an --error in a unit.
-# --------------------------------------------------------------------------------------------------
-
-
-USUAL_BITS = 8
-AUTO, _FOUND = "auto", "boolcomp.bits"
-
-if TYPE_CHECKING:
-    _IntegerType = click.ParamType[int]
-else:
-    _IntegerType = click.ParamType  # not generic before click 8.4
-
-
-class WordLength(_IntegerType):
-    """A word length, or `auto`: then a flag is set in the context and the value is the default."""
-
-    name = "integer"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number of bits."""
-        if value == AUTO and ctx is not None:
-            ctx.meta[_FOUND] = True
-            return USUAL_BITS
-        try:
-            return int(value)
-        except ValueError:
-            self.fail(f"{shown(value)} is neither a whole number nor {AUTO}", param, ctx)
-
-
-def is_auto(context: click.Context) -> bool:
-    return bool(context.meta.get(_FOUND))
-
-
-# --------------------------------------------------------------------------------------------------
-# The options of parallel work: --processes and --cluster.
-# --------------------------------------------------------------------------------------------------
-
-
-MOST_PROCESSES = 256
-
-
-def cluster_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --cluster, passed on as an argument of `executor`, or None; it excludes --processes."""
-
-    @click.option(
-        "--cluster",
-        help="Use a Dask cluster: tcp://host:8786, a scheduler file, or local:4 (local workers).",
-    )
-    @functools.wraps(function)
-    def wrapped(*args: Any, cluster: str | None, **more: Any) -> Any:
-        if cluster is not None:
-            from boolcomp.base.workers import way
-
-            if given(click.get_current_context(), "processes"):
-                raise UsageError("--processes and --cluster exclude each other: give one")
-            way(cluster)
-        return function(*args, cluster=cluster, **more)
-
-    return wrapped
-
-
-def work_options(usual: str = "2") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add --processes and --cluster, passed on as `workers`: None if neither was given.
-
-    The help text of --processes states the default as `usual`.
-    """
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @click.option(
-            "--processes", type=int, help=f"Number of worker processes [default: {usual}]"
-        )
-        @cluster_option
-        @functools.wraps(function)
-        def wrapped(*args: Any, processes: int | None, cluster: str | None, **more: Any) -> Any:
-            return function(*args, workers=_workers(processes, cluster), **more)
-
-        return wrapped
-
-    return decorate
-
-
-def _workers(processes: int | None, cluster: str | None) -> Workers | None:
-    if processes is not None and not 1 <= processes <= MOST_PROCESSES:
-        raise UsageError(f"--processes must be 1 to {MOST_PROCESSES}, not {shown(processes)}")
-    if processes is None and cluster is None:
-        return None
-    from boolcomp.base.workers import Workers
-
-    return Workers.of(processes, cluster)
-
-
-# --------------------------------------------------------------------------------------------------
-# Paths, plans, minimisers, stores, compact mode; helpers for values and JSON.
+# Paths, and locations of stores.
 # --------------------------------------------------------------------------------------------------
 
 
 if TYPE_CHECKING:
     _PathType = click.ParamType[Path]
+    _AnyType = click.ParamType[Any]
 else:
-    _PathType = click.ParamType  # not generic before click 8.4
+    _PathType = _AnyType = click.ParamType  # not generic before click 8.4
 
-# Options of one mode only, keyed by click's parameter names.
-ONLY_PAPER = {
-    "code": "--code", "guard_bits": "--guard-bits", "splits": "--splits",
-    "rounding": "--rounding", "signs": "--signs", "sums": "--sums",
-}  # fmt: skip
-ONLY_MINIMISED = {"method": "--minimizer", "deadline": "--deadline"}
-ONLY_COMPACT = {
-    "rms_error": "--rms-error", "max_error": "--max-error", "input_bits": "--input-bits",
-    "saturate": "--saturate", "objective": "--objective", "target": "--target",
-    "flash": "--flash", "effort": "--effort",
-    "seed": "--seed", "word": "--word",
-    "proof": "--proof", "proof_effort": "--proof-effort",
-    "approximate": "--approximate",
-}  # fmt: skip
-
+MOST_PROCESSES = 256
 LONGEST_NAME = 255  # bytes of a file name without its folders
 
 
@@ -228,276 +123,95 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 page_option = click.option("--page", type=FilePath(), help="Also write an HTML page: x.html")
 
 
-def plan_options(
-    *, bits: bool = True, auto: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of a plan, passed on as `PlanOptions`.
+# --------------------------------------------------------------------------------------------------
+# The options of compilations, as `boolcomp/options.py` declares them.
+# --------------------------------------------------------------------------------------------------
 
-    Without `bits` the options --bits and --guard-bits are left out; with `auto` the value of
-    --bits may be `auto`: see `is_auto`.
+
+class WordLength(_AnyType):
+    """A word length, or `auto`."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number of bits, or `auto`."""
+        try:
+            return value if value == AUTO else int(value)
+        except ValueError:
+            self.fail(f"{shown(value)} is neither a whole number nor {AUTO}", param, ctx)
+
+
+def spelled(name: str) -> str:
+    return OPTIONS[name].spelled or f"--{name.replace('_', '-')}"
+
+
+def changed(name: str, **properties: Any) -> tuple[str, Option]:
+    """Return an option of the table with other properties, for one command."""
+    return name, OPTIONS[name]._replace(**properties)
+
+
+PLAN = (  # the group `plan` without --bits auto
+    changed("bits", kind=int, help="Word length of a torque, 2 to 16 (paper mode: 4 to 16)."),
+    "code", "guard_bits", "splits", "rounding", "signs", "sums",
+)  # fmt: skip
+
+
+def _decorator(name: str, one: Option) -> Decorator:
+    if one.kind is bool:
+        return click.option(spelled(name), name, is_flag=True, help=one.help)
+    types: dict[str, Any] = {"store": StorePlace(), "bits": WordLength()}
+    return click.option(
+        one.spelled or spelled(name), name, default=one.default, help=one.help,
+        type=types.get(name, str) if one.kind is str else one.kind, multiple=name == "words",
+        show_default="[default" not in one.help, metavar=one.metavar,
+        shell_complete=completes(one.values) if one.values else None,
+    )  # fmt: skip
+
+
+def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
+    """Add options, in this order; those of the table are passed on as `options`.
+
+    An item is a name or a group of the table, a changed option, or an option of click.
     """
-    choices = {
-        "bits": click.option(
-            "--bits",
-            type=WordLength() if auto else int,
-            default=USUAL_BITS,
-            show_default=True,
-            help="Word length of a torque, 2 to 16 (paper mode: 4 to 16)"
-            + (", or auto: the fewest bits for an --error in a unit." if auto else "."),
-        ),
-        "code": click.option(
-            "--code",
-            default="gray",
-            show_default=True,
-            help="Code of words: gray, natural, twos, sign-magnitude.",
-            shell_complete=completes("gray natural twos sign-magnitude"),
-        ),
-        "guard_bits": click.option(
-            "--guard-bits", type=int, help="Extra bits of every term [default: int log2(p+1)]"
-        ),
-        "splits": click.option(
-            "--splits", type=int, help="Cuts per torque [default: all cuts that cost nothing]"
-        ),
-        "rounding": click.option(
-            "--rounding",
-            default="nearest",
-            show_default=True,
-            help="Rounding of table entries: nearest, faithful.",
-            shell_complete=completes("nearest faithful"),
-        ),
-        "signs": click.option(
-            "--signs",
-            default="inside",
-            show_default=True,
-            help="Signs of odd terms inside or outside of tables: inside, outside.",
-            shell_complete=completes("inside outside"),
-        ),
-        "sums": click.option(
-            "--sums",
-            default="inside",
-            show_default=True,
-            help="Sums of angles inside or outside of tables: inside, outside.",
-            shell_complete=completes("inside outside"),
-        ),
-    }
-    if not bits:
-        del choices["bits"], choices["guard_bits"]
+    listed: list[tuple[str, Option] | Decorator] = []
+    for item in items:
+        if not isinstance(item, str):
+            listed.append(item)
+            continue
+        group = [(name, one) for name, one in OPTIONS.items() if one.group == item]
+        listed += group or [(item, OPTIONS[item])]
+    names = [item[0] for item in listed if isinstance(item, tuple)]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def wrapped(*args: Any, **given: Any) -> Any:
-            from boolcomp.paper.plan import PlanOptions
-
-            options = PlanOptions(**{name: given.pop(name) for name in choices})
-            return function(*args, options=options, **given)
-
-        for option in reversed(choices.values()):
-            wrapped = option(wrapped)
-        return wrapped
-
-    return decorate
-
-
-def minimiser_options(
-    name: str, deadline: float = 60.0
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the option of the method under this name and --deadline, passed on as a `Recipe`."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @click.option(
-            name,
-            "method",
-            default="own",
-            show_default=True,
-            help="exact (with proof), own (heuristic), espresso, isop (fastest).",
-            shell_complete=completes("twolevel.minimisation:METHODS"),
-        )
-        @click.option(
-            "--deadline",
-            default=deadline,
-            show_default=True,
-            help="Seconds per table; 0: no limit.",
-        )
-        @functools.wraps(function)
-        def wrapped(*args: Any, method: str, deadline: float, **more: Any) -> Any:
-            from boolcomp.twolevel.minimisation import Recipe
-
-            return function(*args, recipe=Recipe(method, deadline or None), **more)
-
-        return wrapped
-
-    return decorate
-
-
-def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --store, passed on as a `CoverStore`."""
-
-    @click.option(
-        "--store",
-        "place",
-        type=StorePlace(),
-        help="Cache of results: a folder or s3://bucket/folder [default: the user's cache]",
-    )
-    @functools.wraps(function)
-    def wrapped(*args: Any, place: ResultPlace | None, **more: Any) -> Any:
-        from boolcomp.paper.covers import default_store
-
-        return function(*args, store=default_store(place and place.check()), **more)
-
-    return wrapped
-
-
-@dataclass(frozen=True, slots=True)
-class CompactOptions:
-    """The options of compact mode; None selects the default of `Demand`."""
-
-    rms: tuple[float, ...]
-    max: tuple[float, ...]
-    input_bits: dict[str, int]
-    saturate: bool
-    objective: Any
-    effort: float | None
-    seed: int
-    target: Any = "luts"
-    flash: int = 0
-    workers: Workers | None = None
-    words: dict[str, WordFormat] = field(default_factory=dict)
-    proof: Any = None
-    proof_effort: int | None = None
-    certify: bool = False
-    error: Promise | None = None
-    approximate: Any = None
-
-    @property
-    def proofs(self) -> dict[str, Any]:
-        """The options of bounds and certificates as arguments of `CompactChoices`."""
-        effort = {} if self.proof_effort is None else {"proof_effort": self.proof_effort}
-        return {"proof": self.proof, "certify": self.certify, **effort}
-
-    def demand(self, bits: int) -> Demand:
-        """Return the accuracy target and cost model at a word length."""
-        from boolcomp.compact.demand import usual_demand
-
-        given = {} if self.effort is None else {"effort": self.effort}
-        return usual_demand(
-            bits, self.input_bits, rms=self.rms, max=self.max, saturate=self.saturate,
-            objective=self.objective, target=self.target, flash=self.flash, seed=self.seed,
-            error=self.error, grade=self.proof or "tight", approximate=self.approximate, **given,
-        )  # fmt: skip
-
-
-_DEMAND = {
-    "error": click.option(
-        "--error",
-        help="Guarantee that no error exceeds this value: 1lsb, 0.5Nm, 1lsb,0.8lsb or tau1=1lsb. "
-        "Slower. --input-bits then sets maximum widths [default: about bits + 5]",
-    ),
-    "rms_error": click.option(
-        "--rms-error",
-        help="Allowed rms error in LSB: .5, or .43,.58 [default: that of the 1988 tables]",
-    ),
-    "max_error": click.option(
-        "--max-error",
-        help="Limit in LSB on the largest error found by search, one value or one per joint.",
-    ),
-    "input_bits": click.option(
-        "--input-bits", help="Widths of input words: 10, or q=12,qd=8,qdd3=9 [default: bits + 2]"
-    ),
-    "saturate": click.option(
-        "--saturate",
-        is_flag=True,
-        help="Saturate torques outside their range [default: add a bit to their words]",
-    ),
-    "objective": click.option(
-        "--objective",
-        default="nodes",
-        show_default=True,
-        help="Quantity to minimise: nodes, depth.",
-        shell_complete=completes("logic.synthesis:OBJECTIVES"),
-    ),
-    "approximate": click.option(
-        "--approximate",
-        help="Trade unused error budget for size: off, tables (change table entries; bound still "
-        "proved), free (experimental: change any node; no bound) [default: tables; off with "
-        "--error and for code targets]",
-    ),
-    "target": click.option(
-        "--target",
-        default="luts",
-        show_default=True,
-        help="Cost model of the search: luts (LUT3), lut4, lut6, gates, carry, dsp; mcu8, mcu32, "
-        "simd.",
-        shell_complete=completes("compact.demand:TARGETS"),
-    ),
-    "flash": click.option(
-        "--flash", default=0, help="Bytes for tables (targets mcu8, mcu32) [default: 16384, 65536]"
-    ),
-    "effort": click.option(
-        "--effort",
-        type=float,
-        help="Search budget for smaller logic, in nominal seconds of one core [default: 30]. "
-        "Smaller values also shorten the search for the largest error, 0 to a million evaluations. "
-        "Work is counted, not timed: the result is the same on any machine.",
-    ),
-    "seed": click.option(
-        "--seed", default=0, show_default=True, help="Seed of samples and search."
-    ),
-    "proof": click.option(
-        "--proof",
-        help="Tightness of the proved bound: plain, tables (every addend by itself), or tight "
-        "[default: tight if it takes about 5 s at most or with --error, else plain].",
-        shell_complete=completes("plain tables tight"),
-    ),
-    "proof_effort": click.option(
-        "--proof-effort",
-        type=int,
-        help="Work budget of a tight bound, counted, not timed: the bound is the same on any "
-        "machine [default: 2000; 20 without --proof]",
-    ),
-    "certify": click.option(
-        "--certify", is_flag=True, help="Save a certificate with the program, for verify."
-    ),
-    "word": click.option(
-        "--word",
-        multiple=True,
-        metavar="NAME=FORMAT",
-        help="Format of a word: q1=gray:12:0..2pi, tau=twos:10:tread. Code (gray, natural, twos, "
-        "sign-magnitude), bits, low..high, rise (no zero code) or tread (zero code).",
-    ),
-}
-ONLY_COMPILED = ("error", "seed", "word", "certify", "approximate")
-
-
-def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of compact mode, passed on as `CompactOptions`.
-
-    Without `seed` the options of compilation alone are left out.
-    """
-    options = {k: option for k, option in _DEMAND.items() if seed or k not in ONLY_COMPILED}
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def wrapped(*args: Any, workers: Workers | None, **given: Any) -> Any:
-            from boolcomp.problem.problem import promise_of
-            from boolcomp.problem.words import formats
-
-            chosen = {name: given.pop(name) for name in options}
-            choices = CompactOptions(
-                reals("--rms-error", chosen.pop("rms_error")),
-                reals("--max-error", chosen.pop("max_error")),
-                widths("--input-bits", chosen.pop("input_bits")),
-                words=formats("--word", chosen.pop("word", ())),
-                error=promise_of("--error", chosen.pop("error", None)),
-                workers=workers,
-                **{"seed": 0, **chosen},
+        def wrapped(*args: Any, **more: Any) -> Any:
+            found = {name: more.pop(name) for name in names}
+            context = click.get_current_context()
+            if not given(context, "bits"):
+                found["bits"] = None
+            _check_work(context, found)
+            return function(
+                *args, options=GivenOptions.read(found, spelled, converted=True), **more
             )
-            return function(*args, choices=choices, **given)
 
-        for option in reversed(options.values()):
-            wrapped = option(wrapped)
-        return work_options("2; paper mode and report: one per core")(wrapped)
+        made: Callable[..., Any] = wrapped
+        for item in reversed(listed):
+            made = (_decorator(*item) if isinstance(item, tuple) else item)(made)
+        return made
 
     return decorate
+
+
+def _check_work(context: click.Context, found: Mapping[str, Any]) -> None:
+    """Raise a `UsageError` for impossible values of --processes and --cluster."""
+    if found.get("processes") is not None:
+        within("--processes", found["processes"], 1, MOST_PROCESSES)
+    if found.get("cluster") is not None:
+        from boolcomp.base.workers import way
+
+        if given(context, "processes"):
+            raise UsageError("--processes and --cluster exclude each other: give one")
+        way(found["cluster"])
 
 
 def ends(span: Interval) -> str:
@@ -517,19 +231,26 @@ def given(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
-def refuse_others(context: click.Context, mode: str, only: Mapping[str, Mapping[str, str]]) -> None:
-    """Raise a `UsageError` if an option of another mode is given; `only` lists them by mode."""
-    for other, names in only.items():
-        for name, option in names.items():
-            if other != mode and given(context, name):
-                raise UsageError(f"{option} belongs to --mode {other}, not to --mode {mode}")
+def refuse_others(context: click.Context, mode: str, *compact: str) -> None:
+    """Raise a `UsageError` for an option of the other mode; names in `compact` also have one."""
+    modes = {name: one.mode for name, one in OPTIONS.items()} | dict.fromkeys(compact, "compact")
+    for name, other in modes.items():
+        if other not in ("", mode) and given(context, name):
+            raise UsageError(
+                f"{_spelling(context, name)} belongs to --mode {other}, not to --mode {mode}"
+            )
 
 
-def refuse_given(context: click.Context, names: Mapping[str, str], why: str) -> None:
+def refuse_given(context: click.Context, names: Iterable[str], why: str) -> None:
     """Raise a `UsageError` for the first of these options that is given."""
-    for name, option in names.items():
+    for name in names:
         if given(context, name):
-            raise UsageError(f"{option} has no effect: {why}")
+            raise UsageError(f"{_spelling(context, name)} has no effect: {why}")
+
+
+def _spelling(context: click.Context, name: str) -> str:
+    found = next(one for one in context.command.params if one.name == name)
+    return (found.secondary_opts or found.opts)[-1]
 
 
 def print_json(document: Any) -> None:
@@ -562,56 +283,6 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
 
 
 DESCRIPTIONS = (".urdf", ".sdf", ".mjcf", ".xml")  # robot files; the content tells the format
-
-# Options that select a function of a robot, keyed by click's parameter names.
-FUNCTION = {
-    "of": "--of", "friction": "--friction", "smoothing": "--smoothing", "kp": "--kp", "kd": "--kd",
-    "load_range": "--load-range", "elbow": "--elbow",
-}  # fmt: skip
-_FUNCTION = (
-    click.option(
-        "--of",
-        default="inverse-dynamics",
-        show_default=True,
-        help="Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
-        "derivatives, computed-torque, pd-gravity, control, forward-dynamics, inverse-kinematics.",
-        shell_complete=completes("problem.functions:NAMES"),
-    ),
-    click.option(
-        "--friction", is_flag=True, help="Include joint friction (inverse dynamics only)."
-    ),
-    click.option(
-        "--smoothing",
-        help="Speed v (rad/s, m/s) at which dry friction is smoothed to tanh(qd/v): one value or "
-        "one per joint [default: 2 % of a joint's largest speed]",
-    ),
-    click.option(
-        "--kp", help="Position gain, one value or one per joint (control only) [default: 100]"
-    ),
-    click.option(
-        "--kd", help="Speed gain, one value or one per joint (control only) [default: 20]"
-    ),
-    click.option("--load-range", help="Range of the payload (kg) as an input word: 0..5"),
-    click.option("--elbow", help="up or down (inverse kinematics only) [default: up]"),
-)
-
-
-def function_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that select a function of a robot, passed on as its full name `of`."""
-
-    @functools.wraps(function)
-    def wrapped(
-        *args: Any, of: str, friction: bool, load_range: str | None, elbow: str | None, **more: Any
-    ) -> Any:
-        from boolcomp.problem.functions import function_name
-
-        gains = {key: more.pop(key) for key in ("smoothing", "kp", "kd")}
-        name = function_name(of, friction=friction, load=load_range, elbow=elbow, **gains)
-        return function(*args, of=name, **more)
-
-    for option in reversed(_FUNCTION):
-        wrapped = option(wrapped)
-    return wrapped
 
 
 def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -647,12 +318,6 @@ def source_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ROBOT|FUNCTION, a name or a file, with --base and --tip."""
     argument = click.argument("robot", metavar="ROBOT|FUNCTION", shell_complete=ROBOTS)
     return argument(chain_options("robot")(function))
-
-
-def own_bits(context: click.Context, options: PlanOptions, source: Robot | Problem) -> PlanOptions:
-    """Return options with the word length of a function file, unless --bits is given."""
-    bits = None if given(context, "bits") else getattr(source, "bits", None)
-    return options if bits is None else replace(options, bits=bits)
 
 
 def check_robot(name: str) -> None:

@@ -9,70 +9,49 @@ import click
 from boolcomp.base.errors import UsageError, number, short, table
 from boolcomp.base.files import write_output
 from boolcomp.commands.options import (
-    ONLY_COMPACT,
-    ONLY_PAPER,
+    PLAN,
     FilePath,
     chosen,
     command_text,
     completes,
-    demand_options,
-    function_options,
     json_option,
-    own_bits,
+    options,
     page_option,
-    plan_options,
     print_json,
     refuse_others,
     source_argument,
-    store_option,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.commands.options import CompactOptions
-    from boolcomp.paper.covers import CoverStore
+    from boolcomp.options import GivenOptions
     from boolcomp.paper.plan import OutputPlan, Plan, PlanOptions, TableWord, TermPlan
 
-ONLY = {
-    "paper": ONLY_PAPER,
-    "compact": {
-        **ONLY_COMPACT,
-        "graph": "--graph",
-        "error": "--error",
-        "certify": "--certify",
-        "processes": "--processes",
-        "cluster": "--cluster",
-    },
-}
 WIDEST_EXPRESSION = 44
 
 
 @click.command("plan", epilog="Example: boolcomp plan machado-2r --bits 8 --json")
 @source_argument
-@function_options
-@click.option(
-    "--mode", default="paper", show_default=True,
-    help="paper: Fig. 1 of the paper. compact: a word graph.",
-    shell_complete=completes("paper compact"),
+@options(
+    "function",
+    click.option(
+        "--mode", default="paper", show_default=True,
+        help="paper: Fig. 1 of the paper. compact: a word graph.",
+        shell_complete=completes("paper compact"),
+    ),
+    *PLAN, "work", "demand",
+    click.option("--graph", type=FilePath(), help="Picture of the word graph: x.svg"),
+    "store", page_option, json_option,
 )  # fmt: skip
-@plan_options()
-@demand_options()
-@click.option("--graph", type=FilePath(), help="Picture of the word graph: x.svg")
-@store_option
-@page_option
-@json_option
 @click.pass_context
 def command(
     context: click.Context,
     robot: str,
-    of: str,
     mode: str,
     *,
-    options: PlanOptions,
-    choices: CompactOptions,
+    options: GivenOptions,
     graph: Path | None,
-    store: CoverStore,
     page: Path | None,
     as_json: bool,
 ) -> None:
@@ -86,33 +65,31 @@ def command(
     from boolcomp.problem.sources import problem_of
 
     check_mode(mode)
-    refuse_others(context, mode, ONLY)
-    problem = problem_of(robot, of)
-    options = own_bits(context, options, problem)
+    refuse_others(context, mode, "graph", "error", "certify", "processes", "cluster")
+    problem = problem_of(robot, options.of)
     if mode == "compact":
         if page is not None:
             raise UsageError("--page needs --mode paper; for a word graph use --graph x.svg")
         from boolcomp.commands.compile import plan_words
         from boolcomp.problem.problem import with_words
 
-        folder = context.params.get("place")
-        demand = choices.demand(options.bits)
+        choices = options.compact(options.bits(problem))
         problem = with_words(problem, choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":
             raise UsageError(f"--graph {graph}: the name of the picture must end in .svg")
-        plan_words(problem, demand, choices.workers, folder, graph, as_json=as_json)
+        plan_words(problem, choices, graph, as_json=as_json)
         return
-    del store
 
-    plan: Plan = run_passes(problem, options, "plan")
+    plan: Plan = run_passes(problem, options.plan(problem), "plan")
     if page is not None:
         from boolcomp.measure.stages import plan_page
 
-        write_output(page, plan_page(plan, command_text("plan", robot, of, *chosen(options))))
+        line = command_text("plan", robot, options.of, *chosen(plan.options))
+        write_output(page, plan_page(plan, line))
     if as_json:
         print_json(_document(plan))
     else:
-        click.echo("\n\n".join(_chart(output, options) for output in plan.outputs))
+        click.echo("\n\n".join(_chart(output, plan.options) for output in plan.outputs))
     plan.require_tables()
 
 

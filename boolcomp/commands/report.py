@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,56 +11,49 @@ import click
 from boolcomp.base.errors import UsageError, listing, require_name
 from boolcomp.base.files import check_place, is_file
 from boolcomp.commands.options import (
-    FUNCTION,
-    ONLY_COMPACT,
-    ONLY_MINIMISED,
-    ONLY_PAPER,
     ROBOTS,
     FilePath,
     chain_options,
+    changed,
     completes,
-    demand_options,
-    function_options,
     given,
     json_option,
-    minimiser_options,
     numbers,
-    plan_options,
+    options,
     print_json,
     refuse_given,
     shipped_or_refused,
     solved_problem,
-    store_option,
     within,
 )
 from boolcomp.commands.output import progress
+from boolcomp.options import OPTIONS
 from boolcomp.problem.sources import problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import NDArray
 
     from boolcomp.base.workers import Workers
-    from boolcomp.commands.options import CompactOptions
     from boolcomp.measure.report import Look, ReportRequest
     from boolcomp.measure.report_page import PageFacts, ReportFolder
+    from boolcomp.options import GivenOptions
     from boolcomp.paper.covers import CoverStore
-    from boolcomp.paper.plan import PlanOptions
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
-    from boolcomp.twolevel.minimisation import Recipe
 
     Floats = NDArray[np.float64]
 
-# Options of one kind of source only, keyed by click's parameter names.
-PROGRAM_ONLY = {"payload": "--payload", "arm": "--robot"}
-ROBOT_ONLY = {
-    **ONLY_PAPER, **ONLY_MINIMISED, **ONLY_COMPACT, **FUNCTION, "mode": "--mode",
-    "bits": "--bits", "extra": "--extra", "logic": "--no-logic", "widest": "--widest",
-}  # fmt: skip
-del ROBOT_ONLY["guard_bits"], ROBOT_ONLY["seed"]  # here --seed is the seed of the samples
+PROGRAM_ONLY = ("payload", "arm")
+ROBOT_ONLY = (
+    *(name for name, one in OPTIONS.items() if (one.mode or one.group == "function")
+      and name != "seed"),
+    "mode", "bits", "extra", "logic", "widest",
+)  # fmt: skip
+DEMAND = [  # without options of compilation alone; here --seed is the seed of the samples
+    name for name, one in OPTIONS.items()
+    if one.group == "demand" and name not in {"error", "seed", "words", "certify", "approximate"}
+]  # fmt: skip
 MODES = ("both", "paper", "compact")
 MOST_INPUT_BITS = 24  # of a table
 
@@ -80,76 +72,64 @@ class SampleOptions:
     beside: tuple[Path, ...] = ()
 
 
-def state_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --samples, --seed, --evaluations, --map and `--beside`, passed on as `SampleOptions`."""
-
-    @click.option("--samples", default=1_000_000, show_default=True, help="Random states.")
-    @click.option("--seed", default=0, show_default=True, help="Seed of the random states.")
-    @click.option(
+STATES = (
+    click.option("--samples", default=1_000_000, show_default=True, help="Random states."),
+    click.option("--seed", default=0, show_default=True, help="Seed of the random states."),
+    click.option(
         "--evaluations",
         type=click.IntRange(0, 10**9),
         help="Evaluations of the search for the largest error; 0: no search [default: 20000000; "
         "1000000 for plans]",
-    )
-    @click.option("--map", "across", metavar="X,Y", help="Inputs of error maps [default: chosen]")
-    @click.option(
+    ),
+    click.option("--map", "across", metavar="X,Y", help="Inputs of error maps [default: chosen]"),
+    click.option(
         "--beside",
         type=FilePath(),
         multiple=True,
         help="JSON of bench, area or benchmarks/codes.py, also shown on the page.",
-    )
-    @functools.wraps(function)
-    def wrapped(
-        *args: Any, samples: int, seed: int, evaluations: int | None, across: str | None,
-        beside: tuple[Path, ...], **more: Any,
-    ) -> Any:  # fmt: skip
-        drawn = SampleOptions(samples, seed, evaluations, across, beside)
-        return function(*args, drawn=drawn, **more)
-
-    return wrapped
+    ),
+)
 
 
 @click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
 @click.argument("source", metavar="ROBOT|FUNCTION|PROGRAM", shell_complete=ROBOTS)
-@function_options
-@chain_options("source")
-@click.option("--mode", default="both", show_default=True, help="both, paper, compact (robots).",
-              shell_complete=completes("both paper compact"))  # fmt: skip
-@plan_options(bits=False)
-@click.option("--bits", default="4-12", show_default=True, help="Word lengths: 8, 4-12 or 4,6,8.")
-@click.option("--extra", default="0-2", show_default=True, help="Guard bits beyond the paper's m.")
-@state_options
-@minimiser_options("--minimizer", deadline=10.0)
-@click.option("--logic/--no-logic", default=True, help="Also compile the logic (slower).")
-@click.option(
-    "--widest", default=18, show_default=True, help="Most input bits of a minimised table."
-)
-@demand_options(seed=False)
-@click.option("--payload", type=float, help="Payload in kg (programs only).")
-@click.option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]")
-@store_option
-@click.option("-o", "--output", type=FilePath(), help="Folder [out/report-NAME]")
-@json_option
+@options(
+    "function", chain_options("source"),
+    click.option("--mode", default="both", show_default=True, help="both, paper, compact (robots).",
+                 shell_complete=completes("both paper compact")),
+    "code", "splits", "rounding", "signs", "sums",
+    click.option("--bits", default="4-12", show_default=True,
+                 help="Word lengths: 8, 4-12 or 4,6,8."),
+    click.option("--extra", default="0-2", show_default=True,
+                 help="Guard bits beyond the paper's m."),
+    *STATES, "minimizer", changed("deadline", default=10.0),
+    click.option("--logic/--no-logic", default=True, help="Also compile the logic (slower)."),
+    click.option("--widest", default=18, show_default=True,
+                 help="Most input bits of a minimised table."),
+    "work", *DEMAND,
+    click.option("--payload", type=float, help="Payload in kg (programs only)."),
+    click.option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]"),
+    "store",
+    click.option("-o", "--output", type=FilePath(), help="Folder [out/report-NAME]"),
+    json_option,
+)  # fmt: skip
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     source: str,
     *,
-    of: str,
+    options: GivenOptions,
     mode: str,
-    options: PlanOptions,
     bits: str,
     extra: str,
-    drawn: SampleOptions,
-    recipe: Recipe,
     logic: bool,
     widest: int,
-    choices: CompactOptions,
     payload: float | None,
     arm: str | None,
-    store: CoverStore,
     output: Path | None,
     as_json: bool,
+    **drawn: Any,
 ) -> None:
     """Measure torques by logic against Newton-Euler, of ROBOT over word lengths or of PROGRAM.
 
@@ -171,50 +151,49 @@ def command(
     if output is not None:
         check_place(output / "report.html")
     require_name("mode", mode, MODES)
-    sections = read_beside(drawn.beside)
+    states, workers = SampleOptions(**drawn), options.workers or all_cores()
+    sections = read_beside(states.beside)
+
+    def written(name: str) -> ReportFolder:
+        return ReportFolder(
+            output or Path("out") / f"report-{name}", _facts(name, states), sections
+        )
+
     if is_file(Path(source) / "program.json"):
         refuse_given(context, ROBOT_ONLY, f"{source} is a compiled program")
         name = Path(source).name
-        written = ReportFolder(
-            output or Path("out") / f"report-{name}", _facts(name, drawn), sections
-        )
-        with (choices.workers or all_cores()).opened() as workers:
-            _of_program(source, arm, payload, drawn, written, workers)
+        folder = written(name)
+        with workers.opened() as opened:
+            _of_program(source, arm, payload, states, folder, opened)
     else:
         refuse_given(context, PROGRAM_ONLY, f"{source} is not a program folder")
         from boolcomp.measure.report import SEARCHED, ReportRequest
         from boolcomp.program.program import MODES as COMPILED
-        from boolcomp.proof.bound.bounds import grade_of
 
-        problem = problem_of(source, of)
+        problem = problem_of(source, options.of)
         if problem.bits is not None and not given(context, "bits"):
             bits = str(problem.bits)
         modes = tuple(one for one in COMPILED if mode in {one, "both"})
-        grade = None if choices.proof is None else grade_of(choices.proof)
         request = ReportRequest(
             numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
-            options, recipe if logic else None, widest, choices.demand,
-            choices.workers or all_cores(),
-            SEARCHED if drawn.evaluations is None else drawn.evaluations, grade,
-            choices.proof_effort,
+            options.plan(), options.recipe if logic else None, widest, options.compact, workers,
+            SEARCHED if states.evaluations is None else states.evaluations,
         )  # fmt: skip
         name = problem.name
-        written = ReportFolder(
-            output or Path("out") / f"report-{name}", _facts(name, drawn), sections
-        )
-        _of_problem(problem, request, store, drawn, written)
-        if not written.rows:
+        folder = written(name)
+        _of_problem(problem, request, options.covers, states, folder)
+        if not folder.rows:
             raise UsageError(f"{problem.name}: the report is empty: see the warnings above")
     if as_json:
         from boolcomp.measure.report import documents
 
-        rows = documents(written.rows)
-        print_json({"robot": name, "samples": drawn.samples, "rows": rows})
+        rows = documents(folder.rows)
+        print_json({"robot": name, "samples": states.samples, "rows": rows})
     else:
         from boolcomp.measure.report_page import text_table
 
-        click.echo(text_table(written.rows, drawn.samples))
-        click.echo(f"written to {written.folder}", err=True)
+        click.echo(text_table(folder.rows, states.samples))
+        click.echo(f"written to {folder.folder}", err=True)
 
 
 def _facts(name: str, drawn: SampleOptions) -> PageFacts:

@@ -64,8 +64,7 @@ def command(
     else:
         from boolcomp.twolevel import pla
 
-        options = {"arm": "--robot", "load": "--load"}
-        refuse_given(context, options, f"{program} is not a program folder")
+        refuse_given(context, ("arm", "load"), f"{program} is not a program folder")
         if not is_file(source):
             raise UsageError(f"{program}: neither a program folder nor a PLA file")
         text = table_page(source.name, pla.read(source))

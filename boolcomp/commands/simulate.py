@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
-COMPILED = {"modes": "--mode", "bits": "--bits", "law": "--controller", "word": "--word",
-            "effort": "--effort"}  # fmt: skip
+COMPILED = ("modes", "bits", "law", "word", "effort")
 ENDINGS = (".html", ".svg", ".png", ".csv")
 
 

@@ -10,9 +10,9 @@ from boolcomp.base.errors import short, table
 from boolcomp.commands.options import (
     MOST_PROCESSES,
     FilePath,
-    StorePlace,
-    cluster_option,
+    changed,
     json_option,
+    options,
     print_json,
     within,
 )
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.base.store import ResultPlace
+    from boolcomp.options import GivenOptions
     from boolcomp.scale.sweep import SweepFolder, SweepState
     from boolcomp.scale.sweep_spec import Spec
 
@@ -31,28 +32,25 @@ MOST_PRINTED = 10  # failures that are printed; files and --json have all
 
 @click.command("sweep", epilog="Example: boolcomp sweep sweep.toml -o out/sweep --processes 2")
 @click.argument("spec", type=FilePath())
-@click.option(
-    "-o", "--output", required=True, type=FilePath(folder=True), help="Folder of results."
+@options(
+    click.option(
+        "-o", "--output", required=True, type=FilePath(folder=True), help="Folder of results."
+    ),
+    click.option("--processes", default=1, show_default=True, help="Number of worker processes."),
+    "cluster",
+    changed("store", help="Cache shared by the workers: a folder or s3://bucket/folder."),
+    click.option("--retry", is_flag=True, help="Retry failed cells."),
+    click.option("--dry-run", is_flag=True, help="List the cells and estimate their time."),
+    json_option,
 )
-@click.option("--processes", default=1, show_default=True, help="Number of worker processes.")
-@cluster_option
-@click.option(
-    "--store",
-    type=StorePlace(),
-    help="Cache shared by the workers: a folder or s3://bucket/folder.",
-)
-@click.option("--retry", is_flag=True, help="Retry failed cells.")
-@click.option("--dry-run", is_flag=True, help="List the cells and estimate their time.")
-@json_option
 @click.pass_context
 def command(
     context: click.Context,
     spec: Path,
     output: Path,
     *,
+    options: GivenOptions,
     processes: int,
-    cluster: str | None,
-    store: ResultPlace | None,
     retry: bool,
     dry_run: bool,
     as_json: bool,
@@ -71,14 +69,15 @@ def command(
 
     found, folder = read_spec(spec), SweepFolder(output)
     state = state_of(found.cells, folder, retry=retry)
-    where = cluster or ("here" if processes == 1 else f"processes:{processes}")
+    where = options.values["cluster"] or ("here" if processes == 1 else f"processes:{processes}")
     if dry_run:
         kind, workers = way(where)
         _dry(found, folder, state, 1 if kind == HERE else workers, as_json=as_json)
         return
     folder.check()
     if state.left:
-        _run(found, folder, state, where, store and everywhere(store.check()))
+        store = options.values["store"]
+        _run(found, folder, state, where, store and everywhere(store))
     _report(found, folder, state, as_json=as_json)
     if state.failed:
         context.exit(1)

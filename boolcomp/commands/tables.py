@@ -10,40 +10,30 @@ import click
 from boolcomp.base.errors import table
 from boolcomp.base.files import outputs
 from boolcomp.commands.options import (
+    PLAN,
     FilePath,
     chosen,
     command_text,
-    function_options,
     json_option,
-    own_bits,
+    options,
     page_option,
-    plan_options,
     print_json,
     source_argument,
 )
 
 if TYPE_CHECKING:
-    from boolcomp.paper.plan import PlanOptions
+    from boolcomp.options import GivenOptions
     from boolcomp.paper.tables import TermTable
 
 
 @click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")
 @source_argument
-@function_options
-@plan_options()
+@options("function", *PLAN)
 @click.option("-o", "--output", type=FilePath(), help="Folder [out/ROBOT-BITS]")
 @page_option
 @json_option
-@click.pass_context
 def command(
-    context: click.Context,
-    robot: str,
-    of: str,
-    options: PlanOptions,
-    output: Path | None,
-    *,
-    page: Path | None,
-    as_json: bool,
+    robot: str, *, options: GivenOptions, output: Path | None, page: Path | None, as_json: bool
 ) -> None:
     """Write the truth table of every term of ROBOT as a PLA file, one file per term.
 
@@ -53,11 +43,11 @@ def command(
     from boolcomp.pipeline import run_passes
     from boolcomp.problem.sources import problem_of
 
-    problem = problem_of(robot, of)
-    options = own_bits(context, options, problem)
-    entries: tuple[TermTable, ...] = run_passes(problem, options, "tables")
+    problem = problem_of(robot, options.of)
+    plan = options.plan(problem)
+    entries: tuple[TermTable, ...] = run_passes(problem, plan, "tables")
     name = problem.name
-    folder = output or Path("out") / f"{name}-{options.bits}"
+    folder = output or Path("out") / f"{name}-{plan.bits}"
     first: dict[object, str] = {}
     rows = []
     with outputs() as put:
@@ -69,10 +59,10 @@ def command(
         if page is not None:
             from boolcomp.measure.stages import tables_page
 
-            command_line = command_text("tables", robot, of, *chosen(options))
+            command_line = command_text("tables", robot, options.of, *chosen(plan))
             put(page, tables_page(entries, problem, command_line))
     if as_json:
-        print_json({"robot": name, "bits": options.bits, "tables": [_item(*row) for row in rows]})
+        print_json({"robot": name, "bits": plan.bits, "tables": [_item(*row) for row in rows]})
         return
     header = ["term", "inputs", "outputs", "rows", "same as", "file"]
     cells = [

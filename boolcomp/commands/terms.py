@@ -9,8 +9,8 @@ import click
 from boolcomp.base.files import write_output
 from boolcomp.commands.options import (
     command_text,
-    function_options,
     json_option,
+    options,
     page_option,
     print_json,
     source_argument,
@@ -19,16 +19,20 @@ from boolcomp.commands.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from boolcomp.options import GivenOptions
+
 
 @click.command("terms", epilog="Example: boolcomp terms machado-2r --form products")
 @source_argument
-@function_options
+@options("function")
 @click.option(
     "--form", default="grouped", show_default=True, help="grouped, amplitude-phase or products."
 )
 @page_option
 @json_option
-def command(robot: str, of: str, form: str, *, page: Path | None, as_json: bool) -> None:
+def command(
+    robot: str, form: str, *, options: GivenOptions, page: Path | None, as_json: bool
+) -> None:
     """Print the torques of ROBOT, or another function of it, as sums of terms.
 
     ROBOT may be a function file; outputs that are not sums of harmonics are printed as calculation
@@ -39,11 +43,12 @@ def command(robot: str, of: str, form: str, *, page: Path | None, as_json: bool)
     from boolcomp.terms.extract import split
     from boolcomp.terms.extrema import amplitude
 
-    terms = split(problem_of(robot, of), form)
+    terms = split(problem_of(robot, options.of), form)
     if page is not None:
         from boolcomp.measure.stages import terms_page
 
-        write_output(page, terms_page(terms, command_text("terms", robot, of, f"--form {form}")))
+        line = command_text("terms", robot, options.of, f"--form {form}")
+        write_output(page, terms_page(terms, line))
     if not as_json:
         click.echo(str(terms))
         return

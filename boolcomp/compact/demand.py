@@ -81,7 +81,7 @@ class Demand:
     def __post_init__(self) -> None:
         object.__setattr__(self, "effort", float(self.effort))
         if not LEAST_BITS <= self.bits <= MOST_BITS:
-            raise UsageError(f"bits are {LEAST_BITS} to {MOST_BITS}, not {shown(self.bits)}")
+            raise UsageError(f"bits must be {LEAST_BITS} to {MOST_BITS}, not {shown(self.bits)}")
         for name, bits in self.input_bits.items():
             if not LEAST_INPUT <= bits <= MOST_INPUT:
                 raise UsageError(f"input {name} of {bits} bits: {LEAST_INPUT} to {MOST_INPUT} here")

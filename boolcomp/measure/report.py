@@ -42,14 +42,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.demand import Demand
     from boolcomp.paper.covers import CoverStore, TermCover
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.tables import CoverWords
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.words import Output
     from boolcomp.program.program import Mode, Program
-    from boolcomp.proof.bound.bounds import Grade
     from boolcomp.proof.worst import SearchedProgram
     from boolcomp.terms.extract import Terms
     from boolcomp.twolevel.minimisation import Recipe
@@ -605,14 +603,17 @@ def timed(program: Program, samples: Samples, payload: float | None = None) -> t
 # --------------------------------------------------------------------------------------------------
 
 
+def _usual(bits: int) -> CompactChoices:
+    return CompactChoices(usual_demand(bits))
+
+
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
     """The request of a report: word lengths, modes, extra guard bits, minimisation.
 
     Without a recipe no product terms are made. Tables with more than `widest` inputs are not
-    minimised. `demand` returns the accuracy target of compact mode at a word length. `evaluations`
-    search the largest error of a plan; that of compact mode is stored with its results. `proof` and
-    `proof_effort` apply to bounds of compact mode.
+    minimised. `compact` returns the choices of compact mode at a word length. `evaluations` search
+    the largest error of a plan; that of compact mode is stored with its results.
     """
 
     bits: tuple[int, ...]
@@ -621,11 +622,9 @@ class ReportRequest:
     options: PlanOptions = field(default_factory=PlanOptions)
     recipe: Recipe | None = None
     widest: int = 18
-    demand: Callable[[int], Demand] | None = None
+    compact: Callable[[int], CompactChoices] = _usual
     workers: Workers = field(default_factory=all_cores)
     evaluations: int = SEARCHED
-    proof: Grade | None = None
-    proof_effort: int | None = None
 
     @property
     def steps(self) -> int:
@@ -727,15 +726,9 @@ def _compact_rows(
     bits: int, samples: Samples, request: ReportRequest, pictured: Pictured | None
 ) -> tuple[ReportRow, ...]:
     """Compile a problem in compact mode, or read it from the store, and measure it."""
-    demand = (request.demand or usual_demand)(bits)
+    choices = replace(request.compact(bits), workers=request.workers)
     try:
-        compiled = compile_compact(
-            samples.problem,
-            CompactChoices(
-                demand, workers=request.workers, proof=request.proof,
-                proof_effort=request.proof_effort,
-            ),
-        )  # fmt: skip
+        compiled = compile_compact(samples.problem, choices)
     except UsageError as error:  # the rows of paper mode are still reported
         warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
         return ()

@@ -44,14 +44,13 @@ from boolcomp.scale.sweep_spec import (
     canonical,
     compute,
     compute_each,
-    digest,
     digest_of,
     family,
     installation,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
     from pathlib import Path
 
@@ -226,7 +225,7 @@ def _spec_facts(spec: Spec) -> Iterable[Fact]:
         if unlike not in ([], ["usual"]):
             more = f" and {len(unlike) - 12} more" if len(unlike) > 12 else ""
             yield Fact(name, ", ".join(unlike[:12]) + more)
-    yield Fact("effort", f"{cells[0].settings.effort:g}")
+    yield Fact("effort", f"{cells[0].settings['effort']:g}")
 
 
 def _found(spec: Spec, state: SweepState, points: Sequence[_Point]) -> Iterable[KeyFigure]:
@@ -503,13 +502,7 @@ def _measured(document: Any) -> tuple[Kind, int, float] | None:
 
 
 def _kind(cell: SweepCell) -> Kind:
-    shared = cell.settings
-    own: Mapping[str, Any] = {
-        "robot": digest(cell.robot), "function": cell.function, "target": cell.target,
-        "effort": shared.effort, "certify": shared.certify, "proof": shared.proof,
-        "objective": shared.objective,
-    }  # fmt: skip
-    return tuple(own[key] for key in ALIKE)
+    return tuple(cell.asked[key] for key in ALIKE)
 
 
 # --------------------------------------------------------------------------------------------------

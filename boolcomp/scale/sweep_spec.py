@@ -24,11 +24,9 @@ from boolcomp.base.errors import (
     DataError,
     UsageError,
     cut,
-    flag,
     listing,
     number,
     parse_toml,
-    real,
     reals,
     shown,
     suggestion,
@@ -38,9 +36,9 @@ from boolcomp.base.errors import (
 from boolcomp.base.files import is_file, read_text, temporary_folder
 from boolcomp.base.processes import WorkerLostError
 from boolcomp.base.workers import ALONE
-from boolcomp.compact.demand import PROMISE_VERSION, SEARCH_VERSION, usual_demand
-from boolcomp.compact.passes import CompactChoices
+from boolcomp.compact.demand import PROMISE_VERSION, SEARCH_VERSION
 from boolcomp.logic import lutmapping
+from boolcomp.options import OPTIONS, GivenOptions
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.function_files import parse_function
 from boolcomp.problem.functions import USUAL, function_name, robot_problem
@@ -53,10 +51,10 @@ from boolcomp.proof.bound.bounds import EFFORT
 from boolcomp.targets.target import WRITERS, export_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from boolcomp.base.store import ResultPlace
-    from boolcomp.compact.demand import Demand
+    from boolcomp.compact.passes import CompactChoices
     from boolcomp.pipeline import CompactCompilation
     from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
@@ -73,26 +71,11 @@ LONGEST = 1000  # characters of what went wrong
 
 
 @dataclass(frozen=True, slots=True)
-class SweepSettings:
-    """Settings of all cells of a sweep; exports are targets of `export`, or `program`."""
-
-    effort: float = 30.0
-    seed: int = 0
-    saturate: bool = False
-    objective: str = "nodes"
-    approximate: str = ""  # default: tables; off for code targets and with guaranteed errors
-    flash: int = 0
-    proof: str = ""  # default: plain; tight with a guaranteed error
-    proof_effort: int = EFFORT
-    certify: bool = False
-    exports: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SweepCell:
     """One compilation: `robot` is the text of a robot file, `label` its name in the sweep.
 
-    Without a `function` it is the text of a function file, which has no payload.
+    Without a `function` it is the text of a function file, which has no payload. `settings` are
+    those of all cells, by name; `exports` among them are targets of `export`, or `program`.
     """
 
     label: str = field(compare=False)
@@ -105,7 +88,7 @@ class SweepCell:
     error: str
     payloads: tuple[float, ...]
     target: str
-    settings: SweepSettings
+    settings: Mapping[str, Any]
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -114,9 +97,8 @@ class SweepCell:
         del own["label"]
         own["input_bits"] = dict(self.input_bits)
         own["robot"] = digest(self.robot)
-        shared = own.pop("settings")
-        shared = {one.name: getattr(shared, one.name) for one in fields(shared)}
-        made: dict[str, Any] = json.loads(canonical({**own, **shared}))  # as it is read from files
+        own |= own.pop("settings")
+        made: dict[str, Any] = json.loads(canonical(own))  # as it is read from files
         return made
 
     @property
@@ -126,28 +108,15 @@ class SweepCell:
         return hashlib.sha256(canonical([versions, self.asked]).encode()).hexdigest()[:24]
 
     @property
-    def demand(self) -> Demand:
-        """The demand; raises a `UsageError` for impossible values."""
-        own = self.settings
-        choices: dict[str, Any] = {
-            "objective": own.objective, "target": self.target,
-            "approximate": own.approximate or None,
-        }  # fmt: skip
-        return usual_demand(
-            self.bits, dict(self.input_bits), rms=self.rms_error, max=self.max_error,
-            error=promise_of("errors", self.error or None), grade=own.proof or "tight",
-            saturate=own.saturate, flash=own.flash, effort=own.effort, seed=own.seed, **choices,
-        )  # fmt: skip
-
-    @property
     def choices(self) -> CompactChoices:
-        """The choices of the compilation; it runs in one process."""
-        own = self.settings
-        asked = own.proof or own.proof_effort != EFFORT
-        proofs: dict[str, Any] = {
-            "proof": own.proof or None, "proof_effort": own.proof_effort if asked else None,
-        }  # fmt: skip
-        return CompactChoices(self.demand, workers=ALONE, certify=own.certify, **proofs)
+        """The choices of a compilation in one process; a `UsageError` for wrong values."""
+        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name in OPTIONS}
+        shared = {name: value for name, value in self.settings.items() if value != SETTINGS[name]}
+        if "proof" in shared:
+            shared["proof_effort"] = self.settings["proof_effort"]
+        own |= {"input_bits": dict(self.input_bits), "error": self.error or None, **shared}
+        given = GivenOptions.read({name: own[name] for name in own if name in OPTIONS})
+        return given.compact(self.bits, workers=ALONE)
 
     @property
     def source(self) -> Robot | Problem:
@@ -214,7 +183,7 @@ def compute(cell: SweepCell, asked_by: list[str], store: ResultPlace | None = No
     try:
         choices = replace(cell.choices, store=store)
         compiled = compile_compact(cell.source, choices, cell.payloads, cell.function or USUAL)
-        files = _exported_files(compiled.program, cell.settings.exports)
+        files = _exported_files(compiled.program, cell.settings["exports"])
     except BoolcompError as error:
         return CellOutcome(why=str(error))
     except Exception as error:  # noqa: BLE001 (a failing cell must not end the sweep)
@@ -353,7 +322,7 @@ def parse_spec(document: dict[str, Any], name: str = "sweep", folder: Path = Pat
 
 
 def _cells(
-    texts: dict[str, str], axes: dict[str, list[Any]], settings: SweepSettings
+    texts: dict[str, str], axes: dict[str, list[Any]], settings: Mapping[str, Any]
 ) -> Iterator[SweepCell]:
     names = [one.name for one in fields(SweepCell)][2:-1]
     others = [values for key, values in axes.items() if key != "robots"]
@@ -368,7 +337,7 @@ def _refuse_of_robots(document: dict[str, Any]) -> None:
 
 
 def _check_keys(document: dict[str, Any]) -> None:
-    known = ["name", *AXES, FILES, *(one.name for one in fields(SweepSettings))]
+    known = ["name", *AXES, FILES, *SETTINGS]
     for key in document:
         if key not in known:
             raise UsageError(
@@ -425,9 +394,19 @@ def _function_file(name: str, folder: Path) -> tuple[str, int | None]:
         raise UsageError(str(error)) from error
 
 
-def _settings(document: dict[str, Any]) -> SweepSettings:
-    given = {key: read(key, document[key]) for key, read in _SHARED.items() if key in document}
-    return SweepSettings(**given)
+def _settings(document: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _setting(name, document[name]) if name in document else usual
+        for name, usual in SETTINGS.items()
+    }
+
+
+def _setting(name: str, given: Any) -> Any:
+    if name == "exports":
+        return _targets_given(name, given)
+    option = OPTIONS[name]
+    readers: dict[type, Callable[[str, Any], Any]] = {str: _text, int: _whole}
+    return readers.get(option.kind, option.value)(name, given)
 
 
 def _text(key: str, given: Any) -> str:
@@ -486,18 +465,16 @@ AXES = {
 }  # in the order of the fields of `SweepCell`
 FILES = "function_files"
 OF_ROBOTS = ("robots", "functions", "payloads")  # what files have none of
-_SHARED: dict[str, Callable[[str, Any], Any]] = {
-    "effort": real,
-    "seed": _whole,
-    "saturate": flag,
-    "objective": _text,
-    "approximate": _text,
-    "flash": _whole,
-    "proof": _text,
-    "proof_effort": _whole,
-    "certify": flag,
-    "exports": _targets_given,
-}
+# Options shared by all cells with their defaults. Keys of cells have "" for None.
+SETTINGS: dict[str, Any] = {
+    **{
+        name: "" if one.default is None else one.default
+        for name, one in OPTIONS.items()
+        if one.group == "demand" and name not in {*AXES, "rms_error", "max_error", "error"}
+        and name not in {"target", "words"}
+    },
+    "proof_effort": EFFORT, "exports": (),
+}  # fmt: skip
 
 
 def family(masses: tuple[float, ...]) -> str:

@@ -26,7 +26,7 @@ def digest(problem: Problem, demand: Demand) -> str:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"bits": 1}, "bits are 2 to 16"),
+        ({"bits": 1}, "bits must be 2 to 16"),
         ({"rms": (0.1,)}, "rounding alone"),
         ({"max": (0.4,)}, "rounding alone"),
         ({"effort": float("nan")}, "effort"),

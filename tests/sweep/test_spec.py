@@ -7,6 +7,7 @@ import pytest
 from conftest import Run
 
 import boolcomp as bc
+from boolcomp import options
 from boolcomp.scale import parse_spec
 
 USUAL: dict[str, Any] = {"robots": ["machado-2r"], "effort": 0}
@@ -36,6 +37,14 @@ def test_every_axis_changes_the_key_of_a_cell_and_so_does_what_all_share() -> No
     ]  # fmt: skip
     keys = [parse_spec({**USUAL, **one}).cells[0].key for one in others]
     assert len(set(keys)) == len(others)
+
+
+def test_every_option_of_compact_mode_is_a_setting_or_an_axis_but_words() -> None:
+    with pytest.raises(bc.UsageError, match="keys are") as caught:
+        parse_spec({**USUAL, "x": 1})
+    keys = {one.strip() for one in str(caught.value).partition("keys are")[2].split(",")}
+    compact = {name for name, one in options.OPTIONS.items() if one.group == "demand"} - {"words"}
+    assert all(name in keys or f"{name}s" in keys for name in compact)
 
 
 def test_a_key_is_of_what_a_robot_is_and_not_of_where_its_file_lies(tmp_path: Path) -> None:
@@ -95,7 +104,7 @@ def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Pa
         ({"bits": []}, "bits is empty"),
         ({"bits": [4, 4]}, "4 is listed twice"),
         ({"bits": ["4"]}, "give a whole number"),
-        ({"bits": [99]}, "bits are 2 to 16, not 99"),
+        ({"bits": [99]}, "bits must be 2 to 16, not 99"),
         ({"errors": ["1"]}, "errors"),
         ({"errors": ["1lsb"], "rms_errors": [0.5]}, "give either errors"),
         ({"payloads": [-1]}, "machado-2r"),

@@ -102,7 +102,7 @@ def test_outputs_have_one_width_for_all() -> None:
     ):
         _ = problem.bits
     with pytest.raises(
-        bc.UsageError, match="bits are 2 to 16, not 40"
+        bc.UsageError, match="bits must be 2 to 16, not 40"
     ):  # what is given goes before
         bc.compile(problem, bits=40)
 

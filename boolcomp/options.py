@@ -1,0 +1,420 @@
+"""The options of a compilation. Each is declared once, as a key of `CompileOptions`.
+
+The keys are the keywords of `boolcomp.compile`, their annotations the types that mypy checks. The
+commands (`commands/options.py`), sweeps (`scale/sweep_spec.py`), shell completion and the reference
+read the `Option` in the annotation. An option whose name is a field of `Demand`, `CompactChoices`,
+`PlanOptions` or `Recipe` is passed to it without further work.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypedDict
+
+from boolcomp.base.errors import (
+    Number,
+    Reals,
+    UsageError,
+    Widths,
+    flag,
+    masses,
+    real,
+    reals,
+    whole,
+    widths,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.base.store import ResultPlace
+    from boolcomp.base.workers import Workers
+    from boolcomp.codes import Rounding
+    from boolcomp.compact.demand import Approximate, Demand, Target
+    from boolcomp.compact.passes import CompactChoices
+    from boolcomp.logic.synthesis import Objective
+    from boolcomp.paper.covers import CoverStore
+    from boolcomp.paper.passes import PaperChoices
+    from boolcomp.paper.plan import Place, PlanOptions
+    from boolcomp.problem.problem import Promise, Promised
+    from boolcomp.problem.words import CodeKind, Formats, WordFormat
+    from boolcomp.proof.bound.bounds import Grade
+    from boolcomp.twolevel.minimisation import Recipe
+
+Reader = Callable[[str, Any], Any]
+
+AUTO = "auto"
+USUAL_BITS = 8
+
+
+# --------------------------------------------------------------------------------------------------
+# Readers of values, given as text or as Python values. The name is used in messages.
+# --------------------------------------------------------------------------------------------------
+
+
+def _bits(name: str, given: Any) -> Any:
+    return given if given is None or given == AUTO else whole(name, given)
+
+
+def _seconds(name: str, given: Any) -> float:
+    return real(name, given or 0)
+
+
+def _promise(name: str, given: "Promised | None") -> "Promise | None":
+    from boolcomp.problem.problem import promise_of  # noqa: PLC0415 (imports numpy)
+
+    return promise_of(name, given)
+
+
+def _formats(name: str, given: "Formats | None") -> "dict[str, WordFormat]":
+    from boolcomp.problem.words import formats  # noqa: PLC0415 (start-up time)
+
+    return formats(name, given)
+
+
+def _grade(_: str, given: object) -> "Grade | None":
+    from boolcomp.proof.bound.bounds import grade_of  # noqa: PLC0415 (imports numpy)
+
+    return None if given is None else grade_of(given)
+
+
+def _place(_: str, given: "str | Path | ResultPlace | None") -> "ResultPlace | None":
+    from boolcomp.base.store import place_of  # noqa: PLC0415 (start-up time)
+
+    return None if given is None else place_of(given).check()
+
+
+# --------------------------------------------------------------------------------------------------
+# The table.
+# --------------------------------------------------------------------------------------------------
+
+
+Group = Literal["function", "work", "demand", "plan", "minimiser", "payloads", "store", ""]
+Mode = Literal["paper", "compact", ""]
+
+
+class Option(NamedTuple):
+    """An option: its group (options that a command has together), default, help, and only mode.
+
+    The command line converts values to `kind`; Python values and texts are read by `read`, by
+    default the reader of that type. Shell completion proposes `values`: words, or a name in a
+    module. `spelled` is the spelling on the command line, if it is not `--name`. `older` marks an
+    older spelling, in Python only, of another option.
+    """
+
+    group: Group
+    default: Any = None
+    help: str = ""
+    mode: Mode = ""
+    kind: type = str
+    read: Reader | None = None
+    values: str = ""
+    spelled: str = ""
+    metavar: str | None = None
+    older: str = ""
+
+    def value(self, name: str, given: Any) -> Any:
+        """Return a value from a text or from a value of Python."""
+        if self.read is not None:
+            return self.read(name, given)
+        reader = {int: whole, float: real, bool: flag}.get(self.kind)
+        optional = given is None and self.default is None
+        return given if optional or reader is None else reader(name, given)
+
+
+# fmt: off
+class CompileOptions(TypedDict, total=False):
+    """The keywords of `boolcomp.compile`; the help texts are those of the command line."""
+
+    of: Annotated[str, Option(
+        "function", "inverse-dynamics",
+        "Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
+        "derivatives, computed-torque, pd-gravity, control, forward-dynamics, "
+        "inverse-kinematics.", values="problem.functions:NAMES"
+    )]
+    friction: Annotated[bool, Option(
+        "function", default=False, help="Include joint friction (inverse dynamics only).",
+        kind=bool
+    )]
+    smoothing: Annotated[Reals | None, Option(
+        "function", None,
+        "Speed v (rad/s, m/s) at which dry friction is smoothed to tanh(qd/v): one value or one"
+        " per joint [default: 2 % of a joint's largest speed]"
+    )]
+    kp: Annotated[Reals | None, Option(
+        "function", None,
+        "Position gain, one value or one per joint (control only) [default: 100]"
+    )]
+    kd: Annotated[Reals | None, Option(
+        "function", None, "Speed gain, one value or one per joint (control only) [default: 20]"
+    )]
+    load_range: Annotated[str | tuple[Number, Number] | None, Option(
+        "function", None, "Range of the payload (kg) as an input word: 0..5"
+    )]
+    elbow: Annotated[str | None, Option(
+        "function", None, "up or down (inverse kinematics only) [default: up]"
+    )]
+    processes: Annotated[Number | None, Option(
+        "work", None,
+        "Number of worker processes [default: 2; paper mode and report: one per core]", kind=int
+    )]
+    cluster: Annotated[Any, Option(
+        "work", None,
+        "Use a Dask cluster: tcp://host:8786, a scheduler file, or local:4 (local workers)."
+    )]
+    error: Annotated["Promised | None", Option(
+        "demand", None,
+        "Guarantee that no error exceeds this value: 1lsb, 0.5Nm, 1lsb,0.8lsb or tau1=1lsb. "
+        "Slower. --input-bits then sets maximum widths [default: about bits + 5]", read=_promise
+    )]
+    rms_error: Annotated[Reals | None, Option(
+        "demand", None,
+        "Allowed rms error in LSB: .5, or .43,.58 [default: that of the 1988 tables]", "compact",
+        read=reals
+    )]
+    max_error: Annotated[Reals | None, Option(
+        "demand", None,
+        "Limit in LSB on the largest error found by search, one value or one per joint.",
+        "compact", read=reals
+    )]
+    input_bits: Annotated[Widths | None, Option(
+        "demand", None, "Widths of input words: 10, or q=12,qd=8,qdd3=9 [default: bits + 2]",
+        "compact", read=widths
+    )]
+    saturate: Annotated[bool, Option(
+        "demand", default=False, mode="compact", kind=bool,
+        help="Saturate torques outside their range [default: add a bit to their words]"
+    )]
+    objective: Annotated["Objective", Option(
+        "demand", "nodes", "Quantity to minimise: nodes, depth.", "compact",
+        values="logic.synthesis:OBJECTIVES"
+    )]
+    approximate: Annotated["Approximate | None", Option(
+        "demand", None,
+        "Trade unused error budget for size: off, tables (change table entries; bound still "
+        "proved), free (experimental: change any node; no bound) [default: tables; off with "
+        "--error and for code targets]", "compact", values="compact.demand:APPROXIMATE"
+    )]
+    target: Annotated["Target", Option(
+        "demand", "luts",
+        "Cost model of the search: luts (LUT3), lut4, lut6, gates, carry, dsp; mcu8, mcu32, "
+        "simd.", "compact", values="compact.demand:TARGETS"
+    )]
+    flash: Annotated[Number, Option(
+        "demand", 0, "Bytes for tables (targets mcu8, mcu32) [default: 16384, 65536]", "compact",
+        int
+    )]
+    effort: Annotated[Number, Option(
+        "demand", 30.0,
+        "Search budget for smaller logic, in nominal seconds of one core [default: 30]. Smaller"
+        " values also shorten the search for the largest error, 0 to a million evaluations. "
+        "Work is counted, not timed: the result is the same on any machine.", "compact", float
+    )]
+    seed: Annotated[Number, Option("demand", 0, "Seed of samples and search.", "compact", int)]
+    proof: Annotated["Grade | str | None", Option(
+        "demand", None,
+        "Tightness of the proved bound: plain, tables (every addend by itself), or tight "
+        "[default: tight if it takes about 5 s at most or with --error, else plain].", "compact",
+        read=_grade, values="proof.bound.bounds:GRADES"
+    )]
+    proof_effort: Annotated[Number | None, Option(
+        "demand", None,
+        "Work budget of a tight bound, counted, not timed: the bound is the same on any machine"
+        " [default: 2000; 20 without --proof]", "compact", int
+    )]
+    certify: Annotated[bool, Option(
+        "demand", default=False, help="Save a certificate with the program, for verify.",
+        kind=bool
+    )]
+    words: Annotated["Formats | None", Option(
+        "demand", None,
+        "Format of a word: q1=gray:12:0..2pi, tau=twos:10:tread. Code (gray, natural, twos, "
+        "sign-magnitude), bits, low..high, rise (no zero code) or tread (zero code).", "compact",
+        read=_formats, spelled="--word", metavar="NAME=FORMAT"
+    )]
+    code: Annotated["CodeKind", Option(
+        "plan", "gray", "Code of words: gray, natural, twos, sign-magnitude.", "paper",
+        values="problem.words:CODE_KINDS"
+    )]
+    guard_bits: Annotated[Number | None, Option(
+        "plan", None, "Extra bits of every term [default: int log2(p+1)]", "paper", int
+    )]
+    splits: Annotated[Number | None, Option(
+        "plan", None, "Cuts per torque [default: all cuts that cost nothing]", "paper", int
+    )]
+    rounding: Annotated["Rounding", Option(
+        "plan", "nearest", "Rounding of table entries: nearest, faithful.", "paper",
+        values="paper.plan:ROUNDINGS"
+    )]
+    signs: Annotated["Place", Option(
+        "plan", "inside", "Signs of odd terms inside or outside of tables: inside, outside.",
+        "paper", values="paper.plan:PLACES"
+    )]
+    sums: Annotated["Place", Option(
+        "plan", "inside", "Sums of angles inside or outside of tables: inside, outside.", "paper",
+        values="paper.plan:PLACES"
+    )]
+    minimizer: Annotated[str, Option(
+        "minimiser", "own", "exact (with proof), own (heuristic), espresso, isop (fastest).",
+        "paper", values="twolevel.minimisation:METHODS"
+    )]
+    deadline: Annotated[Number | None, Option(
+        "minimiser", 60.0, "Seconds per table; 0: no limit.", "paper", float, _seconds
+    )]
+    payloads: Annotated[Reals, Option(
+        "payloads", "0", "Payloads in kg: 0,1,2.5, or 0:5:0.05.", read=masses
+    )]
+    store: Annotated["str | Path | None", Option(
+        "store", None,
+        "Cache of results: a folder or s3://bucket/folder [default: the user's cache]",
+        read=_place
+    )]
+    rms: Annotated[Reals | None, Option("", mode="compact", read=reals, older="rms_error")]
+    max: Annotated[Reals | None, Option("", mode="compact", read=reals, older="max_error")]
+
+
+# fmt: on
+
+
+BITS = Option(  # a key of its own: `compile` also takes it by its place
+    "plan", USUAL_BITS,
+    "Word length of a torque, 2 to 16 (paper mode: 4 to 16), or auto: the fewest bits for an "
+    "--error in a unit.", read=_bits,
+)  # fmt: skip
+OPTIONS: Mapping[str, Option] = {
+    "bits": BITS,
+    **{name: one.__metadata__[0] for name, one in CompileOptions.__annotations__.items()},
+}
+
+
+# --------------------------------------------------------------------------------------------------
+# The values of all options, and the choices of the passes that they make.
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GivenOptions:
+    """The values of all options by name: given ones, as their readers return them, or defaults."""
+
+    values: Mapping[str, Any]
+
+    @classmethod
+    def read(
+        cls,
+        given: Mapping[str, Any],
+        spell: Callable[[str], str] = str,
+        *,
+        converted: bool = False,
+    ) -> Self:
+        """Read values; `spell` returns the name of an option in messages.
+
+        `converted` values have the types of their options, texts excepted.
+        """
+        values = {}
+        for name, option in OPTIONS.items():
+            value, key = given.get(name, option.default), option.older or name
+            if option.older and value is None:
+                continue
+            if option.older and given.get(key) is not None:
+                raise UsageError(f"{name} is the older spelling of {key}: say one of them")
+            known = converted and name in given and option.kind is not str
+            values[key] = value if known else option.value(spell(name), value)
+        return cls(values)
+
+    @property
+    def of(self) -> str:
+        """The full name of the function of the robot."""
+        from boolcomp.problem.functions import CHOICES  # noqa: PLC0415 (start-up time)
+        from boolcomp.problem.functions import function_name  # noqa: PLC0415 (imports numpy)
+
+        chosen = {key: self.values[one.option.replace("-", "_")] for key, one in CHOICES.items()}
+        return function_name(self.values["of"], friction=self.values["friction"], **chosen)
+
+    @property
+    def workers(self) -> "Workers | None":
+        """The workers that options select, if any."""
+        from boolcomp.base.workers import Workers  # noqa: PLC0415 (start-up time)
+
+        processes, cluster = self.values["processes"], self.values["cluster"]
+        return None if processes is None and cluster is None else Workers.of(processes, cluster)
+
+    @property
+    def auto(self) -> bool:
+        """Whether the word length is searched for a guaranteed error."""
+        return bool(self.values["bits"] == AUTO)
+
+    def bits(self, source: object = None) -> int:
+        """Return the word length: the given one, that of a function file or problem, or 8."""
+        given = self.values["bits"]
+        own = getattr(source, "bits", None) if given is None else given
+        return own if isinstance(own, int) else USUAL_BITS
+
+    def plan(self, source: object = None) -> "PlanOptions":
+        """Return the options of a plan, for paper mode."""
+        from boolcomp.paper.plan import PlanOptions  # noqa: PLC0415 (imports numpy)
+
+        return PlanOptions(**{**self._of(PlanOptions), "bits": self.bits(source)})
+
+    @property
+    def recipe(self) -> "Recipe":
+        """The method of minimisation and its deadline."""
+        from boolcomp.twolevel.minimisation import Recipe  # noqa: PLC0415 (imports numpy)
+
+        return Recipe(self.values["minimizer"], self.values["deadline"] or None)
+
+    @property
+    def covers(self) -> "CoverStore":
+        """The store of covers: the given place, or the user's cache and the shipped covers."""
+        from boolcomp.paper.covers import default_store  # noqa: PLC0415 (imports numpy)
+
+        return default_store(self.values["store"])
+
+    def demand(self, bits: int) -> "Demand":
+        """Return the accuracy target and cost model at a word length."""
+        from boolcomp.compact.demand import Demand, usual_demand  # noqa: PLC0415 (imports numpy)
+
+        renamed = {
+            "rms": self.values["rms_error"], "max": self.values["max_error"],
+            "grade": self.values["proof"] or "tight",
+        }  # fmt: skip
+        return usual_demand(**{**self._of(Demand), **renamed, "bits": bits})
+
+    def compact(self, bits: int, **others: Any) -> "CompactChoices":
+        """Return the choices of compact mode at a word length."""
+        from boolcomp.base.workers import TWO  # noqa: PLC0415 (start-up time)
+        from boolcomp.compact.passes import CompactChoices  # noqa: PLC0415 (imports numpy)
+
+        own = {"demand": self.demand(bits), "workers": self.workers or TWO}
+        return CompactChoices(**{**self._of(CompactChoices), **own, **others})
+
+    def paper(self, source: object, **others: Any) -> "PaperChoices":
+        """Return the choices of paper mode for a robot or problem."""
+        from boolcomp.base.workers import all_cores  # noqa: PLC0415 (start-up time)
+        from boolcomp.paper.passes import PaperChoices  # noqa: PLC0415 (imports numpy)
+
+        own = {
+            "options": self.plan(source), "recipe": self.recipe, "store": self.covers,
+            "free": self.auto, "workers": self.workers or all_cores(),
+        }  # fmt: skip
+        return PaperChoices(**{**self._of(PaperChoices), **own, **others})
+
+    def _of(self, choices: Any) -> dict[str, Any]:
+        """Return the values of options that are fields of a class."""
+        return {
+            one.name: self.values[one.name] for one in fields(choices) if one.name in self.values
+        }
+
+
+def reference() -> str:
+    """Return all options as text, a paragraph each, as Python spells them."""
+    parts = []
+    for name, one in OPTIONS.items():
+        usual = one.default is not None and one.kind is not bool and "[default" not in one.help
+        text = f"{one.help} [default: {one.default}]" if usual else one.help
+        text = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), text)
+        only = f" (mode {one.mode})" if one.mode else ""
+        parts.append(
+            fill(f"{name}{only}: {text}", 96, initial_indent="    ", subsequent_indent=" " * 8)
+        )
+    return "\n".join(parts[:-2])
