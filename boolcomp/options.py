@@ -325,8 +325,10 @@ class GivenOptions:
     @property
     def of(self) -> str:
         """The full name of the function of the robot."""
-        from boolcomp.problem.functions import CHOICES  # noqa: PLC0415 (start-up time)
-        from boolcomp.problem.functions import function_name  # noqa: PLC0415 (imports numpy)
+        from boolcomp.problem.functions import (  # noqa: PLC0415 (imports numpy)
+            CHOICES,
+            function_name,
+        )
 
         chosen = {key: self.values[one.option.replace("-", "_")] for key, one in CHOICES.items()}
         return function_name(self.values["of"], friction=self.values["friction"], **chosen)
