@@ -11,10 +11,9 @@ from boolcomp.base.errors import DataWarning, UsageError, listing, shown, spelle
 from boolcomp.base.files import is_file, read_text, shipped, similar_names
 from boolcomp.problem.robot import xml
 from boolcomp.problem.robot.model import MOST_BYTES, Robot
-from boolcomp.problem.robot.sdf_mjcf import read_mjcf, read_sdf
+from boolcomp.problem.robot.readers import read_mjcf, read_sdf, read_urdf
 from boolcomp.problem.robot.toml import parse_robot
 from boolcomp.problem.robot.tree import Arm, arm_of, chain_of
-from boolcomp.problem.robot.xml import read_urdf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import (
     LONGEST_NAME,
-    DataError,
     UsageError,
     cut,
     listing,
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from boolcomp.problem.robot.model import Inertia, Triple
+    from boolcomp.problem.robot.xml import Element
 
 
 # --------------------------------------------------------------------------------------------------
@@ -134,6 +134,13 @@ class LinkTree:
     element: Element
     gravity: Triple = DOWN
     notes: tuple[str, ...] = ()
+
+
+def limit_size(value: float, meant: str, *, revolute: bool) -> float | None:
+    """Return the absolute value of a limit; None if it is too small or too large for an arm."""
+    size = abs(value)
+    invalid = width_problem(-size, size) or model.size_problem(meant, size, revolute=revolute)
+    return None if invalid else size
 
 
 def fixed_joint(name: str, parent: str, child: str, pose: Pose, element: Element) -> TreeJoint:
@@ -571,36 +578,3 @@ def _file_name(name: str) -> str:
     """Return a name that robot files may contain."""
     kept = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).lstrip("_.-")[:LONGEST_NAME].rstrip("-")
     return kept or "robot"
-
-
-@dataclass(slots=True, eq=False)
-class Element:
-    """An element: its name, attributes, children and text, and its first line."""
-
-    tag: str
-    attributes: dict[str, str]
-    where: str
-    line: int
-    children: list[Element] = field(default_factory=list)
-    text: str = ""
-
-    def all(self, tag: str) -> Iterator[Element]:
-        return (child for child in self.children if child.tag == tag)
-
-    def one(self, tag: str) -> Element | None:
-        """Return the only child of this name, or None."""
-        found = list(self.all(tag))
-        if len(found) > 1:
-            found[1].fail(f"a second <{tag}> in <{self.tag}>")
-        return found[0] if found else None
-
-    def fail(self, problem: str) -> NoReturn:
-        raise DataError(f"{self.where}:{self.line}: {self.label}: {problem}")
-
-    @property
-    def label(self) -> str:
-        """The element in messages: `<joint name="elbow">`."""
-        name = self.attributes.get("name")
-        if name is not None and not name.isprintable():
-            name = shown(name)
-        return f"<{cut(self.tag)}>" if name is None else f'<{cut(self.tag)} name="{cut(name)}">'

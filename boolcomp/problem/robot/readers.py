@@ -1,9 +1,4 @@
-"""SDF (the files of Gazebo) and MJCF (the files of MuJoCo), read to trees of links.
-
-An SDF has one model and version 1.5 or later. Poses of links, joints and frames are relative to the
-model or to the frame in `relative_to`, those of joints to the child by default. Gravity is that of
-the world, if the model is in one.
-"""
+"""URDF, SDF (the files of Gazebo) and MJCF (the files of MuJoCo), read to trees of links."""
 
 from __future__ import annotations
 
@@ -38,32 +33,192 @@ from boolcomp.problem.robot.tree import (
     TreeJoint,
     TreeLink,
     fixed_joint,
+    limit_size,
     links_of,
     listed,
     tree_of,
 )
-from boolcomp.problem.robot.xml import (
-    PRINTED,
-    TEXT,
-    axis_of,
-    kind_of,
-    limit_size,
-    name_of,
-    number_of,
-    numbers_of,
-    positive_of,
-    triple_of,
-)
+from boolcomp.problem.robot.xml import PRINTED, TEXT, without_dust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from boolcomp.problem.robot.model import Inertia, Rows, Triple
-    from boolcomp.problem.robot.tree import Element, LinkTree
+    from boolcomp.problem.robot.tree import LinkTree
+    from boolcomp.problem.robot.xml import Element
 
 
 # --------------------------------------------------------------------------------------------------
-# SDF.
+# URDF.
+#
+# Parts without effect on the dynamics (pictures, collision shapes, Gazebo's tags) are ignored. URDF
+# has no rotors, but common extensions are read: an `armature` of <dynamics>, and the rotor inertia
+# and gear ratio of the only actuator of a transmission.
+# --------------------------------------------------------------------------------------------------
+
+KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+MOMENTS = ("ixx", "iyy", "izz", "ixy", "iyz", "ixz")
+ROTORS = ("drake:rotor_inertia", "rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
+GEARS = (
+    "drake:gear_ratio", "gearRatio", "gear_ratio", "mechanicalReduction", "mechanical_reduction",
+)  # fmt: skip
+
+
+def read_urdf(top: Element) -> LinkTree:
+    """Return the tree of a URDF, given its outermost element."""
+    if top.tag != "robot":
+        top.fail("no URDF: its outermost element is <robot>")
+    if _find(top, "xacro:"):
+        top.fail("this is a xacro file: run xacro first, and give its output")
+    links = links_of(
+        TreeLink(element.name(), _inertial(element), element) for element in top.all("link")
+    )
+    if not links:
+        top.fail("a robot needs at least one <link>")
+    motors = _motors(top)
+    joints = [_joint(element, links, motors) for element in top.all("joint")]
+    return tree_of(top, top.get("name"), links, joints)
+
+
+def _find(element: Element, prefix: str) -> bool:
+    return any(child.tag.startswith(prefix) or _find(child, prefix) for child in element.children)
+
+
+def _joint(
+    element: Element, links: dict[str, TreeLink], motors: dict[str, tuple[Element, float, float]]
+) -> TreeJoint:
+    name, kind = element.name(), element.kind(KINDS)
+    parent, child = (_end(element, tag, links) for tag in ("parent", "child"))
+    return TreeJoint(
+        name, kind, parent, child, _origin(element), _axis(element, kind),
+        _urdf_limit(element, kind), _drive(element, motors.get(name)), _mimicked(element), element,
+    )  # fmt: skip
+
+
+def _end(element: Element, tag: str, links: dict[str, TreeLink]) -> str:
+    end = element.one(tag)
+    if end is None:
+        element.fail(f"<{tag} link=…> is missing")
+    name = end.attributes.get("link")
+    if name is None:
+        end.fail("link is missing: the name of a link")
+    if name not in links:
+        end.fail(f"no link is called {shown(name)}{suggestion(name, links)}")
+    return name
+
+
+def _mimicked(element: Element) -> str | None:
+    mimic = element.one("mimic")
+    return None if mimic is None else mimic.get("joint")
+
+
+def _drive(joint: Element, motor: tuple[Element, float, float] | None) -> Drive:
+    dynamics = joint.some("dynamics")
+    damping = dynamics.positive("damping", "viscous_friction")
+    friction = dynamics.positive("friction", "coulomb_friction")
+    armature = dynamics.positive("armature", "rotor_inertia")
+    if armature:
+        return Drive(damping, friction, armature, 1.0, "<dynamics armature=…>")
+    if motor is None:
+        return Drive(damping, friction)
+    element, inertia, gear = motor
+    return Drive(damping, friction, inertia, gear, f"the transmission in line {element.line}")
+
+
+def _motors(top: Element) -> dict[str, tuple[Element, float, float]]:
+    """Return rotor inertias and gear ratios by joint, from transmissions with one actuator."""
+    found: dict[str, tuple[Element, float, float]] = {}
+    for transmission in top.all("transmission"):
+        joints, actuators = list(transmission.all("joint")), list(transmission.all("actuator"))
+        if len(joints) != 1 or len(actuators) != 1:
+            continue  # gears that couple joints
+        joint = joints[0].attributes.get("name") or joints[0].text.strip()
+        places = (actuators[0], transmission, joints[0])
+        inertia = _given(places, ROTORS, "rotor_inertia", 0.0)
+        if inertia < 0:
+            actuators[0].fail(f"the rotor inertia must not be negative, not {number(inertia)}")
+        if inertia:
+            gear = _given(places, GEARS, "gear_ratio", 1.0)
+            if not gear:
+                actuators[0].fail("the gear ratio must not be zero")
+            found[joint] = (actuators[0], inertia, gear)
+    return found
+
+
+def _given(places: tuple[Element, ...], tags: tuple[str, ...], meant: str, default: float) -> float:
+    """Return the number in the first child with one of these tags: its text or its `value`."""
+    for place in places:
+        for element in place.children:
+            if element.tag in tags:
+                key = "value" if "value" in element.attributes else TEXT
+                return element.number(key, meant)
+    return default
+
+
+def _inertial(link: Element) -> Inertial | None:
+    element = link.one("inertial")
+    if element is None:
+        return None
+    mass, inertia = element.one("mass"), element.some("inertia")
+    if mass is None:
+        element.fail("<mass value=…> is missing")
+    value = mass.positive("value", "mass", None)
+    xx, yy, zz, xy, yz, xz = (inertia.number(key, "inertia", 0.0) for key in MOMENTS)
+    return Inertial(_origin(element), value, (xx, yy, zz, xy, yz, xz))
+
+
+def _origin(element: Element) -> Pose:
+    origin = element.some("origin")
+    pose = Pose(origin.triple("xyz", "origin"), origin.triple("rpy", "rotation"))
+    return snapped(pose, PRINTED)
+
+
+def _axis(element: Element, kind: str) -> Triple:
+    axis = element.one("axis")
+    if axis is None:
+        return (1.0, 0.0, 0.0)  # URDF's own default
+    if kind not in MOVING:
+        axis.triple("xyz", "axis", "1 0 0")
+        return Z  # not used
+    return axis.axis("xyz", "1 0 0")
+
+
+def _urdf_limit(element: Element, kind: str) -> Limit:
+    limit = element.some("limit")
+    if limit.absent and kind == "revolute":
+        element.fail("<limit> is missing (continuous joints need none)")
+    if limit.absent:
+        return Limit()
+    rates = limit.number("velocity", None, 0.0), limit.number("effort", None, 0.0)
+    ends: tuple[float | None, float | None] = (None, None)
+    if kind != "continuous" and {"lower", "upper"} & set(limit.attributes):
+        given = limit.number("lower", None, 0.0), limit.number("upper", None, 0.0)
+        ends = given if kind in MOVING else ends
+    return _limit(limit, kind, ends, rates)
+
+
+def _limit(
+    element: Element,
+    kind: str,
+    ends: tuple[float | None, float | None],
+    rates: tuple[float | None, float | None],
+) -> Limit:
+    """Return checked limits of a position, and sizes of the largest speed and torque."""
+    lower, upper = ends
+    if lower is not None and upper is not None and lower > upper:
+        element.fail(f"lower, {number(lower)}, is above upper, {number(upper)}")
+    sizes = (
+        None if rate is None else limit_size(rate, meant, revolute=kind != "prismatic")
+        for rate, meant in zip(rates, ("velocity_range", "torque_range"), strict=True)
+    )
+    return Limit(lower, upper, *sizes)
+
+
+# --------------------------------------------------------------------------------------------------
+# SDF: one model, version 1.5 or later.
+#
+# Poses of links, joints and frames are relative to the model or to the frame in `relative_to`,
+# those of joints to the child by default. Gravity is that of the world, if the model is in one.
 # --------------------------------------------------------------------------------------------------
 
 SDF_JOINTS = (
@@ -77,7 +232,7 @@ WORLD_GRAVITY = (0.0, 0.0, -9.8)  # SDF's default
 
 def read_sdf(top: Element) -> LinkTree:
     """Return the tree of the only model of an SDF, given its outermost element."""
-    version = re.fullmatch(r"1\.(\d{1,3})", top.attributes.get("version", "").strip())
+    version = re.fullmatch(r"1\.(\d{1,3})", top.get("version").strip())
     if version is None or int(version[1]) < 5:
         top.fail("version must be 1.5 or later: earlier ones give axes in other frames")
     worlds = [top, *top.all("world")]
@@ -91,7 +246,7 @@ def read_sdf(top: Element) -> LinkTree:
     gravity = DOWN
     if place.tag == "world":
         element = place.one("gravity")
-        gravity = WORLD_GRAVITY if element is None else triple_of(element, TEXT, "gravity")
+        gravity = WORLD_GRAVITY if element is None else element.triple(TEXT, "gravity")
     return _SdfReader(model).tree(gravity)
 
 
@@ -103,7 +258,7 @@ class _SdfReader:
         self.named: dict[str, Element] = {}
         for tag in ("link", "joint", "frame"):
             for element in model.all(tag):
-                name = name_of(element)
+                name = element.name()
                 if name in self.named and tag != self.named[name].tag:
                     element.fail(f"its name is also that of {self.named[name].label}")
                 self.named.setdefault(name, element)
@@ -135,7 +290,7 @@ class _SdfReader:
         ]
         notes = [f"springs are left out: of {listing(self.springs)}"] if self.springs else []
         return tree_of(
-            self.model, name_of(self.model, "robot"), links_of([*found, *inner]), joints,
+            self.model, self.model.name("robot"), links_of([*found, *inner]), joints,
             gravity=gravity, notes=notes,
         )  # fmt: skip
 
@@ -152,9 +307,11 @@ class _SdfReader:
             source.fail(f"no link, joint or frame is called {shown(name)}{self.near(name)}")
         if name in way or len(way) > 60:
             element.fail("its pose is relative to itself")
-        pose = element.one("pose")
-        usual = {"joint": _text(element, "child"), "frame": element.attributes.get("attached_to")}
-        base = (pose.attributes.get("relative_to") if pose else "") or usual.get(element.tag) or ""
+        usual = {
+            "joint": element.some("child").text.strip(),
+            "frame": element.get("attached_to"),
+        }
+        base = element.some("pose").get("relative_to") or usual.get(element.tag, "")
         self.known[name] = composed(self.pose_of(base, element, (*way, name)), _pose(element))
         return self.known[name]
 
@@ -169,7 +326,7 @@ class _SdfReader:
             return name
         if name in way or len(way) > 60:
             element.fail("it is attached to itself")
-        base = element.attributes.get("attached_to", "")
+        base = element.get("attached_to")
         if not base or base == MODEL:
             element.fail("attached_to is missing: a link")
         return self.link_of(base, element, (*way, name))
@@ -179,41 +336,36 @@ class _SdfReader:
 
     def link(self, element: Element) -> TreeLink:
         """Return a link; SDF's default inertia is not used, as no arm has it."""
-        name, inertial = name_of(element), element.one("inertial")
+        name, inertial = element.name(), element.one("inertial")
         if inertial is None:
             return TreeLink(name, None, element, "<inertial> is missing (the default is 1 kg)")
-        if inertial.attributes.get("auto") in ("true", "1"):
+        if inertial.get("auto") in ("true", "1"):
             return TreeLink(name, None, element, "its inertia is that of shapes: give numbers")
-        mass, moments = _needed(inertial, "mass"), _needed(inertial, "inertia")
-        value = positive_of(mass, TEXT, "mass")
-        xx, yy, zz = (
-            number_of(_needed(moments, key), TEXT, "inertia") for key in ("ixx", "iyy", "izz")
-        )
-        xy, yz, xz = (
-            0.0 if (one := moments.one(key)) is None else number_of(one, TEXT, "inertia")
-            for key in ("ixy", "iyz", "ixz")
-        )
+        mass, moments = inertial.needed("mass"), inertial.needed("inertia")
+        value = mass.positive(TEXT, "mass")
+        xx, yy, zz = (moments.needed(key).number(TEXT, "inertia") for key in MOMENTS[:3])
+        xy, yz, xz = (moments.some(key).number(TEXT, "inertia", 0.0) for key in MOMENTS[3:])
         return TreeLink(name, Inertial(_pose(inertial), value, (xx, yy, zz, xy, yz, xz)), element)
 
     def joint(self, element: Element) -> Iterator[TreeJoint]:
         """Yield a joint, and a fixed joint to its child if their frames differ."""
-        name = name_of(element)
-        kind = kind_of(element, element.attributes.get("type", ""), SDF_JOINTS)
+        name, kind = element.name(), element.kind(SDF_JOINTS)
         parent, child = (
-            self.link_of(_needed(element, end).text.strip(), element) for end in ("parent", "child")
+            self.link_of(element.needed(end).text.strip(), element) for end in ("parent", "child")
         )
         here, above = self.pose_of(name, element), self.pose_of(parent, element)
         offset = _clean(composed(inverted(here), self.pose_of(child, element)))
         moved = child if offset == HERE else f"{child}/{name}"
-        axis = element.one("axis")
-        if kind in MOVING and axis is None:
+        axis, moving = element.some("axis"), kind in MOVING
+        if moving and axis.absent:
             element.fail("<axis> is missing")
-        mimic = None if axis is None else axis.one("mimic")
+        limit = _sdf_limit(axis.some("limit"), kind)
+        if kind == "revolute" and limit.lower is None and limit.upper is None:
+            kind = "continuous"
         yield TreeJoint(
-            name, _endless(kind, axis), parent, moved, _clean(composed(inverted(above), here)),
-            self.axis(axis, here) if axis is not None and kind in MOVING else Z,
-            Limit() if axis is None else _limit(axis, kind), self.drive(element, axis),
-            None if mimic is None else mimic.attributes.get("joint", ""), element,
+            name, kind, parent, moved, _clean(composed(inverted(above), here)),
+            self.axis(axis, here) if moving else Z, limit, self.drive(element, axis),
+            _mimicked(axis), element,
         )  # fmt: skip
         if moved != child:
             yield fixed_joint(name, moved, child, offset, element)
@@ -223,31 +375,28 @@ class _SdfReader:
         xyz = element.one("xyz")
         if xyz is None:
             return Z  # SDF's default
-        given = axis_of(xyz, TEXT, "")
-        frame = xyz.attributes.get("expressed_in", "")
-        if _text(element, "use_parent_model_frame") in ("1", "true"):
+        given = xyz.axis(TEXT)
+        frame = xyz.get("expressed_in")
+        if element.some("use_parent_model_frame").text.strip() in ("1", "true"):
             frame = MODEL
         if not frame:
             return given
-        turned = rotation_rows(self.pose_of(frame, xyz).rotation)
-        x, y, z = applied(transposed(rotation_rows(here.rotation)), applied(turned, given))
-        x, y, z = (0.0 if abs(part) < PRINTED else part for part in (x, y, z))
-        return unit((x, y, z))
+        turned = applied(rotation_rows(self.pose_of(frame, xyz).rotation), given)
+        return unit(without_dust(applied(transposed(rotation_rows(here.rotation)), turned)))
 
-    def drive(self, joint: Element, axis: Element | None) -> Drive:
+    def drive(self, joint: Element, axis: Element) -> Drive:
         """Return friction, and the rotor of Drake's tags."""
-        dynamics = None if axis is None else axis.one("dynamics")
-        damping, friction = (
-            0.0 if dynamics is None else positive_of(dynamics.one(key), TEXT, meant)
-            for key, meant in (("damping", "viscous_friction"), ("friction", "coulomb_friction"))
-        )
-        if dynamics is not None and positive_of(
-            dynamics.one("spring_stiffness"), TEXT, "viscous_friction"
-        ):
-            self.springs.append(name_of(joint))
-        rotor, gear = joint.one("drake:rotor_inertia"), joint.one("drake:gear_ratio")
-        inertia = positive_of(rotor, TEXT, "rotor_inertia")
-        ratio = 1.0 if gear is None else number_of(gear, TEXT, "gear_ratio")
+        dynamics = axis.some("dynamics")
+        damping, friction, spring = (
+            dynamics.some(key).positive(TEXT, meant)
+            for key, meant in (
+                ("damping", "viscous_friction"), ("friction", "coulomb_friction"),
+                ("spring_stiffness", "viscous_friction"),
+            )
+        )  # fmt: skip
+        self.springs += [joint.name()] * bool(spring)
+        inertia = joint.some("drake:rotor_inertia").positive(TEXT, "rotor_inertia")
+        ratio = joint.some("drake:gear_ratio").number(TEXT, "gear_ratio", 1.0)
         if not ratio:
             joint.fail("the gear ratio must not be zero")
         if not inertia:
@@ -255,43 +404,24 @@ class _SdfReader:
         return Drive(damping, friction, inertia, ratio, "<drake:rotor_inertia>")
 
 
-def _endless(kind: str, axis: Element | None) -> str:
-    """Return the kind of a joint; a revolute joint without limits is continuous."""
-    if kind != "revolute" or axis is None:
-        return kind
-    limit = _limit(axis, kind)
-    return "continuous" if limit.lower is None and limit.upper is None else kind
-
-
-def _limit(axis: Element, kind: str) -> Limit:
-    limit = axis.one("limit")
-    if limit is None:
-        return Limit()
-    found: dict[str, float | None] = {}
-    for key in ("lower", "upper", "velocity", "effort"):
-        element = limit.one(key)
-        value = None if element is None else number_of(element, TEXT, None)
-        found[key] = None if value is None or abs(value) >= ENDLESS else value
-    lower, upper, turning = found["lower"], found["upper"], kind != "prismatic"
-    if lower is not None and upper is not None and lower > upper:
-        limit.fail(f"lower, {number(lower)}, is above upper, {number(upper)}")
-    sizes = []
-    for key, meant in (("velocity", "velocity_range"), ("effort", "torque_range")):
-        value = found[key]
-        known = value is not None and value >= 0  # -1: no limit
-        sizes.append(limit_size(value or 0.0, meant, revolute=turning) if known else None)
-    return Limit(lower, upper, *sizes)
+def _sdf_limit(limit: Element, kind: str) -> Limit:
+    lower, upper, velocity, effort = (
+        None if abs(value := limit.some(key).number(TEXT, None, math.inf)) >= ENDLESS else value
+        for key in ("lower", "upper", "velocity", "effort")
+    )
+    velocity, effort = (None if x is None or x < 0 else x for x in (velocity, effort))  # -1: none
+    return _limit(limit, kind, (lower, upper), (velocity, effort))
 
 
 def _pose(element: Element) -> Pose:
-    pose = element.one("pose")
-    if pose is None or not pose.text.strip():
+    pose = element.some("pose")
+    if not pose.text.strip():
         return HERE
-    if pose.attributes.get("rotation_format") == "quat_xyzw":
-        x, y, z, *vector, w = numbers_of(pose, TEXT, (7,), "origin")
+    if pose.get("rotation_format") == "quat_xyzw":
+        x, y, z, *vector, w = pose.numbers(TEXT, (7,), "origin")
         return snapped(Pose((x, y, z), _quaternion(pose, vector, w)), PRINTED)
-    x, y, z, *angles = numbers_of(pose, TEXT, (6,), "origin")
-    turn = math.radians if pose.attributes.get("degrees") in ("true", "1") else float
+    x, y, z, *angles = pose.numbers(TEXT, (6,), "origin")
+    turn = math.radians if pose.get("degrees") in ("true", "1") else float
     roll, pitch, yaw = map(turn, angles)
     return snapped(Pose((x, y, z), (roll, pitch, yaw)), PRINTED)
 
@@ -306,20 +436,7 @@ def _quaternion(element: Element, vector: list[float], w: float) -> Triple:
 
 def _clean(pose: Pose) -> Pose:
     """Remove rounding errors near zero and near right angles from a composed pose."""
-    x, y, z = (0.0 if abs(part) < PRINTED else part for part in pose.origin)
-    return snapped(Pose((x, y, z), pose.rotation), PRINTED)
-
-
-def _text(element: Element, tag: str) -> str:
-    inner = element.one(tag)
-    return "" if inner is None else inner.text.strip()
-
-
-def _needed(element: Element, tag: str) -> Element:
-    inner = element.one(tag)
-    if inner is None:
-        element.fail(f"<{tag}> is missing")
-    return inner
+    return snapped(Pose(without_dust(pose.origin), pose.rotation), PRINTED)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -396,21 +513,21 @@ def rotation_of(element: Element, compiler: Mapping[str, str]) -> Triple:
     degrees = compiler.get("angle", "degree") == "degree"
     turn = math.radians if degrees else float
     if key == "quat":
-        w, *vector = numbers_of(element, key, (4,), "axis")
+        w, *vector = element.numbers(key, (4,), "axis")
         return _quaternion(element, vector, w)
     if key == "axisangle":
-        x, y, z, angle = numbers_of(element, key, (4,), "rotation")
+        x, y, z, angle = element.numbers(key, (4,), "rotation")
         return roll_pitch_yaw(about_axis(_unit(element, key, [x, y, z]), turn(angle)))
     if key == "euler":
-        angles = map(turn, numbers_of(element, key, (3,), "rotation"))
+        angles = map(turn, element.numbers(key, (3,), "rotation"))
         return roll_pitch_yaw(_euler(compiler.get("eulerseq", "xyz"), tuple(angles)))
     if key == "xyaxes":
-        numbers = numbers_of(element, key, (6,), "axis")
+        numbers = element.numbers(key, (6,), "axis")
         x_axis, rough = _unit(element, key, numbers[:3]), numbers[3:]
         along = sum(a * b for a, b in zip(x_axis, rough, strict=True))
         y_axis = _unit(element, key, [b - along * a for a, b in zip(x_axis, rough, strict=True)])
         return roll_pitch_yaw(_columns(x_axis, y_axis, _cross(x_axis, y_axis)))
-    z_axis = _unit(element, key, numbers_of(element, key, (3,), "axis"))
+    z_axis = _unit(element, key, element.numbers(key, (3,), "axis"))
     across = _cross(AXES["z"], z_axis)
     size = math.hypot(*across)
     axis = _unit(element, key, list(across)) if size else AXES["x"]
@@ -470,7 +587,7 @@ def read_mjcf(top: Element) -> LinkTree:
     links = links_of([TreeLink(MJCF_WORLD, None, top), *reader.links])
     joints = _coupled(top, reader.joints)
     return tree_of(
-        top, top.attributes.get("model", ""), links, joints,
+        top, top.get("model"), links, joints,
         gravity=_gravity(top), notes=_left_out(top, reader),
     )  # fmt: skip
 
@@ -506,12 +623,12 @@ class _MjcfReader:
     def body(self, element: Element, parent: str, pose: Pose, style: str | None) -> None:
         """Read a body with this pose in its parent's frame, and all bodies in it."""
         style = element.attributes.get("childclass", style)
-        name = name_of(element, f"body-{len(self.links) + 1}")
+        name = element.name(f"body-{len(self.links) + 1}")
         before, place = parent, pose
         moved = [child for child in element.children if child.tag in ("joint", "freejoint")]
         for k, own in enumerate(moved, 1):
             joint = self.defaults.apply(own, style)
-            at = Pose(triple_of(joint, "pos", "origin"), HERE.rotation)
+            at = Pose(joint.triple("pos", "origin"), HERE.rotation)
             after = name if k == len(moved) and at == HERE else f"{name}/{k}"
             self.joints.append(self.joint(joint, f"{name}-{k}", (before, after), place, at))
             if after != name:
@@ -520,7 +637,7 @@ class _MjcfReader:
         if before != name:
             self.joints.append(fixed_joint(name, before, name, place, element))
         self.links.append(self.link(element, name, style))
-        if positive_of(element, "gravcomp", "mass"):
+        if element.positive("gravcomp", "mass"):
             self.floating.append(name)
         self.bodies(element, name, HERE, style)
 
@@ -533,7 +650,7 @@ class _MjcfReader:
             return TreeLink(name, None, element, SHAPES)
         if inertial is None:
             return TreeLink(name, None, element)
-        mass = number_of(inertial, "mass", "mass")
+        mass = inertial.number("mass", "mass")
         if mass < 0:
             inertial.fail(f"mass must not be negative, not {number(mass)}")
         pose = self.pose(inertial)
@@ -547,21 +664,21 @@ class _MjcfReader:
             elif child.tag == "geom":
                 geom = self.defaults.apply(child, style)
                 key = "mass" if "mass" in geom.attributes else "density"
-                yield number_of(geom, key, None, 1000.0) != 0
+                yield geom.number(key, None, 1000.0) != 0
 
     def joint(
         self, element: Element, name: str, ends: tuple[str, str], body: Pose, at: Pose
     ) -> TreeJoint:
         """Return a joint at the pose `at` in a body with the pose `body` at zero."""
-        name = name_of(element, name)
+        name = element.name(name)
         usual = "free" if element.tag == "freejoint" else "hinge"
-        kind = kind_of(element, element.attributes.get("type", usual), MJCF_JOINTS)
+        kind = element.kind(MJCF_JOINTS, usual)
         hinge, moving = kind == "hinge", kind in ("hinge", "slide")
-        axis = axis_of(element, "axis", "0 0 1") if moving else Z
+        axis = element.axis("axis", "0 0 1") if moving else Z
         lower, upper = self.range(element, hinge=hinge) if moving else (None, None)
-        if positive_of(element, "stiffness", "viscous_friction"):
+        if element.positive("stiffness", "viscous_friction"):
             self.springs.append(name)
-        armature = positive_of(element, "armature", "rotor_inertia")
+        armature = element.positive("armature", "rotor_inertia")
         return TreeJoint(
             name=name,
             kind={"hinge": "revolute" if lower is not None else "continuous",
@@ -572,8 +689,8 @@ class _MjcfReader:
             axis=axis,
             limit=Limit(lower, upper, None, self.effort(element, name, hinge=hinge)),
             drive=Drive(
-                positive_of(element, "damping", "viscous_friction"),
-                positive_of(element, "frictionloss", "coulomb_friction"),
+                element.positive("damping", "viscous_friction"),
+                element.positive("frictionloss", "coulomb_friction"),
                 armature, 1.0, "its armature" if armature else "",
             ),
             mimics=None,
@@ -582,7 +699,7 @@ class _MjcfReader:
 
     def zero(self, element: Element, axis: Triple, *, hinge: bool) -> Pose:
         """Return the pose of the joint's frame at zero; poses in the file are those at `ref`."""
-        back = -self.angle(number_of(element, "ref", "position_range", 0.0), hinge=hinge)
+        back = -self.angle(element.number("ref", "position_range", 0.0), hinge=hinge)
         if not back:
             return HERE
         if hinge:
@@ -597,7 +714,7 @@ class _MjcfReader:
         if limited == "false" or (limited == "auto" and not auto):
             return None, None
         lower, upper = (
-            self.angle(end, hinge=hinge) for end in numbers_of(element, "range", (2,), None)
+            self.angle(end, hinge=hinge) for end in element.numbers("range", (2,), None)
         )
         if lower > upper:
             element.fail(f"range must rise, not go from {number(lower)} to {number(upper)}")
@@ -607,7 +724,7 @@ class _MjcfReader:
         """Return the largest torque of a joint: its own limit, or its actuator's."""
         limit = self.efforts.get(name)
         if "actuatorfrcrange" in element.attributes:
-            limit = max(map(abs, numbers_of(element, "actuatorfrcrange", (2,), None)))
+            limit = max(map(abs, element.numbers("actuatorfrcrange", (2,), None)))
         return None if limit is None else limit_size(limit, "torque_range", revolute=hinge)
 
     def angle(self, value: float, *, hinge: bool) -> float:
@@ -618,14 +735,14 @@ class _MjcfReader:
     def pose(self, element: Element) -> Pose:
         """Return the pose of an element's frame."""
         rotation = rotation_of(element, self.compiler)
-        return snapped(Pose(triple_of(element, "pos", "origin"), rotation), PRINTED)
+        return snapped(Pose(element.triple("pos", "origin"), rotation), PRINTED)
 
 
 def _inertia(inertial: Element) -> Inertia:
     if "fullinertia" in inertial.attributes:
-        xx, yy, zz, xy, xz, yz = numbers_of(inertial, "fullinertia", (6,), "inertia")
+        xx, yy, zz, xy, xz, yz = inertial.numbers("fullinertia", (6,), "inertia")
         return (xx, yy, zz, xy, yz, xz)
-    xx, yy, zz = triple_of(inertial, "diaginertia", "inertia")
+    xx, yy, zz = inertial.triple("diaginertia", "inertia")
     return (xx, yy, zz, 0.0, 0.0, 0.0)
 
 
@@ -641,8 +758,8 @@ def _efforts(top: Element, defaults: Defaults) -> dict[str, float]:
                 key = "ctrlrange"  # the control of a motor is its force
             if own.tag not in ACTUATORS or joint is None or key not in actuator.attributes:
                 continue
-            force = max(map(abs, numbers_of(actuator, key, (2,), None)))
-            gear = abs(numbers_of(actuator, "gear", (1, 2, 3, 4, 5, 6), None, "1")[0])
+            force = max(map(abs, actuator.numbers(key, (2,), None)))
+            gear = abs(actuator.numbers("gear", (1, 2, 3, 4, 5, 6), None, "1")[0])
             found[joint] = found.get(joint, 0.0) + force * gear
     return found
 
@@ -650,7 +767,7 @@ def _efforts(top: Element, defaults: Defaults) -> dict[str, float]:
 def _coupled(top: Element, joints: list[TreeJoint]) -> list[TreeJoint]:
     """Return the joints, with `mimics` where an equality constrains them."""
     tied = {
-        one.attributes.get("joint1", ""): one.attributes.get("joint2", "a constant")
+        one.get("joint1"): one.attributes.get("joint2", "a constant")
         for section in top.all("equality")
         for one in section.all("joint")
         if one.attributes.get("active") != "false"
@@ -662,7 +779,7 @@ def _gravity(top: Element) -> Triple:
     gravity = DOWN
     for option in top.all("option"):
         if "gravity" in option.attributes:
-            gravity = triple_of(option, "gravity", "gravity")
+            gravity = option.triple("gravity", "gravity")
         if any(flag.attributes.get("gravity") == "disable" for flag in option.all("flag")):
             return (0.0, 0.0, 0.0)
     return gravity
