@@ -20,8 +20,8 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError, shown
 from boolcomp.base.loops import interpreting
-from boolcomp.twolevel.cubes import MOST_INPUTS, Clock, Cubes, Dense, GaveUpError, Shape, literals
-from boolcomp.twolevel.function import Cover, complement, isop, minterms, verify
+from boolcomp.twolevel.cubes import MOST_INPUTS, Clock, Cubes, GaveUpError, Shape, literals
+from boolcomp.twolevel.function import Cover, minterms, verify
 from boolcomp.twolevel.heuristic import Sweeps
 from boolcomp.twolevel.primes import (
     LEAF_INPUTS,
@@ -232,24 +232,13 @@ def _sound(function: Function, start: Cubes | None, clock: Clock) -> Cubes | Non
 
 
 def sets_of(function: Function, start: Cubes | None, clock: Clock) -> tuple[U64, U64]:
-    """Return cubes that cover ON within ON and DC, and cubes of DC.
+    """Return cubes that cover ON within ON and DC (the start of a table), and cubes of DC.
 
     Raises `GaveUpError` where the clock runs out first.
     """
-    given = function.given_on is not None and function.given_dc is not None
-    if given and function.given_off is None:
-        return function.on.valid_rows(), function.dc.valid_rows()
-    if not function.is_dense:
-        assert function.given_off is not None  # noqa: S101 (else it would be given or dense)
-        free = complement(function.on.joined(function.given_off), clock)
-        return function.on.valid_rows(), free.joined(function.dc).valid_rows()
-    table = function.dense
-    on = isop(table, clock) if start is None else start
-    nothing = table.dc & ~table.dc
-    dont_care = isop(Dense(table.inputs, table.outputs, table.dc, nothing), clock)
-    if on is None or dont_care is None:
-        raise GaveUpError
-    return on.valid_rows(), dont_care.valid_rows()
+    stated = function.stated(clock)
+    on = start if start is not None and stated.given_table is not None else stated.on
+    return on.valid_rows(), stated.dc.valid_rows()
 
 
 def demands_of(on: U64, dont_care: U64, primes: U64, shape: Shape, clock: Clock) -> Demands:

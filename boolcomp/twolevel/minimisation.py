@@ -147,9 +147,10 @@ def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
     if not function.is_dense:
         found = heuristic.irredundant(function, clock)
         return found, "deadline reached" if clock.over else ""
-    product_sum = twolevel_function.isop(function.dense, clock)
-    if product_sum is not None:
-        return product_sum, ""
+    try:
+        return twolevel_function.isop(function.dense, clock), ""
+    except GaveUpError:
+        pass
     note = "no time for more than listing points"
     if function.given_on is not None:
         return function.given_on, note
@@ -178,28 +179,15 @@ def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover
     if function.is_dense and heuristic.suits(function.dense):
         found, bound = heuristic.improve(function.dense, start, clock, effort)
         return Cover(found, "own", len(found) == bound, bound)
-    if not _listed(function, clock):
+    try:
+        function = function.stated(clock) if function.given_on is None else function
+    except GaveUpError:
         return Cover(start, "isop")
     cubes = heuristic.improve_lists(function, start, clock, effort)
     reached = heuristic.within_reach(function)
     return Cover(
         cubes, "own", note="" if reached else "the OFF set is too large: grown within ON and DC"
     )
-
-
-def _listed(function: Function, clock: Clock) -> bool:
-    """Find ON and DC as cubes where only a table is given; False where the time is over."""
-    if function.given_on is not None:
-        return True
-    table = function.dense
-    only_dc = Dense(table.inputs, table.outputs, table.dc, table.dc & ~table.dc)
-    for name, planes in (("on", table), ("dc", only_dc)):
-        if name not in function.__dict__:
-            found = twolevel_function.isop(planes, clock)
-            if found is None:
-                return False
-            function.__dict__[name] = found  # as the cached property does
-    return True
 
 
 def _checked(
@@ -350,9 +338,7 @@ def warm(*, dense: bool) -> None:
             padded = [Cubes.from_rows(inputs, 1, [(a + padding, b) for a, b in s.rows()])
                       for s in (on, dc)]  # fmt: skip
             table: Dense = Function.from_cubes(*padded).dense
-            start = twolevel_function.isop(table)
-            if start is not None:
-                heuristic.improve(table, start, Clock())
+            heuristic.improve(table, twolevel_function.isop(table), Clock())
         verify(function, on)
     # Local search needs a problem that its bound does not settle; its work here is 0.
     matrix = setcover.matrix(function.dense, function.on)

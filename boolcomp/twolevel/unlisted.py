@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import unlisted_kernels as kernels
-from boolcomp.twolevel.cubes import Clock, GaveUpError, Shape, pack, serving, size_order, unpack
+from boolcomp.twolevel.cubes import Clock, GaveUpError, Shape, pack, serving, unpack
 from boolcomp.twolevel.function import Cover, complement, missed_part, missed_point, missing
 from boolcomp.twolevel.heuristic import primes_around
-from boolcomp.twolevel.primes import essential
-from boolcomp.twolevel.primes_kernels import maximal
+from boolcomp.twolevel.primes import Budget, essential, maximal
 from boolcomp.twolevel.setcover import CoverMatrix, reduced, solved
 from boolcomp.twolevel.solvers import MEMORY, Milp
 
@@ -100,9 +99,7 @@ class Gathering:
         found = [before]
         found += [self._around(known, row, clock) for row in range(first, len(rows))]
         every = np.unique(np.concatenate(found), axis=0)
-        every = every[size_order(every)]
-        kept = np.empty(len(every), np.int64)
-        self.sets = every[kept[: maximal(every, 0, len(every), kept, 0)]]
+        self.sets = maximal(every, Budget(len(every), Clock()))
         self.rows = rows
 
     def _points(self, rows: U64) -> kernels.PackedPoints:

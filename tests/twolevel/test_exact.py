@@ -30,7 +30,7 @@ from twolevel.strategies import (
 from boolcomp.twolevel import exact, primes_kernels, unlisted
 from boolcomp.twolevel import function as isop_module
 from boolcomp.twolevel import primes as prime_module
-from boolcomp.twolevel.cubes import Clock, Cubes, Shape
+from boolcomp.twolevel.cubes import Clock, Cubes, Dense, GaveUpError, Shape
 from boolcomp.twolevel.exact import minimise_exact, warm_exact
 from boolcomp.twolevel.function import Cover, Function, minterms
 from boolcomp.twolevel.minimisation import minimise
@@ -90,16 +90,16 @@ def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPa
         steps.append((last - first) * (size + last - first))
         return int(maximal(cubes, first, last, kept, size))
 
-    def contained(small: Any, large: Any) -> Any:
+    def first_around(small: Any, large: Any) -> Any:
         steps.append(small.size * len(large))
-        return np.zeros(len(small), np.bool_)
+        return np.full(len(small), -1)
 
     monkeypatch.setattr(primes_kernels, "maximal", noted)
     monkeypatch.setattr(prime_module, "PAIRS", 1000)
     alone = Cubes.from_rows(9, 1, [(f"{x:09b}", "1") for x in range(512)])
     all_primes(alone.valid_rows(), Shape(9, 1), 10**6, LATER)
     assert max(steps) <= 3 * 1000
-    monkeypatch.setattr(primes_kernels, "contained", contained)
+    monkeypatch.setattr(primes_kernels, "first_around", first_around)
     rows = [(f"{x:011b}", "1" * 6400) for x in range(0, 2048, 63)]
     halves = [Cubes.from_rows(11, 6400, rows[k::2]).valid_rows() for k in (0, 1)]
     with contextlib.suppress(PrimesTooManyError):
@@ -262,9 +262,13 @@ def test_a_table_that_no_time_is_left_for_is_not_drawn_up_as_a_sum(
 ) -> None:
     function = Function.from_dense(random_table(np.random.default_rng(1), 5, 2, 0.5, 0.3))
     start = minterms(function.dense)
+
+    def out_of_time(_: Dense, clock: Clock) -> Cubes:
+        assert clock is not None
+        raise GaveUpError
+
     monkeypatch.setattr(exact, "_sound", lambda *_: None)
-    monkeypatch.setattr(exact, "isop", lambda *_: None)
-    monkeypatch.setattr(isop_module, "isop", lambda *_: pytest.fail("no clock"))
+    monkeypatch.setattr(isop_module, "isop", out_of_time)
     for cover in (start, None):
         assert minimise_exact(function, 1.0, start=cover).cubes.rows() == start.rows()
 
