@@ -27,13 +27,23 @@ from twolevel.strategies import (
     slow_primes,
 )  # fmt: skip
 
-from boolcomp.twolevel import exact, primes_kernels, unlisted
+from boolcomp.twolevel import (
+    Clock,
+    Cover,
+    Cubes,
+    Dense,
+    Function,
+    GaveUpError,
+    exact,
+    minimise,
+    primes_kernels,
+    unlisted,
+)
 from boolcomp.twolevel import function as isop_module
 from boolcomp.twolevel import primes as prime_module
-from boolcomp.twolevel.cubes import Clock, Cubes, Dense, GaveUpError, Shape
+from boolcomp.twolevel.cubes import Shape
 from boolcomp.twolevel.exact import minimise_exact, warm_exact
-from boolcomp.twolevel.function import Cover, Function, minterms
-from boolcomp.twolevel.minimisation import minimise
+from boolcomp.twolevel.function import minterms
 from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
 from boolcomp.twolevel.unlisted import Gatherer, Gathering, TooManySetsError
 

@@ -24,10 +24,11 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
+from boolcomp.twolevel import Clock, Cubes, Dense, Function, GaveUpError, minimise, verify
 from boolcomp.twolevel import function as lists
 from boolcomp.twolevel import sweep_kernels as kernels
-from boolcomp.twolevel.cubes import Clock, Cubes, Dense, GaveUpError, rasterised
-from boolcomp.twolevel.function import Function, isop, minterms, verify
+from boolcomp.twolevel.cubes import rasterised
+from boolcomp.twolevel.function import isop, minterms
 from boolcomp.twolevel.heuristic import (
     Pool,
     Sweeps,
@@ -36,7 +37,6 @@ from boolcomp.twolevel.heuristic import (
     irredundant,
     suits,
 )
-from boolcomp.twolevel.minimisation import minimise
 
 
 @given(tables())
