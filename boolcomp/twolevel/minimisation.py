@@ -162,7 +162,7 @@ def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effo
         from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (rarely needed)
 
         first = _own(function, start, Clock(clock.left / 5), effort).cubes
-        return minimise_exact(function, max(0.0, clock.left), start=first)
+        return minimise_exact(function, first, max(0.0, clock.left))
     if method == "espresso":
         answer = run_espresso(function, start, clock.left)
         if answer.cubes is None:
@@ -379,27 +379,16 @@ def has_espresso() -> bool:
     return find_spec("pyeda") is not None
 
 
-def run_espresso(
-    function: Function,
-    start: Cubes,
-    deadline: float = math.inf,
-    *,
-    memory: int = MEMORY,
-    single_expand: bool = False,
-) -> EspressoAnswer:
-    """Minimise from the cover `start`; failures and an expired deadline (seconds) become notes.
-
-    `memory` limits the worker's address space, in bytes. `single_expand` stops after the first
-    expansion: quicker, and about as good as an irredundant sum.
-    """
+def run_espresso(function: Function, start: Cubes, deadline: float = math.inf) -> EspressoAnswer:
+    """Minimise from the cover `start`; failures and an expired deadline (seconds) become notes."""
     if not has_espresso():
         return EspressoAnswer(None, "pyeda is not installed: `pip install 'boolcomp[espresso]'`")
     if function.inputs == 0 or function.outputs == 0 or len(start) == 0:
         return EspressoAnswer(start)
     if deadline <= 0:
         return EspressoAnswer(None, "no time was left for Espresso")
-    job, rows = _request(function, start, single_expand=single_expand)
-    limits = Limits(memory, math.ceil(min(deadline, _LONGEST)) + 1)
+    job, rows = _request(function, start)
+    limits = Limits(MEMORY, math.ceil(min(deadline, _LONGEST)) + 1)
     end = time.monotonic() + min(deadline, _LONGEST)
     worker = Worker(limits=limits, quiet=True)
     try:
@@ -407,11 +396,11 @@ def run_espresso(
     except TimeoutError:
         note = f"Espresso was stopped after {deadline:.3g} s"
     except EOFError:
-        note = _death(worker, memory)
+        note = _death(worker)
     except ImportError:
         note = "pyeda is installed but its Espresso cannot be imported"
     except MemoryError:
-        note = f"Espresso needed more than {memory >> 20} MiB"
+        note = f"Espresso needed more than {MEMORY >> 20} MiB"
     except Exception as error:  # noqa: BLE001 (any failure becomes a note)
         note = f"Espresso failed: {error}"
     finally:
@@ -419,9 +408,7 @@ def run_espresso(
     return EspressoAnswer(None, note)
 
 
-def _request(
-    function: Function, start: Cubes, *, single_expand: bool
-) -> tuple[dict[str, int], bytes]:
+def _request(function: Function, start: Cubes) -> tuple[dict[str, int], bytes]:
     given_off = function.given_off
     other = function.dc if given_off is None else given_off
     # In a row for pyeda 1 puts an output into the ON set, 2 into the DC set, 0 (type r) into OFF.
@@ -430,7 +417,7 @@ def _request(
     rows += _letters(other, "02" if given_off is None else "20")
     job = {
         "inputs": function.inputs, "outputs": function.outputs,
-        "type": 1 | (2 if given_off is None else 4), "single_expand": single_expand,
+        "type": 1 | (2 if given_off is None else 4),
     }  # fmt: skip
     return job, rows
 
@@ -449,9 +436,9 @@ def _read(function: Function, rows: bytes, seconds: float) -> EspressoAnswer:
     return EspressoAnswer(cubes, seconds=seconds)
 
 
-def _death(worker: Worker, memory: int) -> str:
+def _death(worker: Worker) -> str:
     code = worker.end(_PATIENCE)
     how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
     last = worker.last_words
-    reason = f": {last}" if last else f" (memory limit {memory >> 20} MiB)"
+    reason = f": {last}" if last else f" (memory limit {MEMORY >> 20} MiB)"
     return f"the Espresso worker died {how}{reason}"

@@ -22,7 +22,7 @@ from boolcomp.twolevel.function import Cover, complement, missed_part, missed_po
 from boolcomp.twolevel.heuristic import primes_around
 from boolcomp.twolevel.primes import Budget, essential, maximal
 from boolcomp.twolevel.setcover import CoverMatrix, reduced, solved
-from boolcomp.twolevel.solvers import MEMORY, Milp
+from boolcomp.twolevel.solvers import Milp
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cubes import I64, U64, Cubes
@@ -177,7 +177,7 @@ class Gatherer:
         Raises `TooManySetsError` if there are too many sets.
         """
         try:
-            with Milp(MEMORY) as milp:
+            with Milp() as milp:
                 while not self.proved and (self._fresh is None or len(self._fresh)):
                     self._round(milp, clock)
         except GaveUpError:
@@ -242,12 +242,11 @@ UNPROVED = "the literals were not proved minimal"
 
 
 class Unlisted:
-    """A cover and a bound from a first cover, ON, DC and both, packed; a proof can be continued."""
+    """A cover and a bound from a first cover, and packed ON, DC and both; a proof can continue."""
 
-    def __init__(self, function: Function, first: U64, sets: tuple[U64, U64, U64]) -> None:
-        self._function = function
-        self._shape = Shape(function.inputs, function.outputs)
-        self._cubes, self._method, self._sets = self._shape.cubes(first), "given", sets
+    def __init__(self, function: Function, first: Cubes, sets: tuple[U64, U64, U64]) -> None:
+        self._function, self._shape = function, first.shape
+        self._cubes, self._method, self._sets = first, "given", sets
         self._off: Cubes | None = None
         self._needed: Cubes | None = None
         self._gatherer: Gatherer | None = None
