@@ -129,7 +129,5 @@ def _text(
         bits = np.unpackbits(data, count=rows, bitorder="little")
         columns.append(frozenbitarray(bits.tolist()))
     cubes = isop(Dense.from_columns(network.inputs, columns))
-    if cubes is None:
-        raise AssertionError("isop without a time limit returns a cover")
     head = "".join(f"# {line}\n" for line in notes)
     return head + pla.render(pla.from_cubes(cubes, tuple(inputs), tuple(outputs)))

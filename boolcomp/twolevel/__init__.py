@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from boolcomp.twolevel.cubes import Clock as Clock
     from boolcomp.twolevel.cubes import Cubes as Cubes
     from boolcomp.twolevel.cubes import Dense as Dense
+    from boolcomp.twolevel.cubes import GaveUpError as GaveUpError
     from boolcomp.twolevel.function import Cover as Cover
     from boolcomp.twolevel.function import Function as Function
     from boolcomp.twolevel.function import verify as verify
@@ -22,7 +23,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "cubes": "Clock Cubes Dense",
+            "cubes": "Clock Cubes Dense GaveUpError",
             "function": "Cover Function verify",
             "minimisation": "Recipe minimise",
             "pla": "parse read render",

@@ -20,7 +20,7 @@ def minimised(job: dict[str, int], data: bytes) -> tuple[bytes, float]:
         term = tuple(data[at : at + inputs].translate(_TERM))
         rows.append((term, tuple(data[at + inputs : at + width].translate(_OWNER))))
     espresso.set_config(
-        single_expand=job["single_expand"], remove_essential=True, force_irredundant=True,
+        single_expand=False, remove_essential=True, force_irredundant=True,
         unwrap_onset=True, recompute_onset=False, use_super_gasp=False, skip_make_sparse=False,
     )  # fmt: skip
     begin = time.perf_counter()

@@ -20,8 +20,8 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError, shown
 from boolcomp.base.loops import interpreting
-from boolcomp.twolevel.cubes import MOST_INPUTS, Clock, Cubes, Dense, GaveUpError, Shape, literals
-from boolcomp.twolevel.function import Cover, complement, isop, minterms, verify
+from boolcomp.twolevel.cubes import MOST_INPUTS, Clock, Cubes, GaveUpError, Shape, literals
+from boolcomp.twolevel.function import Cover
 from boolcomp.twolevel.heuristic import Sweeps
 from boolcomp.twolevel.primes import (
     LEAF_INPUTS,
@@ -42,7 +42,7 @@ from boolcomp.twolevel.setcover import (
     solve_block,
     solved,
 )
-from boolcomp.twolevel.solvers import MEMORY, Milp
+from boolcomp.twolevel.solvers import Milp, MilpAnswer
 from boolcomp.twolevel.unlisted import LONGEST, Gatherer, Unlisted, independent_points
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ class MinimumCover:
     `literals_exact`.
     """
 
-    def __init__(self, demands: Demands, cost: I64, milp: Milp, start: I64 | None = None) -> None:
-        self.best = start
-        self.bound = self.exact = 0
+    def __init__(self, demands: Demands, cost: I64, milp: Milp) -> None:
+        self.best: I64 | None = None
+        self.bound = self.exact = self.least = 0
         self.literals_exact = True
         self._demands = demands
         self._cost = cost
@@ -96,23 +96,32 @@ class MinimumCover:
                 return False
         return True
 
-    def lightest(self, clock: Clock) -> bool:
-        """Search for the least cost of as many columns, after `fewest` is True; tell if proved."""
+    def lightest(self, clock: Clock, *, counted: bool = True) -> bool:
+        """Search for the least cost, and keep a proved bound (`least`) of it; tell if proved.
+
+        If `counted`, the number of columns is that of `best`, after `fewest` is True.
+        """
         while not clock.over:
-            assert self.best is not None  # noqa: S101 (the caller runs `fewest` first)
             try:
                 essential, core = reduced(self._demands.matrix, clock, self._cost)
-                found = self._light_core(core, len(self.best) - len(essential), clock)
-                if found is None:
+                count = (
+                    len(self.best) - len(essential) if counted and self.best is not None else None
+                )
+                found = self._light_core(core, count, clock)
+                if found.chosen is None:
                     return False
-                chosen, exact = np.concatenate([essential, found[0]]), found[1]
+                chosen, fixed = np.append(essential, found.chosen), self._cost[essential].sum()
+                self.least = max(self.least, int(fixed) + found.exact)
                 whole = not self._demands.add_missed(chosen, clock)
             except GaveUpError:
                 return False
             if whole:
-                if self._cost[chosen].sum() < self._cost[self.best].sum():
+                value = int(self._cost[chosen].sum())
+                if self.best is None or value < self._cost[self.best].sum():
                     self.best = np.sort(chosen)
-                return exact
+                proved = value <= fixed + found.bound
+                self.literals_exact = not proved or value <= fixed + found.exact
+                return bool(proved)
         return False
 
     def _covered(self, clock: Clock) -> tuple[I64, CoverMatrix]:
@@ -131,30 +140,27 @@ class MinimumCover:
         if self.best is None or len(columns) < len(self.best):
             self.best = np.sort(columns)
 
-    def _light_core(self, core: CoverMatrix, count: int, clock: Clock) -> tuple[I64, bool] | None:
-        """Return `count` columns that cover a core at low cost, and whether it is the least."""
+    def _light_core(self, core: CoverMatrix, count: int | None, clock: Clock) -> MilpAnswer:
+        """Return columns, `count` of them if given, that cover a core at low cost, and bounds."""
         blocks = list(core.blocks())
-        chosen, exact = [np.zeros(0, np.int64)], True
+        chosen, bound, exact = [np.zeros(0, np.int64)], 0, 0
         for k, block in enumerate(blocks):
             least = count  # the rest, for the last and largest block
-            if k + 1 < len(blocks):
+            if count is not None and k + 1 < len(blocks):
                 solution = solve_block(block, self._milp, clock, self._known)
-                if not solution.proved:
-                    return None
                 least = solution.value
+                count -= least
+                if not solution.proved:
+                    return MilpAnswer(None, 0, 0)
             columns, local = np.unique(block.indices, return_inverse=True)
             cost = self._cost[columns]
             hint = None if self.best is None else np.flatnonzero(np.isin(columns, self.best))
             answer = self._milp.solve(block.starts, local, cost, clock.left, least, hint=hint)
             if answer.chosen is None:
-                return None
-            value = int(cost[answer.chosen].sum())
-            exact = exact and answer.bound >= value
-            in_doubles = answer.exact < value <= answer.bound
-            self.literals_exact = self.literals_exact and not in_doubles
+                return MilpAnswer(None, 0, 0)
+            bound, exact = bound + answer.bound, exact + answer.exact
             chosen.append(columns[answer.chosen].astype(np.int64))
-            count -= least
-        return np.concatenate(chosen), exact
+        return MilpAnswer(np.concatenate(chosen), bound, exact)
 
 
 PRIME_LIMIT = 400_000  # listed primes, at most
@@ -164,36 +170,24 @@ WITHOUT, WITHOUT_WIDE, AT_ONCE = 0.35, 0.8, 0.1
 
 
 def minimise_exact(
-    function: Function,
-    deadline: float,
-    *,
-    start: Cubes | None = None,
-    memory: int = MEMORY,
-    prime_limit: int = PRIME_LIMIT,
+    function: Function, start: Cubes, deadline: float, prime_limit: int = PRIME_LIMIT
 ) -> Cover:
     """Return a cover with the fewest products and, among those, the fewest literals.
 
-    `deadline` is in seconds (infinity allowed), without the compilation of loops. If it ends first,
-    or there are more than `prime_limit` primes, the result is the best cover known, with a proved
-    lower bound and a note. `start` is any cover of the function (ValueError otherwise), by default
-    its ON cubes; `memory` limits HiGHS, in bytes.
+    `start` is a cover of the function; it is not verified. `deadline` is in seconds (infinity
+    allowed), without the compilation of loops. If it ends first, or there are more than
+    `prime_limit` primes, the result is the best cover known, with a proved lower bound and a note.
     """
     if not interpreting():
         warm_exact()
     whole = Clock(min(deadline, LONGEST))
-    clock = Clock(0.97 * whole.left)
-    shape = Shape(function.inputs, function.outputs)
-    given, start = start, _sound(function, start, clock)
+    clock, shape = Clock(0.97 * whole.left), start.shape
     try:
-        on, dont_care = sets_of(function, start, clock)
+        on, dont_care, allowed = sets_of(function, start, clock)
     except GaveUpError:
         note = "deadline reached before ON and DC were known as cubes"
-        if given is None:
-            given = minterms(function.dense) if function.given_on is None else function.given_on
-        return Cover(given, "given", note=note)
-    first = on if start is None else start.valid_rows()
-    allowed = np.concatenate([on, dont_care])
-    unlisted = Unlisted(function, first, (on, dont_care, allowed))
+        return Cover(start, "given", note=note)
+    unlisted = Unlisted(function, start, (on, dont_care, allowed))
     if shape.inputs > LEAF_INPUTS:  # else all primes are listed at once
         known = unlisted.needed(Clock(AT_ONCE * clock.left))
         if known.proved:
@@ -206,7 +200,7 @@ def minimise_exact(
         note = known.note if known.proved else str(error)
         return replace(known, seconds=whole.elapsed, note=note)
     demands = demands_of(on, dont_care, primes, shape, clock)
-    found, proved, bound, note = _searched(demands, first, memory, clock)
+    found, proved, bound, note = _searched(demands, start.valid_rows(), clock)
     cubes = _thinned(shape.cubes(found), dont_care, allowed, clock).canonical()
     return Cover(cubes, "exact", proved, bound, whole.elapsed, note)
 
@@ -218,38 +212,15 @@ def _thinned(cubes: Cubes, dont_care: U64, allowed: U64, clock: Clock) -> Cubes:
     return work.cubes()
 
 
-def _sound(function: Function, start: Cubes | None, clock: Clock) -> Cubes | None:
-    """Return the start if it was verified in time; ValueError if it is no cover."""
-    if start is None:
-        return None
-    try:
-        witness = verify(function, start, Clock(clock.left / 10))
-    except GaveUpError:
-        return None
-    if witness is not None:
-        raise ValueError(f"the start is not a cover: {witness}")
-    return start
-
-
-def sets_of(function: Function, start: Cubes | None, clock: Clock) -> tuple[U64, U64]:
-    """Return cubes that cover ON within ON and DC, and cubes of DC.
+def sets_of(function: Function, start: Cubes, clock: Clock) -> tuple[U64, U64, U64]:
+    """Return cubes that cover ON within ON and DC (the start of a table), cubes of DC, and both.
 
     Raises `GaveUpError` where the clock runs out first.
     """
-    given = function.given_on is not None and function.given_dc is not None
-    if given and function.given_off is None:
-        return function.on.valid_rows(), function.dc.valid_rows()
-    if not function.is_dense:
-        assert function.given_off is not None  # noqa: S101 (else it would be given or dense)
-        free = complement(function.on.joined(function.given_off), clock)
-        return function.on.valid_rows(), free.joined(function.dc).valid_rows()
-    table = function.dense
-    on = isop(table, clock) if start is None else start
-    nothing = table.dc & ~table.dc
-    dont_care = isop(Dense(table.inputs, table.outputs, table.dc, nothing), clock)
-    if on is None or dont_care is None:
-        raise GaveUpError
-    return on.valid_rows(), dont_care.valid_rows()
+    stated = function.stated(clock)
+    on = (stated.on if stated.given_table is None else start).valid_rows()
+    dont_care = stated.dc.valid_rows()
+    return on, dont_care, np.concatenate([on, dont_care])
 
 
 def demands_of(on: U64, dont_care: U64, primes: U64, shape: Shape, clock: Clock) -> Demands:
@@ -258,12 +229,10 @@ def demands_of(on: U64, dont_care: U64, primes: U64, shape: Shape, clock: Clock)
     return kind(on, dont_care, primes, shape)
 
 
-def _searched(
-    demands: Demands, first: U64, memory: int, clock: Clock
-) -> tuple[U64, bool, int, str]:
+def _searched(demands: Demands, first: U64, clock: Clock) -> tuple[U64, bool, int, str]:
     """Return the best cover, whether it is proved, the bound, and a note."""
     note = ""
-    with Milp(memory) as milp:
+    with Milp() as milp:
         search = MinimumCover(demands, literals(demands.primes, demands.shape), milp)
         proved = search.fewest(clock)
         if search.best is None or len(first) < len(search.best):
@@ -338,42 +307,22 @@ def cheapest(
     """Return a cover of least cost; at the deadline the best one known."""
     warm_exact()
     whole = Clock(min(LONGEST, LONGEST if deadline is None else deadline))
-    clock, shape = Clock(0.97 * whole.left), Shape(function.inputs, function.outputs)
+    clock, shape = Clock(0.97 * whole.left), start.cubes.shape
     first = int(price.of(start.cubes.packed, shape).sum())
     try:
-        on, free = sets_of(function, start.cubes, clock)
-        allowed = np.concatenate([on, free])
+        on, free, allowed = sets_of(function, start.cubes, clock)
         primes = all_primes(allowed, shape, PRIME_LIMIT, Clock(clock.left / 2))
-        demands = demands_of(on, free, primes, shape, clock)
-        chosen, bound = _least(demands, price.of(primes, shape), clock)
     except (GaveUpError, PrimesTooManyError):
         return PricedCover(start, first, 0)
-    if chosen is None or int(price.of(primes[chosen], shape).sum()) > first:
-        return PricedCover(start, first, bound)
-    cubes = _thinned(shape.cubes(primes[chosen]), free, allowed, clock).canonical()
+    with Milp() as milp:
+        demands = demands_of(on, free, primes, shape, clock)
+        search = MinimumCover(demands, price.of(primes, shape), milp)
+        search.lightest(clock, counted=False)
+    if search.best is None or int(price.of(primes[search.best], shape).sum()) > first:
+        return PricedCover(start, first, search.least)
+    cubes = _thinned(shape.cubes(primes[search.best]), free, allowed, clock).canonical()
     cost = int(price.of(cubes.packed, shape).sum())
-    return PricedCover(Cover(cubes, "exact", seconds=whole.elapsed), cost, bound)
-
-
-def _least(demands: Demands, cost: I64, clock: Clock) -> tuple[I64 | None, int]:
-    """Return columns of least cost, or None, and a bound."""
-    bound = 0
-    with Milp(MEMORY) as milp:
-        while not clock.over:
-            essential, core = reduced(demands.matrix, clock, cost)
-            parts, total = [essential], int(cost[essential].sum())
-            for block in core.blocks():
-                columns, local = np.unique(block.indices, return_inverse=True)
-                answer = milp.solve(block.starts, local, cost[columns], clock.left)
-                if answer.chosen is None:
-                    return None, bound
-                parts.append(columns[answer.chosen].astype(np.int64))
-                total += answer.exact
-            bound = max(bound, total)
-            chosen = np.concatenate(parts)
-            if not demands.add_missed(chosen, clock):
-                return np.sort(chosen), bound
-    return None, bound
+    return PricedCover(Cover(cubes, "exact", seconds=whole.elapsed), cost, search.least)
 
 
 @cache

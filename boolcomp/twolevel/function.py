@@ -274,8 +274,8 @@ def meeting(first: Cubes, second: Cubes, clock: Clock | None = None) -> tuple[in
 _ISOP_BUDGET = 1 << 20  # words of work between checks of the clock: a millisecond or two
 
 
-def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
-    """Return an irredundant cover of a table; None where the clock ran out.
+def isop(table: Dense, clock: Clock | None = None) -> Cubes:
+    """Return an irredundant cover of a table; `GaveUpError` where the clock runs out.
 
     Every product is needed by some outputs; it may have further, superfluous ones.
     """
@@ -299,8 +299,8 @@ def isop(table: Dense, clock: Clock | None = None) -> Cubes | None:
             return Cubes(inputs, outputs, found[: state[1]].copy())
         if status == kernels.ISOP_MORE_ROOM:
             found = np.concatenate([found, np.zeros_like(found)])
-        elif clock.over:
-            return None
+        else:
+            clock.check()
 
 
 def _spread(words: U64, inputs: int) -> U64:
@@ -393,24 +393,27 @@ class Function:
         """Cubes of the points to cover: as given, else a cover that may include DC points."""
         if self.given_on is not None:
             return self.given_on
-        return _cubes_of(self.dense)
+        return isop(self.dense)
 
     @cached_property
     def dc(self) -> Cubes:
         """Cubes of don't-care points: as given, else an irredundant cover of them."""
         if self.given_dc is not None:
             return self.given_dc
-        table = self.dense
-        return _cubes_of(Dense(self.inputs, self.outputs, table.dc, table.dc & ~table.dc))
+        return isop(_fully(self.dense, self.dense.dc))
 
     def stated(self, clock: Clock | None = None) -> Function:
-        """Return the function with all don't-cares in `dc`, including those implied by OFF.
+        """Return the function with ON and DC as cubes, and all don't-cares in DC.
 
         Raises `GaveUpError` where the clock runs out.
         """
-        if self.given_off is None:
+        if self.given_off is None and self.given_on is not None:
             return self
-        left = complement(self.on.joined(self.given_off), clock)
+        if self.is_dense:
+            table = self.dense
+            on, dc = isop(table, clock), isop(_fully(table, table.dc), clock)
+            return Function(self.inputs, self.outputs, on, dc, given_table=table)
+        left = complement(self.on.joined(self.off), clock)
         return Function.from_cubes(self.on, self.dc.joined(left))
 
     @cached_property
@@ -422,8 +425,7 @@ class Function:
         if self.given_off is not None:
             return self.given_off
         if self.is_dense:
-            table = self.dense
-            return _cubes_of(Dense(self.inputs, self.outputs, table.off, table.dc & ~table.dc))
+            return isop(_fully(self.dense, self.dense.off))
         return complement(self.on.joined(self.dc))
 
 
@@ -447,10 +449,9 @@ def in_phase(function: Function, phase: Sequence[bool]) -> Function:
     return Function.from_cubes(chosen(ones, zeros), function.dc, off)
 
 
-def _cubes_of(table: Dense) -> Cubes:
-    cubes = isop(table)
-    assert cubes is not None  # noqa: S101 (only a deadline makes it None)
-    return cubes
+def _fully(table: Dense, on: U64) -> Dense:
+    """Return a plane of a table as a function without don't-cares."""
+    return Dense(table.inputs, table.outputs, on, on & ~on)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,7 +27,6 @@ from boolcomp.twolevel.cubes import (
     literals,
     pack,
     points_of,
-    size_order,
     words_for,
     work,
 )
@@ -35,9 +34,9 @@ from boolcomp.twolevel.primes import (
     Budget,
     PrimesTooManyError,
     SearchedDemands,
+    maximal,
     primes_of_points,
 )
-from boolcomp.twolevel.primes_kernels import maximal
 from boolcomp.twolevel.setcover import SEED, merged, reduced, select, solved
 
 if TYPE_CHECKING:
@@ -387,16 +386,14 @@ class Pool:
 
         ON must lie in the implicants and the don't-cares.
         """
-        rows = self._rows[size_order(self._rows)]
-        kept = np.empty(len(rows), np.int64)
-        rows = rows[kept[: maximal(rows, 0, len(rows), kept, 0)]]
-        demands = SearchedDemands(self._on, self._free, rows, self._shape)
         try:
+            rows = maximal(self._rows, Budget(len(self._rows), clock))
+            demands = SearchedDemands(self._on, self._free, rows, self._shape)
             for _ in range(ROUNDS):
                 clock.check()
                 chosen = solved(*reduced(demands.matrix, clock), None, clock).chosen
                 if not demands.add_missed(chosen, clock):
                     return self._shape.cubes(rows[np.sort(chosen)])
-        except GaveUpError:
+        except (GaveUpError, PrimesTooManyError):
             pass
         return None

@@ -147,9 +147,10 @@ def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
     if not function.is_dense:
         found = heuristic.irredundant(function, clock)
         return found, "deadline reached" if clock.over else ""
-    product_sum = twolevel_function.isop(function.dense, clock)
-    if product_sum is not None:
-        return product_sum, ""
+    try:
+        return twolevel_function.isop(function.dense, clock), ""
+    except GaveUpError:
+        pass
     note = "no time for more than listing points"
     if function.given_on is not None:
         return function.given_on, note
@@ -161,7 +162,7 @@ def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effo
         from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (rarely needed)
 
         first = _own(function, start, Clock(clock.left / 5), effort).cubes
-        return minimise_exact(function, max(0.0, clock.left), start=first)
+        return minimise_exact(function, first, max(0.0, clock.left))
     if method == "espresso":
         answer = run_espresso(function, start, clock.left)
         if answer.cubes is None:
@@ -178,28 +179,15 @@ def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover
     if function.is_dense and heuristic.suits(function.dense):
         found, bound = heuristic.improve(function.dense, start, clock, effort)
         return Cover(found, "own", len(found) == bound, bound)
-    if not _listed(function, clock):
+    try:
+        function = function.stated(clock) if function.given_on is None else function
+    except GaveUpError:
         return Cover(start, "isop")
     cubes = heuristic.improve_lists(function, start, clock, effort)
     reached = heuristic.within_reach(function)
     return Cover(
         cubes, "own", note="" if reached else "the OFF set is too large: grown within ON and DC"
     )
-
-
-def _listed(function: Function, clock: Clock) -> bool:
-    """Find ON and DC as cubes where only a table is given; False where the time is over."""
-    if function.given_on is not None:
-        return True
-    table = function.dense
-    only_dc = Dense(table.inputs, table.outputs, table.dc, table.dc & ~table.dc)
-    for name, planes in (("on", table), ("dc", only_dc)):
-        if name not in function.__dict__:
-            found = twolevel_function.isop(planes, clock)
-            if found is None:
-                return False
-            function.__dict__[name] = found  # as the cached property does
-    return True
 
 
 def _checked(
@@ -350,9 +338,7 @@ def warm(*, dense: bool) -> None:
             padded = [Cubes.from_rows(inputs, 1, [(a + padding, b) for a, b in s.rows()])
                       for s in (on, dc)]  # fmt: skip
             table: Dense = Function.from_cubes(*padded).dense
-            start = twolevel_function.isop(table)
-            if start is not None:
-                heuristic.improve(table, start, Clock())
+            heuristic.improve(table, twolevel_function.isop(table), Clock())
         verify(function, on)
     # Local search needs a problem that its bound does not settle; its work here is 0.
     matrix = setcover.matrix(function.dense, function.on)
@@ -393,27 +379,16 @@ def has_espresso() -> bool:
     return find_spec("pyeda") is not None
 
 
-def run_espresso(
-    function: Function,
-    start: Cubes,
-    deadline: float = math.inf,
-    *,
-    memory: int = MEMORY,
-    single_expand: bool = False,
-) -> EspressoAnswer:
-    """Minimise from the cover `start`; failures and an expired deadline (seconds) become notes.
-
-    `memory` limits the worker's address space, in bytes. `single_expand` stops after the first
-    expansion: quicker, and about as good as an irredundant sum.
-    """
+def run_espresso(function: Function, start: Cubes, deadline: float = math.inf) -> EspressoAnswer:
+    """Minimise from the cover `start`; failures and an expired deadline (seconds) become notes."""
     if not has_espresso():
         return EspressoAnswer(None, "pyeda is not installed: `pip install 'boolcomp[espresso]'`")
     if function.inputs == 0 or function.outputs == 0 or len(start) == 0:
         return EspressoAnswer(start)
     if deadline <= 0:
         return EspressoAnswer(None, "no time was left for Espresso")
-    job, rows = _request(function, start, single_expand=single_expand)
-    limits = Limits(memory, math.ceil(min(deadline, _LONGEST)) + 1)
+    job, rows = _request(function, start)
+    limits = Limits(MEMORY, math.ceil(min(deadline, _LONGEST)) + 1)
     end = time.monotonic() + min(deadline, _LONGEST)
     worker = Worker(limits=limits, quiet=True)
     try:
@@ -421,11 +396,11 @@ def run_espresso(
     except TimeoutError:
         note = f"Espresso was stopped after {deadline:.3g} s"
     except EOFError:
-        note = _death(worker, memory)
+        note = _death(worker)
     except ImportError:
         note = "pyeda is installed but its Espresso cannot be imported"
     except MemoryError:
-        note = f"Espresso needed more than {memory >> 20} MiB"
+        note = f"Espresso needed more than {MEMORY >> 20} MiB"
     except Exception as error:  # noqa: BLE001 (any failure becomes a note)
         note = f"Espresso failed: {error}"
     finally:
@@ -433,9 +408,7 @@ def run_espresso(
     return EspressoAnswer(None, note)
 
 
-def _request(
-    function: Function, start: Cubes, *, single_expand: bool
-) -> tuple[dict[str, int], bytes]:
+def _request(function: Function, start: Cubes) -> tuple[dict[str, int], bytes]:
     given_off = function.given_off
     other = function.dc if given_off is None else given_off
     # In a row for pyeda 1 puts an output into the ON set, 2 into the DC set, 0 (type r) into OFF.
@@ -444,7 +417,7 @@ def _request(
     rows += _letters(other, "02" if given_off is None else "20")
     job = {
         "inputs": function.inputs, "outputs": function.outputs,
-        "type": 1 | (2 if given_off is None else 4), "single_expand": single_expand,
+        "type": 1 | (2 if given_off is None else 4),
     }  # fmt: skip
     return job, rows
 
@@ -463,9 +436,9 @@ def _read(function: Function, rows: bytes, seconds: float) -> EspressoAnswer:
     return EspressoAnswer(cubes, seconds=seconds)
 
 
-def _death(worker: Worker, memory: int) -> str:
+def _death(worker: Worker) -> str:
     code = worker.end(_PATIENCE)
     how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
     last = worker.last_words
-    reason = f": {last}" if last else f" (memory limit {memory >> 20} MiB)"
+    reason = f": {last}" if last else f" (memory limit {MEMORY >> 20} MiB)"
     return f"the Espresso worker died {how}{reason}"

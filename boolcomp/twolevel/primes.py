@@ -79,7 +79,7 @@ def all_primes(cubes: U64, shape: Shape, limit: int, clock: Clock) -> U64:
     if len(cubes) == 0:
         return shape.none()
     budget = Budget(limit, clock)
-    primes = _split(_irredundant(cubes, budget), shape, budget)
+    primes = _split(maximal(cubes, budget), shape, budget)
     budget.check(len(primes))
     return primes[size_order(primes)]
 
@@ -88,7 +88,7 @@ def _pairs(cubes: U64) -> int:
     return PAIRS * USUAL // max(USUAL, int(cubes.shape[1]))
 
 
-def _irredundant(cubes: U64, budget: Budget) -> U64:
+def maximal(cubes: U64, budget: Budget) -> U64:
     """Return the maximal cubes, largest first."""
     ordered, pairs = cubes[size_order(cubes)], _pairs(cubes)
     kept = np.empty(len(ordered), np.int64)
@@ -107,7 +107,7 @@ def _inside_any(small: U64, large: U64, budget: Budget) -> Flags:
     step = 1 + _pairs(small) // (len(large) + 1)
     parts = [np.zeros(0, np.bool_)]
     for at in range(0, len(small), step):
-        parts.append(kernels.contained(small[at : at + step], large))
+        parts.append(kernels.first_around(small[at : at + step], large) >= 0)
         budget.check(0)
     return np.concatenate(parts)
 
@@ -163,9 +163,7 @@ def _primes_of_part(cubes: U64, shape: Shape, budget: Budget) -> U64:
         half = cubes[(cubes[:, plane + word] & bit) != 0]
         half[:, word] |= bit
         half[:, shape.words + word] |= bit
-        halves.append(
-            _split(_irredundant(half, budget), shape, budget) if len(half) else shape.none()
-        )
+        halves.append(_split(maximal(half, budget), shape, budget) if len(half) else shape.none())
     budget.check(max(len(half) for half in halves))
     return merged(halves[0], halves[1], best, shape, budget)
 
@@ -174,7 +172,7 @@ def merged(low: U64, high: U64, split: int, shape: Shape, budget: Budget) -> U64
     """Return the primes of `x'·low + x·high` for the primes of the two halves."""
     low_in, high_in = _inside_any(low, high, budget), _inside_any(high, low, budget)
     both = _products(low[~low_in], high[~high_in], shape, budget)
-    both = _irredundant(np.concatenate([low[low_in], high[high_in], both]), budget)
+    both = maximal(np.concatenate([low[low_in], high[high_in], both]), budget)
     budget.check(len(both))
     word, bit = split // 64, np.uint64(1 << (split % 64))
     parts = [both]

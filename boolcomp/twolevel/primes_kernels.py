@@ -32,15 +32,15 @@ def maximal(cubes: U64, first: int, last: int, kept: I64, size: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def contained(small: U64, large: U64) -> Flags:
-    """Tell for every cube of `small` whether it lies in a cube of `large`."""
-    result = np.zeros(len(small), np.bool_)
+def first_around(small: U64, large: U64) -> I64:
+    """Return the first cube of `large` that contains each cube of `small`, or -1."""
+    found = np.full(len(small), -1, np.int64)
     for i in range(len(small)):
         for k in range(len(large)):
             if inside(small, i, large, k, small.shape[1]):
-                result[i] = True
+                found[i] = k
                 break
-    return result
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -113,18 +113,6 @@ def covering_lists(points: U64, cubes: U64) -> tuple[I64, I32]:
                 size += 1
         starts[i + 1] = size
     return starts, indices[:size].copy()
-
-
-@njit(cache=True, nogil=True)
-def first_around(points: U64, cubes: U64) -> I64:
-    """Return the first cube that contains each point or cube, or -1."""
-    found = np.full(len(points), -1, np.int64)
-    for i in range(len(points)):
-        for k in range(len(cubes)):
-            if inside(points, i, cubes, k, points.shape[1]):
-                found[i] = k
-                break
-    return found
 
 
 @njit(cache=True, nogil=True)

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import unlisted_kernels as kernels
-from boolcomp.twolevel.cubes import Clock, GaveUpError, Shape, pack, serving, size_order, unpack
+from boolcomp.twolevel.cubes import Clock, GaveUpError, Shape, pack, serving, unpack
 from boolcomp.twolevel.function import Cover, complement, missed_part, missed_point, missing
 from boolcomp.twolevel.heuristic import primes_around
-from boolcomp.twolevel.primes import essential
-from boolcomp.twolevel.primes_kernels import maximal
+from boolcomp.twolevel.primes import Budget, essential, maximal
 from boolcomp.twolevel.setcover import CoverMatrix, reduced, solved
-from boolcomp.twolevel.solvers import MEMORY, Milp
+from boolcomp.twolevel.solvers import Milp
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cubes import I64, U64, Cubes
@@ -100,9 +99,7 @@ class Gathering:
         found = [before]
         found += [self._around(known, row, clock) for row in range(first, len(rows))]
         every = np.unique(np.concatenate(found), axis=0)
-        every = every[size_order(every)]
-        kept = np.empty(len(every), np.int64)
-        self.sets = every[kept[: maximal(every, 0, len(every), kept, 0)]]
+        self.sets = maximal(every, Budget(len(every), Clock()))
         self.rows = rows
 
     def _points(self, rows: U64) -> kernels.PackedPoints:
@@ -180,7 +177,7 @@ class Gatherer:
         Raises `TooManySetsError` if there are too many sets.
         """
         try:
-            with Milp(MEMORY) as milp:
+            with Milp() as milp:
                 while not self.proved and (self._fresh is None or len(self._fresh)):
                     self._round(milp, clock)
         except GaveUpError:
@@ -245,12 +242,11 @@ UNPROVED = "the literals were not proved minimal"
 
 
 class Unlisted:
-    """A cover and a bound from a first cover, ON, DC and both, packed; a proof can be continued."""
+    """A cover and a bound from a first cover, and packed ON, DC and both; a proof can continue."""
 
-    def __init__(self, function: Function, first: U64, sets: tuple[U64, U64, U64]) -> None:
-        self._function = function
-        self._shape = Shape(function.inputs, function.outputs)
-        self._cubes, self._method, self._sets = self._shape.cubes(first), "given", sets
+    def __init__(self, function: Function, first: Cubes, sets: tuple[U64, U64, U64]) -> None:
+        self._function, self._shape = function, first.shape
+        self._cubes, self._method, self._sets = first, "given", sets
         self._off: Cubes | None = None
         self._needed: Cubes | None = None
         self._gatherer: Gatherer | None = None

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from twolevel.strategies import points, random_table
 from waiting import running, until_gone
 
-from boolcomp.twolevel import setcover_kernels, solvers
-from boolcomp.twolevel.cubes import Clock, Cubes, GaveUpError
+from boolcomp.twolevel import Clock, Cubes, GaveUpError, setcover_kernels, solvers
 from boolcomp.twolevel.function import minterms
 from boolcomp.twolevel.setcover import (
     UNIT,

@@ -15,10 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.strategies import Rows, cubes, holds, points, slow_primes
 
-from boolcomp.twolevel import pla
-from boolcomp.twolevel.cubes import Clock, Cubes
+from boolcomp.twolevel import Clock, Cubes, Function, pla
 from boolcomp.twolevel.exact import ProductPrices, cheapest
-from boolcomp.twolevel.function import Function
 from boolcomp.twolevel.heuristic import primes_around
 from boolcomp.twolevel.minimisation import minimise, phase_assignment
 from boolcomp.twolevel.pla import statistics
