@@ -1,10 +1,15 @@
-"""A child of `Worker` that says nothing until its parent hangs up."""
+"""A scheduler and a worker of Dask that say nothing until their parent hangs up."""
 
+import time
 from typing import Any
 
 
-def main(channel: Any, kind: str, folder: str) -> None:
+def main(channel: Any) -> None:
     """Wait for what never comes."""
-    del kind, folder
     while True:
         channel.receive()
+
+
+def work(address: str, folder: str) -> None:
+    del address, folder
+    time.sleep(1000)

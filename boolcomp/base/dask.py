@@ -12,23 +12,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import logging
 import math
 import socket
-import threading
 import time
 import warnings
 from concurrent.futures import Executor, Future
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from boolcomp.base.errors import BoolcompError, DataError, DataWarning, UsageError, cut
 from boolcomp.base.files import temporary_folder
-from boolcomp.base.processes import MOST_DEATHS, ONE_THREAD, Worker, WorkerLostError
+from boolcomp.base.processes import MOST_DEATHS, ONE_THREAD, Processes, Worker, WorkerLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from boolcomp.base.processes import Channel
 
@@ -41,28 +39,30 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 
 
-def main(channel: Channel, kind: str, folder: str) -> None:
-    """Serve until the parent hangs up; say the address first.
-
-    A worker receives its scheduler's address after it has imported Dask: imports take a second, and
-    all workers import at the same time.
-    """
+def main(channel: Channel) -> None:
+    """Be a scheduler until the parent hangs up; say the address first."""
     import distributed  # noqa: PLC0415 (an extra)
 
-    asyncio.run(_serve(channel, distributed, channel.receive() if kind == "worker" else "", folder))
+    async def serve() -> None:
+        async with distributed.Scheduler(host=LOOPBACK, port=0, dashboard=False) as scheduler:
+            channel.send(("address", scheduler.address))
+            await scheduler.finished()
+
+    asyncio.run(serve())
 
 
-async def _serve(channel: Channel, distributed: Any, scheduler: str, folder: str) -> None:
-    if scheduler:
-        server = distributed.Worker(
-            scheduler, host=LOOPBACK, nthreads=1, memory_limit=0, local_directory=folder,
+def work(address: str, folder: str) -> None:
+    """Be a worker of a scheduler until it ends."""
+    import distributed  # noqa: PLC0415 (an extra)
+
+    async def serve() -> None:
+        async with distributed.Worker(
+            address, host=LOOPBACK, nthreads=1, memory_limit=0, local_directory=folder,
             dashboard=False,
-        )  # fmt: skip
-    else:
-        server = distributed.Scheduler(host=LOOPBACK, port=0, dashboard=False)
-    async with server:
-        channel.send(("address", server.address))
-        await server.finished()
+        ) as worker:  # fmt: skip
+            await worker.finished()
+
+    asyncio.run(serve())
 
 
 # --------------------------------------------------------------------------------------------------
@@ -76,8 +76,8 @@ PATIENCE = 15  # seconds until a scheduler answers
 START = 30.0  # seconds until a scheduler and workers of ours are there
 LEAST_AHEAD = 32
 SELDOM = 1.0  # seconds between two questions of how many workers there are
-TICK = 0.2  # seconds between two looks at workers of ours
-CHILD = "boolcomp.base.dask"
+TICK = 0.05  # seconds between two looks for workers of ours that have not started
+SCHEDULER = "boolcomp.base.dask"
 QUIETLY = {  # what Dask does all the time for its dashboard: 1 % of a processor, each process
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
@@ -177,86 +177,37 @@ def of_address(address: str, named: str) -> Dask:
 
 
 def on_this_machine(count: int) -> Dask:
-    """Start a scheduler and workers as processes tied to this one, on the loopback interface."""
+    """Start a scheduler and workers as processes tied to this one, on the loopback interface.
+
+    Each computes in one thread: the other processors are other workers'. A worker that dies is
+    replaced, as its call is repeated; after too many deaths the client is closed.
+    """
     distributed = _distributed()
     _check_loopback()
     with contextlib.ExitStack() as closing:
-        folder = closing.enter_context(temporary_folder())
+        folder = str(closing.enter_context(temporary_folder()))
+        own = {**ONE_THREAD, **QUIETLY, "DASK_TEMPORARY_DIRECTORY": folder}
         end = time.monotonic() + START
-        scheduler = _started("scheduler", folder)
+        scheduler = Worker(SCHEDULER, quiet=True, environment=own)
         closing.callback(scheduler.end)
-        crew = closing.enter_context(_Crew(count, folder))
+        deaths = MOST_DEATHS * (count + MOST_DEATHS)
+        crew = Processes(count, deaths=deaths, quiet=True, environment=own)
+        closing.callback(crew.abandon)
+        for _ in range(count):  # imports take a second: all at the same time
+            crew.submit(importlib.import_module, "distributed")
         address = _heard(scheduler, end)
-        crew.join(address, end)
+        calls = [crew.submit(work, address, folder) for _ in range(count)]
         client = closing.enter_context(_client(distributed, address, {"address": address}))
-        crew.watch(client.close)
+        while len(client.nthreads()) < count:
+            ended = [call for call in calls if call.done()]
+            if ended:
+                raise DataError(f"Dask did not start on this machine: {ended[0].exception()}")
+            if time.monotonic() > end:
+                raise _late()
+            time.sleep(TICK)
+        for call in calls:
+            call.add_done_callback(lambda _: client.close() if client.status == "running" else None)
         return Dask(client, closing.pop_all())
-
-
-def _started(kind: str, folder: Path) -> Worker:
-    """Start a scheduler or a worker; whatever it leaves lies in a folder of ours.
-
-    Each computes in one thread: the other processors are other workers'.
-    """
-    own = {**ONE_THREAD, **QUIETLY, "DASK_TEMPORARY_DIRECTORY": str(folder)}
-    return Worker(CHILD, kind, str(folder), quiet=True, environment=own)
-
-
-class _Crew:
-    """Local workers. Dead ones are replaced; after too many deaths the client is closed."""
-
-    def __init__(self, count: int, folder: Path) -> None:
-        self._start = partial(_started, "worker", folder)
-        self._address = ""
-        self._spare = MOST_DEATHS * (count + MOST_DEATHS)
-        self._workers: list[Worker] = []
-        self._over = threading.Event()
-        self._watcher: threading.Thread | None = None
-        try:
-            self._workers += [self._start() for _ in range(count)]
-        except BaseException:
-            self.close()
-            raise
-
-    def join(self, address: str, end: float) -> None:
-        """Let them work for the scheduler of an address."""
-        self._address = address
-        for worker in self._workers:
-            worker.send(address)
-        for worker in self._workers:
-            _heard(worker, end)
-
-    def watch(self, give_up: Callable[[], None]) -> None:
-        """Look after the workers from now on."""
-        self._watcher = threading.Thread(target=self._watch, args=(give_up,), daemon=True)
-        self._watcher.start()
-
-    def _watch(self, give_up: Callable[[], None]) -> None:
-        while not self._over.wait(TICK):
-            for k, worker in enumerate(self._workers):
-                if worker.process.poll() is None:
-                    continue
-                if self._spare == 0:
-                    give_up()
-                    return
-                self._spare -= 1
-                worker.end()
-                self._workers[k] = self._start()
-                self._workers[k].send(self._address)
-
-    def close(self) -> None:
-        """End them all."""
-        self._over.set()
-        if self._watcher is not None:
-            self._watcher.join()
-        for worker in self._workers:
-            worker.end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _heard(child: Worker, end: float) -> str:
@@ -265,15 +216,19 @@ def _heard(child: Worker, end: float) -> str:
         word, text = child.receive(end)
     except TimeoutError:
         child.end()
-        raise DataError(
-            f"Dask did not start on this machine within {START:g} s; --processes does without it"
-        ) from None
+        raise _late() from None
     except EOFError:
         child.end()
         raise DataError(f"Dask did not start on this machine: {child.last_words}") from None
     if word != "address":
         raise DataError(f"Dask did not start on this machine: {text}")
     return str(text)
+
+
+def _late() -> DataError:
+    return DataError(
+        f"Dask did not start on this machine within {START:g} s; --processes does without it"
+    )
 
 
 def _check_loopback() -> None:

@@ -385,13 +385,15 @@ class Processes(Executor):
         self,
         processes: int,
         *,
-        memory: Arena | None = None,
         initializer: Callable[..., object] | None = None,
         initargs: tuple[Any, ...] = (),
         deaths: int = MOST_DEATHS,
+        **options: Any,
     ) -> None:
+        """Take the number of workers, and options of each `Worker`."""
         self.ahead = 2 * processes
-        self._start = memory, initializer, initargs
+        self._prepared = initializer, initargs
+        self._options = {"environment": ONE_THREAD, **options}
         self._closed, self._owner = False, os.getpid()
         self._most, self._deaths, self._lock = processes, deaths, threading.Lock()
         self._workers: list[Worker] = []
@@ -443,12 +445,12 @@ class Processes(Executor):
                 self._idle.put(worker)
 
     def _started(self) -> Worker:
-        memory, initializer, initargs = self._start
-        new = Worker(environment=ONE_THREAD, memory=memory)
+        new = Worker(**self._options)
         with self._lock:
             self._workers.append(new)
         if self._closed:  # in the meantime: this thread has to end it
             new.end()
+        initializer, initargs = self._prepared
         if initializer is not None:
             try:
                 new.call(initializer, *initargs)
@@ -505,14 +507,16 @@ class Team:
     """
 
     def __init__(
-        self, memory: Arena, prepare: Callable[..., object], setups: Sequence[tuple[Any, ...]],
+        self, prepare: Callable[..., object], setups: Sequence[tuple[Any, ...]],
         deaths: int = MOST_DEATHS,
     ) -> None:  # fmt: skip
+        from boolcomp.base.shared_memory import Arena  # noqa: PLC0415 (imports numpy)
+
         require_shared()
-        self.memory, self._owner = memory, os.getpid()
+        self.memory, self._owner = Arena(), os.getpid()
         self._prepare, self._setups, self._deaths = prepare, setups, deaths
         self._members: list[Processes] = []
-        weakref.finalize(self, memory.close)
+        weakref.finalize(self, self.memory.close)
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -18,7 +18,6 @@ import numpy as np
 
 from boolcomp.base.errors import DataError, UsageError, listing, suggestion
 from boolcomp.base.processes import Team, WorkerLostError
-from boolcomp.base.shared_memory import Arena
 from boolcomp.engines.choice import engine_name
 from boolcomp.parallel.schedulers import for_batches
 from boolcomp.parallel.simulation import StagedProgram, stage
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from boolcomp.base.shared_memory import Arena
     from boolcomp.parallel.taskgraph import TaskGraph
     from boolcomp.problem.tape import Straight
 
@@ -100,7 +100,7 @@ class StageRunner:
             (StageSetup(self.straight, self.staged, k, *rest),)
             for k in range(self.staged.processors)
         ] * self.parts
-        self._team = Team(Arena(), prepare, setups, deaths=1)
+        self._team = Team(prepare, setups, deaths=1)
         self._team.start()
         return self
 

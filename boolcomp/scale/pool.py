@@ -22,7 +22,6 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError, listing, require_name
 from boolcomp.base.processes import Team, wait_until
-from boolcomp.base.shared_memory import Arena
 from boolcomp.engines.choice import engine_name, make_engine
 from boolcomp.engines.engine import Batch, Evaluation, evaluate, not_codable
 from boolcomp.problem.problem import collect_arrays
@@ -169,8 +168,7 @@ class ProcessPool:
             return
         self.stages = self._dealt(program, processes, shard, payload)
         self._step = processes if shard == "samples" else 1
-        self._arena = Arena()
-        self._team = Team(self._arena, _prepare, [(one,) for one in self._places()])
+        self._team = Team(_prepare, [(one,) for one in self._places()])
         try:
             self._team.start()
         except BaseException:
@@ -216,7 +214,7 @@ class ProcessPool:
 
     def arrays(self, samples: int, dtype: DTypeLike = np.float64) -> tuple[NDArray[Any], ...]:
         """Return a new array for every group that the workers see: they need not be copied."""
-        empty: Callable[..., NDArray[Any]] = self._arena.empty if self._team else np.empty
+        empty: Callable[..., NDArray[Any]] = self._team.memory.empty if self._team else np.empty
         return tuple(empty((samples, width), dtype) for width in self.wiring.widths)
 
     def run(self, batch: Batch) -> Evaluation:
@@ -232,9 +230,9 @@ class ProcessPool:
         each, most = CHUNKS[self.name]
         size = min(-(-max(batch.samples, 1) // (each * self._step)), most)
         chunk = -(-size // BLOCK) * BLOCK
-        empty, shape = self._arena.empty, (batch.samples, len(self.wiring.results))
+        empty, shape = team.memory.empty, (batch.samples, len(self.wiring.results))
         real = np.float32 if batch.dtype == np.float32 else np.float64
-        there = [self._arena.place(array) is not None for array in batch.arrays]
+        there = [team.memory.place(array) is not None for array in batch.arrays]
         arrays = [
             array if known else empty(array.shape, array.dtype)
             for array, known in zip(batch.arrays, there, strict=True)

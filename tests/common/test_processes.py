@@ -1,5 +1,6 @@
 """Processes: what they answer, how they end; they run no file of the current folder."""
 
+import operator
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import threading
 import time
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,16 @@ from small_programs import stages
 from waiting import until, until_gone
 
 import boolcomp as bc
-from boolcomp.base import Ended, Limits, Processes, Worker, processes, run_program, short
+from boolcomp.base import (
+    Ended,
+    Limits,
+    Processes,
+    Worker,
+    WorkerLostError,
+    processes,
+    run_program,
+    short,
+)
 
 HOSTILE = "open('/dev/stderr', 'w').write('executed ' + __file__)\nraise SystemExit(7)\n"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -262,6 +273,86 @@ def test_a_worker_ends_when_nobody_holds_its_pipe_any_more_even_in_a_long_call()
     worker.process.stdin.close()
     assert worker.process.wait() == 0
     worker.end()
+
+
+def test_arrays_of_the_arena_are_the_same_ones_in_a_worker_and_others_are_copied() -> None:
+    team = processes.Team(abs, [])
+    arena = team.memory
+    shared, own = arena.empty((4, 3), np.float64), np.zeros((4, 3))
+    shared[:] = 0.0
+    with Processes(1, memory=arena) as pool:
+        for array in (shared, own):
+            pool.submit(np.copyto, array[1::2, ::-1], np.array([1.0, 2.0, 3.0])).result()
+        later = arena.empty((1 << 20,), np.float32)  # the file grows, and is mapped again
+        pool.submit(np.copyto, later, 7.0).result()
+        pool.submit(np.copyto, shared[0], 5.0).result()
+    assert shared.tolist() == [[5, 5, 5], [3, 2, 1], [0, 0, 0], [3, 2, 1]]
+    assert not own.any()
+    assert (later == 7.0).all()
+    team.close()
+
+
+def test_memory_is_used_again_when_no_view_needs_it() -> None:
+    team = processes.Team(abs, [])
+    arena = team.memory
+    first = arena.empty((1000,), np.float64)
+    place, view = arena.place(first), first[10:20]
+    del first
+    assert arena.place(arena.empty((1000,), np.float64)) != place
+    assert arena.place(view) == (place or 0) + 80
+    del view
+    assert arena.place(arena.empty((1000,), np.float64)) == place
+    assert arena.place(np.zeros(3)) is None
+    team.close()
+
+
+def test_every_worker_is_prepared_first_and_so_is_one_that_takes_its_place() -> None:
+    with Processes(1, initializer=os.putenv, initargs=("PREPARED", "yes")) as pool:
+        with pytest.raises(WorkerLostError):
+            pool.submit(os._exit, 3).result()
+        assert pool.submit(os.system, 'test "$PREPARED" = yes').result() == 0
+    with (
+        Processes(1, initializer=operator.truediv, initargs=(1, 0)) as broken,
+        pytest.raises(ZeroDivisionError),
+    ):
+        broken.submit(abs, -1).result()
+
+
+def test_one_death_may_be_too_many() -> None:
+    with Processes(1, deaths=1) as pool:
+        with pytest.raises(WorkerLostError, match="1 worker processes died"):
+            pool.submit(os._exit, 3).result()
+        assert pool.submit(abs, -1).result() == 1
+
+
+def test_a_team_answers_in_its_order_and_an_error_of_one_ends_the_call_of_all() -> None:
+    team = processes.Team(abs, [(-1,), (-2,)])
+    first = team.call(os.getpid, [(), ()])
+    assert list(team.numbers) == first
+    assert len({*first}) == 2
+    done: list[bool] = []
+    assert team.call(pow, [(2, 3), (3, 2)], lambda: done.append(True)) == [8, 9]
+    assert done == [True]
+    start = time.monotonic()
+    with pytest.raises(TypeError):
+        team.call(time.sleep, [(1000,), ("x",)])
+    assert time.monotonic() - start < 60
+    until_gone(*first)
+    assert team.call(abs, [(-5,), (6,)]) == [5, 6]
+    team.close()
+
+
+def test_a_team_that_is_interrupted_leaves_no_worker() -> None:
+    team = processes.Team(abs, [(0,), (0,)])
+    numbers = team.call(os.getpid, [(), ()])
+
+    def interrupt() -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        team.call(time.sleep, [(1000,), (1000,)], interrupt)
+    until_gone(*numbers)
+    team.close()
 
 
 @pytest.mark.check

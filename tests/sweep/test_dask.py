@@ -3,6 +3,7 @@
 They run where the extra `cluster` is installed.
 """
 
+import contextlib
 import errno
 import json
 import os
@@ -10,21 +11,17 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
+import silentchild
 import sweepcells
 from clusters import Cluster, needs_loopback
 from sweepcells import contents, spec
 from waiting import PATIENCE, until, until_gone
 
 import boolcomp as bc
-from boolcomp.base import (
-    Worker,
-    WorkerLostError,
-    executor,
-    temporary_folder,
-)
+from boolcomp.base import WorkerLostError, executor, temporary_folder
 
 pytest.importorskip("distributed", reason="the extra cluster (Dask) is not installed")
 
@@ -136,7 +133,7 @@ def test_a_machine_that_cannot_reach_itself_is_a_sentence_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started: list[object] = []
-    monkeypatch.setattr("boolcomp.base.dask._started", started.append)
+    monkeypatch.setattr("boolcomp.base.dask.Worker", lambda *_, **__: started.append(_))
 
     def unreachable(*_: object) -> None:
         raise OSError(errno.ENETUNREACH, "Network is unreachable")
@@ -157,19 +154,27 @@ def test_a_start_that_does_not_end_is_given_up(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("boolcomp.base.dask.START", 0.2)
-    silent = Worker("silentchild", "scheduler", "")
-    said = [("address", "tcp://127.0.0.1:9")] * heard
-    receive = silent.receive
-    monkeypatch.setattr(silent, "receive", lambda end: said.pop() if said else receive(end))
-    started = iter([silent, *(Worker("silentchild", "worker", "") for _ in range(2))])
-    monkeypatch.setattr("boolcomp.base.dask._started", lambda *_: next(started))
+    monkeypatch.setattr("boolcomp.base.dask.SCHEDULER", "silentchild")
+    monkeypatch.setattr("boolcomp.base.dask.work", silentchild.work)
+    if heard:
+        monkeypatch.setattr("boolcomp.base.dask._heard", lambda *_: "tcp://127.0.0.1:9")
+        monkeypatch.setattr("boolcomp.base.dask._client", lambda *_: NoWorkers())
     with pytest.raises(
         bc.DataError, match=r"Dask did not start on this machine within 0.2 s; --proc"
     ):
         executor("local:2")
-    assert silent.process.poll() is not None
-    assert next(started, None) is None
+    until(lambda: not children_of(os.getpid()))
     assert not list(tmp_path.iterdir())
+
+
+class NoWorkers(contextlib.nullcontext["NoWorkers"]):
+    """A client whose cluster has no workers."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def nthreads(self) -> dict[str, int]:
+        return {}
 
 
 def test_a_scheduler_that_is_not_there_is_a_sentence(
