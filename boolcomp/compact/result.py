@@ -399,13 +399,12 @@ def _range(node: SourceWord, word: Quantity, limits: Interval) -> InputRange:
     low, high = Fraction(limits.low), Fraction(limits.high)
     if not node.angle:
         centre, step = Fraction(word.range.centre), Fraction(word.step)
-        return InputRange(between((low - centre) / step, (high - centre) / step), word.wraps)
+        return InputRange(node, between((low - centre) / step, (high - centre) / step), word.wraps)
     start, half = Fraction(word.range.low), Fraction(1, 2)
     turns = Fraction(pi().low, 1 << 79), Fraction(pi().high, 1 << 79)
     least = min((low - start) / turn for turn in turns) - half
-    return InputRange(
-        between(least, max((high - start) / turn for turn in turns) - half), word.wraps
-    )
+    most = max((high - start) / turn for turn in turns) - half
+    return InputRange(node, between(least, most), word.wraps)
 
 
 # --------------------------------------------------------------------------------------------------

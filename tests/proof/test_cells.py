@@ -108,14 +108,15 @@ class Case:
 
     def sketched(self) -> SketchedGraph:
         """Return it as bounds take it, with a sketch of its inputs alone."""
+        words = zip("xy", self.bits, self.ranges, self.units, strict=True)
         x, y = (
-            SourceWord(name, bits, angle=False) for name, bits in zip("xy", self.bits, strict=True)
+            InputRange(
+                SourceWord(name, bits, angle=False),
+                between(Fraction(low) / Fraction(unit), Fraction(high) / Fraction(unit)),
+            )
+            for name, bits, (low, high), unit in words
         )
-        sketch = Sketch((x, y, WordSum((), 0.0)), (2,))
-        ranges = {
-            k: InputRange(between(Fraction(low) / Fraction(unit), Fraction(high) / Fraction(unit)))
-            for k, ((low, high), unit) in enumerate(zip(self.ranges, self.units, strict=True))
-        }
+        sketch, ranges = Sketch((x.node, y.node, WordSum((), 0.0)), (2,)), {0: x, 1: y}
         inputs = tuple(
             SpecifiedInput(name, 0.0, unit, low, high)
             for name, unit, (low, high) in zip("xy", self.units, self.ranges, strict=True)

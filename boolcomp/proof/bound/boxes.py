@@ -347,7 +347,7 @@ class Tabulator:
             raise NotPlainError
         return line
 
-    def cells(self, place: int, node: SourceWord) -> list[Enclosure]:
+    def cells(self, place: int) -> list[Enclosure]:
         """Return the range of a linear input for every word."""
         line, range_ = self.line(place), self.sketched.ranges[place]
         near = Fraction(1, 2) + 2 * TIE
@@ -355,8 +355,8 @@ class Tabulator:
         found = []
         for word in range(line.count):
             value = line.value(word)
-            if node.exact:
-                found.append(exactly(value) + beside(line, node, range_))
+            if range_.node.exact:
+                found.append(exactly(value) + beside(line, range_))
                 continue
             one, two = value - line.step * near, value + line.step * near
             one = min(one, low) if word == 0 else one
@@ -366,11 +366,9 @@ class Tabulator:
             found.append(between(one, two))
         return found
 
-    def given(
-        self, place: int, node: SourceWord, offset: Enclosure, scale: int
-    ) -> tuple[int, int, int]:
+    def given(self, place: int, offset: Enclosure, scale: int) -> tuple[int, int, int]:
         """Return the starts of cells and errors of a linear input, and the shift of half a step."""
-        line, cells = self.line(place), self.cells(place, node)
+        line, cells = self.line(place), self.cells(place)
         shift = scale + (line.step.numerator.bit_length() - line.step.denominator.bit_length()) - 1
         if shift < 0:
             raise NotPlainError
@@ -382,10 +380,10 @@ class Tabulator:
         self, place: int, parts: Parts, heap: int | None, factor: Fraction, view: View
     ) -> BoxTable:
         """Return a linear input as a table over its own word."""
-        node, word = self.nodes[place], self.sketched.word(place)
-        if not isinstance(node, SourceWord) or word is None:
+        word = self.sketched.word(place)
+        if place not in self.sketched.ranges or word is None:
             raise NotPlainError
-        cells = self.cells(place, node)
+        cells = self.cells(place)
         words = np.arange(len(cells), dtype=np.int64)
         digits = self._digits({word: words}, parts, heap, view)
         exact = [cell.times(factor) for cell in cells]
@@ -580,7 +578,7 @@ class Boxing:
     def _node(self, place: int) -> StepSlot:
         node = self.nodes[place]
         if isinstance(node, SourceWord) and not node.angle:
-            return self._given(place, node)
+            return self._given(place)
         if isinstance(node, WordSum):
             return self._total(place, node)
         if isinstance(node, Table):
@@ -602,7 +600,7 @@ class Boxing:
         word = self.sketched.word(place)
         return ZERO if word is None else self.forward.offset(place, word)
 
-    def _given(self, place: int, node: SourceWord) -> StepSlot:
+    def _given(self, place: int) -> StepSlot:
         own = self.forward.enclosures[place]
         scale = scale_for(own.words.size + own.inputs.size + self.offset(place).size)
         if self.sketched.word(place) is None:
@@ -613,7 +611,7 @@ class Boxing:
             )  # fmt: skip
         line = self.tables.line(place)
         first, last = cells_reached(line, self.sketched.ranges[place])
-        start, within, shift = self.tables.given(place, node, self.offset(place), scale)
+        start, within, shift = self.tables.given(place, self.offset(place), scale)
         dim = self._input(place, first, last)
         row = [dim, start, within, line.count, shift]
         return self.steps.add(kinds.GIVEN, scale, row)

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.compact.sketch import SourceWord
 from boolcomp.proof.bound.balls import (
     FARTHEST,
     FUNCTIONS,
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.tape import Operation, Straight
-    from boolcomp.proof.bound.sketched import InputRange, SketchedGraph, SpecifiedFunction, WordLine
+    from boolcomp.proof.bound.sketched import SketchedGraph, SpecifiedFunction, SpecifiedInput
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
@@ -504,53 +503,41 @@ def _axes(sketched: SketchedGraph) -> list[CellAxis]:
     asked = sketched.specified
     if asked is None or len(asked.inputs) > MOST_INPUTS:
         raise NotPlainError
+    places = {
+        one.node.name: place
+        for place, one in sketched.ranges.items()
+        if sketched.word(place) is not None
+    }
+    read = {one.name for one in sketched.graph.inputs}
+    if read != set(places) or not read <= {one.name for one in asked.inputs}:
+        raise NotPlainError
     if any(result.rest is not None for result in sketched.results):
         raise NotPlainError
-    given = {
-        node.name: _Given(line, node, sketched.ranges[place])
-        for place, node in enumerate(sketched.sketch.nodes)
-        if isinstance(node, SourceWord) and (line := sketched.line(place))
-    }
-    if {one.name for one in sketched.graph.inputs} != set(given):
-        raise NotPlainError
-    axes = []
-    for one in asked.inputs:
-        if one.name in given:
-            axes.append(_axis(given[one.name], one.base, one.unit))
-        else:
-            axes.append(CellAxis(one.name, None, np.array([one.low]), np.array([one.high])))
-    if not set(given) <= {axis.name for axis in axes}:
-        raise NotPlainError
-    return axes
+    return [_axis(sketched, places.get(one.name), one) for one in asked.inputs]
 
 
-class _Given(NamedTuple):
-    """The values of an input's words, its node, and its range."""
-
-    line: WordLine
-    node: SourceWord
-    range: InputRange
-
-
-def _axis(given: _Given, base: float, unit: float) -> CellAxis:
+def _axis(sketched: SketchedGraph, place: int | None, one: SpecifiedInput) -> CellAxis:
     """Return the cells of an input, in its own unit; ties belong to both cells."""
-    line, node, range_ = given
+    line = None if place is None else sketched.line(place)
+    if place is None or line is None:
+        return CellAxis(one.name, None, np.array([one.low]), np.array([one.high]))
+    range_ = sketched.ranges[place]
     first, last = cells_reached(line, range_)
     words = np.arange(first, last + 1)
     start, step = float(line.start), float(line.step)
     if Fraction(start) != line.start or Fraction(step) != line.step:
         raise NotPlainError
-    near = line.step * (Fraction(1, 2) + TIE)
-    half = float(beside(*given).ends[1] if node.exact else near)
+    exact = range_.node.exact
+    half = float(beside(line, range_).ends[1] if exact else line.step * (Fraction(1, 2) + TIE))
     low, high = start + step * words - half, start + step * words + half
-    if not range_.wraps and not node.exact:
+    if not range_.wraps and not exact:
         least, most = (float(end) for end in range_.allowed.ends)
         low[0] = least if first == 0 else max(low[0], least)
         high[-1] = most if last == line.count - 1 else min(high[-1], most)
         low[0], high[-1] = min(low[0], high[0]), max(low[-1], high[-1])
-    low, high = base + unit * low, base + unit * high
-    slack = ENDS * (abs(base) + np.maximum(np.abs(low), np.abs(high)))
-    return CellAxis(node.name, first, low - slack, high + slack)
+    low, high = one.base + one.unit * low, one.base + one.unit * high
+    slack = ENDS * (abs(one.base) + np.maximum(np.abs(low), np.abs(high)))
+    return CellAxis(one.name, first, low - slack, high + slack)
 
 
 class CellPieces(NamedTuple):

@@ -104,13 +104,12 @@ def claim_of(sketched: SketchedGraph) -> graph.Claim:
         )
         for one, place in zip(sketched.results, sketched.sketch.outputs, strict=True)
     )  # fmt: skip
-    inputs = {}
-    for place, node in enumerate(sketched.sketch.nodes):
-        if isinstance(node, SourceWord):
-            one = sketched.ranges[place]
-            inputs[node.name] = graph.InputCells(
-                _span(one.allowed), 1 << node.bits, node.part, one.wraps, node.exact
-            )
+    inputs = {
+        x.node.name: graph.InputCells(
+            _span(x.allowed), 1 << x.node.bits, x.node.part, x.wraps, x.node.exact
+        )
+        for x in sketched.ranges.values()
+    }
     functions = tuple(map(_function, sketched.sketch.nodes))
     places = tuple(graph.ClaimedWords(x.words, x.product, x.owners) for x in sketched.places)
     return graph.Claim(sketched.graph, functions, places, inputs, outputs)

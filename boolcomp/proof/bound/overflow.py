@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.compact.sketch import SourceWord
 from boolcomp.proof.bound.tables import cells_reached
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, reads
 from boolcomp.words.simulation import masked
@@ -240,10 +239,10 @@ class WordBoxes(NamedTuple):
 def input_words(sketched: SketchedGraph) -> dict[int, tuple[int, int]]:
     """Return the first and the last possible word of every input."""
     found = {k: (0, (1 << node.bits) - 1) for k, node in enumerate(sketched.graph.inputs)}
-    for place, node in enumerate(sketched.sketch.nodes):
+    for place, one in sketched.ranges.items():
         word, line = sketched.word(place), sketched.line(place)
-        if isinstance(node, SourceWord) and word is not None and line is not None:
-            found[word] = cells_reached(line, sketched.ranges[place])
+        if word is not None and line is not None:
+            found[word] = cells_reached(line, one)
     return found
 
 

@@ -26,7 +26,7 @@ from boolcomp.compact.sketch import (
 )
 from boolcomp.proof.bound.balls import ZERO, Enclosure, about, between, exactly
 from boolcomp.proof.bound.bounds import Bound, Bounds, Causes
-from boolcomp.proof.bound.sketched import WordLine, line_of
+from boolcomp.proof.bound.sketched import WordLine, line_of, step_of
 from boolcomp.proof.bound.tables import (
     NONE,
     Enclosures,
@@ -81,7 +81,7 @@ class Forward:
 
     def _enclosures(self, place: int, node: SketchNode) -> Enclosures:
         if isinstance(node, SourceWord):
-            return input_known(self.sketched, place, node)
+            return input_known(self.sketched.line(place), self.sketched.ranges[place])
         if isinstance(node, AngleSum):
             items = [item for item, _ in node.items]
             lines = {k: found for k in items if (found := self.line(k))}
@@ -163,7 +163,7 @@ class Forward:
         """Enclose the value of the lowest `drop` bits of a word."""
         if not drop:
             return ZERO
-        step, mask = line_of(self.graph, word).step, (1 << drop) - 1
+        step, mask = step_of(self.graph, word), (1 << drop) - 1
         if word not in self.entries:
             return about(exactly(Fraction(mask, 2) * step))
         found = 2 * (self.entries[word] & mask) - mask
@@ -253,7 +253,7 @@ class _HeapSum:
 
     def _times(self, part: PartialProducts) -> Fraction:
         """Return the factor at which the product of two words is added."""
-        a, b = (line_of(self.graph, word).step for word in (part.a, part.b))
+        a, b = step_of(self.graph, part.a), step_of(self.graph, part.b)
         column = part.column + 1 - part.drop_a - part.drop_b
         size = self.line.step * Fraction(2) ** column / (a * b)
         return -size if part.negative else size

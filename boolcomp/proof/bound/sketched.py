@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputRange:
-    """The possible values of an input, in the unit of its word or in turns.
+    """An input and its possible values, in the unit of its word or in turns.
 
     The cells of a linear word are centred on 0; those of an angle divide -½ .. 2^-part - ½ turns.
     The word of an angle that `wraps` has the same value a turn farther.
     """
 
+    node: SourceWord
     allowed: Enclosure
     wraps: bool = False
 
@@ -104,11 +105,14 @@ class WordLine:
         return np.unique(found[found < self.count])
 
 
+def step_of(graph: WordGraph, word: int) -> Fraction:
+    return Fraction(2) ** graph.scales[word].lsb
+
+
 def line_of(graph: WordGraph, word: int) -> WordLine:
     """Return the values of a word, except those of an angle's input, from its scale."""
-    bits, scale = graph.nodes[word].bits, graph.scales[word]
-    step = Fraction(2) ** scale.lsb
-    start = Fraction(scale.offset) - step * ((1 << bits) - 1) / 2
+    bits, step = graph.nodes[word].bits, step_of(graph, word)
+    start = Fraction(graph.scales[word].offset) - step * ((1 << bits) - 1) / 2
     return WordLine(start, step, 1 << bits)
 
 
@@ -128,10 +132,10 @@ class SketchedGraph:
 
     def restricted(self, allowed: Mapping[str, Enclosure]) -> SketchedGraph:
         """Restrict some inputs to smaller enclosures."""
-        ranges = dict(self.ranges)
-        for place, node in enumerate(self.sketch.nodes):
-            if isinstance(node, SourceWord) and node.name in allowed:
-                ranges[place] = replace(ranges[place], allowed=allowed[node.name])
+        ranges = {
+            place: replace(one, allowed=allowed.get(one.node.name, one.allowed))
+            for place, one in self.ranges.items()
+        }
         return replace(self, ranges=ranges)
 
     def word(self, place: int) -> int | None:

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.realisation import NodeWords
-    from boolcomp.compact.sketch import AngleSum, SourceWord, Table
+    from boolcomp.compact.sketch import AngleSum, Table
     from boolcomp.problem.tape import Straight
-    from boolcomp.proof.bound.sketched import InputRange, SketchedGraph
+    from boolcomp.proof.bound.sketched import InputRange
     from boolcomp.words.graph import WordGraph
 
     Words = NDArray[np.int64]
@@ -108,8 +108,8 @@ class Enclosures:
 # Balls enclose each step of the function; monotone steps are enclosed by their values at the ends.
 # --------------------------------------------------------------------------------------------------
 
-RISING = ("exp", "atan", "tanh")
-WITHIN = {"sqrt": (0, None), "log": (0, None), "asin": (-1, 1), "acos": (-1, 1)}
+MONOTONE = {"exp": (None, None), "atan": (None, None), "tanh": (None, None), "sqrt": (0, None),
+            "log": (0, None), "asin": (-1, 1), "acos": (-1, 1)}  # fmt: skip
 
 
 def curve_known(
@@ -202,10 +202,8 @@ def _step(kind: str, read: list[arb], places: tuple[int, ...]) -> arb:
                 else (_hull(precise()(0), (size.upper() * size.upper()).upper()))
             )
         return _ARITHMETIC[kind](a, read[1])
-    if kind in RISING:
-        return _hull(getattr(a.lower(), kind)(), getattr(a.upper(), kind)())
-    if kind in WITHIN:
-        least, most = WITHIN[kind]
+    if kind in MONOTONE:
+        least, most = MONOTONE[kind]
         low, high = a.lower(), a.upper()
         low = low if least is None or low > least else precise()(least)
         high = high if most is None or high < most else precise()(most)
@@ -296,31 +294,21 @@ def table_known(
 def said(graph: WordGraph, words: NodeWords, read: Read) -> Sampled:
     """Return the values of the words of a table at all words of its source."""
     total, slack = np.zeros(len(read.words), dtype=object), 0
-    for place in words.words:
-        found = piece_said(graph, place, read)
-        total, slack = total + found.values, slack + found.slack
+    for word in words.words:
+        line = line_of(graph, word)
+        entries, start = looked_up(graph, word, read).astype(object), exactly(line.start)
+        total = total + entries * units(line.step) + start.low
+        slack += start.high - start.low
     if words.product is not None:
-        a, b = (piece_exact(graph, place, read) for place in words.product)
-        step = a[1] * b[1]
-        total = total + a[0] * b[0] * units(step)
+        lines = [line_of(graph, word) for word in words.product]
+        if any(graph.scales[word].offset for word in words.product):
+            raise ValueError(f"words {words.product} are multiplied, and do not lie about zero")
+        a, b = (
+            2 * looked_up(graph, word, read).astype(object) - (line.count - 1)
+            for word, line in zip(words.product, lines, strict=True)
+        )
+        total = total + a * b * units(lines[0].step * lines[1].step / 4)
     return Sampled(total, slack)
-
-
-def piece_said(graph: WordGraph, place: int, read: Read) -> Sampled:
-    """Return the values of the words of a lookup at all words of its source."""
-    line = line_of(graph, place)
-    start = exactly(line.start)
-    entries = looked_up(graph, place, read).astype(object)
-    return Sampled(entries * units(line.step) + start.low, start.high - start.low)
-
-
-def piece_exact(graph: WordGraph, place: int, read: Read) -> tuple[Whole, Fraction]:
-    """Return the entries of a lookup about zero in half steps, and half a step."""
-    line = line_of(graph, place)
-    if graph.scales[place].offset:
-        raise ValueError(f"word {place} is multiplied, and does not lie about zero")
-    entries = looked_up(graph, place, read).astype(object)
-    return 2 * entries - (line.count - 1), line.step / 2
 
 
 def looked_up(graph: WordGraph, place: int, read: Read) -> Words:
@@ -425,16 +413,15 @@ TIE = Fraction(
 )  # of a cell: encoders round values this near below a border to the border
 
 
-def input_known(sketched: SketchedGraph, place: int, node: SourceWord) -> Enclosures:
+def input_known(line: WordLine | None, range_: InputRange) -> Enclosures:
     """Enclose an input; one whose word is not read is one cell."""
-    line, range_ = sketched.line(place), sketched.ranges[place]
     if line is None:
         low, high = range_.allowed.ends
         middle, half = exactly((low + high) / 2), (high - low) / 2
         return Enclosures(middle, middle, NONE, between(-half, half))
     first, last = cells_reached(line, range_)
     middles = between(line.value(first), line.value(last))
-    return Enclosures(middles, middles, NONE, -beside(line, node, range_))
+    return Enclosures(middles, middles, NONE, -beside(line, range_))
 
 
 def cells_reached(line: WordLine, range_: InputRange) -> tuple[int, int]:
@@ -448,8 +435,9 @@ def cells_reached(line: WordLine, range_: InputRange) -> tuple[int, int]:
     return min(max(0, ends[0]), most), min(max(0, ends[1]), most)
 
 
-def beside(line: WordLine, node: SourceWord, range_: InputRange) -> Enclosure:
+def beside(line: WordLine, range_: InputRange) -> Enclosure:
     """Return how far an input may be above the middle of its cell; words saturate at the ends."""
+    node = range_.node
     if node.exact:
         half = (line.step - (Fraction(1, 1 << (node.bits + node.part)) if node.angle else 1)) / 2
         return between(-half, half) if half > 0 else ZERO
