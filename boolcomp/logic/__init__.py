@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from boolcomp.logic.formats import Netlist as Netlist
     from boolcomp.logic.formats import clean as clean
     from boolcomp.logic.formats import parse_aiger as parse_aiger
-    from boolcomp.logic.formats import parse_blif as parse_blif
     from boolcomp.logic.formats import parse_luts as parse_luts
     from boolcomp.logic.formats import read_netlist as read_netlist
     from boolcomp.logic.formats import render as render
@@ -79,7 +78,7 @@ else:
             "resting_network sum_network",
             "diagrams": "DiagramNode Forest Levels diagram_of followers laid_out run_image",
             "equivalence": "equivalent evaluate matches",
-            "formats": "Netlist clean parse_aiger parse_blif parse_luts read_netlist render "
+            "formats": "Netlist clean parse_aiger parse_luts read_netlist render "
             "render_ascii render_binary render_netlist",
             "lutmapping": "AbcTool abc_networks find in_lut3 mapped run",
             "network": "AND2 AND3 AND_OR Builder CONSTANTS MAJ3 Network Node OR2 "

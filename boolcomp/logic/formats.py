@@ -1,8 +1,8 @@
-"""Networks in AIGER and BLIF, written and read: `parse_blif(render(network))` is the same network.
+"""Networks in AIGER and BLIF, written and read.
 
 BLIF inputs are i0, i1, …, nodes n0, n1, …, outputs o0, o1, …, unless they have names; every node is
-a `.names` of its ON set. `parse_blif` reads the output of ABC: any names, any order, ON or OFF
-sets, at most three inputs per node. `read_netlist` keeps names and decomposes larger nodes.
+a `.names` of its ON set. What is read may have any names, any order, ON or OFF sets.
+`read_netlist` decomposes nodes of more than three inputs; `parse_luts` keeps up to six.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from boolcomp.base.errors import DataError, cut, shown
 from boolcomp.logic import network as luts
-from boolcomp.logic.network import CONSTANTS, LUT3, LUT6, Builder, Network, Node, copied, rebuilt
+from boolcomp.logic.network import CONSTANTS, LUT3, LUT6, Builder, Network, Node, copied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 MOST_BYTES = 1 << 26  # of a file that is read
 MOST_SIGNALS = 1 << 22  # inputs, gates, outputs
@@ -380,26 +380,20 @@ def _cover(lut: int, operands: int) -> str:
     return "\n".join(f"{row:0{operands}b} 1" for row in rows)
 
 
-def parse_blif(text: str, where: str = "BLIF") -> Network:
-    """Read a network node by node; a DataError names the wrong line."""
-    _, inputs, outputs, names = read_names(text, where, LUT3)
-    nodes, ends = numbered(inputs, outputs, names, where, _node)
-    try:
-        return Network(len(inputs), nodes, ends)
-    except ValueError:  # equal, unused or degenerate nodes: legal BLIF, but no normal form
-        signals = enumerate(nodes, CONSTANTS + len(inputs))
-        return rebuilt(len(inputs), ((s, *node) for s, node in signals), ends)
-
-
 def parse_luts(text: str, where: str = "BLIF") -> Network:
     """Read a network of up to six inputs a node; constants, wires and unused operands vanish."""
     _, inputs, outputs, names = read_names(text, where, LUT6)
-
-    def node_of(found: BlifNames, operands: list[int]) -> Node | int:
+    signals = {name: CONSTANTS + k for k, name in enumerate(inputs)}
+    nodes: list[Node] = []
+    for name in topological(signals.copy(), outputs, names, where):
+        found, operands = names[name], [signals[k] for k in names[name].operands]
         lut = _table(found.rows, len(operands)) if found.rows else found.lut
-        return simplified(lut, operands)
-
-    return Network(len(inputs), *numbered(inputs, outputs, names, where, node_of), LUT6)
+        made = simplified(lut, operands)
+        if isinstance(made, Node):
+            nodes.append(made)
+            made = CONSTANTS + len(inputs) + len(nodes) - 1
+        signals[name] = made
+    return Network(len(inputs), tuple(nodes), tuple(signals[name] for name in outputs), LUT6)
 
 
 def simplified(lut: int, operands: Sequence[int]) -> Node | int:
@@ -422,26 +416,9 @@ def simplified(lut: int, operands: Sequence[int]) -> Node | int:
     return Node(table, tuple(kept))
 
 
-def numbered(
-    inputs: Sequence[str], outputs: list[str], names: dict[str, BlifNames], where: str,
-    node_of: Callable[[BlifNames, list[int]], Node | int],
-) -> tuple[tuple[Node, ...], tuple[int, ...]]:  # fmt: skip
-    """Return the nodes of `.names` in topological order, and the signals of the outputs."""
-    signals: dict[str, int] = {name: CONSTANTS + k for k, name in enumerate(inputs)}
-    nodes: list[Node] = []
-    for name in topological(signals, outputs, names, where):
-        node = node_of(names[name], [signals[k] for k in names[name].operands])
-        if isinstance(node, int):
-            signals[name] = node
-        else:
-            signals[name] = CONSTANTS + len(inputs) + len(nodes)
-            nodes.append(node)
-    return tuple(nodes), tuple(signals[name] for name in outputs)
-
-
-def read_netlist(text: str, where: str = "BLIF") -> Netlist:
+def read_netlist(text: str, where: str = "BLIF", widest: int = WIDEST) -> Netlist:
     """Read a network of `.names`; those of more than three inputs are decomposed."""
-    model, inputs, outputs, names = read_names(text, where, WIDEST)
+    model, inputs, outputs, names = read_names(text, where, widest)
     builder = Builder(len(inputs))
     literals = {name: builder.input(k) for k, name in enumerate(inputs)}
     for name in topological(literals.copy(), outputs, names, where):
@@ -469,21 +446,6 @@ def clean(network: Network) -> Network:
     """Return a network rebuilt: inverters and constants absorbed, equal nodes shared."""
     builder = Builder(network.inputs)
     return builder.build(copied(network, builder))
-
-
-def _node(names: BlifNames, operands: list[int]) -> Node | int:
-    """Return a node with rising operands, or the signal of a constant or a buffer."""
-    lut = names.lut
-    if lut in (0, luts.ALL):
-        return lut & 1
-    if len(operands) == 1 and lut == luts.FIRST:
-        return operands[0]
-    order = sorted(range(len(operands)), key=operands.__getitem__)
-    tables = [luts.FIRST, luts.SECOND, luts.THIRD]
-    for new, old in enumerate(order):
-        tables[old] = luts.LETTERS[new]
-    lut = luts.compose(lut, (tables[0], tables[1], tables[2]))
-    return Node(lut, tuple(operands[k] for k in order))
 
 
 def topological(

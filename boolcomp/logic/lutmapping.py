@@ -246,7 +246,7 @@ def read(text: str | None, like: Network) -> Network | None:
     if text is None:
         return None
     try:
-        network = formats.clean(formats.parse_blif(text))
+        network = formats.read_netlist(text, widest=LUT3).network
     except DataError:
         return None
     same = (network.inputs, len(network.outputs)) == (like.inputs, len(like.outputs))

@@ -9,7 +9,7 @@ import pytest
 from synthesis.networks import random_network
 from waiting import PATIENCE, until
 
-from boolcomp.logic import SCRIPTS, AbcTool, find, parse_blif, render, run
+from boolcomp.logic import SCRIPTS, AbcTool, find, read_netlist, render, run
 
 needs_abc = pytest.mark.skipif(find() is None, reason="there is no ABC here")
 
@@ -131,4 +131,4 @@ def test_every_script_runs_and_writes_nodes_of_three_inputs(name: str) -> None:
     commands = ["read_blif a.blif", *SCRIPTS[name], "write_blif b.blif"]
     outcome = run(find(), commands, {"a.blif": render(network)}, ["b.blif"])
     assert outcome.note == ""
-    assert len(parse_blif(outcome.files["b.blif"]).outputs) == 6
+    assert len(read_netlist(outcome.files["b.blif"]).outputs) == 6

@@ -5,18 +5,18 @@ from hypothesis import given
 from synthesis.networks import networks
 
 from boolcomp.base import DataError
-from boolcomp.logic import Network, parse_blif, render
+from boolcomp.logic import Network, clean, read_netlist, render
 
 
 @given(networks)
 def test_what_is_written_reads_back_the_same(network: Network) -> None:
-    assert parse_blif(render(network)) == network
+    assert read_netlist(render(network)).network == clean(network)
 
 
 def test_a_network_is_written_node_by_node() -> None:
     text = ".model m\n.inputs b a\n.outputs y z k\n.names c a y\n0- 0\n-1 0\n.names a b \\\n c\n"
     text += "11 1 # and\n.names a z\n1 1\n.names k\n1\n.end\n"
-    network = parse_blif(text)
+    network = read_netlist(text).network
     assert str(network) == (
         "network 2 inputs 3 outputs 2 nodes\nn0 = i0 & i1\nn1 = ~i1 & n0\noutputs n1 i1 1\n"
     )
@@ -43,6 +43,6 @@ def test_a_network_is_written_node_by_node() -> None:
 )
 def test_a_bad_file_is_refused_with_a_sentence(body: str, sentence: str) -> None:
     with pytest.raises(DataError) as caught:
-        parse_blif(body, "f.blif")
+        read_netlist(body, "f.blif", 3)
     assert sentence in str(caught.value)
     assert str(caught.value).startswith("f.blif")
