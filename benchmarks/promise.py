@@ -24,7 +24,7 @@ from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.network import WordEnds
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result import proved
-from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
+from boolcomp.pipeline import COMPACT, compile_compact, problems_of, run
 from boolcomp.problem.problem import promise_of
 from boolcomp.proof.bound.bounds import EFFORT
 
@@ -70,7 +70,7 @@ def graph_row(robot: str, error: str, options: argparse.Namespace) -> tuple[list
     since = seconds()
     choices = CompactChoices(asked(error, options), options.store, also_shipped=False)
     try:
-        _, compact = run(COMPACT, [TipLoad(robot)], [choices], "graph")[0]
+        _, compact = run(COMPACT, problems_of(robot), [choices], "graph")[0]
     except DataError as refused:
         print(f"{robot}, {error}: {refused}", file=sys.stderr)
         return [robot, error, *"------"], True

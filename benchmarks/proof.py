@@ -39,7 +39,7 @@ from boolcomp.compact.errors import decoder_shifts
 from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.result import proved, result_store, sketched
-from boolcomp.pipeline import COMPACT, TipLoad, run
+from boolcomp.pipeline import COMPACT, problems_of, run
 from boolcomp.problem.function_files import parse_function
 from boolcomp.problem.functions import inverse_dynamics_problem, robot_problem
 from boolcomp.problem.robot.library import load_robot
@@ -137,7 +137,7 @@ def drawn(count: int) -> Iterator[Case]:
             demand = usual_demand(6, effort=0.0)
             choices = CompactChoices(demand, Path(folder), also_shipped=False)
             try:
-                _, compact = run(COMPACT, [TipLoad(robot)], [choices], "graph")[0]
+                _, compact = run(COMPACT, problems_of(robot), [choices], "graph")[0]
             except BoolcompError as error:  # an arm that cannot be compiled is no case
                 print(f"random {seed}: {error}", file=sys.stderr)
                 continue

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from boolcomp.base.errors import DataError, UsageError, listing, suggestion
@@ -65,12 +65,9 @@ def _own(step: Callable[[Any, Any], Any]) -> Callable[[list[Any], Any], Sequence
     return lambda values, own: [step(*one) for one in zip(values, own, strict=True)]
 
 
-_FIRST = (
-    Pass("problem", "Problem: inputs, outputs, ranges", _each(lambda load, _: load.problem())),
-    Pass("terms", "Terms: sums of waves times inputs", _each(lambda problem, _: split(problem))),
-)
+_TERMS = Pass("terms", "Terms: sums of waves times inputs", _each(lambda one, _: split(one)))
 PAPER = (
-    *_FIRST,
+    _TERMS,
     Pass("plan", "Plan: the paper's Fig. 1", paper.plans),
     Pass("tables", "PlanTables: the truth table of every term", paper.tables),
     Pass("covers", "Covered: products that make every table", paper.covers),
@@ -78,7 +75,7 @@ PAPER = (
     Pass("program", "Program: covers and adders", _each(paper.program)),
 )
 COMPACT = (
-    *_FIRST,
+    _TERMS,
     Pass("store", "Built, if it is there; else nothing new", _own(compact.store)),
     Pass("sketch", "Sketched: words without widths", _own(compact.sketch)),
     Pass("screen", "Screened: forms, by the noise model", _own(compact.screen)),
@@ -93,21 +90,18 @@ COMPACT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TipLoad:
-    """A problem before it is made: a robot (a value, its name or path) with a payload (kg).
+def problems_of(
+    source: Source,
+    payloads: Sequence[float] | float = 0.0,
+    of: str = USUAL,
+    words: Mapping[str, WordFormat] | None = None,
+) -> list[Problem]:
+    """Return the problems of a robot (a value, its name or path), one for each payload (kg).
 
-    `of` is the function of the robot, `words` are the formats of its words. A problem or a function
+    `of` is the function of the robot, `words` are formats of its words. A problem or a function
     file has no payload.
     """
-
-    source: Source
-    mass: float = 0.0
-    of: str = USUAL
-    words: Mapping[str, WordFormat] = field(default_factory=dict)
-
-    def problem(self) -> Problem:
-        return with_words(problem_of(self.source, self.of, self.mass), self.words)
+    return [with_words(problem_of(source, of, mass), words or {}) for mass in _masses(payloads)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +163,12 @@ def compile_paper(
     Covers in the store are used again.
     """
     start, chosen = time.perf_counter(), choices or paper.PaperChoices()
-    loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
     told = paper.on_course(chosen)
     with chosen.workers.opened() as workers:
-        made = run(PAPER[:-1], loads, replace(told, workers=workers), "measure")
+        problems = problems_of(source, payloads, of)
+        made = run(PAPER[:-1], problems, replace(told, workers=workers), "measure")
     told.progress("program", "", 0.0)
-    program = _family(run(PAPER[-1:], made, chosen), loads)
+    program = _family(run(PAPER[-1:], made, chosen), source, payloads, of)
     told.progress("done", "", 1.0)
     if chosen.certify:
         from boolcomp.proof.certificates import certified as tabled  # noqa: PLC0415 (with --certify only)
@@ -198,10 +192,10 @@ def compile_compact(
     Raises a `DataError` if the result does not meet the demand.
     """
     start, chosen = time.perf_counter(), choices or compact.CompactChoices()
-    loads = [TipLoad(source, mass, of, chosen.words) for mass in _masses(payloads)]
+    problems, masses = problems_of(source, payloads, of, chosen.words), _masses(payloads)
     with chosen.workers.opened() as workers:
-        made = _built(loads, replace(chosen, workers=workers))
-    program = _family(run(COMPACT[-1:], made, [chosen] * len(made)), loads)
+        made = _built(problems, masses, replace(chosen, workers=workers))
+    program = _family(run(COMPACT[-1:], made, [chosen] * len(made)), source, masses, of)
     for one in made:
         _check(one)
     if chosen.certify:
@@ -209,27 +203,29 @@ def compile_compact(
     return CompactCompilation(program, tuple(made), time.perf_counter() - start)
 
 
-def _built(loads: Sequence[TipLoad], choices: compact.CompactChoices) -> list[Built]:
+def _built(
+    problems: Sequence[Problem], masses: Sequence[float], choices: compact.CompactChoices
+) -> list[Built]:
     """Return the result of every payload, computed in parallel if there are workers."""
-    if len(loads) == 1 or choices.workers.here:
-        own = [replace(choices, progress=one) for one in _listeners(choices, loads)]
-        return run(COMPACT[:-1], loads, own, "approximate")
+    if len(problems) == 1 or choices.workers.here:
+        own = [replace(choices, progress=one) for one in _listeners(choices, masses)]
+        return run(COMPACT[:-1], problems, own, "approximate")
     alone = replace(choices, workers=ALONE, progress=ignore_progress)
     if alone.store is not None:
         alone = replace(alone, store=everywhere(place_of(alone.store)))
     made: list[Built] = []
-    choices.progress(Progress(f"{len(loads)} loads"))
-    for one in choices.workers.in_order(_one_load, [(load, alone) for load in loads]):
+    choices.progress(Progress(f"{len(problems)} loads"))
+    for one in choices.workers.in_order(_one_load, [(problem, alone) for problem in problems]):
         made.append(one)
-        done = f"{len(made)} of {len(loads)} loads"
+        done = f"{len(made)} of {len(problems)} loads"
         rms = tuple(map(float, one.errors.rms))
-        choices.progress(Progress(done, one.nodes, rms, len(made) / len(loads)))
+        choices.progress(Progress(done, one.nodes, rms, len(made) / len(problems)))
     return made
 
 
-def _one_load(load: TipLoad, choices: compact.CompactChoices) -> Built:
+def _one_load(problem: Problem, choices: compact.CompactChoices) -> Built:
     """Return the result of one payload."""
-    (made,) = run(COMPACT[:-1], [load], [choices], "approximate")
+    (made,) = run(COMPACT[:-1], [problem], [choices], "approximate")
     return cast("Built", made)
 
 
@@ -290,41 +286,43 @@ def with_bits_found(
     of: str = USUAL,
 ) -> compact.CompactChoices:
     """Return choices with the word length that needs the fewest nodes for a guaranteed error."""
-    loads = [TipLoad(source, mass, of, choices.words) for mass in _masses(payloads)]
-    terms = run(COMPACT, loads, [choices] * len(loads), "terms")
+    terms = run(COMPACT, problems_of(source, payloads, of, choices.words), choices, "terms")
     bits = bits_for(terms, choices.demand, choices.workers)
     return replace(choices, demand=replace(choices.demand, bits=bits))
 
 
-def _family(programs: Sequence[Program], loads: Sequence[TipLoad]) -> Program:
+def _family(
+    programs: Sequence[Program], source: Source, payloads: Sequence[float] | float, of: str
+) -> Program:
     """Return one program with the parts of all payloads, and the change of outputs per kilogram."""
+    masses = _masses(payloads)
     family = family_of(
-        replace(program, loads=tuple(replace(one, payload=load.mass) for one in program.loads))
-        for program, load in zip(programs, loads, strict=True)
+        replace(program, loads=tuple(replace(one, payload=mass) for one in program.loads))
+        for program, mass in zip(programs, masses, strict=True)
     )
-    if len(loads) == 1:
+    if len(masses) == 1:
         return family
-    return replace(family, per_kilogram=per_kilogram(loads[0].source, loads[0].of))
+    return replace(family, per_kilogram=per_kilogram(source, of))
 
 
-def _listeners(choices: compact.CompactChoices, loads: Sequence[TipLoad]) -> list[Listener]:
+def _listeners(choices: compact.CompactChoices, masses: Sequence[float]) -> list[Listener]:
     """Return a listener for each payload; together they report the progress of all."""
     progress = choices.progress
-    if len(loads) == 1:
+    if len(masses) == 1:
         return [on_course(progress, choices.demand)]
-    fractions = [0.0] * len(loads)
+    fractions = [0.0] * len(masses)
 
     def of(place: int) -> Listener:
         def told(step: Progress) -> None:
             fractions[place] = step.fraction
-            stage = f"{loads[place].mass:g} kg, {step.stage}"
+            stage = f"{masses[place]:g} kg, {step.stage}"
             left = math.inf if step.left == math.inf else None  # follows from the fraction of all
-            whole = sum(fractions) / len(loads)
+            whole = sum(fractions) / len(masses)
             progress(replace(step, stage=stage, fraction=whole, left=left))
 
         return on_course(told, choices.demand)
 
-    return [of(place) for place in range(len(loads))]
+    return [of(place) for place in range(len(masses))]
 
 
 def _masses(payloads: Sequence[float] | float) -> tuple[float, ...]:
@@ -345,7 +343,7 @@ def run_passes(
 ) -> Any:
     """Run the paper's passes on a robot or a problem; return the value of the named one."""
     choices = paper.PaperChoices(options or PlanOptions())
-    (made,) = run(PAPER, [TipLoad(source, of=of)], choices, until)
+    (made,) = run(PAPER, problems_of(source, of=of), choices, until)
     if until == "tables":
         return made.tables
     return made.terms if until == "covers" else made

@@ -9,7 +9,7 @@ from limited import with_ranges
 
 from boolcomp.base import ALONE
 from boolcomp.compact import Built, Compact, CompactChoices, WordEnds, usual_demand
-from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
+from boolcomp.pipeline import COMPACT, compile_compact, problems_of, run
 from boolcomp.problem import Problem, Robot, parse_function
 
 CURVED = """\
@@ -45,7 +45,7 @@ def made(
     """Return a small graph, made with no effort; no network is made of it."""
     demand = replace(usual_demand(bits), effort=0.0, rms=rms)
     choices = CompactChoices(demand, folder, also_shipped=False, workers=ALONE)
-    _, compact = run(COMPACT, [TipLoad(source, **load)], [choices], "graph")[0]
+    _, compact = run(COMPACT, problems_of(source, **load), [choices], "graph")[0]
     return compact, WordEnds()
 
 

@@ -15,12 +15,12 @@ from boolcomp.base import ALONE
 from boolcomp.compact import CompactChoices, Demand
 from boolcomp.paper import PlanOptions, make_plan, quantised
 from boolcomp.pipeline import COMPACT, run_passes
-from boolcomp.problem import Problem, problem_of
-from boolcomp.terms import split
+from boolcomp.problem import problem_of
+from boolcomp.terms import Terms, split
 
 
 def test_one_can_stop_after_passes_that_there_are() -> None:
-    assert isinstance(run_passes("machado-2r", until="problem"), Problem)
+    assert isinstance(run_passes("machado-2r", until="terms"), Terms)
     with pytest.raises(bc.UsageError, match=r"no pass 'table' \(did you mean 'tables'"):
         run_passes("machado-2r", until="table")
     with pytest.raises(bc.UsageError, match="machado-2r-gravity is a problem already: payloads"):
@@ -50,7 +50,7 @@ def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     )  # fmt: skip
     made = pipeline.compile_compact(small_robot(3, 1), choices, payloads=(0.0, 0.5))
     assert ran == [step.name for step in COMPACT] == [
-        "problem", "terms", "store", "sketch", "screen", "refine", "improve", "graph", "logic",
+        "terms", "store", "sketch", "screen", "refine", "improve", "graph", "logic",
         "optimise", "measure", "approximate", "program",
     ]  # fmt: skip
     assert made.program.payloads == (0.0, 0.5)

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from boolcomp.base.processes import Worker as Worker
     from boolcomp.base.processes import WorkerLostError as WorkerLostError
     from boolcomp.base.processes import run_program as run_program
+    from boolcomp.base.results import ResultColumn as ResultColumn
+    from boolcomp.base.results import Results as Results
+    from boolcomp.base.results import yes as yes
     from boolcomp.base.store import Folder as Folder
     from boolcomp.base.store import find as find
     from boolcomp.base.workers import ALONE as ALONE
@@ -64,6 +67,7 @@ else:
             "loops": "cache_folder",
             "pages": "page_text",
             "processes": "Ended Limits Processes Worker WorkerLostError run_program",
+            "results": "ResultColumn Results yes",
             "store": "Folder find",
             "workers": "ALONE SharedValue TWO executor",
         },

@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import DataError, require_name, table
+from boolcomp.base.errors import DataError, require_name
+from boolcomp.base.results import Results
 from boolcomp.commands.options import FILES, json_option, print_json, within
 
 if TYPE_CHECKING:
     from boolcomp.measure.fpga import Area
 
-HEAD = (
-    "target", "design", "tables", "carries", "DSP", "RAM", "flip-flops", "levels", "MHz", "best",
-    "ns", "note",
-)  # fmt: skip
 MOST_SEEDS = 20
 
 
@@ -56,7 +53,7 @@ def command(
     themselves in their first run, which takes minutes. Missing tools are listed.
     """
     from boolcomp.commands.output import progress
-    from boolcomp.measure.fpga import device
+    from boolcomp.measure.fpga import COLUMNS, device
     from boolcomp.program.files import load_program
     from boolcomp.targets.target import MOST_STAGES
 
@@ -71,10 +68,11 @@ def command(
         found, skipped = _rows(
             loaded, load, families, chosen, stages=pipeline, dsp=dsp, seeds=seeds, step=step
         )
+    results = Results(COLUMNS, found)
     if as_json:
-        print_json({"rows": [document(one) for one in found], "skipped": skipped})
+        print_json({"rows": results.documents, "skipped": skipped})
     else:
-        click.echo(table(list(HEAD), [row_of(one) for one in found], (0, 1, 11)))
+        click.echo(results.text())
         for sentence in skipped:
             click.echo(f"skipped: {sentence}")
         if any(one.fmax for one in found):
@@ -107,25 +105,3 @@ def _rows(
             if found[-1].note.startswith("nextpnr"):
                 skipped.append(f"{family.name}, {level}: {found[-1].note}")
     return found, skipped
-
-
-def row_of(one: Area) -> list[str]:
-    """Return a row of the printed table."""
-    cells = one.cells
-    counts = (cells.luts, cells.carries, cells.dsp, cells.bram, cells.ff, one.levels)
-    clocks = (one.clock, max(one.fmax, default=None), one.latency)
-    return [
-        one.target, one.design, *(f"{count}" for count in counts),
-        *("" if x is None else f"{x:.0f}" for x in clocks), one.note,
-    ]  # fmt: skip
-
-
-def document(one: Area) -> dict[str, Any]:
-    """Return a row of the JSON document; clock frequencies are nextpnr's estimates."""
-    cells = one.cells
-    return {
-        "target": one.target, "design": one.design, "luts": cells.luts, "carries": cells.carries,
-        "dsp": cells.dsp, "bram": cells.bram, "ff": cells.ff, "levels": one.levels,
-        "fmax_mhz": one.clock, "fmax_best_mhz": max(one.fmax, default=None),
-        "seeds": len(one.fmax), "latency_ns": one.latency, "note": one.note,
-    }  # fmt: skip

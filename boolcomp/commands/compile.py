@@ -10,6 +10,7 @@ import click
 
 from boolcomp.base.errors import is_there, listing, needed, short, short_above, table
 from boolcomp.base.files import check_place
+from boolcomp.base.results import ResultColumn, Results, yes
 from boolcomp.commands.options import (
     FilePath,
     completes,
@@ -132,7 +133,7 @@ def _print_paper(compiled: PaperCompilation, masses: Sequence[float], output: Pa
     for load, covers in zip(program.loads, compiled.covers, strict=True):
         if len(compiled.covers) > 1:
             click.echo(f"payload {load.payload:g} kg")
-        click.echo(_paper_chart(covers))
+        click.echo(_tables(covers, load.payload).text())
         click.echo(error_table(load.outputs, what, steps=True))
     nodes = [len(program.network(mass).nodes) for mass in masses]
     click.echo(f"{', '.join(map(str, nodes))} LUT3 nodes, including adders")
@@ -177,34 +178,39 @@ def _beyond(compiled: PaperCompilation) -> list[str]:
     ]
 
 
-def _paper_chart(covers: Sequence[TermCover]) -> str:
-    header = [
-        "term", "inputs", "outputs", "products", "literals", "shared", "proved", "at least",
-        "by", "from", "same as",
-    ]  # fmt: skip
-    return table(header, [_row(term, covers) for term in covers], left=(0, 6, 8, 9, 10))
+def _tables(covers: Sequence[TermCover], payload: float) -> Results:
+    """Return the tables of a payload and their covers."""
+    names: dict[object, str] = {}
+    for one in covers:
+        names.setdefault(one.entry.table, one.entry.plan.term.name)
 
+    def made(one: TermCover) -> str:
+        return "store" if one.stored else f"{one.cover.seconds:.2f} s"
 
-def _row(term: TermCover, covers: Sequence[TermCover]) -> list[str]:
-    cover, entry = term.cover, term.entry
-    same = _same_as(term, covers)
-    return [
-        entry.plan.term.name,
-        str(entry.table.inputs),
-        str(entry.table.outputs),
-        str(cover.products),
-        str(cover.literals),
-        str(cover.shared),
-        "yes" if cover.proved else "no",
-        str(cover.lower_bound),
-        cover.method,
-        "store" if term.stored else f"{cover.seconds:.2f} s",
-        same if same != entry.plan.term.name else "",
-    ]
+    def other(one: TermCover) -> str:
+        same = names[one.entry.table]
+        return same if same != one.entry.plan.term.name else ""
 
-
-def _same_as(term: TermCover, covers: Sequence[TermCover]) -> str:
-    return next(c.entry.plan.term.name for c in covers if c.entry.table == term.entry.table)
+    columns = (
+        ResultColumn("name", "term", "entry.plan.term.name", left=True),
+        ResultColumn("payload", "", lambda _: payload),
+        ResultColumn("inputs", "inputs", "entry.table.inputs"),
+        ResultColumn("outputs", "outputs", "entry.table.outputs"),
+        ResultColumn("products", "products", "cover.products"),
+        ResultColumn("literals", "literals", "cover.literals"),
+        ResultColumn("connections", "", "cover.connections"),
+        ResultColumn("shared", "shared", "cover.shared"),
+        ResultColumn("proved", "proved", "cover.proved", yes, left=True),
+        ResultColumn("lower_bound", "at least", "cover.lower_bound"),
+        ResultColumn("seconds", "", "cover.seconds"),
+        ResultColumn("method", "by", "cover.method", left=True),
+        ResultColumn("", "from", made, left=True),
+        ResultColumn("stored"),
+        ResultColumn("note", "", "cover.note"),
+        ResultColumn("same_as", "", lambda one: names[one.entry.table]),
+        ResultColumn("", "same as", other, left=True),
+    )
+    return Results(columns, covers)
 
 
 def _paper_document(compiled: PaperCompilation, output: Path | None) -> dict[str, Any]:
@@ -224,9 +230,9 @@ def _paper_document(compiled: PaperCompilation, output: Path | None) -> dict[str
         "luts": max(len(network.nodes) for network in networks),
         "depth": max(network.depth for network in networks),
         "tables": [
-            _table(term, covers, load.payload)
+            table
             for load, covers in zip(compiled.program.loads, compiled.covers, strict=True)
-            for term in covers
+            for table in _tables(covers, load.payload).documents
         ],
         "joints": [
             {"joint": joint, **found, **in_steps(found), "promised": allowed}
@@ -234,26 +240,6 @@ def _paper_document(compiled: PaperCompilation, output: Path | None) -> dict[str
                 zip(over_loads(compiled.program), compiled.promised, strict=True), 1
             )
         ],
-    }
-
-
-def _table(term: TermCover, covers: Sequence[TermCover], payload: float) -> dict[str, Any]:
-    return {
-        "name": term.entry.plan.term.name,
-        "payload": payload,
-        "inputs": term.entry.table.inputs,
-        "outputs": term.entry.table.outputs,
-        "products": term.cover.products,
-        "literals": term.cover.literals,
-        "connections": term.cover.connections,
-        "shared": term.cover.shared,
-        "proved": term.cover.proved,
-        "lower_bound": term.cover.lower_bound,
-        "seconds": term.cover.seconds,
-        "method": term.cover.method,
-        "stored": term.stored,
-        "note": term.cover.note,
-        "same_as": _same_as(term, covers),
     }
 
 
@@ -312,7 +298,7 @@ def _print_compact(compiled: CompactCompilation, output: Path | None) -> None:
     for mass, built in zip(compiled.program.payloads, compiled.built, strict=True):
         if len(compiled.built) > 1:
             click.echo(f"payload {mass:g} kg")
-        click.echo(_compact_chart(built))
+        click.echo(_outputs(built, mass).text())
         click.echo("\n".join([_sentence(built), *_ends(compiled.program, mass, built)]))
         outputs = compiled.program.load(mass).outputs
         click.echo(error_table(outputs, _called(built), steps=False))
@@ -411,32 +397,47 @@ def _words(graph: WordGraph, outputs: Sequence[Output], spans: Mapping[str, Inte
     return table(["word", "bits", "meaning, but for a factor"], rows, left=(0, 2))
 
 
-def _compact_chart(built: Built) -> str:
-    compact = built.compact
-    header = [
-        _called(built), "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted",
-        "sampled max", "worst found", "mean/LSB",
-    ]  # fmt: skip
-    if compact.demand.error:
-        header[4] = "promised/LSB"
-    rows = [
-        [
-            output.symbol,
-            ends(output.range),
-            str(code.bits),
-            short(code.step),
-            _allowed(built, k),
-            f"{built.errors.rms[k]:.3f}",
-            f"{built.predicted_rms[k]:.3f}",
-            f"{built.errors.max[k]:.2f}",
-            f"{built.largest[k]:.2f}",
-            f"{built.errors.mean[k]:+.3f}",
-        ]
-        for k, (output, code) in enumerate(
-            zip(compact.problem.outputs, compact.output_codes, strict=True)
-        )
-    ]
-    return table(header, rows, left=(0,))
+OF_BOUND = ("bound", "bound_lsb", "grade", "bound_note")
+
+
+def _outputs(built: Built, mass: float) -> Results:
+    """Return the outputs of a payload with their errors."""
+    problem, codes, errors = built.compact.problem, built.compact.output_codes, built.errors
+    goal = "promised/LSB" if built.compact.demand.error else "allowed rms/LSB"
+
+    def lsb(values: Any) -> Callable[[int], float]:
+        return lambda k: float(values[k])
+
+    def unit(values: Any) -> Callable[[int], float]:
+        return lambda k: float(values[k]) * codes[k].step
+
+    def bound(key: str) -> Callable[[int], Any]:
+        return lambda k: _bound(built, k)[key]
+
+    columns = (
+        ResultColumn("joint", "", lambda k: k + 1),
+        ResultColumn("payload", "", lambda _: mass),
+        ResultColumn("", _called(built), lambda k: problem.outputs[k].symbol, left=True),
+        ResultColumn("", "range", lambda k: ends(problem.outputs[k].range)),
+        ResultColumn("bits", "bits", lambda k: codes[k].bits),
+        ResultColumn("lsb", "LSB", lambda k: codes[k].step, short),
+        *(ResultColumn(key, "", bound(key)) for key in OF_BOUND),
+        ResultColumn("promised_lsb", "", lambda k: finite(built.promised[k])),
+        ResultColumn("", goal, lambda k: _allowed(built, k)),
+        ResultColumn("rms_error", "", unit(errors.rms)),
+        ResultColumn("max_error", "", unit(errors.max)),
+        ResultColumn("rms_error_lsb", "rms/LSB", lsb(errors.rms), ".3f"),
+        ResultColumn("max_error_lsb", "", lsb(errors.max)),
+        ResultColumn("sampled_max", "", unit(errors.max)),
+        ResultColumn("worst_found", "", unit(built.largest)),
+        ResultColumn("", "predicted", lsb(built.predicted_rms), ".3f"),
+        ResultColumn("sampled_max_lsb", "sampled max", lsb(errors.max), ".2f"),
+        ResultColumn("worst_found_lsb", "worst found", lsb(built.largest), ".2f"),
+        ResultColumn("bound_over_found", "", built.over_found.__getitem__),
+        ResultColumn("predicted_rms_lsb", "", lsb(built.predicted_rms)),
+        ResultColumn("", "mean/LSB", lsb(errors.mean), "+.3f"),
+    )
+    return Results(columns, range(len(codes)))
 
 
 def _called(built: Built) -> str:
@@ -447,7 +448,11 @@ def _allowed(built: Built, k: int) -> str:
     """Return the accuracy target of an output: rms, or the guaranteed error if there is one."""
     if not built.compact.demand.error:
         return f"{built.compact.allowed[k] ** 0.5:.3f}"
-    return f"{built.promised[k]:.6g}" if math.isfinite(built.promised[k]) else ""
+    return "" if finite(built.promised[k]) is None else f"{built.promised[k]:.6g}"
+
+
+def finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _sentence(built: Built) -> str:
@@ -613,27 +618,8 @@ def _compact_document(compiled: CompactCompilation, output: Path | None) -> dict
         "input_bits": {word.name: word.code.bits for word in compiled.program.inputs},
         "dropped_input_bits": dict(first.dropped),
         "joints": [
-            {
-                "joint": joint,
-                "payload": mass,
-                "bits": code.bits,
-                "lsb": code.step,
-                **_bound(built, joint - 1),
-                "promised_lsb": None
-                if math.isinf(built.promised[joint - 1])
-                else built.promised[joint - 1],
-                "rms_error": float(built.errors.rms[joint - 1]) * code.step,
-                "max_error": float(built.errors.max[joint - 1]) * code.step,
-                "rms_error_lsb": float(built.errors.rms[joint - 1]),
-                "max_error_lsb": float(built.errors.max[joint - 1]),
-                "sampled_max": float(built.errors.max[joint - 1]) * code.step,
-                "worst_found": float(built.largest[joint - 1]) * code.step,
-                "sampled_max_lsb": float(built.errors.max[joint - 1]),
-                "worst_found_lsb": float(built.largest[joint - 1]),
-                "bound_over_found": built.over_found[joint - 1],
-                "predicted_rms_lsb": float(built.predicted_rms[joint - 1]),
-            }
+            one
             for mass, built in zip(compiled.program.payloads, compiled.built, strict=True)
-            for joint, code in enumerate(built.compact.output_codes, 1)
+            for one in _outputs(built, mass).documents
         ],
     }

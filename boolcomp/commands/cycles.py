@@ -59,7 +59,7 @@ def command(
     one differs. Bytes of flash and RAM are the robot's code, tables and stack. Missing tools are
     listed.
     """
-    from boolcomp.measure.cycles import boards, cycles_rows, text_report
+    from boolcomp.measure.cycles import boards, cycles_rows, results, text_report
     from boolcomp.program.files import load_program
 
     within("--states", states, 1, MOST_STATES)
@@ -73,7 +73,7 @@ def command(
     if as_json:
         about = {board.name: board.about for board in chosen}
         print_json({"program": program, "states": states, "seed": seed, "targets": about,
-                    "rows": [row.document() for row in rows]})  # fmt: skip
+                    "rows": results(rows).documents})  # fmt: skip
     else:
         click.echo(text_report(rows))
     if all(row.skipped for row in rows):

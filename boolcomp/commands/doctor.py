@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boolcomp.base.errors import table
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
     from boolcomp.measure.installed import Health, Piece
 
-HEAD = ("piece", "of", "found", "what it brings", "how it comes here")
+
+def _kind(one: Piece) -> str:
+    return one.extra or ("needed" if one.needed else one.kind)
+
+
+COLUMNS = (
+    ResultColumn("", "piece", "name", left=True),
+    ResultColumn("", "of", _kind, left=True),
+    ResultColumn("", "found", "source", left=True),
+    ResultColumn("", "what it brings", "brings", left=True),
+    ResultColumn("", "how it comes here", lambda x: "" if x.found else x.install, left=True),
+)
 
 
 @click.command("doctor", epilog="Example: boolcomp doctor")
@@ -43,7 +54,7 @@ def _print(found: Health) -> None:
     )
     writable = "" if machine["cache_writable"] else ", which cannot be written to"
     click.echo(f"results are cached in {machine['cache']}{writable}")
-    click.echo(table(HEAD, [_row(one) for one in found.pieces], left=(0, 1, 2, 3, 4)))
+    click.echo(Results(COLUMNS, found.pieces).text())
     wrong = [one.name for one in found.pieces if one.needed and not one.found]
     missing = [one for one in found.pieces if not one.found and not one.needed]
     if wrong:
@@ -52,8 +63,3 @@ def _print(found: Health) -> None:
         optional = ", ".join(one.name for one in missing)
         rest = f"optional, not installed: {optional}" if missing else "nothing is missing"
         click.echo(f"all required packages are installed; {rest}")
-
-
-def _row(one: Piece) -> list[str]:
-    of = one.extra or ("needed" if one.needed else one.kind)
-    return [one.name, of, one.source, one.brings, "" if one.found else one.install]

@@ -40,14 +40,12 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Group
     from boolcomp.problem.words import Interval
     from boolcomp.program.program import Chosen, CodedOutput
-    from boolcomp.scale.batches import BatchTotals
 
     Floats = NDArray[np.float64]
 
 
 ENGINES = ("auto", "numpy", "llvm", "words", "bdd")
 SHARDS = ("samples", "terms", "pipeline")
-COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --json
 
 
 @click.command("evaluate", epilog="Example: boolcomp evaluate out/2r -i samples.csv -o torques.csv")
@@ -123,34 +121,58 @@ def command(
     if not whole and _in_chunks(source, target, processes, shard, compiled=compiled, wanted=wanted):
         if interpolate:
             raise UsageError("--interpolate needs one process and a file that is not in chunks")
-        request = EvaluationRequest(
-            program, source, target, engine, threads, processes, cluster, shard, payload, against,
-            of,
+        found = _in_batches(
+            program, source, target, (processes, cluster), shard, payload=payload, engine=engine,
+            threads=threads, against=against, of=of,
         )  # fmt: skip
-        evaluate_batches(request, as_json=as_json)
-        return
-    mass = payload, interpolate
-    with _runner(program, of, engine, (threads, processes), shard, mass) as runner:
-        done = _evaluated(runner, source, target)
-        plural, places, known = runner.plural, runner.places, runner.outputs
-        chosen = runner.chosen
-    samples, *counts = done.values()
-    seconds = time.perf_counter() - start
+    else:
+        mass = payload, interpolate
+        with _runner(program, of, engine, (threads, processes), shard, mass) as runner:
+            found = _evaluated(runner, source, target)
+    _print(found, program, target, time.perf_counter() - start, as_json=as_json)
+
+
+class Evaluated(NamedTuple):
+    """The outcome of an evaluation: saturated inputs and outputs, inputs beyond limits, errors.
+
+    For a program, `outputs` have the errors of the payloads in `chosen`. `more` are further keys of
+    JSON, `lines` further lines of text.
+    """
+
+    samples: int
+    counts: Sequence[int]
+    plural: str
+    places: str
+    outputs: Sequence[CodedOutput]
+    answer: Answer
+    chosen: Chosen | None
+    more: Mapping[str, Any]
+    resumed: str = ""
+    lines: Sequence[str] = ()
+
+
+def _print(found: Evaluated, program: str, target: Path, seconds: float, *, as_json: bool) -> None:
+    from boolcomp.commands.output import answer_document, guarantees
+
+    inputs, outputs, beyond = found.counts
     if as_json:
-        from boolcomp.commands.output import answer_document
-
-        head = {"program": program, "samples": samples, "seconds": seconds}
-        answer: Answer = "float64" if target.suffix in (".npy", ".npz") else "csv"
-        rows = [answer_document(one, answer) for one in known]
-        print_json({**head, **done, "output": str(target), "outputs": rows, **_loads(chosen)})
+        print_json({
+            "program": program, "samples": found.samples, "seconds": seconds,
+            "saturated_inputs": inputs, "saturated_torques": outputs, "beyond_stops": beyond,
+            "output": str(target),
+            "outputs": [answer_document(one, found.answer) for one in found.outputs], **found.more,
+        })  # fmt: skip
         return
-    click.echo(_count_line(samples, seconds, counts, plural, places), err=True)
-    if known:
-        from boolcomp.commands.output import guarantees
-
-        if chosen is not None and not chosen.exact:
-            click.echo(str(chosen), err=True)
-        click.echo(f"for states within range: {guarantees(known)}", err=True)
+    count = f"{found.samples} {'sample' if found.samples == 1 else 'samples'} in {seconds:.2f} s"
+    saturated = f"; saturated: {inputs} inputs, {outputs} {found.plural}"
+    stops = f"; beyond the {found.places}' limits: {beyond} inputs" if beyond else ""
+    line = f"{count}{saturated if inputs or outputs else ''}{stops}{found.resumed}"
+    lines = [line, *found.lines]
+    if found.chosen is not None and not found.chosen.exact:
+        lines.append(str(found.chosen))
+    if found.outputs:
+        lines.append(f"for states within range: {guarantees(found.outputs, found.answer)}")
+    click.echo("\n".join(lines), err=True)
 
 
 def _in_chunks(
@@ -204,8 +226,8 @@ def _loads(chosen: Chosen | None) -> dict[str, Any]:
     return {"payload": chosen.mass, "loads": loads}
 
 
-def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
-    """Evaluate a file; return the number of samples and the counts."""
+def _evaluated(runner: _Runner, source: Path, target: Path) -> Evaluated:
+    """Evaluate a file."""
     from boolcomp.commands.output import counter
     from boolcomp.problem.problem import AngleInputs, SeenAngles
     from boolcomp.problem.samples import read_states, write_results
@@ -228,7 +250,11 @@ def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
             advance(len(values))
     if seen.question:
         click.echo(f"boolcomp: warning: {seen.question}", err=True)
-    return {"samples": samples, **dict(zip(COUNTS, totals, strict=True))}
+    answer: Answer = "float64" if target.suffix in (".npy", ".npz") else "csv"
+    return Evaluated(
+        samples, totals, runner.plural, runner.places, runner.outputs, answer, runner.chosen,
+        _loads(runner.chosen),
+    )  # fmt: skip
 
 
 def _check_workers(threads: int, processes: int) -> None:
@@ -339,96 +365,54 @@ def _arithmetic(name: str, of: str, payload: float | None) -> _Runner:
 # --------------------------------------------------------------------------------------------------
 
 
-class EvaluationRequest(NamedTuple):
-    """The arguments and options of the command for files in chunks."""
-
-    program: str
-    source: Path
-    target: Path
-    engine: Any
-    threads: int
-    processes: int
-    cluster: str | None
-    shard: Any
-    payload: float | None
-    against: str | None
-    of: str
-
-
-def evaluate_batches(request: EvaluationRequest, *, as_json: bool) -> None:
-    """Evaluate files chunk by chunk, and print the counts."""
+def _in_batches(
+    program: str,
+    source: Path,
+    target: Path,
+    places: tuple[int, str | None],
+    shard: Any,
+    **chosen: Any,
+) -> Evaluated:
+    """Evaluate files chunk by chunk on processes or on a cluster."""
     from boolcomp.base.workers import Workers
     from boolcomp.commands.output import counter
+    from boolcomp.program.files import load_program
     from boolcomp.scale.batches import ENDING, evaluate_files
 
-    if request.shard != "samples" and request.cluster is None and request.processes > 1:
+    processes, cluster = places
+    if shard != "samples" and cluster is None and processes > 1:
         raise UsageError(
-            f"--shard {request.shard} with --processes needs a .npy file: or use --shard samples"
+            f"--shard {shard} with --processes needs a .npy file: or use --shard samples"
         )
-    if request.cluster is None:  # one process does not distribute terms
-        request = request._replace(shard="samples")
-    workers = Workers.of(None if request.cluster else request.processes, request.cluster)
-    start = time.perf_counter()
+    if cluster is None:  # one process does not distribute terms
+        shard = "samples"
+    workers = Workers.of(None if cluster else processes, cluster)
     try:
         with counter("evaluating", None) as advance:
             found = evaluate_files(
-                request.program, request.source, request.target, workers=workers,
-                payload=request.payload, engine=request.engine, threads=request.threads,
-                shard=request.shard, against=request.against, of=request.of, advance=advance,
-            )  # fmt: skip
+                program, source, target, workers=workers, shard=shard, advance=advance, **chosen
+            )
     except KeyboardInterrupt:
-        left = request.target.with_name(f"{request.target.name}{ENDING}")
+        left = target.with_name(f"{target.name}{ENDING}")
         if left.is_dir():
             click.echo(f"finished chunks are in {left}: the same command resumes", err=True)
         raise
-    _report(request, found, time.perf_counter() - start, as_json=as_json)
-
-
-def _report(
-    request: EvaluationRequest, found: BatchTotals, seconds: float, *, as_json: bool
-) -> None:
-    from boolcomp.commands.output import answer_document, guarantees
-    from boolcomp.program.files import load_program
-
-    program = load_program(request.program)
-    chosen = program.chosen(request.payload)
-    known = chosen.outputs
-    if as_json:
-        compared = [
+    loaded = load_program(program)
+    loads = loaded.chosen(chosen["payload"])
+    more = {
+        "chunks": found.chunks, "resumed": found.resumed,
+        "worker_seconds": found.seconds._asdict(), "sent": found.sent,
+        "errors": [
             {"name": one.name, "rms_lsb": one.rms, "max_lsb": one.largest} for one in found.errors
-        ]
-        print_json({
-            "program": request.program, "samples": found.samples, "seconds": seconds,
-            "saturated_inputs": found.saturated_inputs,
-            "saturated_torques": found.saturated_outputs, "beyond_stops": found.beyond_stops,
-            "output": str(request.target),
-            "outputs": [answer_document(one, found.answer) for one in known],
-            "chunks": found.chunks, "resumed": found.resumed,
-            "worker_seconds": found.seconds._asdict(), "sent": found.sent, "errors": compared,
-        })  # fmt: skip
-        return
-    counts = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
-    line = _count_line(found.samples, seconds, counts, program.plural, program.places)
-    resumed = f"; {found.resumed} of {found.chunks} chunks were done" if found.resumed else ""
-    lines = [f"{line}{resumed}"]
-    lines += [
+        ],
+    }  # fmt: skip
+    lines = [
         f"{one.name}: rms error {short(one.rms, 4)} LSB, largest {short(one.largest, 4)} LSB, over "
         "these states"
         for one in found.errors
     ]
-    if not chosen.exact:
-        lines.append(str(chosen))
-    lines.append(f"for states within range: {guarantees(known, found.answer)}")
-    for line in lines:
-        click.echo(line, err=True)
-
-
-def _count_line(
-    samples: int, seconds: float, counts: Sequence[int], plural: str, places: str
-) -> str:
-    inputs, outputs, beyond = counts
-    saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
-    stops = f"; beyond the {places}' limits: {beyond} inputs" if beyond else ""
-    return (
-        f"{samples} {'sample' if samples == 1 else 'samples'} in {seconds:.2f} s{saturated}{stops}"
-    )
+    return Evaluated(
+        found.samples, (found.saturated_inputs, found.saturated_outputs, found.beyond_stops),
+        loaded.plural, loaded.places, loads.outputs, found.answer, loads, more,
+        f"; {found.resumed} of {found.chunks} chunks were done" if found.resumed else "", lines,
+    )  # fmt: skip

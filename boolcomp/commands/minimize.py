@@ -18,10 +18,10 @@ from boolcomp.base.errors import (
     require_name,
     shown,
     suggestion,
-    table,
 )
 from boolcomp.base.files import check_place, write_output
 from boolcomp.base.loops import briefly
+from boolcomp.base.results import ResultColumn, Results, yes
 from boolcomp.commands.options import FilePath, changed, json_option, options, print_json
 from boolcomp.commands.output import progress
 
@@ -40,10 +40,6 @@ STANDARD = Path("-")
 USUAL = "products"  # ties are broken by the number of literals
 TYPES = ("f", "fd", "fr", "fdr", "blif", "verilog")
 PRIMES = ("all", "essential")
-HEAD = (
-    "file", "inputs", "outputs", "products", "literals", "shared", "proved", "at least", "seconds",
-    "by",
-)  # fmt: skip
 
 
 class MinimizeRequest(NamedTuple):
@@ -142,10 +138,11 @@ def command(
     request = _request(files, kind, primes, output, phase=phase, quiet=quiet, as_json=as_json)
     request = request._replace(prices=_prices(cost, recipe, phase=phase, primes=primes))
     rows, failures = _all_minimised(files, recipe, request)
+    results = _results(rows, kind)
     if as_json:
-        print_json({"files": [_document(row, kind) for row in rows]})
+        print_json({"files": results.documents})
     elif rows and not quiet:
-        click.echo(_chart(rows), err=request.output == STANDARD)
+        click.echo(results.text(), err=request.output == STANDARD)
     for failure in failures[:-1]:
         click.echo(f"boolcomp: error: {failure}", err=True)
     if failures:
@@ -310,56 +307,38 @@ def _text(
     return pla.render(pla.from_sets(kind, (cubes, dont_cares, off), *names, inverted))
 
 
-def _chart(rows: list[MinimizedFile]) -> str:
+def _results(rows: list[MinimizedFile], kind: str) -> Results:
+    """Return the results as columns; the text has no proof and no lower bound of sets of primes."""
     inverted = any("0" in row.phase for row in rows)
-    priced = any(row.cost for row in rows)
-    header = [*HEAD, *(["phase"] if inverted else []), *(["cost", "at least"] if priced else [])]
-    cells = [
-        [
-            str(path),
-            str(source.inputs),
-            str(source.outputs),
-            str(cover.products),
-            str(cover.literals),
-            str(cover.shared),
-            *_known(cover),
-            f"{cover.seconds:.2f}",
-            cover.method,
-            *([phase] if inverted else []),
-            *map(str, cost or ()),
-        ]
-        for path, source, cover, phase, cost in rows
+    columns = [
+        ResultColumn("file", "file", lambda row: str(row.path), left=True),
+        ResultColumn("inputs", "inputs", "source.inputs"),
+        ResultColumn("outputs", "outputs", "source.outputs"),
+        ResultColumn("products", "products", "cover.products"),
+        ResultColumn("literals", "literals", "cover.literals"),
+        ResultColumn("connections", "", "cover.connections"),
+        ResultColumn("shared", "shared", "cover.shared"),
+        ResultColumn("", "proved", lambda row: _known(row.cover, "proved"), yes, left=True),
+        ResultColumn("", "at least", lambda row: _known(row.cover, "lower_bound")),
+        ResultColumn("proved", "", "cover.proved"),
+        ResultColumn("lower_bound", "", "cover.lower_bound"),
+        ResultColumn("seconds", "seconds", "cover.seconds", ".2f"),
+        ResultColumn("method", "by", "cover.method", left=True),
+        ResultColumn("note", "", "cover.note"),
+        ResultColumn("phase", "phase" if inverted else "", left=True),
+        ResultColumn("output_type", "", lambda _: kind),
     ]
-    return table(header, cells, left=(0, 6, 9, 10) if inverted else (0, 6, 9))
+    if any(row.cost for row in rows):
+        columns += [
+            ResultColumn("cost", "cost", lambda row: row.cost[0]),
+            ResultColumn("cost_at_least", "at least", lambda row: row.cost[1]),
+        ]
+    return Results(columns, rows, "-")
 
 
-def _known(cover: Cover) -> tuple[str, str]:
-    """Return whether a cover is proved minimal, and the lower bound; dashes for sets of primes."""
-    if cover.method in PRIMES:
-        return "-", "-"
-    return "yes" if cover.proved else "no", str(cover.lower_bound)
-
-
-def _document(row: MinimizedFile, kind: str) -> dict[str, Any]:
-    path, source, cover, phase, cost = row
-    least = {} if cost is None else {"cost": cost[0], "cost_at_least": cost[1]}
-    return {
-        "file": str(path),
-        "inputs": source.inputs,
-        "outputs": source.outputs,
-        "products": cover.products,
-        "literals": cover.literals,
-        "connections": cover.connections,
-        "shared": cover.shared,
-        "proved": cover.proved,
-        "lower_bound": cover.lower_bound,
-        "seconds": cover.seconds,
-        "method": cover.method,
-        "note": cover.note,
-        "phase": phase,
-        "output_type": kind,
-        **least,
-    }
+def _known(cover: Cover, name: str) -> Any:
+    """Return a figure of a cover's proof; None for sets of primes."""
+    return None if cover.method in PRIMES else getattr(cover, name)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -367,10 +346,6 @@ def _document(row: MinimizedFile, kind: str) -> dict[str, Any]:
 # --------------------------------------------------------------------------------------------------
 
 
-STATISTICS = (
-    "file", "type", "inputs", "outputs", "rows", "ON", "DC", "OFF", "literals", "unate", "unread",
-    "ON share", "DC share",
-)  # fmt: skip
 MOST_PRIMES = 1_000_000
 EXTENSIONS = {"blif": ".blif", "verilog": ".v"}
 
@@ -432,28 +407,32 @@ def _places(
     return [own.index(name) for name in other]
 
 
+STATISTICS = tuple(
+    ResultColumn(key, header, left=key in {"file", "kind"}, text=".2%" if "share" in key else "")
+    for key, header in {
+        "file": "file", "kind": "type", "inputs": "inputs", "outputs": "outputs", "rows": "rows",
+        "on_rows": "ON", "dc_rows": "DC", "off_rows": "OFF", "literals": "literals",
+        "unate": "unate", "unread": "unread", "on_share": "ON share", "dc_share": "DC share",
+    }.items()
+)  # fmt: skip
+
+
 def count(files: Sequence[Path], *, as_json: bool) -> None:
     """Print statistics of the files."""
     from boolcomp.twolevel import pla
     from boolcomp.twolevel.cubes import is_small
-    from boolcomp.twolevel.pla import statistics
 
-    found = []
+    rows = []
     for path in files:
         source = pla.read(path)
         small = is_small(source.inputs, source.outputs)
-        found.append((path, briefly(partial(statistics, source, str(path)), small=small)))
+        found = briefly(partial(pla.statistics, source, str(path)), small=small)
+        rows.append({"file": str(path), **asdict(found)})
+    results = Results(STATISTICS, rows, "-")
     if as_json:
-        print_json({"files": [{"file": str(path), **asdict(own)} for path, own in found]})
-        return
-    rows = [[str(path), *(_cell(value) for value in asdict(own).values())] for path, own in found]
-    click.echo(table(STATISTICS, rows, left=(0, 1)))
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.2%}" if isinstance(value, float) else str(value)
+        print_json({"files": results.documents})
+    else:
+        click.echo(results.text())
 
 
 def primes(source: Pla, name: str, kind: str, deadline: float | None) -> tuple[Cubes, str]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, number, short, table
+from boolcomp.base.errors import UsageError, number, short
 from boolcomp.base.files import write_output
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import (
     PLAN,
     FilePath,
@@ -23,6 +24,7 @@ from boolcomp.commands.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from boolcomp.options import GivenOptions
@@ -94,24 +96,17 @@ def command(
 
 
 def _chart(plan: OutputPlan, options: PlanOptions) -> str:
-    header = ["term", "expression", "range", "amplitude", "bits", "input bits", "used", "unused"]
     symbol = plan.output.symbol
     whole = [
-        symbol,
-        f"sum of {len(plan.terms)} terms",
-        f"±{short(plan.code.range.high)}",
-        short(plan.amplitude),
-        str(plan.code.bits),
-        str(plan.input_bits),
-        f"{plan.used_states:.3g}",
-        f"{plan.unused_states:.3g}",
-    ]
-    rows = [_row(term) for term in plan.terms]
+        symbol, f"sum of {len(plan.terms)} terms", f"±{short(plan.code.range.high)}",
+        short(plan.amplitude), str(plan.code.bits), str(plan.input_bits),
+        f"{plan.used_states:.3g}", f"{plan.unused_states:.3g}",
+    ]  # fmt: skip
     title = (
         f"{symbol}: {options.bits} bits, {plan.guard_bits} guard bits, {options.code} code, "
         f"common least significant bit {short(plan.step)}"
     )
-    lines = [title, table(header, [whole, *rows], left=(0, 1, 5))]
+    lines = [title, Results(TERMS, plan.terms).text([whole])]
     if plan.amplitude > plan.code.range.high:
         lines.append(f"{symbol} can exceed its range: then it saturates")
     if plan.left_out:
@@ -120,18 +115,14 @@ def _chart(plan: OutputPlan, options: PlanOptions) -> str:
     return "\n".join(lines)
 
 
-def _row(term: TermPlan) -> list[str]:
+def _inputs(term: TermPlan) -> str:
     words = " + ".join(_read(word) for word in term.words)
-    return [
-        term.term.name,
-        _shortened(str(term.term), WIDEST_EXPRESSION),
-        f"±{short(term.code.range.high)}",
-        short(term.amplitude),
-        str(term.code.bits),
-        f"{term.input_bits:2} = {words}{'  TOO WIDE' if term.too_wide else ''}",
-        str(term.used_states) if not term.too_wide else f"{term.used_states:.3g}",
-        str(term.unused_states) if not term.too_wide else f"{term.unused_states:.3g}",
-    ]
+    return f"{term.input_bits:2} = {words}{'  TOO WIDE' if term.too_wide else ''}"
+
+
+def _states(name: str) -> Callable[[TermPlan], str]:
+    """Return a function that writes a number of input states, in short if it is large."""
+    return lambda term: f"{getattr(term, name):{'.3g' if term.too_wide else ''}}"
 
 
 def _read(word: TableWord) -> str:
@@ -160,26 +151,11 @@ def _document(plan: Plan) -> dict[str, Any]:
                 "used_states": one.used_states,
                 "unused_states": one.unused_states,
                 "lsb": one.step,
-                "terms": [_term_document(term) for term in one.terms],
+                "terms": Results(TERMS, one.terms).documents,
                 "left_out": [str(term) for term in one.left_out],
             }
             for joint, one in enumerate(plan.outputs, 1)
         ],
-    }
-
-
-def _term_document(term: TermPlan) -> dict[str, Any]:
-    return {
-        "name": term.term.name,
-        "expression": str(term.term),
-        "range": term.code.range.high,
-        "amplitude": _tidy(term.amplitude),
-        "bits": term.code.bits,
-        "input_bits": term.input_bits,
-        "used_states": term.used_states,
-        "unused_states": term.unused_states,
-        "too_wide": term.too_wide,
-        "inputs": [_word_document(word) for word in term.words],
     }
 
 
@@ -200,3 +176,24 @@ def _word_document(word: TableWord) -> dict[str, Any]:
 
 def _tidy(value: float) -> float:
     return float(number(float(f"{value:.12g}")))
+
+
+TERMS = (
+    ResultColumn("name", "term", "term.name", left=True),
+    ResultColumn("expression", "", lambda one: str(one.term)),
+    ResultColumn(
+        "", "expression", lambda one: _shortened(str(one.term), WIDEST_EXPRESSION), left=True
+    ),
+    ResultColumn("range", "range", "code.range.high", lambda x: f"±{short(x)}"),
+    ResultColumn("amplitude", "", lambda one: _tidy(one.amplitude)),
+    ResultColumn("", "amplitude", "amplitude", short),
+    ResultColumn("bits", "bits", "code.bits"),
+    ResultColumn("input_bits"),
+    ResultColumn("", "input bits", _inputs, left=True),
+    ResultColumn("used_states"),
+    ResultColumn("", "used", _states("used_states")),
+    ResultColumn("unused_states"),
+    ResultColumn("", "unused", _states("unused_states")),
+    ResultColumn("too_wide"),
+    ResultColumn("inputs", "", lambda one: [_word_document(word) for word in one.words]),
+)

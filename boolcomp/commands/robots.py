@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, angle, short, table
+from boolcomp.base.errors import UsageError, angle, short
 from boolcomp.base.files import write_output
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import ROBOTS, FilePath, chain_options, json_option, print_json
 from boolcomp.problem.robot.library import load_arm, load_robot, robot_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from boolcomp.problem.robot.model import Link, Robot
-    from boolcomp.problem.words import Interval
     from boolcomp.terms.extract import Verdict
 
 
@@ -68,30 +68,35 @@ def _overview(robots: Iterable[Robot]) -> str:
     robots = tuple(robots)
     slides = any(not link.revolute for robot in robots for link in robot.links)
     q, torque = ("q rad, m", "torque N·m, N") if slides else ("q rad", "torque N·m")
-    header = ["robot", "joints", "mass kg", q, "qd /s", "qdd /s2", torque]
-    rows = [
-        [
-            robot.name,
-            "".join("R" if link.revolute else "P" for link in robot.links),
-            short(robot.mass),
-            _ranges(link.position for link in robot.links),
-            _ranges(link.velocity for link in robot.links),
-            _ranges(link.acceleration for link in robot.links),
-            _ranges(link.torque for link in robot.links),
-        ]
-        for robot in robots
-    ]
+    columns = (
+        ResultColumn("", "robot", "name", left=True),
+        ResultColumn("", "joints", _kinds, left=True),
+        ResultColumn("", "mass kg", "mass", short),
+        ResultColumn("", q, _ranges("position"), left=True),
+        ResultColumn("", "qd /s", _ranges("velocity"), left=True),
+        ResultColumn("", "qdd /s2", _ranges("acceleration"), left=True),
+        ResultColumn("", torque, _ranges("torque"), left=True),
+    )
     doubts = [f"{robot.name}: {robot.doubt}" for robot in robots if robot.doubt]
     notes = ["", "In doubt:", *(f"  {doubt}" for doubt in doubts)] if doubts else []
-    return "\n".join([table(header, rows, left=(0, 1, 3, 4, 5, 6)), *notes])
+    return "\n".join([Results(columns, robots).text(), *notes])
 
 
-def _ranges(intervals: Iterable[Interval]) -> str:
-    texts = [
-        f"±{_bound(i.high)}" if i.low == -i.high else f"{_bound(i.low)}..{_bound(i.high)}"
-        for i in intervals
-    ]
-    return texts[0] if len(set(texts)) == 1 else " ".join(texts)
+def _kinds(robot: Robot) -> str:
+    return "".join("R" if link.revolute else "P" for link in robot.links)
+
+
+def _ranges(name: str) -> Callable[[Robot], str]:
+    """Return a function that writes the ranges of a robot's joints, once if they are equal."""
+
+    def ranges(robot: Robot) -> str:
+        texts = [
+            f"±{_bound(i.high)}" if i.low == -i.high else f"{_bound(i.low)}..{_bound(i.high)}"
+            for i in (getattr(link, name) for link in robot.links)
+        ]
+        return texts[0] if len(set(texts)) == 1 else " ".join(texts)
+
+    return ranges
 
 
 def _bound(value: float) -> str:
@@ -101,23 +106,19 @@ def _bound(value: float) -> str:
 
 def _verdict_text(verdicts: Sequence[Verdict]) -> str:
     """Return the verdict as TOML comments, so that the output is still a robot file."""
-    header = ["torque", "least", "largest", "range", "unit", "verdict"]
-    rows = [
-        [
-            verdict.output.symbol,
-            short(verdict.low, 5),
-            short(verdict.high, 5),
-            f"±{short(verdict.range)}",
-            verdict.output.unit,
-            str(verdict),
-        ]
-        for verdict in verdicts
-    ]
+    columns = (
+        ResultColumn("", "torque", "output.symbol", left=True),
+        ResultColumn("", "least", "low", ".5g"),
+        ResultColumn("", "largest", "high", ".5g"),
+        ResultColumn("", "range", "range", lambda x: f"±{short(x)}"),
+        ResultColumn("", "unit", "output.unit", left=True),
+        ResultColumn("", "verdict", str, left=True),
+    )
     count = verdicts[0].samples
     lines = [
         f"Torques over these ranges: searched ({count} samples, then local search), not proved.",
         "",
-        *table(header, rows, left=(0, 4, 5)).splitlines(),
+        *Results(columns, verdicts).text().splitlines(),
     ]
     better = [
         f"joint {joint}:  torque_range = [-{short(verdict.better)}, {short(verdict.better)}]"

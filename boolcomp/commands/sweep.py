@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import short, table
+from boolcomp.base.errors import short
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import (
     MOST_PROCESSES,
     FilePath,
@@ -19,7 +20,7 @@ from boolcomp.commands.options import (
 from boolcomp.commands.output import duration, share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from boolcomp.base.store import ResultPlace
@@ -117,16 +118,20 @@ def _report(spec: Spec, folder: SweepFolder, state: SweepState, *, as_json: bool
 
 def _chart(spec: Spec, state: SweepState) -> str:
     """Return a table with a line per cell; errors in LSB, the largest of outputs and payloads."""
-    header = ("cell", "nodes", "depth", "rms", "worst found", "bound")
-    rows = []
-    for place in sorted(state.done):
-        result = state.done[place]
-        outputs = result["outputs"]
-        each = [_largest(outputs, kind) for kind in ("rms", "worst_found", "bound")]
-        sizes = [str(result["nodes"]), str(result["depth"])]
-        rows.append([str(spec.cells[place]), *sizes, *each])
+
+    def largest(kind: str) -> Callable[[int], str]:
+        return lambda place: _largest(state.done[place]["outputs"], kind)
+
+    columns = (
+        ResultColumn("", "cell", lambda place: spec.cells[place], left=True),
+        ResultColumn("", "nodes", lambda place: state.done[place]["nodes"]),
+        ResultColumn("", "depth", lambda place: state.done[place]["depth"]),
+        ResultColumn("", "rms", largest("rms")),
+        ResultColumn("", "worst found", largest("worst_found")),
+        ResultColumn("", "bound", largest("bound")),
+    )
     note = "errors in LSB, the largest of all outputs and payloads; the bound is proved"
-    return f"{table(header, rows)}\n{note}"
+    return f"{Results(columns, sorted(state.done)).text()}\n{note}"
 
 
 def _largest(outputs: Sequence[dict[str, Any]], kind: str) -> str:
@@ -159,24 +164,21 @@ def _dry(
     unknown = len(seconds) - len(known)
     here = makespan(known, workers) if workers else None
     words = dict.fromkeys(state.done, "done") | dict.fromkeys(state.failed, "failed")
-    cells = [
-        {"cell": str(cell), "key": cell.key, "state": words.get(place, "left"),
-         "seconds": seconds.get(place)}
-        for place, cell in enumerate(spec.cells)
-    ]  # fmt: skip
+    columns = (
+        ResultColumn("cell", "cell", lambda place: str(spec.cells[place]), left=True),
+        ResultColumn("key", "", lambda place: spec.cells[place].key),
+        ResultColumn("state", "state", lambda place: words.get(place, "left"), left=True),
+        ResultColumn("seconds", "about", seconds.get, lambda x: f"{x:.1f} s"),
+    )
+    results = Results(columns, range(len(spec.cells)), "-")
     if as_json:
         print_json({
-            "sweep": spec.name, "cells": cells, "left": len(seconds),
+            "sweep": spec.name, "cells": results.documents, "left": len(seconds),
             "core_seconds": sum(known), "unknown": unknown, "workers": workers or None,
             "seconds": here,
         })  # fmt: skip
         return
-    rows = [
-        [str(cell), words.get(place, "left"), "-" if about is None else f"{about:.1f} s"]
-        for place, cell in enumerate(spec.cells)
-        for about in [seconds.get(place)]
-    ]
-    click.echo(table(("cell", "state", "about"), rows, left=(0, 1)))
+    click.echo(results.text())
     click.echo(_left(len(seconds), sum(known), unknown, workers, here))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import table
 from boolcomp.base.files import outputs
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import (
     PLAN,
     FilePath,
@@ -24,6 +24,21 @@ from boolcomp.commands.options import (
 if TYPE_CHECKING:
     from boolcomp.options import GivenOptions
     from boolcomp.paper.tables import TermTable
+
+
+def _other(row: dict[str, Any]) -> str:
+    return row["same_as"] if row["same_as"] != row["name"] else ""
+
+
+COLUMNS = (
+    ResultColumn("name", "term", left=True),
+    ResultColumn("inputs", "inputs"),
+    ResultColumn("outputs", "outputs"),
+    ResultColumn("", "rows", lambda row: 1 << row["inputs"]),
+    ResultColumn("same_as"),
+    ResultColumn("", "same as", _other, left=True),
+    ResultColumn("file", "file", left=True),
+)
 
 
 @click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")
@@ -54,36 +69,18 @@ def command(
         for entry in entries:
             path = folder / f"{entry.plan.term.name}.pla"
             put(path, render_table(entry))
-            same = first.setdefault(entry.table, entry.plan.term.name)
-            rows.append((entry, path, same))
+            term = entry.plan.term.name
+            rows.append({
+                "name": term, "inputs": entry.table.inputs, "outputs": entry.table.outputs,
+                "same_as": first.setdefault(entry.table, term), "file": str(path),
+            })  # fmt: skip
         if page is not None:
             from boolcomp.measure.stages import tables_page
 
             command_line = command_text("tables", robot, options.of, *chosen(plan))
             put(page, tables_page(entries, problem, command_line))
+    results = Results(COLUMNS, rows)
     if as_json:
-        print_json({"robot": name, "bits": plan.bits, "tables": [_item(*row) for row in rows]})
-        return
-    header = ["term", "inputs", "outputs", "rows", "same as", "file"]
-    cells = [
-        [
-            entry.plan.term.name,
-            str(entry.table.inputs),
-            str(entry.table.outputs),
-            str(1 << entry.table.inputs),
-            same if same != entry.plan.term.name else "",
-            str(path),
-        ]
-        for entry, path, same in rows
-    ]
-    click.echo(table(header, cells, left=(0, 4, 5)))
-
-
-def _item(entry: TermTable, path: Path, same: str) -> dict[str, object]:
-    return {
-        "name": entry.plan.term.name,
-        "inputs": entry.table.inputs,
-        "outputs": entry.table.outputs,
-        "same_as": same,
-        "file": str(path),
-    }
+        print_json({"robot": name, "bits": plan.bits, "tables": results.documents})
+    else:
+        click.echo(results.text())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from boolcomp.base.errors import DataError, UsageError, table
+from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import FILES, json_option, print_json
 
 if TYPE_CHECKING:
@@ -70,18 +70,15 @@ def command(
     holds = any(one.holds or one in allowed for one in found) and all(
         one.holds or one.skipped or one in allowed for one in found
     )
+    results = Results(COLUMNS, found)
     if as_json:
         print_json({
-            "holds": holds, "checks": [_document(check) for check in found],
+            "holds": holds, "checks": results.documents,
             "not_verified": list(confirmed.not_verified), "described": confirmed.described,
             "robot": robot,
         })  # fmt: skip
     else:
-        rows = [
-            [check.name, check.method, f"{check.cases}", f"{check.seconds:.2f}",
-             _verdict(check), check.note] for check in found
-        ]  # fmt: skip
-        click.echo(table(["check", "method", "cases", "seconds", "holds", "note"], rows, (0, 1, 5)))
+        click.echo(results.text())
         for name in confirmed.not_verified:
             click.echo(f"not verified: {name}")
         if confirmed.described and robot is None:
@@ -142,6 +139,13 @@ def _verdict(check: Check) -> str:
     return {True: "yes", False: "no", None: "unknown"}[check.holds]
 
 
-def _document(check: Check) -> dict[str, Any]:
-    keys = ("name", "method", "cases", "seconds", "holds", "note", "conditional")
-    return {key: asdict(check)[key] for key in keys}
+COLUMNS = (
+    ResultColumn("name", "check", left=True),
+    ResultColumn("method", "method", left=True),
+    ResultColumn("cases", "cases"),
+    ResultColumn("seconds", "seconds", text=".2f"),
+    ResultColumn("holds"),
+    ResultColumn("", "holds", _verdict),
+    ResultColumn("note", "note", left=True),
+    ResultColumn("conditional"),
+)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import re
 import shutil
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, require_name, table
+from boolcomp.base.errors import DataError, require_name
 from boolcomp.base.files import temporary_folder, write_bytes, write_text
 from boolcomp.base.processes import run_program
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.measure.bench import rivals
 from boolcomp.targets.c import c_procedure, loads_of
 from boolcomp.targets.target import export_texts
@@ -908,10 +909,6 @@ def in_steps(errors: NDArray[np.float64], steps: Sequence[float]) -> Row:
 # --------------------------------------------------------------------------------------------------
 
 
-KEYS = ("target", "design", "cycles", "instructions", "ns", "flash", "ram", "rms", "option",
-        "wrong", "skipped")  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class CyclesRow:
     """The mean cost of one design on one target, or the reason why it was skipped.
@@ -932,32 +929,38 @@ class CyclesRow:
     wrong: int = 0
     skipped: str = ""
 
-    def document(self) -> dict[str, Any]:
-        """Return the row with the keys of `boolcomp cycles --json`."""
-        found = asdict(self)
-        return {key: found[key] for key in KEYS}
+
+def results(rows: Sequence[CyclesRow]) -> Results:
+    """Return rows as columns of JSON and text.
+
+    `times` compares a row with the first measured design of its target, in cycles if known, else in
+    nanoseconds.
+    """
+    first = {row.target: row for row in reversed(rows) if not row.skipped}
+    columns = (
+        ResultColumn("target", "target", left=True),
+        ResultColumn("design", "design", left=True),
+        ResultColumn("cycles", "cycles", text=".0f"),
+        ResultColumn("instructions", "instructions", text=".0f"),
+        ResultColumn("ns", "ns", text=".1f"),
+        ResultColumn("", "times", lambda row: _times(row, first[row.target]), ".2f"),
+        ResultColumn("flash", "flash", text=".0f"),
+        ResultColumn("ram", "ram", text=".0f"),
+        ResultColumn("rms"),
+        ResultColumn("option", "option", left=True),
+        ResultColumn(
+            "", "rms/LSB", "rms", lambda rms: " ".join(f"{x:.3f}" for x in rms), left=True
+        ),
+        ResultColumn("wrong"),
+        ResultColumn("skipped"),
+    )
+    return Results(columns, rows)
 
 
 def text_report(rows: Sequence[CyclesRow]) -> str:
-    """Return a table, and a line for each row that was skipped.
-
-    `times` compares a row with the first design of its target, in cycles if known, else in
-    nanoseconds.
-    """
-    first: dict[str, CyclesRow] = {}
-    cells = []
-    for row in rows:
-        if row.skipped:
-            continue
-        base = first.setdefault(row.target, row)
-        cells.append(
-            [row.target, row.design, _count(row.cycles), _count(row.instructions),
-             "" if row.ns is None else f"{row.ns:.1f}", _times(row, base),
-             _count(row.flash), _count(row.ram), row.option, rms_text(row.rms)]
-        )  # fmt: skip
-    header = ["target", "design", "cycles", "instructions", "ns", "times", "flash", "ram",
-              "option", "rms/LSB"]  # fmt: skip
-    lines = [table(header, cells, (0, 1, 8, 9))] if cells else []
+    """Return a table, and a line for each row that was skipped."""
+    measured = [row for row in rows if not row.skipped]
+    lines = [results(measured).text()] if measured else []
     seen = dict.fromkeys(_skipped(row) for row in rows if row.skipped)
     return "\n".join([*lines, *seen])
 
@@ -967,18 +970,9 @@ def _skipped(row: CyclesRow) -> str:
     return f"{name}: skipped: {row.skipped}"
 
 
-def _count(value: float | None) -> str:
-    return "" if value is None else f"{value:.0f}"
-
-
-def _times(row: CyclesRow, base: CyclesRow) -> str:
+def _times(row: CyclesRow, base: CyclesRow) -> float | None:
     pairs = ((row.cycles, base.cycles), (row.ns, base.ns))
-    ratio = next((one / other for one, other in pairs if one and other), None)
-    return "" if ratio is None else f"{ratio:.2f}"
-
-
-def rms_text(rms: Row | None) -> str:
-    return "" if rms is None else " ".join(f"{x:.3f}" for x in rms)
+    return next((one / other for one, other in pairs if one and other), None)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from boolcomp.base.errors import DataError, parse_json, require_name
 from boolcomp.base.files import temporary_folder, write_text
 from boolcomp.base.processes import run_program
+from boolcomp.base.results import ResultColumn
 from boolcomp.logic import lutmapping
 from boolcomp.logic.formats import render_netlist
 from boolcomp.logic.lutmapping import mapped
@@ -302,6 +303,23 @@ class Area:
     @property
     def latency(self) -> float | None:
         return 1e3 * max(1, self.stages) / self.clock if self.clock else None
+
+
+COLUMNS = (
+    ResultColumn("target", "target", left=True, meaning="FPGA family"),
+    ResultColumn("design", "design", left=True, meaning="gates, mapped tables or words"),
+    ResultColumn("luts", "tables", "cells.luts", meaning="look-up tables"),
+    ResultColumn("carries", "carries", "cells.carries", meaning="carries"),
+    ResultColumn("dsp", "DSP", "cells.dsp", meaning="multiplier blocks"),
+    ResultColumn("bram", "RAM", "cells.bram", meaning="memory blocks"),
+    ResultColumn("ff", "flip-flops", "cells.ff", meaning="flip-flops"),
+    ResultColumn("levels", "levels", meaning="tables from register to register"),
+    ResultColumn("fmax_mhz", "MHz", "clock", ".0f", meaning="estimated clock"),
+    ResultColumn("fmax_best_mhz", "best", lambda one: max(one.fmax, default=None), ".0f"),
+    ResultColumn("seeds", "", lambda one: len(one.fmax)),
+    ResultColumn("latency_ns", "ns", "latency", ".0f"),
+    ResultColumn("note", "note", left=True),
+)
 
 
 def area(

@@ -23,6 +23,7 @@ from boolcomp.base.errors import (
     shown,
     suggestion,
 )
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.base.store import find, keep, sealed, unsealed, user_cache
 from boolcomp.base.workers import ALONE, Workers, all_cores
 from boolcomp.compact.demand import usual_demand
@@ -290,48 +291,82 @@ def errors(difference: Floats, lsb: float) -> ErrorSummary:
     )
 
 
+def guard_text(row: ReportRow) -> str | None:
+    """Return the guard bits of paper mode, with extra ones in brackets."""
+    more = f" (+{row.extra})" if row.extra else ""
+    return None if row.mode == "compact" else f"{row.guard_bits}{more}"
+
+
+def rounded_up(bound: float) -> float | None:
+    return math.ceil(100 * bound - 1e-9) / 100 if math.isfinite(bound) else None
+
+
+COLUMNS = (  # in the order of JSON; that of text is `HEADER` in `report_page.py`
+    ResultColumn("robot", "", "problem"),
+    ResultColumn("mode", "mode", left=True,
+                 meaning="paper: product terms, as in 1988; compact: logic of words"),
+    ResultColumn("bits", "bits", meaning="word length of inputs and outputs"),
+    ResultColumn("guard_bits"),
+    ResultColumn("guard_bits", "m", guard_text, json=False,
+                 meaning="guard bits of terms in paper mode, including extra ones"),
+    ResultColumn("extra_guard_bits", "", "extra"),
+    ResultColumn("joint", "", "place"),
+    ResultColumn("output", "torque", "output.symbol", left=True, json=False,
+                 meaning="symbol of the output"),
+    ResultColumn("lsb", "LSB", text=".4g",
+                 meaning="one step of the output's word, in its unit"),
+    ResultColumn("max_error", "", "total.max"),
+    ResultColumn("rms_error", "", "total.rms"),
+    ResultColumn("mean_error", "", "total.mean"),
+    ResultColumn("max_error_lsb", "", lambda row: row.total.max / row.lsb),
+    ResultColumn("rms_error_lsb", "rms/LSB", lambda row: row.total.rms / row.lsb, ".3f",
+                 meaning="root of the mean square error of random states, in steps"),
+    ResultColumn("mean_error_lsb", "mean/LSB", lambda row: row.total.mean / row.lsb, "+.3f",
+                 meaning="mean error (bias), in steps", json=False),
+    ResultColumn("sampled_max", "sampled max", "total.max", ".4g",
+                 meaning="largest error of random states, in the output's unit"),
+    ResultColumn("sampled_max_lsb", "sampled max/LSB", lambda row: row.total.max / row.lsb, ".2f",
+                 meaning="the same in steps"),
+    ResultColumn("worst_found", "", "worst"),
+    ResultColumn("worst_found_lsb", "worst found/LSB",
+                 lambda row: None if row.worst is None else row.worst / row.lsb, ".2f",
+                 meaning="largest error found by search, in steps (not proved)"),
+    ResultColumn("evaluations"),
+    ResultColumn("share_beyond_lsb", ">1 LSB", "total.beyond_lsb", ".2%",
+                 meaning="share of random states with an error above one step"),
+    ResultColumn("own_max_error", "", "own.max"),
+    ResultColumn("own_rms_error", "", "own.rms"),
+    ResultColumn("own_rms_error_lsb", "own rms/LSB", lambda row: row.own.rms / row.lsb, ".3f",
+                 meaning="rms error relative to quantised inputs: the part of the logic",
+                 json=False),
+    ResultColumn("bound", "", lambda row: row.bound if math.isfinite(row.bound) else None),
+    ResultColumn("bound_lsb", "",
+                 lambda row: row.bound / row.lsb if math.isfinite(row.bound) else None),
+    ResultColumn("bound_lsb", "bound/LSB", lambda row: rounded_up(row.bound / row.lsb), ".2f",
+                 meaning="proved bound of the error, in steps", json=False),
+    ResultColumn("bound_over_found", "", "over_found"),
+    ResultColumn("saturated"),
+    ResultColumn("table_bits", "table bits",
+                 meaning="bits of the output's truth tables, the size of a memory"),
+    ResultColumn("products", "products", meaning="product terms of the output's tables"),
+    ResultColumn("literals", "literals", meaning="literals in the product terms"),
+    ResultColumn("luts"),
+    ResultColumn("program_luts", "nodes", meaning="LUT3 nodes of all logic"),
+    ResultColumn("depth", "depth",
+                 meaning="nodes on the longest path from an input to an output"),
+    ResultColumn("seconds", "compile s", text=".2f", meaning="compilation time in s, as stored"),
+    ResultColumn("native_seconds", "native s", text=".2f",
+                 meaning="time of the first call in s: native code is compiled or read"),
+    ResultColumn("ns_per_sample", "ns/sample", text=".1f",
+                 meaning="nanoseconds per sample on one core with floats"),
+    ResultColumn("note", "note", left=True, meaning="reasons for missing figures"),
+    ResultColumn("unit", "", "output.unit"),
+    ResultColumn("bound_note", "", lambda row: row.bound_note or None),
+)  # fmt: skip
+
+
 def documents(rows: Sequence[ReportRow]) -> list[dict[str, object]]:
-    return [
-        {
-            "robot": row.problem,
-            "mode": row.mode,
-            "bits": row.bits,
-            "guard_bits": row.guard_bits,
-            "extra_guard_bits": row.extra,
-            "joint": row.place,
-            "lsb": row.lsb,
-            "max_error": row.total.max,
-            "rms_error": row.total.rms,
-            "mean_error": row.total.mean,
-            "max_error_lsb": row.total.max / row.lsb,
-            "rms_error_lsb": row.total.rms / row.lsb,
-            "sampled_max": row.total.max,
-            "sampled_max_lsb": row.total.max / row.lsb,
-            "worst_found": row.worst,
-            "worst_found_lsb": None if row.worst is None else row.worst / row.lsb,
-            "evaluations": row.evaluations,
-            "share_beyond_lsb": row.total.beyond_lsb,
-            "own_max_error": row.own.max,
-            "own_rms_error": row.own.rms,
-            "bound": row.bound if math.isfinite(row.bound) else None,
-            "bound_lsb": row.bound / row.lsb if math.isfinite(row.bound) else None,
-            "bound_over_found": row.over_found,
-            "saturated": row.saturated,
-            "table_bits": row.table_bits,
-            "products": row.products,
-            "literals": row.literals,
-            "luts": row.luts,
-            "program_luts": row.program_luts,
-            "depth": row.depth,
-            "seconds": row.seconds,
-            "native_seconds": row.native_seconds,
-            "ns_per_sample": row.ns_per_sample,
-            "note": row.note,
-            "unit": row.output.unit,
-            "bound_note": row.bound_note or None,
-        }
-        for row in rows
-    ]
+    return Results(COLUMNS, rows).documents
 
 
 # --------------------------------------------------------------------------------------------------

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import html
-import io
 import json
 import math
 import time
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, short, short_above, table
+from boolcomp.base.errors import DataError, short, short_above
 from boolcomp.base.files import read_json, write_bytes, write_text
 from boolcomp.base.pages import (
     Alternatives,
@@ -35,7 +33,9 @@ from boolcomp.base.pages import (
     page_text,
     picture,
 )
-from boolcomp.measure.report import Pictured, Surveyor, documents
+from boolcomp.base.results import ResultColumn, Results
+from boolcomp.measure.fpga import COLUMNS as AREA
+from boolcomp.measure.report import COLUMNS, Pictured, Surveyor, documents, rounded_up
 from boolcomp.program.program import NOT_USEFUL, WIDE
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------------------------------
-# The report as a text table and as CSV.
+# The columns of the report in tables, and its text table.
 # --------------------------------------------------------------------------------------------------
 
 
@@ -59,50 +59,28 @@ HEADER = (
 )  # fmt: skip
 
 
-def header(rows: Sequence[ReportRow]) -> tuple[str, ...]:
-    """Return `HEADER`, with `output` in place of `torque` for other outputs."""
-    torques = all(row.output.noun == "torque" for row in rows)
-    return tuple("output" if name == "torque" and not torques else name for name in HEADER)
-
-
-def cells(rows: Sequence[ReportRow]) -> list[list[str]]:
-    return [
-        [
-            str(row.bits),
-            row.mode,
-            "-" if row.mode == "compact" else _guard(row),
-            row.output.symbol,
-            short(row.lsb, 4),
-            short(row.total.max, 4),
-            f"{row.total.max / row.lsb:.2f}",
-            _some(row.worst and row.worst / row.lsb, ".2f"),
-            f"{row.total.rms / row.lsb:.3f}",
-            f"{row.total.mean / row.lsb:+.3f}",
-            f"{row.total.beyond_lsb:.2%}",
-            f"{row.own.rms / row.lsb:.3f}",
-            NOT_USEFUL if row.bound_note == NOT_USEFUL else _some(_up(row.bound / row.lsb), ".2f"),
-            _some(row.products),
-            _some(row.literals),
-            _some(row.table_bits),
-            _some(row.program_luts),
-            _some(row.depth),
-            _some(row.seconds, ".2f"),
-            _some(row.native_seconds, ".2f"),
-            _some(row.ns_per_sample, ".1f"),
-            row.note,
-        ]
-        for row in rows
-    ]
-
-
-def _some(value: float | None, form: str = "") -> str:
-    return "-" if value is None else format(value, form)
+def columns(rows: Sequence[ReportRow]) -> list[ResultColumn]:
+    """Return the columns of tables, with `output` in place of `torque` for other outputs."""
+    known = {one.header: one for one in COLUMNS}
+    if not all(row.output.noun == "torque" for row in rows):
+        known["torque"] = known["torque"]._replace(header="output")
+    return [known[name] for name in HEADER]
 
 
 def text_table(rows: Sequence[ReportRow], samples: int) -> str:
     """Return the text table with its footnote."""
-    columns = table(header(rows), cells(rows), left=(1, 3, len(HEADER) - 1))
-    return f"{columns}\n{footnote(rows, samples)}"
+
+    def bound(row: ReportRow) -> str | None:
+        known = rounded_up(row.bound / row.lsb)
+        if row.bound_note == NOT_USEFUL:
+            return NOT_USEFUL
+        return None if known is None else f"{known:.2f}"
+
+    shown = [
+        one._replace(value=bound, text="") if one.key == "bound_lsb" else one
+        for one in columns(rows)
+    ]
+    return f"{Results(shown, rows, '-').text()}\n{footnote(rows, samples)}"
 
 
 def footnote(rows: Sequence[ReportRow], samples: int) -> str:
@@ -120,84 +98,9 @@ def footnote(rows: Sequence[ReportRow], samples: int) -> str:
     return text
 
 
-def csv_table(rows: Sequence[ReportRow]) -> str:
-    """Return the rows as CSV with the keys of the JSON document."""
-    items = documents(rows)
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, fieldnames=list(items[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(items)
-    return stream.getvalue()
-
-
 # --------------------------------------------------------------------------------------------------
 # The tables of the report's page, with the meanings of their columns.
 # --------------------------------------------------------------------------------------------------
-
-
-# In the order of `HEADER`: key of the JSON document, number format, meaning.
-FIGURES: tuple[tuple[str, str, str], ...] = (
-    ("bits", "", "word length of inputs and outputs"),
-    ("mode", "", "paper: product terms, as in 1988; compact: logic of words"),
-    ("guard_bits", "", "guard bits of terms in paper mode, including extra ones"),
-    ("output", "", "symbol of the output"),
-    ("lsb", ".4g", "one step of the output's word, in its unit"),
-    ("sampled_max", ".4g", "largest error of random states, in the output's unit"),
-    ("sampled_max_lsb", ".2f", "the same in steps"),
-    ("worst_found_lsb", ".2f", "largest error found by search, in steps (not proved)"),
-    ("rms_error_lsb", ".3f", "root of the mean square error of random states, in steps"),
-    ("mean_error_lsb", "+.3f", "mean error (bias), in steps"),
-    ("share_beyond_lsb", ".2%", "share of random states with an error above one step"),
-    ("own_rms_error_lsb", ".3f", "rms error relative to quantised inputs: the part of the logic"),
-    ("bound_lsb", ".2f", "proved bound of the error, in steps"),
-    ("products", "", "product terms of the output's tables"),
-    ("literals", "", "literals in the product terms"),
-    ("table_bits", "", "bits of the output's truth tables, the size of a memory"),
-    ("program_luts", "", "LUT3 nodes of all logic"),
-    ("depth", "", "nodes on the longest path from an input to an output"),
-    ("seconds", ".2f", "compilation time in s, as stored"),
-    ("native_seconds", ".2f", "time of the first call in s: native code is compiled or read"),
-    ("ns_per_sample", ".1f", "nanoseconds per sample on one core with floats"),
-    ("note", "", "reasons for missing figures"),
-)
-
-
-def figures_table(rows: Sequence[ReportRow]) -> Table:
-    """Return the table of all figures."""
-    names = header(rows)
-    columns = [
-        Column(name, meaning, form, key)
-        for name, (key, form, meaning) in zip(names, FIGURES, strict=True)
-    ]
-    return Table(
-        columns,
-        [_row_figures(row, found) for row, found in zip(rows, documents(rows), strict=True)],
-    )
-
-
-def _row_figures(row: ReportRow, found: dict[str, object]) -> list[Cell]:
-    more: dict[str, object] = {
-        "output": row.output.symbol,
-        "guard_bits": None if row.mode == "compact" else _guard(row),
-        "mean_error_lsb": row.total.mean / row.lsb,
-        "own_rms_error_lsb": row.own.rms / row.lsb,
-        "bound_lsb": _up(row.bound / row.lsb),
-    }
-    cells: list[Cell] = []
-    for key, _, _ in FIGURES:
-        value = more[key] if key in more else found[key]
-        if value is not None and not isinstance(value, str | int | float):
-            raise TypeError(f"{key} is not a figure")
-        cells.append(value)
-    return cells
-
-
-def _guard(row: ReportRow) -> str:
-    return f"{row.guard_bits}{f' (+{row.extra})' if row.extra else ''}"
-
-
-def _up(bound: float) -> float | None:
-    return math.ceil(100 * bound - 1e-9) / 100 if math.isfinite(bound) else None
 
 
 def proofs_table(rows: Sequence[ReportRow], looks: Sequence[Look]) -> Table:
@@ -222,7 +125,7 @@ def proofs_table(rows: Sequence[ReportRow], looks: Sequence[Look]) -> Table:
     )
     cells: list[list[Cell]] = []
     for row in rows:
-        bound = _up(row.bound / row.lsb)
+        bound = rounded_up(row.bound / row.lsb)
         worst = None if row.worst is None else row.worst / row.lsb
         if row.bound_note == NOT_USEFUL:
             grades[row.bits, row.series, row.place] = NOT_USEFUL
@@ -511,7 +414,10 @@ def report_page(facts: PageFacts, pictured: Pictured, beside: Sequence[PageSecti
     sections += [
         PageSection("Proved bounds", (Text(PROOFS), proofs_table(rows, pictured.looks))),
         *beside,
-        PageSection("All figures", (figures_table(rows), Text(footnote(rows, facts.samples)))),
+        PageSection(
+            "All figures",
+            (Results(columns(rows), rows).page(), Text(footnote(rows, facts.samples))),
+        ),
         PageSection("Inputs and outputs", words_tables(problem), opened=False),
     ]
     page = Page(
@@ -727,13 +633,7 @@ def _nanoseconds(row: Any) -> float:
 
 def _area(document: Any, rows: list[Any]) -> PageSection:
     """Return the section of an area file: FPGA cells of designs."""
-    names = ("target", "design", "luts", "carries", "dsp", "bram", "ff", "levels", "fmax_mhz")
-    meanings = (
-        "FPGA family", "gates, mapped tables or words", "look-up tables", "carries",
-        "multiplier blocks", "memory blocks", "flip-flops", "tables from register to register",
-        "estimated clock",
-    )  # fmt: skip
-    columns = [Column(name, meaning) for name, meaning in zip(names, meanings, strict=True)]
+    columns = [Column(one.key, one.meaning) for one in AREA if one.meaning]
     drawn: list[ChartRow] = [
         {"design": f"{row['target']}, {row['design']}", "luts": row["luts"]} for row in rows
     ]
@@ -744,7 +644,7 @@ def _area(document: Any, rows: list[Any]) -> PageSection:
         title="Look-up tables by target",
     )
     del document
-    table = Table(columns, [[row[name] for name in names] for row in rows])
+    table = Table(columns, [[row[one.name] for one in columns] for row in rows])
     note = Text("Clocks are estimates of place and route.", kind="note")
     return PageSection("FPGA cells", (chart, table, note))
 
@@ -849,7 +749,7 @@ class ReportFolder:
         if not bits:
             write_bytes(folder / "errors.png", draw_errors(rows, "png"))
         write_text(folder / "report.txt", text_table(rows, self.facts.samples) + "\n")
-        write_text(folder / "report.csv", csv_table(rows))
+        write_text(folder / "report.csv", Results(COLUMNS, rows).csv)
         write_text(folder / "report.json", json.dumps({"rows": documents(rows)}, indent=2) + "\n")
 
     def _page(self, pictured: Pictured, bits: Sequence[int]) -> None:

@@ -25,7 +25,7 @@ from boolcomp.compact import (
     usual_demand,
     widths,
 )
-from boolcomp.pipeline import COMPACT, TipLoad, run
+from boolcomp.pipeline import COMPACT, run
 from boolcomp.problem import (
     Interval,
     Robot,
@@ -308,6 +308,6 @@ def test_a_small_search_finds_the_graph_that_it_always_found(
     given.pop("inputs", None)
     demand = replace(usual_demand(4), **given)
     choices = CompactChoices(demand, tmp_path, also_shipped=False, workers=ALONE)
-    source = TipLoad(parse_function("\n".join(lines) + "\n"))
+    source = parse_function("\n".join(lines) + "\n")
     _, compact = run(COMPACT, [source], [choices], "graph")[0]
     assert hashlib.sha256(str(compact.graph).encode()).hexdigest()[:12] == GRAPHS[name]

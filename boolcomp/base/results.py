@@ -1,0 +1,99 @@
+"""Results as rows and columns: one list of columns for JSON, text tables, CSV and pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from boolcomp.base.errors import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from boolcomp.base.pages import Table
+
+
+class ResultColumn(NamedTuple):
+    """A column: its key in JSON and CSV, and its header in text; without one it is not there.
+
+    Without `json` the key is that of the page alone.
+    `value` is a function of a row, or the path of an attribute, or a key of a mapping; the default
+    is the key. `text`
+    writes a value in text and on pages: a format such as `.2f`, or a function. `left` aligns it.
+    """
+
+    key: str = ""
+    header: str = ""
+    value: str | Callable[[Any], Any] = ""
+    text: str | Callable[[Any], str] = ""
+    left: bool = False
+    meaning: str = ""
+    json: bool = True
+
+    def of(self, row: Any) -> Any:
+        """Return the value of a row."""
+        read = self.value or self.key
+        if not isinstance(read, str):
+            return read(row)
+        return row[read] if isinstance(row, Mapping) else attrgetter(read)(row)
+
+    def cell(self, row: Any, nothing: str) -> str:
+        """Return the text of a row."""
+        value = self.of(row)
+        if value is None:
+            return nothing
+        if isinstance(self.text, str):
+            return format(value, self.text) if self.text else str(value)
+        return self.text(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Rows under columns; `nothing` is the text of None."""
+
+    columns: Sequence[ResultColumn]
+    rows: Sequence[Any]
+    nothing: str = ""
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """The rows as JSON objects."""
+        keyed = [one for one in self.columns if one.key and one.json]
+        return [{one.key: one.of(row) for one in keyed} for row in self.rows]
+
+    def text(self, before: Iterable[Sequence[str]] = ()) -> str:
+        """Return a text table, with other rows of cells first."""
+        shown = [one for one in self.columns if one.header]
+        cells = [[one.cell(row, self.nothing) for one in shown] for row in self.rows]
+        left = [place for place, one in enumerate(shown) if one.left]
+        return table([one.header for one in shown], [*before, *cells], left)
+
+    @property
+    def csv(self) -> str:
+        """The rows as CSV, under the keys of JSON."""
+        stream = io.StringIO()
+        keys = [one.key for one in self.columns if one.key and one.json]
+        writer = csv.DictWriter(stream, keys, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.documents)
+        return stream.getvalue()
+
+    def page(self) -> Table:
+        """Return a table of a page."""
+        from boolcomp.base.pages import Column, Table  # noqa: PLC0415 (pages are rarely written)
+
+        shown = [one for one in self.columns if one.header]
+        forms = [one.text if isinstance(one.text, str) else "" for one in shown]
+        columns = [
+            Column(one.header, one.meaning, form, one.key)
+            for one, form in zip(shown, forms, strict=True)
+        ]
+        return Table(columns, [[one.of(row) for one in shown] for row in self.rows])
+
+
+def yes(value: object) -> str:
+    return "yes" if value else "no"
