@@ -61,6 +61,7 @@ class Element:
         return self.one(tag) or Element(tag, {}, self.where, self.line, absent=True)
 
     def needed(self, tag: str) -> Element:
+        """Return the only child of this name, or fail."""
         inner = self.one(tag)
         return self.fail(f"<{tag}> is missing") if inner is None else inner
 
@@ -101,6 +102,7 @@ class Element:
         return [self._value(key, meant, word) for word in words]
 
     def triple(self, key: str, meant: str, default: str = "0 0 0") -> Triple:
+        """Return three numbers separated by spaces."""
         x, y, z = self.numbers(key, (3,), meant, default)
         return (x, y, z)
 
