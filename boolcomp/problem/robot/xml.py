@@ -56,6 +56,13 @@ class Element:
             name = shown(name)
         return f"<{cut(self.tag)}>" if name is None else f'<{cut(self.tag)} name="{cut(name)}">'
 
+    def everything(self) -> Iterator[Element]:
+        """Yield the element and all in it."""
+        todo = [self]
+        while todo:
+            yield (one := todo.pop())
+            todo += one.children
+
     def some(self, tag: str) -> Element:
         """Return the only child of this name, or an absent one, whose numbers are the defaults."""
         return self.one(tag) or Element(tag, {}, self.where, self.line, absent=True)
