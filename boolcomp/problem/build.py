@@ -169,7 +169,7 @@ class _Search:
         """Return the extremes of a step, found by climbing from the best of all samples."""
         values = np.nan_to_num(self.values[place], nan=0.0, posinf=MOST_SIZE, neginf=-MOST_SIZE)
         order = np.argsort(values, kind="stable")
-        needed = self._needed(place)
+        needed = self.steps.part([Returned("", place)])
         ends = []
         for sign, rows in ((-1.0, order[:CLIMB_STARTS]), (1.0, order[-CLIMB_STARTS:])):
 
@@ -183,27 +183,6 @@ class _Search:
             best = int(np.argmax(heights))
             ends.append((sign * float(heights[best]), points[best]))
         return _Found(ends[0][0], ends[1][0], ends[0][1], ends[1][1])
-
-    def _cone(self, place: int) -> set[int]:
-        """Return the steps on which one depends, itself included."""
-        found = {place}
-        for k in range(place, -1, -1):
-            if k in found:
-                found.update(self.steps.nodes[k].operands)
-        return found
-
-    def _needed(self, place: int) -> Straight:
-        """Return a program for one step, with all inputs."""
-        kept = self._cone(place)
-        chosen = [k for k, x in enumerate(self.steps.nodes) if k in kept or x.kind == "input"]
-        new = {k: at for at, k in enumerate(chosen)}
-        nodes = tuple(
-            replace(
-                self.steps.nodes[k], operands=tuple(new[j] for j in self.steps.nodes[k].operands)
-            )
-            for k in chosen
-        )
-        return Straight(nodes, (Returned("", new[place]),))
 
     def zero(self, place: int, found: _Found) -> Floats:
         """Return a state where a step is zero, by bisection between its extremes."""
@@ -222,7 +201,7 @@ class _Search:
 
     def place_text(self, place: int, state: Floats) -> str:
         """Return the end of a message: the values of the inputs on which a step depends."""
-        needed = self._cone(place)
+        needed = self.steps.cone([place])
         texts = [
             f"{one.name} = {short(float(x) + 0.0, 4)}"
             for k, (one, x) in enumerate(zip(self.inputs, state, strict=True))

@@ -32,6 +32,7 @@ from boolcomp.problem.fourier import (
 from boolcomp.problem.problem import array_of, full_shapes, numbered
 from boolcomp.problem.robot.library import robot_of
 from boolcomp.problem.robot.model import (
+    HERE,
     UNIT,
     Z,
     about_axis,
@@ -43,7 +44,6 @@ from boolcomp.problem.robot.model import (
     with_payload,
 )
 from boolcomp.problem.tape import task
-from boolcomp.problem.words import exact_cosine, exact_sine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -387,38 +387,20 @@ def joint_frames(robot: Robot) -> tuple[JointFrame, ...]:
     """Return the frames of all joints, from the base on."""
     found: list[JointFrame] = []
     for link, parent in zip(robot.links, robot.parents, strict=True):
-        turn, origin = UNIT, (0.0, 0.0, 0.0)
+        turn, origin = UNIT, HERE.origin
         if parent:  # the pose of the link before in its joint's frame
             turn, origin = found[parent - 1].link, found[parent - 1].place
-        found.append(
-            _general(link, turn, origin) if link.pose is not None else _dh(link, turn, origin)
-        )
+        if link.pose is not None:
+            own = rotation_to(link.axis)
+            rotation = product(turn, product(rotation_rows(link.pose.rotation), own))
+            origin = _sum(origin, applied(turn, link.pose.origin))
+            frame = JointFrame(rotation, origin, 0.0, 0.0, transposed(own), HERE.origin)
+        else:  # the joint turns about z of the link frame before
+            origin = _sum(origin, applied(turn, (0.0, 0.0, link.d if link.revolute else 0.0)))
+            twist, slide = about_axis((1.0, 0.0, 0.0), link.alpha), 0.0 if link.revolute else link.d
+            frame = JointFrame(turn, origin, link.theta, slide, twist, (link.a, 0.0, 0.0))
+        found.append(frame)
     return tuple(found)
-
-
-def _dh(link: Link, turn: Rows, origin: Triple) -> JointFrame:
-    """Return the frame of a joint about z of the link frame before."""
-    sine, cosine = exact_sine(link.alpha), exact_cosine(link.alpha)
-    twist = ((1.0, 0.0, 0.0), (0.0, cosine, -sine), (0.0, sine, cosine))
-    step = (0.0, 0.0, link.d if link.revolute else 0.0)
-    return JointFrame(
-        turn,
-        _sum(origin, applied(turn, step)),
-        link.theta,
-        0.0 if link.revolute else link.d,
-        twist,
-        (link.a, 0.0, 0.0),
-    )
-
-
-def _general(link: Link, turn: Rows, origin: Triple) -> JointFrame:
-    """Return the frame of a joint whose link has a pose and an axis."""
-    pose, own = link.pose, rotation_to(link.axis)
-    if pose is None:
-        raise TypeError("a link without a pose")
-    rotation = product(turn, product(rotation_rows(pose.rotation), own))
-    here = _sum(origin, applied(turn, pose.origin))
-    return JointFrame(rotation, here, 0.0, 0.0, transposed(own), (0.0, 0.0, 0.0))
 
 
 def rotation_to(axis: Triple) -> Rows:
@@ -639,16 +621,56 @@ ROUNDING = 1e-12  # of the largest addend: smaller parameters are rounding error
 
 @dataclass(frozen=True, slots=True)
 class Inertia:
-    """Mass, first moment and tensor of a link about the origin of its joint's frame."""
+    """Mass, first moment and tensor of a link about the origin of its joint's frame.
+
+    `scale` is the largest addend of the tensor's entries.
+    """
 
     mass: float
-    first: tuple[float, float, float]
-    tensor: tuple[tuple[float, float, float], ...]
+    first: NDArray[np.float64]
+    tensor: NDArray[np.float64]
+    scale: float
+
+    def plus(self, other: Inertia) -> Inertia:
+        return Inertia(
+            self.mass + other.mass,
+            self.first + other.first,
+            self.tensor + other.tensor,
+            max(self.scale, other.scale),
+        )
+
+    def split(self, *, revolute: bool) -> tuple[Inertia, Inertia]:
+        """Return the parameters that the link keeps, and those of the link before."""
+        if not revolute:
+            kept = replace(self, tensor=np.zeros((3, 3)))
+            return kept, replace(self, mass=0.0, first=np.zeros(3))
+        across = self.tensor[1, 1]
+        moved = replace(
+            self, first=self.first * [0.0, 0.0, 1.0], tensor=np.diag([across, across, 0.0])
+        )
+        first, tensor = self.first - moved.first, self.tensor - moved.tensor
+        return replace(self, mass=0.0, first=first, tensor=tensor), moved
+
+    def seen_before(self, frame: JointFrame, *, revolute: bool) -> Inertia:
+        """Return the parameters, fixed to the link before, in that link's joint frame."""
+        turn = np.array(frame.turn)
+        if not revolute:
+            turn = turn @ np.array(about_axis(Z, frame.angle))
+        turned = replace(self, first=turn @ self.first, tensor=turn @ self.tensor @ turn.T)
+        # The tensor of a sliding link has no mass and does not depend on the origin.
+        return _moved(turned, np.array(frame.origin)) if revolute else turned
+
+    def cleared(self) -> Inertia:
+        """Return the parameters, with rounding errors replaced by zeros."""
+        first, tensor = (
+            np.where(abs(x) <= ROUNDING * self.scale, 0.0, x) for x in (self.first, self.tensor)
+        )
+        return replace(self, first=first, tensor=tensor)
 
 
 def regrouped(robot: Robot) -> tuple[Inertia, ...]:
     """Return the links' parameters, regrouped from the last link to the first."""
-    frames, nothing = joint_frames(robot), _Body(0.0, np.zeros(3), np.zeros((3, 3)), 0.0)
+    frames, nothing = joint_frames(robot), Inertia(0.0, np.zeros(3), np.zeros((3, 3)), 0.0)
     carried = [nothing] * (robot.joints + 1)
     found = []
     for i in range(robot.joints - 1, -1, -1):
@@ -660,85 +682,31 @@ def regrouped(robot: Robot) -> tuple[Inertia, ...]:
             carried[parent] = carried[parent].plus(more)
         elif link.revolute:
             kept = replace(kept, tensor=kept.tensor + np.diag([0.0, 0.0, link.joint_inertia]))
-        found.append(kept.parameters())
+        found.append(kept.cleared())
     return tuple(found[::-1])
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """Inertial parameters; `scale` is the largest addend of the tensor's entries."""
-
-    mass: float
-    first: NDArray[np.float64]
-    tensor: NDArray[np.float64]
-    scale: float
-
-    def plus(self, other: _Body) -> _Body:
-        return _Body(
-            self.mass + other.mass,
-            self.first + other.first,
-            self.tensor + other.tensor,
-            max(self.scale, other.scale),
-        )
-
-    def split(self, *, revolute: bool) -> tuple[_Body, _Body]:
-        """Return the parameters that the link keeps, and those of the link before."""
-        none = np.zeros(3)
-        if not revolute:
-            kept = _Body(self.mass, self.first, np.zeros((3, 3)), self.scale)
-            return kept, _Body(0.0, none, self.tensor, self.scale)
-        across = self.tensor[1, 1]
-        moved = _Body(
-            self.mass, np.array([0.0, 0.0, self.first[2]]), np.diag([across, across, 0.0]),
-            self.scale,
-        )  # fmt: skip
-        kept = _Body(0.0, self.first - moved.first, self.tensor - moved.tensor, self.scale)
-        return kept, moved
-
-    def seen_before(self, frame: JointFrame, *, revolute: bool) -> _Body:
-        """Return the parameters, fixed to the link before, in that link's joint frame."""
-        turn = np.array(frame.turn)
-        if not revolute:
-            turn = turn @ np.array(about_axis(Z, frame.angle))
-        tensor = turn @ self.tensor @ turn.T
-        turned = _Body(self.mass, turn @ self.first, tensor, self.scale)
-        # The tensor of a sliding link has no mass and does not depend on the origin.
-        return _moved(turned, np.array(frame.origin)) if revolute else turned
-
-    def parameters(self) -> Inertia:
-        """Return the parameters, with rounding errors replaced by zeros."""
-        tensor = np.where(abs(self.tensor) <= ROUNDING * self.scale, 0.0, self.tensor)
-        first = np.where(abs(self.first) <= ROUNDING * self.scale, 0.0, self.first)
-        rows = tuple(_triple(row) for row in tensor)
-        return Inertia(float(self.mass), _triple(first), rows)
-
-
-def _own(link: Link, frame: JointFrame) -> _Body:
+def _own(link: Link, frame: JointFrame) -> Inertia:
     """Return a link's own inertia in the frame on its joint's axis."""
     xx, yy, zz, xy, yz, xz = link.inertia
     central = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     turn = np.array(frame.link)
     centre = turn @ np.array(link.center_of_mass) + np.array(frame.place)
     tensor = turn @ central @ turn.T
-    body = _Body(link.mass, np.zeros(3), tensor, float(abs(tensor).max()))
+    body = Inertia(link.mass, np.zeros(3), tensor, float(abs(tensor).max()))
     return _moved(body, centre)
 
 
-def _moved(body: _Body, p: NDArray[np.float64]) -> _Body:
+def _moved(body: Inertia, p: NDArray[np.float64]) -> Inertia:
     """Return a body about a point from which its origin is at p."""
     px, hx = _cross(p), _cross(body.first)
     tensor = body.tensor - px @ hx - hx @ px - body.mass * px @ px
     scale = max(body.scale, float(abs(tensor).max()))
-    return _Body(body.mass, body.first + body.mass * p, tensor, scale)
+    return Inertia(body.mass, body.first + body.mass * p, tensor, scale)
 
 
 def _cross(v: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-
-
-def _triple(values: NDArray[np.float64]) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)
-    return x, y, z
 
 
 # --------------------------------------------------------------------------------------------------

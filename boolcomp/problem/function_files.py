@@ -20,7 +20,6 @@ import math
 import re
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from boolcomp.base.errors import (
@@ -37,11 +36,12 @@ from boolcomp.base.errors import (
 )
 from boolcomp.problem import operations
 from boolcomp.problem.build import RecordedFunction
+from boolcomp.problem.robot.toml import TomlTable
 from boolcomp.problem.tape import Recorder, Value, power
 from boolcomp.problem.words import MOST_SIZE, Interval, Word, name_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from boolcomp.problem.problem import Problem
 
@@ -226,8 +226,6 @@ INPUT_KEYS = ("range", "bits", "unit", "angle", "title")
 OUTPUT_KEYS = ("expression", "range", "bits", "unit", "title")
 TURN = (-math.pi, math.pi)
 _FILE_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}")
-_HEADER = re.compile(r"\s*\[\s*([A-Za-z0-9_.\"'\s-]+?)\s*\]")
-_KEY = re.compile(r"\s*([A-Za-z0-9_\"'-]+(?:\s*\.\s*[A-Za-z0-9_\"'-]+)*)\s*=")
 
 
 def is_function(document: Mapping[str, Any]) -> bool:
@@ -238,47 +236,44 @@ def parse_function(text: str, where: str = "function") -> Problem:
     """Parse the text of a function file; `where` names it in messages."""
     if len(text) > MOST_BYTES:
         raise DataError(f"{where}: too large: a function file has at most {MOST_BYTES} bytes")
-    return _File(where, text, parse_toml(text, where)).problem()
+    return _FunctionFile(TomlTable(where, text, "", parse_toml(text, where))).problem()
 
 
-@dataclass(frozen=True)
-class _File:
-    """A document with the places of its keys."""
-
-    where: str
-    text: str
-    document: Mapping[str, Any]
+@dataclass(frozen=True, slots=True)
+class _FunctionFile:
+    top: TomlTable
 
     def problem(self) -> Problem:
         """Check the document and return its problem."""
-        self.check_keys("", self.document, TOP_KEYS)
-        name = self.string("name", self.document.get("name"))
+        top, where = self.top, self.top.where
+        top.check_keys(TOP_KEYS)
+        name = top.string("name", required=True)
         if not _FILE_NAME.fullmatch(name):
-            self.fail("name", f"{shown(name)} may hold letters, digits, '-', '_' and '.' only, "
-                              f"{LONGEST_NAME} at most")  # fmt: skip
+            top.fail("name", f"{shown(name)} may hold letters, digits, '-', '_' and '.' only, "
+                             f"{LONGEST_NAME} at most")  # fmt: skip
         for key in ("title", "source"):
-            self.string(key, self.document.get(key, ""))
+            top.string(key)
         tables = {key: self.table(key) for key in ("inputs", "let", "outputs")}
         for key in ("inputs", "outputs"):
             if not tables[key]:
-                self.fail(key, f"a function needs at least one [{key}.NAME]")
+                top.fail(key, f"a function needs at least one [{key}.NAME]")
         if sum(map(len, tables.values())) > MOST_NAMES:
-            self.fail("", f"more than {MOST_NAMES} inputs, values and outputs")
+            top.fail("", f"more than {MOST_NAMES} inputs, values and outputs")
         self.check_names(tables)
         inputs, outputs = (
             {one: self.word(key, one, table) for one, table in tables[key].items()}
             for key in ("inputs", "outputs")
         )
-        recorder = Recorder(place=lambda: self.where)
+        recorder = Recorder(place=lambda: where)
         values = self.values(recorder, inputs, tables["let"], tables["outputs"])
-        steps = recorder.finish([(one, values[one]) for one in outputs])
+        steps = recorder.finish(values.items())
         try:
             return RecordedFunction(name, steps, inputs, outputs).problem()
         except BoolcompError as error:  # errors of steps begin with their place
             text = str(error)
-            if text.startswith(self.where):
+            if text.startswith(where):
                 raise DataError(text) from None
-            raise DataError(f"{self.where}: {text.removeprefix(f'{name}: ')}") from None
+            raise DataError(f"{where}: {text.removeprefix(f'{name}: ')}") from None
 
     def values(
         self,
@@ -292,19 +287,23 @@ class _File:
         later = dict.fromkeys(let, "it is defined further below: [let] is evaluated in order")
         reason = "it is an output, which expressions cannot use: put it in [let], too"
         later |= dict.fromkeys(outputs, reason)
+        section = self.top.inner("let", let)
         for one, given in let.items():
-            key = f"let.{one}"
-            number_given = isinstance(given, (int, float)) and not isinstance(given, bool)
-            expression = repr(given) if number_given else given
-            text = self.string(key, expression, "an expression as text, or a number")
-            known[one] = read_expression(text, Scope(recorder, known, self.at(key), later))
+            if isinstance(given, (int, float)) and not isinstance(given, bool):
+                text = repr(given)
+            else:
+                text = section.string(one, kind="an expression as text, or a number")
+            known[one] = read_expression(text, Scope(recorder, known, section.at(one), later))
         found = {}
         for one, table in outputs.items():
-            key = f"outputs.{one}.expression"
-            text = self.string(key, table.get("expression"), "an expression as text")
-            value = read_expression(text, Scope(recorder, known, self.at(key), later))
+            section = self.top.inner(f"outputs.{one}", table)
+            text = section.string("expression", required=True, kind="an expression as text")
+            place = section.at("expression")
+            value = read_expression(text, Scope(recorder, known, place, later))
             if not isinstance(value, Value):
-                self.fail(key, f"it is always {number(value)}: there is nothing to compile")
+                raise DataError(
+                    f"{place}: it is always {number(value)}: there is nothing to compile"
+                )
             found[one] = value
         return found
 
@@ -315,102 +314,58 @@ class _File:
             for one in entries:
                 key = f"{table}.{one}"
                 if one in ARITY:
-                    self.fail(key, f"{one} is a function: choose another name")
+                    self.top.fail(key, f"{one} is a function: choose another name")
                 if one in seen:
-                    self.fail(key, f"{shown(one)} is already used as {seen[one]}")
+                    self.top.fail(key, f"{shown(one)} is already used as {seen[one]}")
                 if problem := name_problem(one):
-                    self.fail(key, problem)
+                    self.top.fail(key, problem)
                 seen[one] = key
 
     def word(self, kind: str, name: str, table: Any) -> Word:
         """Return the word of an input's or an output's table."""
         key = f"{kind}.{name}"
         if not isinstance(table, dict):
-            self.fail(key, f"must be a table, [{key}], not {shown(table)}")
-        self.check_keys(key, table, INPUT_KEYS if kind == "inputs" else OUTPUT_KEYS)
-        angle = table.get("angle", False)
+            self.top.fail(key, f"must be a table, [{key}], not {shown(table)}")
+        section = self.top.inner(key, table)
+        section.check_keys(INPUT_KEYS if kind == "inputs" else OUTPUT_KEYS)
+        angle, bits = table.get("angle", False), table.get("bits")
         if not isinstance(angle, bool):
-            self.fail(f"{key}.angle", f"must be true or false, not {shown(angle)}")
-        bits = table.get("bits")
+            section.fail("angle", f"must be true or false, not {shown(angle)}")
         if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int)):
-            self.fail(f"{key}.bits", f"must be a whole number, not {shown(bits)}")
-        span = self.interval(f"{key}.range", table.get("range"))
+            section.fail("bits", f"must be a whole number, not {shown(bits)}")
+        span = _interval(section)
         if span is None and kind == "inputs":
             if not angle:
-                self.fail(key, "its range is missing: range = [low, high]")
+                self.top.fail(key, "its range is missing: range = [low, high]")
             span = Interval(*TURN)
-        unit = self.string(f"{key}.unit", table.get("unit", ""))
-        self.string(f"{key}.title", table.get("title", ""))
+        unit = section.string("unit")
+        section.string("title")
         try:
             return Word(span, bits, unit, angle)
         except BoolcompError as error:
-            self.fail(f"{key}.bits" if "bits" in str(error) else f"{key}.range", str(error))
-
-    def interval(self, key: str, given: Any) -> Interval | None:
-        """Return a range given by two numbers, or texts such as "pi/2"."""
-        if given is None:
-            return None
-        if not isinstance(given, list) or len(given) != 2:
-            self.fail(key, f"must be two numbers, [low, high], not {shown(given)}")
-        ends = []
-        for one in given:
-            value = parse_number(one) if isinstance(one, str) else one
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                self.fail(key, f"must hold numbers, or angles such as 'pi/2', not {shown(one)}")
-            if abs(value) > 1e300:  # an integer may be too large for a float
-                self.fail(key, f"must hold smaller numbers than {shown(one)}")
-            ends.append(float(value))
-        return Interval(*ends)
+            section.fail("bits" if "bits" in str(error) else "range", str(error))
 
     def table(self, key: str) -> dict[str, Any]:
         """Return a table of the document, empty if it is missing."""
-        found = self.document.get(key, {})
+        found = self.top.table.get(key, {})
         if not isinstance(found, dict):
-            self.fail(key, f"must be a table, not {shown(found)}")
-        return found
-
-    def string(self, key: str, value: Any, kind: str = "text") -> str:
-        """Return a text, or raise DataError."""
-        if value is None:
-            self.fail(key, "missing")
-        if not isinstance(value, str):
-            self.fail(key, f"must be {kind}, not {shown(value)}")
-        return value
-
-    def check_keys(self, path: str, table: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
-        """Raise DataError for unknown keys."""
-        for key in table:
-            if key not in allowed:
-                hint = suggestion(key, allowed) or f" (allowed: {listing(allowed)})"
-                self.fail(f"{path}.{key}" if path else key, f"unknown key{hint}")
-
-    def fail(self, key: str, problem: str) -> NoReturn:
-        raise DataError(f"{self.at(key)}: {problem}")
-
-    def at(self, key: str) -> str:
-        """Return file, line (if known) and key."""
-        line = self.lines.get(key) or self.lines.get(key.rpartition(".")[0])
-        place = f"{self.where}:{line}" if line else self.where
-        return f"{place}: {cut(key)}" if key else place
-
-    @cached_property
-    def lines(self) -> dict[str, int]:
-        """The line of every key at the beginning of a line."""
-        found: dict[str, int] = {}
-        for key, row in _lines(self.text):
-            found.setdefault(key, row)
+            self.top.fail(key, f"must be a table, not {shown(found)}")
         return found
 
 
-def _lines(text: str) -> Iterator[tuple[str, int]]:
-    table = ""
-    for row, line in enumerate(text.splitlines(), 1):
-        if header := _HEADER.match(line):
-            table = _plain(header[1])
-            yield table, row
-        elif key := _KEY.match(line):
-            yield f"{table}.{_plain(key[1])}".lstrip("."), row
-
-
-def _plain(key: str) -> str:
-    return ".".join(part.strip().strip("\"'") for part in key.split("."))
+def _interval(section: TomlTable) -> Interval | None:
+    """Return a range given by two numbers, or texts such as "pi/2"."""
+    given = section.table.get("range")
+    if given is None:
+        return None
+    if not isinstance(given, list) or len(given) != 2:
+        section.fail("range", f"must be two numbers, [low, high], not {shown(given)}")
+    ends = []
+    for one in given:
+        value = parse_number(one) if isinstance(one, str) else one
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            section.fail("range", f"must hold numbers, or angles such as 'pi/2', not {shown(one)}")
+        if abs(value) > 1e300:  # an integer may be too large for a float
+            section.fail("range", f"must hold smaller numbers than {shown(one)}")
+        ends.append(float(value))
+    return Interval(*ends)

@@ -140,6 +140,13 @@ class Straight:
         shape = np.broadcast_shapes(*(np.shape(x) for x in columns))
         return [np.broadcast_to(values[x.node], shape) for x in self.outputs]  # type: ignore[arg-type]
 
+    def cone(self, places: Iterable[int]) -> set[int]:
+        return _cone(self.nodes, places)
+
+    def part(self, outputs: Sequence[Returned]) -> Straight:
+        """Return the program for other outputs: all inputs, and the nodes that they need."""
+        return _part(self.nodes, outputs)
+
     def enclosures(self, inputs: Mapping[str, Ends]) -> list[Ends]:
         """Return an interval that encloses every node, from those of the inputs."""
         found: list[Ends] = []
@@ -172,6 +179,26 @@ class Straight:
             task = f"  # {node.task}" if node.task else ""
             yield f"v{place} = {node.text([names[k] for k in node.operands])}{task}"
         yield from (f"output {x.name} = {names[x.node]}" for x in self.outputs)
+
+
+def _cone(nodes: Sequence[Operation], places: Iterable[int]) -> set[int]:
+    """Return the nodes on which some depend, themselves included."""
+    found = set(places)
+    for k in range(max(found, default=-1), -1, -1):
+        if k in found:
+            found.update(nodes[k].operands)
+    return found
+
+
+def _part(
+    nodes: Sequence[Operation], outputs: Sequence[Returned], *, prune: bool = True
+) -> Straight:
+    needed = _cone(nodes, [x.node for x in outputs]) if prune else range(len(nodes))
+    inputs = [k for k, node in enumerate(nodes) if node.kind == "input"]
+    order = [*inputs, *(k for k in sorted(needed) if nodes[k].kind != "input")]
+    new = {old: place for place, old in enumerate(order)}
+    kept = (replace(nodes[k], operands=tuple(new[x] for x in nodes[k].operands)) for k in order)
+    return Straight(tuple(kept), tuple(Returned(x.name, new[x.node]) for x in outputs))
 
 
 def count(nodes: Iterable[Operation]) -> Operations:
@@ -278,19 +305,7 @@ class Tape(Algebra):
 
     def finish(self, outputs: Iterable[tuple[str, Any]], *, prune: bool = True) -> Straight:
         """Return the program for these named outputs; `prune` drops unused nodes."""
-        places = [(name, self._place(x)) for name, x in outputs]
-        needed = {node for _, node in places} if prune else set(range(len(self._nodes)))
-        for k in range(len(self._nodes) - 1, -1, -1):
-            if k in needed:
-                needed.update(self._nodes[k].operands)
-        inputs = [k for k, node in enumerate(self._nodes) if node.kind == "input"]
-        order = [*inputs, *(k for k in sorted(needed) if self._nodes[k].kind != "input")]
-        new = {old: place for place, old in enumerate(order)}
-        nodes = (
-            replace(node, operands=tuple(new[k] for k in node.operands))
-            for node in (self._nodes[k] for k in order)
-        )
-        return Straight(tuple(nodes), tuple(Returned(name, new[k]) for name, k in places))
+        return _part(self._nodes, [Returned(n, self._place(x)) for n, x in outputs], prune=prune)
 
     def _place(self, x: Any) -> int:
         if isinstance(x, Wire):

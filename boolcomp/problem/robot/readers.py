@@ -68,7 +68,7 @@ def read_urdf(top: Element) -> LinkTree:
     """Return the tree of a URDF, given its outermost element."""
     if top.tag != "robot":
         top.fail("no URDF: its outermost element is <robot>")
-    if _find(top, "xacro:"):
+    if any(one.tag.startswith("xacro:") for one in top.everything()):
         top.fail("this is a xacro file: run xacro first, and give its output")
     links = links_of(
         TreeLink(element.name(), _inertial(element), element) for element in top.all("link")
@@ -78,10 +78,6 @@ def read_urdf(top: Element) -> LinkTree:
     motors = _motors(top)
     joints = [_joint(element, links, motors) for element in top.all("joint")]
     return tree_of(top, top.get("name"), links, joints)
-
-
-def _find(element: Element, prefix: str) -> bool:
-    return any(child.tag.startswith(prefix) or _find(child, prefix) for child in element.children)
 
 
 def _joint(
@@ -506,12 +502,11 @@ def rotation_of(element: Element, compiler: Mapping[str, str]) -> Triple:
     """Return an element's rotation, given in one of five ways, as roll, pitch and yaw."""
     given = [key for key in TURNS if key in element.attributes]
     if not given:
-        return (0.0, 0.0, 0.0)
+        return HERE.rotation
     if len(given) > 1:
         element.fail(f"{listing(given)} say the same: keep one of them")
     key = given[0]
-    degrees = compiler.get("angle", "degree") == "degree"
-    turn = math.radians if degrees else float
+    turn = math.radians if compiler.get("angle", "degree") == "degree" else float
     if key == "quat":
         w, *vector = element.numbers(key, (4,), "axis")
         return _quaternion(element, vector, w)
@@ -526,7 +521,7 @@ def rotation_of(element: Element, compiler: Mapping[str, str]) -> Triple:
         x_axis, rough = _unit(element, key, numbers[:3]), numbers[3:]
         along = sum(a * b for a, b in zip(x_axis, rough, strict=True))
         y_axis = _unit(element, key, [b - along * a for a, b in zip(x_axis, rough, strict=True)])
-        return roll_pitch_yaw(_columns(x_axis, y_axis, _cross(x_axis, y_axis)))
+        return roll_pitch_yaw(transposed((x_axis, y_axis, _cross(x_axis, y_axis))))
     z_axis = _unit(element, key, element.numbers(key, (3,), "axis"))
     across = _cross(AXES["z"], z_axis)
     size = math.hypot(*across)
@@ -555,10 +550,6 @@ def _cross(one: Triple, other: Triple) -> Triple:
     return (b * z - c * y, c * x - a * z, a * y - b * x)
 
 
-def _columns(x: Triple, y: Triple, z: Triple) -> Rows:
-    return ((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2]))
-
-
 # --------------------------------------------------------------------------------------------------
 # MJCF: the tree of links.
 #
@@ -576,7 +567,7 @@ SHAPES = "its inertia is that of its shapes, which is not calculated: give it an
 
 def read_mjcf(top: Element) -> LinkTree:
     """Return the tree of an MJCF, given its outermost element."""
-    for element in _everywhere(top):
+    for element in top.everything():
         if element.tag in MADE:
             element.fail("not read: let MuJoCo expand it, and give the saved model")
     reader = _MjcfReader(top)
@@ -585,18 +576,8 @@ def read_mjcf(top: Element) -> LinkTree:
     if not reader.links:
         top.fail("a robot needs at least one <body>")
     links = links_of([TreeLink(MJCF_WORLD, None, top), *reader.links])
-    joints = _coupled(top, reader.joints)
-    return tree_of(
-        top, top.get("model"), links, joints,
-        gravity=_gravity(top), notes=_left_out(top, reader),
-    )  # fmt: skip
-
-
-def _everywhere(element: Element) -> Iterator[Element]:
-    todo = [element]
-    while todo:
-        yield (one := todo.pop())
-        todo += one.children
+    joints, notes = _coupled(top, reader.joints), _left_out(top, reader)
+    return tree_of(top, top.get("model"), links, joints, gravity=_gravity(top), notes=notes)
 
 
 class _MjcfReader:
@@ -650,11 +631,8 @@ class _MjcfReader:
             return TreeLink(name, None, element, SHAPES)
         if inertial is None:
             return TreeLink(name, None, element)
-        mass = inertial.number("mass", "mass")
-        if mass < 0:
-            inertial.fail(f"mass must not be negative, not {number(mass)}")
-        pose = self.pose(inertial)
-        return TreeLink(name, Inertial(pose, mass, _inertia(inertial)), element)
+        mass = inertial.positive("mass", "mass", None)
+        return TreeLink(name, Inertial(self.pose(inertial), mass, _inertia(inertial)), element)
 
     def shape_masses(self, element: Element, style: str | None) -> Iterator[bool]:
         """Yield whether it has a mass, for every shape of a body."""
@@ -671,30 +649,24 @@ class _MjcfReader:
     ) -> TreeJoint:
         """Return a joint at the pose `at` in a body with the pose `body` at zero."""
         name = element.name(name)
-        usual = "free" if element.tag == "freejoint" else "hinge"
-        kind = element.kind(MJCF_JOINTS, usual)
+        kind = element.kind(MJCF_JOINTS, "free" if element.tag == "freejoint" else "hinge")
         hinge, moving = kind == "hinge", kind in ("hinge", "slide")
         axis = element.axis("axis", "0 0 1") if moving else Z
         lower, upper = self.range(element, hinge=hinge) if moving else (None, None)
         if element.positive("stiffness", "viscous_friction"):
             self.springs.append(name)
         armature = element.positive("armature", "rotor_inertia")
+        drive = Drive(
+            element.positive("damping", "viscous_friction"),
+            element.positive("frictionloss", "coulomb_friction"),
+            armature, 1.0, "its armature" if armature else "",
+        )  # fmt: skip
+        kinds = {"hinge": "continuous" if lower is None else "revolute", "slide": "prismatic"}
         return TreeJoint(
-            name=name,
-            kind={"hinge": "revolute" if lower is not None else "continuous",
-                  "slide": "prismatic"}.get(kind, kind),
-            parent=ends[0],
-            child=ends[1],
-            pose=composed(composed(body, at), self.zero(element, axis, hinge=hinge)),
-            axis=axis,
-            limit=Limit(lower, upper, None, self.effort(element, name, hinge=hinge)),
-            drive=Drive(
-                element.positive("damping", "viscous_friction"),
-                element.positive("frictionloss", "coulomb_friction"),
-                armature, 1.0, "its armature" if armature else "",
-            ),
-            mimics=None,
-            element=element,
+            name, kinds.get(kind, kind), *ends,
+            composed(composed(body, at), self.zero(element, axis, hinge=hinge)), axis,
+            Limit(lower, upper, None, self.effort(element, name, hinge=hinge)),
+            drive, None, element,
         )  # fmt: skip
 
     def zero(self, element: Element, axis: Triple, *, hinge: bool) -> Pose:

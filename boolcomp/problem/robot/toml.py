@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -54,39 +55,59 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot.model import Inertia, JointType, Triple
 
 
-_KEY = r"""(?:{key}|"{key}"|'{key}')\s*[=.]"""
+_HEADER = re.compile(r"\s*\[(\[?)\s*([A-Za-z0-9_.\"'\s-]+?)\s*\]")
+_KEY = re.compile(r"\s*([A-Za-z0-9_\"'-]+(?:\s*\.\s*[A-Za-z0-9_\"'-]+)*)\s*=")
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """Return the lines of all tables and keys by their paths, such as `joint[2].mass`."""
+    found: dict[str, int] = {}
+    table, counts = "", Counter[str]()
+    for row, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = _plain(header[2])
+            if header[1]:
+                found.setdefault(table, row)
+                counts[table] += 1
+                table = f"{table}[{counts[table]}]"
+            found.setdefault(table, row)
+        elif key := _KEY.match(line):
+            path = table
+            for part in _plain(key[1]).split("."):  # a.b = 1 defines a, too
+                path = f"{path}.{part}".lstrip(".")
+                found.setdefault(path, row)
+    return found
+
+
+def _plain(key: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in key.split("."))
 
 
 @dataclass(frozen=True, slots=True)
 class TomlTable:
-    """A table of the file with its place; `joint` is the number of its joint, 0 if it has none."""
+    """A table of a file with its place; `joint` is the number of its joint, 0 if it has none."""
 
     where: str
     text: str
     path: str
     table: Mapping[str, Any]
-    joint: int
+    joint: int = 0
+
+    def inner(self, path: str, table: Mapping[str, Any], joint: int = 0) -> TomlTable:
+        return TomlTable(self.where, self.text, f"{self.path}{path}.", table, joint)
 
     def fail(self, key: str, problem: str) -> NoReturn:
-        raise DataError(self._message(key, problem))
+        raise DataError(f"{self.at(key)}: {problem}")
 
     def warn(self, key: str, problem: str) -> None:
-        warnings.warn(self._message(key, problem), DataWarning, stacklevel=4)
+        warnings.warn(f"{self.at(key)}: {problem}", DataWarning, stacklevel=4)
 
-    def _message(self, key: str, problem: str) -> str:
-        return f"{self.where}{self._line(key)}: {self.path}{cut(key)}: {problem}"
-
-    def _line(self, key: str) -> str:
-        """Return the line of the key, or of its section, as `:12`; empty if it is not found."""
-        section, found = 0, 0
-        for row, line in enumerate(self.text.splitlines(), 1):
-            if re.match(r"\s*\[\[\s*joint\s*\]\]", line):
-                section += 1
-                if section == self.joint:
-                    found = row
-            if section == self.joint and re.match(r"\s*" + _KEY.format(key=re.escape(key)), line):
-                return f":{row}"
-        return f":{found}" if found else ""
+    def at(self, key: str) -> str:
+        """Return file, line (that of the key or else of its table, if known) and key."""
+        path, lines = f"{self.path}{key}", lines_of(self.text)
+        line = lines.get(path) or lines.get(path.rpartition(".")[0])
+        place = f"{self.where}:{line}" if line else self.where
+        return f"{place}: {self.path}{cut(key)}" if path else place
 
     def check_keys(self, allowed: tuple[str, ...]) -> None:
         """Raise a DataError for a key that is not allowed."""
@@ -103,11 +124,11 @@ class TomlTable:
             self.fail(key, "missing")
         return default
 
-    def string(self, key: str, *, required: bool = False) -> str:
+    def string(self, key: str, *, required: bool = False, kind: str = "text") -> str:
         """Return a text, empty if it is missing."""
         value = self.value(key, None if required else "")
         if not isinstance(value, str):
-            self.fail(key, f"must be text, not {shown(value)}")
+            self.fail(key, f"must be {kind}, not {shown(value)}")
         return str(value)
 
     def number(self, key: str, default: float | None = None) -> float:
@@ -172,7 +193,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
     if len(text) > model.MOST_BYTES:
         raise DataError(f"{where}: too large: a robot file has at most {model.MOST_BYTES} bytes")
     document = parse_toml(text, where)
-    top = TomlTable(where, text, "", document, 0)
+    top = TomlTable(where, text, "", document)
     if "inputs" in document and "joint" not in document:
         raise DataError(
             f"{where}: a function, not a robot: compile, evaluate, terms, plan, tables and report "
@@ -194,10 +215,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
         source=top.string("source"),
         doubt=top.string("doubt"),
         gravity=top.triple("gravity"),
-        links=tuple(
-            _link(TomlTable(where, text, f"joint[{k}].", joint, k))
-            for k, joint in enumerate(joints, 1)
-        ),
+        links=tuple(_link(top.inner(f"joint[{k}]", joint, k)) for k, joint in enumerate(joints, 1)),
         tool=_pose(top, "tool_") if {"tool_origin", "tool_rotation"} & set(document) else None,
         base=_pose(top, "base_") if {"base_origin", "base_rotation"} & set(document) else None,
         control_rate=_positive(top, "control_rate"),
@@ -210,7 +228,7 @@ def _loaded(robot: Robot, top: TomlTable) -> Robot:
     table = top.table["payload"]
     if not isinstance(table, dict):
         top.fail("payload", "must be a table: [payload] with mass, center_of_mass and inertia")
-    section = TomlTable(top.where, top.text, "payload.", table, 0)
+    section = top.inner("payload", table)
     section.check_keys(PAYLOAD_KEYS)
     mass = section.number("mass")
     if mass <= 0:

@@ -393,7 +393,9 @@ def arm_of(chain: Chain, reach: Reach, *, right_angles: bool = False) -> Arm:
         gravity=applied(transposed(root), chain.tree.gravity), links=tuple(links),
         tool=None if tool == HERE else tool,
     )  # fmt: skip
-    notes = [*_chosen(chain), *_proposed(joints), *_read(joints), *_held(held), *chain.tree.notes]
+    notes = [*_chosen(chain), *_proposed(joints), *_read(joints)]
+    notes += [f"held at zero: {listed(held)}"] * bool(held)
+    notes += chain.tree.notes
     notes += [] if right_angles else _nearly_right(chain)
     robot = _with_torques(robot, joints, reach)
     return Arm(chain, replace(robot, doubt="; ".join(notes)), tuple(notes))
@@ -544,16 +546,13 @@ def _read(joints: Sequence[TreeJoint]) -> Iterator[str]:
             yield f"{joint.name} has a rotor inertia of {inertia}{geared}, from {joint.drive.given}"
 
 
-def _held(names: Sequence[str]) -> Iterator[str]:
-    if names:
-        yield f"held at zero: {listed(names)}"
-
-
 def _nearly_right(chain: Chain) -> Iterator[str]:
     """Yield a note on angles that were printed with few digits, except those of the tool."""
+    above = (joints_above(chain.tree, chain.base, joint.child) for joint in chain.joints)
+    joints = dict.fromkeys(joint for way in above for joint in list(way)[::-1])
     found = [
         (number(angle), joint.element.line)
-        for joint in _all_joints(chain)
+        for joint in joints
         for angle, right in zip(
             joint.pose.rotation, snapped(joint.pose, NEAR).rotation, strict=True
         )
@@ -563,15 +562,6 @@ def _nearly_right(chain: Chain) -> Iterator[str]:
         angle, line = found[-1]
         where = f"line {line}" + (", and others" if len(found) > 1 else "")
         yield f"{angle} is nearly a right angle ({where}): --right-angles makes it one"
-
-
-def _all_joints(chain: Chain) -> list[TreeJoint]:
-    """Return all joints, fixed ones included, between the base and the ends of all branches."""
-    found: list[TreeJoint] = []
-    for joint in chain.joints:
-        ways = list(joints_above(chain.tree, chain.base, joint.child))[::-1]
-        found += [one for one in ways if one not in found]
-    return found
 
 
 def _file_name(name: str) -> str:

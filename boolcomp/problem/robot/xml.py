@@ -56,11 +56,19 @@ class Element:
             name = shown(name)
         return f"<{cut(self.tag)}>" if name is None else f'<{cut(self.tag)} name="{cut(name)}">'
 
+    def everything(self) -> Iterator[Element]:
+        """Yield the element and all in it."""
+        todo = [self]
+        while todo:
+            yield (one := todo.pop())
+            todo += one.children
+
     def some(self, tag: str) -> Element:
         """Return the only child of this name, or an absent one, whose numbers are the defaults."""
         return self.one(tag) or Element(tag, {}, self.where, self.line, absent=True)
 
     def needed(self, tag: str) -> Element:
+        """Return the only child of this name, or fail."""
         inner = self.one(tag)
         return self.fail(f"<{tag}> is missing") if inner is None else inner
 
@@ -101,6 +109,7 @@ class Element:
         return [self._value(key, meant, word) for word in words]
 
     def triple(self, key: str, meant: str, default: str = "0 0 0") -> Triple:
+        """Return three numbers separated by spaces."""
         x, y, z = self.numbers(key, (3,), meant, default)
         return (x, y, z)
 
