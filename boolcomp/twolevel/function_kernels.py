@@ -25,77 +25,49 @@ ISOP_DONE, ISOP_MORE_ROOM, ISOP_PAUSED = 0, 1, 2
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _halves(word: np.uint64, b: int) -> tuple[np.uint64, np.uint64]:
-    """Return both cofactors of a word by a low index bit, spread over the word."""
-    mask = LOW_BITS[b]
+def _halves(plane: U64, w: int, size: int, b: int) -> tuple[np.uint64, np.uint64]:
+    """Return word w of both cofactors by index bit b; a low bit is spread over the word."""
+    if b >= 6:
+        return plane[w], plane[w + size]
     shift = np.uint64(1 << b)
-    low = word & ~mask
-    high = word & mask
+    low, high = plane[w] & ~LOW_BITS[b], plane[w] & LOW_BITS[b]
     return low | low << shift, high | high >> shift
 
 
 @njit(cache=True, nogil=True)
 def _constant_outputs(lower: U64, upper: U64, full: U64) -> tuple[bool, bool]:
     """Mark the outputs allowed everywhere in `full`; tell if one of them, if another is needed."""
-    needed = False
-    others = False
+    needed, others = False, False
     full[:] = 0
     for j in range(len(lower)):
-        required = False
+        required, allowed = False, True
         for w in range(lower.shape[1]):
-            if lower[j, w]:
-                required = True
-                break
-        allowed = True
-        for w in range(lower.shape[1]):
-            if upper[j, w] != ALL:
-                allowed = False
-                break
+            required = required or lower[j, w] != 0
+            allowed = allowed and upper[j, w] == ALL
         if allowed:
-            full[j // 64] |= np.uint64(1) << np.uint64(j % 64)
-            needed = needed or required
-        else:
-            others = others or required
+            full[j // 64] |= ONE << np.uint64(j % 64)
+        needed = needed or (required and allowed)
+        others = others or (required and not allowed)
     return needed, others
 
 
 @njit(cache=True, nogil=True)
-def _half_problem(
-    lower: U64, upper: U64, b: int, side: int, next_lower: U64, next_upper: U64
+def _subproblem(
+    lower: U64, upper: U64, done: U64, b: int, side: int, next_lower: U64, next_upper: U64
 ) -> None:
-    """Set up the subproblem of products with index bit `b` equal to `side`."""
+    """Set up the subproblem of products with index bit `b` equal to `side`, or (2) without it."""
     size = next_lower.shape[1]
     for j in range(len(lower)):
         for w in range(size):
-            if b >= 6:
-                mine = w + side * size
-                its = w + (1 - side) * size
-                next_lower[j, w] = lower[j, mine] & ~upper[j, its]
-                next_upper[j, w] = upper[j, mine]
+            l0, l1 = _halves(lower[j], w, size, b)
+            u0, u1 = _halves(upper[j], w, size, b)
+            if side == 2:
+                d0, d1 = _halves(done[j], w, size, b)
+                next_lower[j, w] = (l0 & ~d0) | (l1 & ~d1)
+                next_upper[j, w] = u0 & u1
             else:
-                l0, l1 = _halves(lower[j, w], b)
-                u0, u1 = _halves(upper[j, w], b)
                 next_lower[j, w] = l1 & ~u0 if side else l0 & ~u1
                 next_upper[j, w] = u1 if side else u0
-
-
-@njit(cache=True, nogil=True)
-def _rest_problem(
-    lower: U64, upper: U64, done: U64, b: int, next_lower: U64, next_upper: U64
-) -> None:
-    """Set up the subproblem of products without index bit `b`."""
-    size = next_lower.shape[1]
-    for j in range(len(lower)):
-        for w in range(size):
-            if b >= 6:
-                h = w + size
-                next_lower[j, w] = (lower[j, w] & ~done[j, w]) | (lower[j, h] & ~done[j, h])
-                next_upper[j, w] = upper[j, w] & upper[j, h]
-            else:
-                l0, l1 = _halves(lower[j, w] & ~done[j, w], b)
-                u0, u1 = _halves(upper[j, w], b)
-                next_lower[j, w] = l0 | l1
-                next_upper[j, w] = u0 & u1
 
 
 @njit(cache=True, nogil=True)
@@ -171,10 +143,7 @@ def isop(
                 continue
         side = stage[k]
         next_low, next_up = _view(lower, at, k + 1, outputs), _view(upper, at, k + 1, outputs)
-        if side == 2:
-            _rest_problem(low, up, got, b, next_low, next_up)
-        else:
-            _half_problem(low, up, b, side, next_low, next_up)
+        _subproblem(low, up, got, b, side, next_low, next_up)
         path[2 * k + 2] = path[2 * k] | (1 << b if side == 1 else 0)
         path[2 * k + 3] = path[2 * k + 1] | (1 << b if side == 2 else 0)
         stage[k], stage[k + 1] = side + 1, 0

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.cubes import I32, I64, Dense, Flags, Intp
+    from boolcomp.twolevel.cubes import F64, I32, I64, Dense, Flags, Intp
     from boolcomp.twolevel.solvers import Milp
 
 
@@ -155,11 +155,11 @@ def _dominated(matrix: CoverMatrix, cost: I64, clock: Clock, *, drop_subset: boo
     return cause
 
 
-def greedy_columns(matrix: CoverMatrix) -> I64:
-    """Return an irredundant set of columns that meets every row."""
+def greedy_columns(matrix: CoverMatrix, prices: F64 | None = None) -> I64:
+    """Return an irredundant set of columns that meets every row; short rows weigh more."""
     lists = (matrix.starts, matrix.indices, matrix.transposed.starts, matrix.transposed.indices)
-    chosen: I64 = kernels.greedy(*lists)
-    return chosen
+    weights = 1.0 / np.diff(matrix.starts) if prices is None else prices
+    return np.flatnonzero(kernels.greedy(*lists, weights, prices is not None))
 
 
 def independent(matrix: CoverMatrix) -> int:
@@ -271,11 +271,8 @@ def lagrangian(matrix: CoverMatrix, first: I64, clock: Clock) -> PricedBound:
     costs = np.empty(matrix.columns, np.int64)
     parts = np.floor(np.clip(ascent.best, 0, 1) * UNIT).astype(np.int64)
     bound = int(kernels.reduced_costs(matrix.starts, matrix.indices, parts, costs, UNIT))
-    transposed = matrix.transposed
-    chosen = kernels.priced_greedy(
-        matrix.starts, matrix.indices, transposed.starts, transposed.indices, ascent.best
-    )
-    return PricedBound(bound, costs, first if chosen.sum() >= upper else np.flatnonzero(chosen))
+    chosen = greedy_columns(matrix, ascent.best)
+    return PricedBound(bound, costs, first if len(chosen) >= upper else chosen)
 
 
 def solved(

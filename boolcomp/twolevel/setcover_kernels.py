@@ -161,65 +161,6 @@ def components(starts: I64, items: I32, columns: int) -> I64:
 
 
 @njit(cache=True, nogil=True)
-def greedy(starts: I64, items: I32, transposed: I64, members: I32) -> I64:
-    """Return an irredundant set of columns that meets all rows; short rows weigh more."""
-    rows, columns = len(starts) - 1, len(transposed) - 1
-    leaves = 1
-    while leaves < columns:
-        leaves *= 2
-    tree = np.zeros(2 * leaves)  # weights at the leaves, their maximum at every node
-    for r in range(rows):
-        for at in range(starts[r], starts[r + 1]):
-            tree[leaves + items[at]] += 1.0 / (starts[r + 1] - starts[r])
-    for node in range(leaves - 1, 0, -1):
-        tree[node] = max(tree[2 * node], tree[2 * node + 1])
-    times = np.zeros(rows, np.int64)
-    chosen = np.zeros(columns, np.bool_)
-    left = rows
-    while left > 0:
-        node = 1
-        while node < leaves:
-            node = 2 * node if tree[2 * node] >= tree[2 * node + 1] else 2 * node + 1
-        best = node - leaves
-        chosen[best] = True
-        for at in range(transposed[best], transposed[best + 1]):
-            r = members[at]
-            if times[r] == 0:
-                left -= 1
-                for k in range(starts[r], starts[r + 1]):
-                    _lower(tree, leaves + items[k], 1.0 / (starts[r + 1] - starts[r]))
-            times[r] += 1
-        _lower(tree, node, 2.0 * columns + rows)
-    _thin(chosen, transposed, members, times)
-    return np.flatnonzero(chosen)
-
-
-@njit(cache=True, nogil=True)
-def _lower(tree: F64, node: int, by: float) -> None:
-    """Lower a leaf and the nodes above it."""
-    tree[node] -= by
-    while node > 1:
-        node //= 2
-        larger = max(tree[2 * node], tree[2 * node + 1])
-        if tree[node] == larger:
-            break
-        tree[node] = larger
-
-
-@njit(cache=True, nogil=True)
-def _thin(chosen: Flags, transposed: I64, members: I32, times: I64) -> None:
-    """Drop chosen columns all of whose rows are met twice."""
-    for k in np.flatnonzero(chosen):
-        needed = False
-        for at in range(transposed[k], transposed[k + 1]):
-            needed = needed or times[members[at]] == 1
-        if not needed:
-            chosen[k] = False
-            for at in range(transposed[k], transposed[k + 1]):
-                times[members[at]] -= 1
-
-
-@njit(cache=True, nogil=True)
 def independent(starts: I64, items: I32, order: I64, used: Flags) -> int:
     """Count disjoint lists, taken greedily in an order."""
     count = 0
@@ -318,22 +259,28 @@ def _slopes(starts: I64, indices: I32, prices: F64, reduced: F64, slope: F64) ->
 
 
 @njit(cache=True, nogil=True)
-def priced_greedy(starts: I64, indices: I32, transposed: I64, members: I32, prices: F64) -> Flags:
+def greedy(
+    starts: I64, indices: I32, transposed: I64, members: I32, prices: F64,
+    per_row: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
+) -> Flags:  # fmt: skip
     """Return an irredundant set of columns that meets all rows, chosen by prices of rows.
 
-    The next column has the least reduced cost per unmet row.
+    The next column has the highest sum of prices of unmet rows or, if `per_row`, the least reduced
+    cost per unmet row.
     """
     columns = len(transposed) - 1
     reduced, left = np.empty(columns), transposed[1:] - transposed[:-1]
-    reduced_costs(starts, indices, prices, reduced, 1.0)
-    order = np.argsort(-reduced)
-    heap = [(_score(reduced[c], left[c]), left[c], c) for c in range(columns)]
+    reduced_costs(starts, indices, prices, reduced, 1.0 if per_row else 0.0)
+    order = np.argsort(-reduced) if per_row else np.arange(columns)
+    heap = [_score(reduced[c], left[c], c, per_row) for c in range(columns)]
     heapq.heapify(heap)
     times, chosen, unmet = np.zeros(len(prices), np.int64), np.zeros(columns, np.bool_), len(prices)
     while unmet:
-        _, known, c = heapq.heappop(heap)
-        if known != left[c]:
-            heapq.heappush(heap, (_score(reduced[c], left[c]), left[c], c))
+        known = heapq.heappop(heap)
+        c = known[2]
+        now = _score(reduced[c], left[c], c, per_row)
+        if known != now:
+            heapq.heappush(heap, now)
             continue
         chosen[c] = True
         for at in range(transposed[c], transposed[c + 1]):
@@ -352,10 +299,12 @@ def priced_greedy(starts: I64, indices: I32, transposed: I64, members: I32, pric
 
 
 @njit(cache=True, nogil=True)
-def _score(cost: float, rows: int) -> float:
+def _score(cost: float, rows: int, c: int, per_row: bool) -> tuple[float, int, int]:  # noqa: FBT001 (numba)
+    if not per_row:
+        return cost, 0, c
     if rows == 0:
-        return np.inf
-    return cost / rows if cost > 0 else cost * rows
+        return np.inf, 0, c
+    return (cost / rows if cost > 0 else cost * rows), rows, c
 
 
 # --------------------------------------------------------------------------------------------------
