@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from boolcomp.logic.order import in_order
 from boolcomp.problem.problem import array_of, full_shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import ThreadPoolExecutor
 
     from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import WordGraph
 
 
+Part = TypeVar("Part")
 SLACK = 1e-9  # relative tolerance at a joint limit
 
 
@@ -532,6 +533,20 @@ def pool(threads: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (few use threads)
 
     return ThreadPoolExecutor(threads, thread_name_prefix="boolcomp-engine")
+
+
+def in_threads(
+    threads: int, work: Callable[[int, int], Part], count: int, grain: int
+) -> list[Part]:
+    """Return the results of `work(start, end)` for the parts of 0 .. count, one per thread.
+
+    The parts are multiples of `grain` if possible; the caller's thread processes the first.
+    """
+    grains = -(-count // grain)
+    parts = max(1, min(threads, grains))
+    cuts = [min(count, grains * k // parts * grain) for k in range(parts + 1)]
+    others = [pool(threads - 1).submit(work, *cut) for cut in pairwise(cuts[1:])]
+    return [work(*cuts[:2]), *(job.result() for job in others)]
 
 
 if hasattr(os, "register_at_fork"):

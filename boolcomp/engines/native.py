@@ -13,7 +13,7 @@ import contextlib
 import ctypes
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from boolcomp.engines import coding, llvm
 from boolcomp.engines import planes as bitplanes
 from boolcomp.engines.avx512 import generator, logic_assembly
 from boolcomp.engines.coding import BAD, CLIPPED, OUTSIDE
-from boolcomp.engines.engine import Batch, Evaluation, not_codable, pool, split_calls
+from boolcomp.engines.engine import Batch, Evaluation, in_threads, not_codable, split_calls
 from boolcomp.engines.llvm import BYTES, GROUP, LlvmLines
 from boolcomp.engines.planes import ATTRIBUTES, plane_type
 
@@ -273,7 +273,7 @@ class CodeRunner:
         def work(start: int, end: int) -> int:
             return self._call(loop, source, target, start, end, mask)
 
-        return sum(self.engine.in_threads(work, blocks))
+        return sum(in_threads(self.engine.threads, work, blocks, self.engine.blocks))
 
     def _call(self, loop: str, source: Any, target: Any, start: int, end: int, mask: Planes) -> int:
         if start >= end:
@@ -484,7 +484,6 @@ def run_module(
 # The engine.
 # --------------------------------------------------------------------------------------------------
 
-Part = TypeVar("Part")
 # Nodes of one function, by width. Larger assembled code exceeds the operation cache; the time of
 # LLVM's compiler grows faster than a function's length, most with few registers. But pieces cost
 # time on every sample to pass values.
@@ -583,22 +582,6 @@ class NativeEngine:
     def from_planes(self, planes: NDArray[np.uint8], samples: int) -> Codes:
         return self._codes.from_planes(planes, samples)
 
-    def in_threads(self, work: Callable[[int, int], Part], count: int) -> list[Part]:
-        """Return the results of `work(start, end)` for the parts of 0 .. count, one per thread.
-
-        The parts are whole tiles if possible; the caller's thread processes the first.
-        """
-        tiles = -(-count // self.blocks)
-        parts = min(self.threads, tiles)
-        if parts <= 1:
-            return [work(0, count)]
-        cuts = [min(count, tiles * k // parts * self.blocks) for k in range(parts + 1)]
-        others = [
-            pool(self.threads - 1).submit(work, cuts[k], cuts[k + 1]) for k in range(1, parts)
-        ]
-        first = work(cuts[0], cuts[1])
-        return [first, *(job.result() for job in others)]
-
     @contextlib.contextmanager
     def tile(self) -> Iterator[int]:
         """Lend a tile; yield its address."""
@@ -666,7 +649,7 @@ class NativeEngine:
             self._run(tuple(x[rows] for x in batch.arrays), values[rows], words[rows], own, GROUP)
             return own
 
-        for own in self.in_threads(work, -(-groups // per_block)):
+        for own in in_threads(self.threads, work, -(-groups // per_block), self.blocks):
             counts += own
 
     def _padded(self, array: int, rows: NDArray[Any]) -> NDArray[Any]:

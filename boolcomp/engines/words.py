@@ -20,7 +20,6 @@ import ctypes
 import re
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from boolcomp.base.errors import UsageError
 from boolcomp.codes import TIE
 from boolcomp.engines import coding, llvm, planes
 from boolcomp.engines.coding import BAD, CLIPPED, OUTSIDE, farthest, parts_of
-from boolcomp.engines.engine import SLACK, Evaluation, not_codable, pool
+from boolcomp.engines.engine import SLACK, Evaluation, in_threads, not_codable
 from boolcomp.engines.llvm import BYTES, GROUP, LlvmLines, shuffle_mask, splat, vector_of
 from boolcomp.engines.native import SAMPLES, Codes, code_type, column_pointers
 from boolcomp.engines.planes import ATTRIBUTES
@@ -794,12 +793,8 @@ class WordEngine:
             run(*arrays, end - start, *ends)
             return own
 
-        parts = max(1, min(self.threads, groups // LEAST_GROUPS))
-        cuts = [groups * k // parts for k in range(parts + 1)]
-        others = [pool(self.threads - 1).submit(work, *cut) for cut in pairwise(cuts[1:])]
-        counts += work(cuts[0], cuts[1])
-        for job in others:
-            counts += job.result()
+        for own in in_threads(self.threads, work, groups, LEAST_GROUPS):
+            counts += own
 
     def run_codes(
         self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None
