@@ -77,17 +77,10 @@ from boolcomp.logic.synthesis import (
     synthesise,
     synthesise_all,
 )
-from boolcomp.problem.tape import Straight
 from boolcomp.program.program import KnownErrors, bound_note, over_found
-from boolcomp.proof.bound.balls import Enclosure, between, pi
+from boolcomp.proof.bound.balls import between, pi
 from boolcomp.proof.bound.bounds import EFFORT
-from boolcomp.proof.bound.sketched import (
-    DecodedOutput,
-    InputRange,
-    SketchedGraph,
-    SpecifiedFunction,
-    SpecifiedInput,
-)
+from boolcomp.proof.bound.sketched import DecodedOutput, InputRange, SketchedGraph
 from boolcomp.proof.worst import Worst
 from boolcomp.terms.extract import resting
 from boolcomp.words.drawing import word_names
@@ -312,8 +305,6 @@ class Compact:
 # The graph with its sketch, for proofs of bounds (see `proof.bound.sketched`).
 # --------------------------------------------------------------------------------------------------
 
-MOST_BITS = 40  # of all input words, for proofs by cells
-
 
 def sketched(compact: Compact, ends: WordEnds) -> SketchedGraph:
     """Return a compiled graph with its sketch."""
@@ -333,9 +324,10 @@ def sketched_graph(
     words = quantities(problem, demand.input_bits)
     steps, outputs = problem.steps(demand.bits), problem.outputs
     shifts, rests = ends.shifts or [0.0] * len(outputs), ends.rest or [None] * len(outputs)
-    read = {one.name: words[one.name] for one in graph.inputs}
+    read = {one.name for one in graph.inputs}
     limits = {one.name: one.range for one in problem.inputs}
     return SketchedGraph(
+        problem,
         sketch,
         graph,
         realised_places(sketch, widths, graph),
@@ -345,53 +337,13 @@ def sketched_graph(
             if isinstance(node, SourceWord)
         },
         tuple(
-            DecodedOutput(one.name, one.unit, step, Fraction(shift), _rest(rest, read))
+            DecodedOutput(
+                one.name, one.unit, step, Fraction(shift),
+                None if rest is None else tuple(name for name in rest if name in read),
+            )
             for one, step, shift, rest in zip(outputs, steps, shifts, rests, strict=True)
         ),
-        _specified(problem, demand, graph),
-    )
-
-
-@lru_cache(maxsize=4)  # for many graphs of a problem
-def _steps(problem: Problem) -> Straight | None:
-    """Return a problem's function as steps, unless it is a sum of terms."""
-    steps = problem.form()
-    return steps if isinstance(steps, Straight) else None
-
-
-def _specified(problem: Problem, demand: Demand, graph: WordGraph) -> SpecifiedFunction | None:
-    """Return a problem as steps, if it was specified so and has few cells."""
-    steps = _steps(problem)
-    if sum(node.bits for node in graph.inputs) > MOST_BITS or steps is None:
-        return None
-    inputs, words = [], quantities(problem, demand.input_bits)
-    for one in problem.inputs:
-        word = words.get(one.name)
-        base, unit = one.range.low, 0.0
-        if word is not None and word.turns:
-            base, unit = word.range.low + math.pi, 2 * math.pi
-        elif word is not None:
-            base, unit = word.range.centre, word.step
-        inputs.append(SpecifiedInput(one.name, base, unit, one.range.low, one.range.high))
-    centres = [one.range.centre for one in problem.outputs]
-    return SpecifiedFunction(
-        steps, tuple(inputs), tuple(zip(centres, problem.steps(demand.bits), strict=True))
-    )
-
-
-def _rest(
-    names: tuple[str, ...] | None, words: Mapping[str, Quantity]
-) -> tuple[tuple[str, Enclosure], ...] | None:
-    """Return the ranges of inputs whose words are zero: within one cell of zero."""
-    if names is None:
-        return None
-    found = []
-    for name in names:
-        if name in words:
-            word = words[name]
-            zero, reach = -Fraction(word.range.centre), Fraction(word.step)
-            found.append((name, between((zero - reach) / reach, (zero + reach) / reach)))
-    return tuple(found)
+    )  # fmt: skip
 
 
 def _range(node: SourceWord, word: Quantity, limits: Interval) -> InputRange:
@@ -399,12 +351,14 @@ def _range(node: SourceWord, word: Quantity, limits: Interval) -> InputRange:
     low, high = Fraction(limits.low), Fraction(limits.high)
     if not node.angle:
         centre, step = Fraction(word.range.centre), Fraction(word.step)
-        return InputRange(node, between((low - centre) / step, (high - centre) / step), word.wraps)
+        where = between((low - centre) / step, (high - centre) / step)
+        return InputRange(node, where, word.range.centre, word.step, word.wraps)
     start, half = Fraction(word.range.low), Fraction(1, 2)
     turns = Fraction(pi().low, 1 << 79), Fraction(pi().high, 1 << 79)
     least = min((low - start) / turn for turn in turns) - half
     most = max((high - start) / turn for turn in turns) - half
-    return InputRange(node, between(least, most), word.wraps)
+    base, unit = word.range.low + math.pi, 2 * math.pi
+    return InputRange(node, between(least, most), base, unit, word.wraps)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -846,7 +846,7 @@ def graph_section(known: CertifiedLoad) -> str:
             words += ["of", *map(str, place.owners)] if place.owners else []
             lines.append(f"s{k} = {' '.join(words)}")
     for one in known.sketched.results:
-        rest = "" if one.rest is None else " ".join(["", "rest", *(name for name, _ in one.rest)])
+        rest = "" if one.rest is None else " ".join(["", "rest", *one.rest])
         lines.append(f"{one.name} = shift {float(one.shift)!r}{rest}")
     return "".join(f"{line}\n" for line in lines)
 

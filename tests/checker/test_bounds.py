@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from limited import random_limited
-from proof.explainedstates import drawn
+from proof.sketchedstates import drawn
 from shippedarms import built_of, made, made_by_name
 
 from boolcomp.base import DataError

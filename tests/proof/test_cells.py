@@ -31,8 +31,6 @@ from boolcomp.proof.bound.sketched import (
     DecodedOutput,
     InputRange,
     SketchedGraph,
-    SpecifiedFunction,
-    SpecifiedInput,
 )
 from boolcomp.proof.worst import subject_of
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
@@ -68,11 +66,18 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
+def problem_of(function: Function, ranges: list[tuple[float, float]], centre: float) -> Problem:
+    """Return a function of two words, given by the steps that were recorded."""
+    words = {name: bc.word(*ends, bits=4) for name, ends in zip("xy", ranges, strict=True)}
+    made = bc.function_problem(function, words, {"u": bc.word(centre - 4, centre + 4)})
+    steps = made.recorded
+    assert steps is not None
+    return replace(made, form=lambda: steps)
+
+
 def steps_of(function: Function) -> Any:
     """Return a function of two words as steps."""
-    words = {"x": bc.word(-1, 1, bits=4), "y": bc.word(-1, 1, bits=4)}
-    made = bc.function_problem(function, words, {"u": bc.word(-4, 4)})
-    return made.recorded
+    return problem_of(function, [(-1.0, 1.0)] * 2, 0.0).recorded
 
 
 DROP, BITS, SHIFT = 2, 5, 0.25  # of the output
@@ -98,13 +103,14 @@ class Case:
 
     def __init__(self, name: str, seed: int, bits: tuple[int, int] = (3, 2)) -> None:
         rng = np.random.default_rng(seed)
-        self.steps = steps_of(FUNCTIONS[name])
         self.graph, self.entries = random_graph(rng, bits)
         self.units = [2.0 / (2 << bits[0]), 2.0 / (1 << bits[1])]
         self.bits = bits[0] + 1, bits[1]
         self.ranges = [(-1.0, 1.0), (-0.8, 0.95)]
         self.step = 0.1 + 0.2 * rng.random()
-        self.centre = float(rng.uniform(-0.3, 0.3))
+        self.problem = problem_of(FUNCTIONS[name], self.ranges, float(rng.uniform(-0.3, 0.3)))
+        self.centre = self.problem.outputs[0].range.centre
+        self.steps: Any = self.problem.recorded
 
     def sketched(self) -> SketchedGraph:
         """Return it as bounds take it, with a sketch of its inputs alone."""
@@ -113,18 +119,14 @@ class Case:
             InputRange(
                 SourceWord(name, bits, angle=False),
                 between(Fraction(low) / Fraction(unit), Fraction(high) / Fraction(unit)),
+                0.0, unit,
             )
             for name, bits, (low, high), unit in words
-        )
+        )  # fmt: skip
         sketch, ranges = Sketch((x.node, y.node, WordSum((), 0.0)), (2,)), {0: x, 1: y}
-        inputs = tuple(
-            SpecifiedInput(name, 0.0, unit, low, high)
-            for name, unit, (low, high) in zip("xy", self.units, self.ranges, strict=True)
-        )
-        asked = SpecifiedFunction(self.steps, inputs, ((self.centre, self.step),))
         result = DecodedOutput("u", "", self.step, Fraction(SHIFT))
         places = NodeWords((0,)), NodeWords((1,)), NodeWords()
-        return SketchedGraph(sketch, self.graph, places, ranges, (result,), asked)
+        return SketchedGraph(self.problem, sketch, self.graph, places, ranges, (result,))
 
     def worst(self, seed: int) -> tuple[float, float]:
         """Return the least and the largest error at places of all cells, in steps."""

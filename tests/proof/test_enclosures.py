@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from proof.explainedstates import drawn
+from proof.sketchedstates import drawn
 from proof.test_every_word import KINDS
 from shippedarms import built_of, made_by_name, shipped
 

@@ -19,10 +19,12 @@ import itertools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boolcomp.problem.tape import Straight
 from boolcomp.proof.bound.balls import (
     FARTHEST,
     FUNCTIONS,
@@ -42,8 +44,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.tape import Operation, Straight
-    from boolcomp.proof.bound.sketched import SketchedGraph, SpecifiedFunction, SpecifiedInput
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.tape import Operation
+    from boolcomp.problem.words import Input
+    from boolcomp.proof.bound.sketched import SketchedGraph
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
@@ -451,7 +455,7 @@ ENDS = 2.0**-50  # of an end of a cell: rounding of floats
 KEPT = 1 << 20  # limit on stored pieces
 CORNERED = 64  # the worst pieces, whose corners are evaluated
 ONCE = 1 << 13  # pieces that are halved at a time
-MOST_INPUTS = 12
+MOST_INPUTS, MOST_BITS = 12, 40  # of a graph, and of all its input words
 STEEP = 1e30  # replaces an infinite slope
 
 
@@ -491,17 +495,25 @@ def cell_bounds(sketched: SketchedGraph, effort: int) -> CellErrors:
     A `NotPlainError` is raised if there are more cells than `effort` allows. Equal effort gives
     equal bounds anywhere.
     """
-    asked, axes = sketched.specified, _axes(sketched)
-    if asked is None or _count(axes) > most_cells(effort):
+    axes, steps = _axes(sketched), _steps(sketched.problem)
+    if steps is None or _count(axes) > most_cells(effort):
         raise NotPlainError
     with np.errstate(all="ignore"):  # infinite and NaN results are handled
-        return CellSearch(sketched, asked, axes, most_cells(effort) // PART).run()
+        return CellSearch(sketched, steps, axes, most_cells(effort) // PART).run()
+
+
+@lru_cache(maxsize=4)  # for many graphs of a problem
+def _steps(problem: Problem) -> Straight | None:
+    """Return a problem's function as steps, unless it is a sum of terms."""
+    steps = problem.form()
+    return steps if isinstance(steps, Straight) else None
 
 
 def _axes(sketched: SketchedGraph) -> list[CellAxis]:
     """Return all inputs; NotPlainError if words are no function of cells alone."""
-    asked = sketched.specified
-    if asked is None or len(asked.inputs) > MOST_INPUTS:
+    asked = sketched.problem.inputs
+    bits = sum(node.bits for node in sketched.graph.inputs)
+    if bits > MOST_BITS or len(asked) > MOST_INPUTS or _steps(sketched.problem) is None:
         raise NotPlainError
     places = {
         one.node.name: place
@@ -509,18 +521,18 @@ def _axes(sketched: SketchedGraph) -> list[CellAxis]:
         if sketched.word(place) is not None
     }
     read = {one.name for one in sketched.graph.inputs}
-    if read != set(places) or not read <= {one.name for one in asked.inputs}:
+    if read != set(places) or not read <= {one.name for one in asked}:
         raise NotPlainError
     if any(result.rest is not None for result in sketched.results):
         raise NotPlainError
-    return [_axis(sketched, places.get(one.name), one) for one in asked.inputs]
+    return [_axis(sketched, places.get(one.name), one) for one in asked]
 
 
-def _axis(sketched: SketchedGraph, place: int | None, one: SpecifiedInput) -> CellAxis:
+def _axis(sketched: SketchedGraph, place: int | None, one: Input) -> CellAxis:
     """Return the cells of an input, in its own unit; ties belong to both cells."""
     line = None if place is None else sketched.line(place)
     if place is None or line is None:
-        return CellAxis(one.name, None, np.array([one.low]), np.array([one.high]))
+        return CellAxis(one.name, None, np.array([one.range.low]), np.array([one.range.high]))
     range_ = sketched.ranges[place]
     first, last = cells_reached(line, range_)
     words = np.arange(first, last + 1)
@@ -535,8 +547,9 @@ def _axis(sketched: SketchedGraph, place: int | None, one: SpecifiedInput) -> Ce
         low[0] = least if first == 0 else max(low[0], least)
         high[-1] = most if last == line.count - 1 else min(high[-1], most)
         low[0], high[-1] = min(low[0], high[0]), max(low[-1], high[-1])
-    low, high = one.base + one.unit * low, one.base + one.unit * high
-    slack = ENDS * (abs(one.base) + np.maximum(np.abs(low), np.abs(high)))
+    base, unit = range_.base, range_.unit
+    low, high = base + unit * low, base + unit * high
+    slack = ENDS * (abs(base) + np.maximum(np.abs(low), np.abs(high)))
     return CellAxis(one.name, first, low - slack, high + slack)
 
 
@@ -602,9 +615,9 @@ class CellSearch:
     """A search for the largest errors of every output, in both directions."""
 
     def __init__(
-        self, sketched: SketchedGraph, asked: SpecifiedFunction, axes: Sequence[CellAxis], left: int
+        self, sketched: SketchedGraph, steps: Straight, axes: Sequence[CellAxis], left: int
     ) -> None:
-        self.sketched, self.axes, self.asked = sketched, axes, asked
+        self.sketched, self.axes, self.steps = sketched, axes, steps
         self.left, self.work = left, 0
         self.limits = [self._limits(k) for k in range(len(sketched.results))]
         self.open = [(Open(), Open()) for _ in self.limits]
@@ -670,7 +683,7 @@ class CellSearch:
         self.work += math.prod(full)
         boxes = InputBoxes(ends)
         points = [one.reshape(shape) for one in boxes.points]
-        for column, found in enumerate(boxes.outputs(self.asked.steps)):
+        for column, found in enumerate(boxes.outputs(self.steps)):
             own = np.broadcast_to(said[:, column], math.prod(full)).reshape(full)
             self._offer(column, _shaped(found, len(firsts[0]), shape), points, cells, own)
 
@@ -739,7 +752,8 @@ class CellSearch:
 
         NaN means that the value is unknown.
         """
-        (centre, step), (least, most) = self.asked.outputs[column], self.limits[column]
+        centre = self.sketched.problem.outputs[column].range.centre
+        step, (least, most) = self.sketched.results[column].step, self.limits[column]
         low, high = over(minus(value, exactly(centre)), exactly(step))
         return BoxSpan(
             np.clip(np.where(np.isnan(low), least, low), least, most),
@@ -776,7 +790,7 @@ class CellSearch:
     def _look(self, column: int, sign: int, one: Open, pieces: CellPieces) -> None:
         cells = [BoxSpan(pieces.low[:, k], pieces.high[:, k]) for k in range(len(self.axes))]
         boxes = InputBoxes({axis.name: cell for axis, cell in zip(self.axes, cells, strict=True)})
-        node = boxes.outputs(self.asked.steps)[column]
+        node = boxes.outputs(self.steps)[column]
         found = self._errors(column, node, boxes.points, cells, pieces.said)
         most, least = found[sign < 0]
         most = np.fmin(most, pieces.most)
@@ -795,7 +809,7 @@ class CellSearch:
             boxes = InputBoxes(
                 {axis.name: BoxSpan(x, x) for axis, x in zip(self.axes, at, strict=True)}
             )
-            value = self._in_steps(column, boxes.outputs(self.asked.steps)[column].point)
+            value = self._in_steps(column, boxes.outputs(self.steps)[column].point)
             error = pieces.said - value.high if sign > 0 else value.low - pieces.said
             found = max(found, float(error.max(initial=-np.inf)))
         return found

@@ -97,13 +97,13 @@ def checked(sketched: SketchedGraph) -> PlainBound:
 
 def claim_of(sketched: SketchedGraph) -> graph.Claim:
     """Return a sketch and its graph as a claim of the checker."""
-    outputs = tuple(
-        graph.OutputSteps(
-            one.name, place, Fraction(one.step), one.shift,
-            None if one.rest is None else {name: _span(x) for name, x in one.rest},
-        )
-        for one, place in zip(sketched.results, sketched.sketch.outputs, strict=True)
-    )  # fmt: skip
+    outputs = []
+    for column, (one, place) in enumerate(
+        zip(sketched.results, sketched.sketch.outputs, strict=True)
+    ):
+        rest = sketched.rest(column)
+        spans = None if rest is None else {name: _span(x) for name, x in rest.items()}
+        outputs.append(graph.OutputSteps(one.name, place, Fraction(one.step), one.shift, spans))
     inputs = {
         x.node.name: graph.InputCells(
             _span(x.allowed), 1 << x.node.bits, x.node.part, x.wraps, x.node.exact
@@ -112,7 +112,7 @@ def claim_of(sketched: SketchedGraph) -> graph.Claim:
     }
     functions = tuple(map(_function, sketched.sketch.nodes))
     places = tuple(graph.ClaimedWords(x.words, x.product, x.owners) for x in sketched.places)
-    return graph.Claim(sketched.graph, functions, places, inputs, outputs)
+    return graph.Claim(sketched.graph, functions, places, inputs, tuple(outputs))
 
 
 def _span(x: Enclosure) -> IntegerSpan:

@@ -362,10 +362,10 @@ def at_rest_too(
     sketched: SketchedGraph, column: int, ends: tuple[Fraction, Fraction]
 ) -> tuple[Fraction, Fraction]:
     """Extend limits of an error by those where the word of an output is held at zero."""
-    rest = sketched.results[column].rest
+    rest = sketched.rest(column)
     if rest is None:
         return ends
-    own = Forward(sketched.restricted(dict(rest))).enclosures[sketched.sketch.outputs[column]]
+    own = Forward(sketched.restricted(rest)).enclosures[sketched.sketch.outputs[column]]
     low, high = (own.inputs - own.exact).ends
     return min(ends[0], low), max(ends[1], high)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.compact.sketch import SourceWord, Table
+from boolcomp.proof.bound.balls import between
 from boolcomp.words.graph import InputWord
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.realisation import NodeWords
     from boolcomp.compact.sketch import Sketch
-    from boolcomp.problem.tape import Straight
+    from boolcomp.problem.problem import Problem
     from boolcomp.proof.bound.balls import Enclosure
     from boolcomp.words.graph import WordGraph
 
@@ -36,11 +37,14 @@ class InputRange:
     """An input and its possible values, in the unit of its word or in turns.
 
     The cells of a linear word are centred on 0; those of an angle divide -½ .. 2^-part - ½ turns.
-    The word of an angle that `wraps` has the same value a turn farther.
+    A value x is base + unit · x in the input's own unit. The word of an angle that `wraps` has the
+    same value a turn farther.
     """
 
     node: SourceWord
     allowed: Enclosure
+    base: float
+    unit: float
     wraps: bool = False
 
 
@@ -48,37 +52,14 @@ class InputRange:
 class DecodedOutput:
     """An output: its step, and the shift of its value against its cells, in steps.
 
-    Where all inputs of `rest` lie in these enclosures, its word may be held at zero.
+    Where all inputs of `rest` are within one cell of zero, its word may be held at zero.
     """
 
     name: str
     unit: str
     step: float
     shift: Fraction
-    rest: tuple[tuple[str, Enclosure], ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SpecifiedInput:
-    """An input and its limits in its own unit: base + unit · x, where the sketch counts x."""
-
-    name: str
-    base: float
-    unit: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class SpecifiedFunction:
-    """The specified function, as steps over its inputs in their own units.
-
-    `outputs` has the middle of each output's range and its step.
-    """
-
-    steps: Straight
-    inputs: tuple[SpecifiedInput, ...]
-    outputs: tuple[tuple[float, float], ...]
+    rest: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +99,22 @@ def line_of(graph: WordGraph, word: int) -> WordLine:
 
 @dataclass(frozen=True, slots=True)
 class SketchedGraph:
-    """A sketch, its graph, the words of every node, the ranges of input nodes, and the outputs.
+    """A sketch of a problem, its graph, the words of nodes, the ranges of inputs, the outputs."""
 
-    The sketch approximates the `specified` function, if its steps are known.
-    """
-
+    problem: Problem
     sketch: Sketch
     graph: WordGraph
     places: tuple[NodeWords, ...]
     ranges: Mapping[int, InputRange] = field(hash=False)
     results: tuple[DecodedOutput, ...]
-    specified: SpecifiedFunction | None = None
+
+    def rest(self, column: int) -> dict[str, Enclosure] | None:
+        """Return the enclosures of inputs where the word of an output may be held at zero."""
+        names, inputs = self.results[column].rest, {x.node.name: x for x in self.ranges.values()}
+        if names is None:
+            return None
+        zeros = {name: -Fraction(inputs[name].base) / Fraction(inputs[name].unit) for name in names}
+        return {name: between(zero - 1, zero + 1) for name, zero in zeros.items()}
 
     def restricted(self, allowed: Mapping[str, Enclosure]) -> SketchedGraph:
         """Restrict some inputs to smaller enclosures."""

@@ -1,6 +1,6 @@
-"""Words and exact values of every node of an explained graph at random states, in floats.
+"""Words and exact values of every node of a sketch and its graph at random states, in floats.
 
-Shares nothing with bounds: meanings are calculated from the inputs themselves.
+Shares nothing with bounds: values are calculated from the inputs themselves.
 """
 
 import math
