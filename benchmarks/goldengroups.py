@@ -24,9 +24,10 @@ from boolcomp.base.workers import ALONE
 from boolcomp.commands import COMMANDS
 from boolcomp.compact.demand import ignore_progress
 from boolcomp.compact.limits import FORMS
+from boolcomp.compact.passes import search_for
 from boolcomp.compact.result import result_store
-from boolcomp.compact.search import Candidate, FormSearch
-from boolcomp.compact.widths import Ledger, sketch
+from boolcomp.compact.search import Candidate, search_of
+from boolcomp.compact.widths import Ledger
 from boolcomp.engines.choice import engine_name
 from boolcomp.logic import lutmapping
 from boolcomp.logic.network import render_network
@@ -409,11 +410,11 @@ def covers(bench: Bench) -> None:
 def made_again(terms: Terms, kept: StoredResult) -> str:
     """Return the graph that the widths and biases of a result make."""
     compact = kept.compact
-    goal = sketch(terms, compact.demand.exact, Ledger(0.0, ignore_progress, None, ALONE))
+    goal = search_for(terms, compact.demand.exact, Ledger(0.0, ignore_progress, None, ALONE))
     form = FORMS.index(compact.form)
     none = np.zeros(len(goal.squares))
     choice = Candidate(form, dict(compact.widths), none, compact.biases, 0, 0.0)
-    return str(FormSearch(goal.task(), form).graph(choice))
+    return str(search_of(goal.sampling, form).graph(choice))
 
 
 def ways(name: str) -> dict[str, Callable[..., Evaluation]]:

@@ -106,7 +106,7 @@ def test_an_interrupt_within_code_given_as_text_ends_with_the_usual_code(tmp_pat
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("step", ["_screened", "errors_seen"])
+@pytest.mark.parametrize("step", ["forms_of", "errors_seen"])
 def test_an_interrupt_of_a_search_is_one_line(tmp_path: Path, step: str) -> None:
     text = (
         "import sys\nfrom boolcomp.cli import main\n"

@@ -16,7 +16,6 @@ import numpy as np
 from boolcomp.base.errors import BoolcompError, DataError, UsageError, is_there, require
 from boolcomp.base.store import own_place
 from boolcomp.base.workers import ALONE, TWO, Course, Workers
-from boolcomp.compact import promise, widths
 from boolcomp.compact.demand import Counts, Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors import (
     Sampling,
@@ -28,6 +27,7 @@ from boolcomp.compact.errors import (
 )
 from boolcomp.compact.limits import FORMS
 from boolcomp.compact.network import WordEnds
+from boolcomp.compact.promise import PromisedSearch
 from boolcomp.compact.result import (
     Begin,
     Built,
@@ -43,8 +43,8 @@ from boolcomp.compact.result import (
     smaller,
     table_network,
 )
-from boolcomp.compact.search import Candidate, FormSearch
-from boolcomp.compact.widths import Ledger, Refined
+from boolcomp.compact.search import Candidate, SampledForm
+from boolcomp.compact.widths import Ledger, SampledSearch, WidthSearch, is_pruned
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.proof.bound.bounds import EFFORT, grade_of
 from boolcomp.proof.worst import EVALUATIONS
@@ -57,9 +57,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.base.store import Where
-    from boolcomp.compact.promise import Steering
     from boolcomp.compact.result import ResultStore
-    from boolcomp.compact.widths import Screened, Sketched
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis import SynthesisStep
     from boolcomp.problem.words import WordFormat
@@ -203,9 +201,8 @@ def require_true(kept: StoredResult, results: ResultStore) -> StoredResult:
         raise DataError("logic that differs from its graph cannot be verified in a shared place")
     _require_history(kept)
     ledger = Ledger(results.demand.effort, ignore_progress, None, ALONE)
-    begin = promise.sketch if results.demand.error else widths.sketch
     try:
-        goal = begin(results.terms, results.demand.exact, ledger)
+        goal = search_for(results.terms, results.demand.exact, ledger)
     except BoolcompError as error:
         raise DataError(f"its demand is invalid: {error}") from error
     _require_same("the demanded error", compact.allowed, goal.squares)
@@ -242,12 +239,12 @@ def _require_same(what: str, stored: Floats, found: Floats) -> None:
         raise DataError(f"{what} is {stored}, not {known}")
 
 
-def _require_realised(goal: Sketched, compact: Compact) -> None:
+def _require_realised(goal: WidthSearch, compact: Compact) -> None:
     """Check that the graph is that of its widths and biases, and its costs."""
     if compact.form not in FORMS:
         raise DataError("its form is unknown")
     form = FORMS.index(compact.form)
-    search = FormSearch(goal.task(), form)
+    search = SampledForm(goal.sampled_task(), form)
     if search.sketch != compact.sketch:
         raise DataError("its sketch is that of other terms")
     none = np.zeros(len(goal.squares))
@@ -372,48 +369,36 @@ class CompactChoices:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Networked:
-    """A compiled graph, and its network before or after optimisation."""
+class Draft:
+    """A compilation before its approximation: its terms, its begin, its graph and network.
 
-    goal: Sketched
-    compact: Compact
-    made: Finished
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ExactCompilation:
-    """A compilation before its approximation, and its terms.
-
-    With effort 0 it has only its network; its errors are measured if approximation gains nothing.
+    `built` is the exact result once it is finished. With effort 0 it is made only if approximation
+    gains nothing.
     """
 
     terms: Terms
-    made: Built | Networked
+    since: float
+    begin: Begin
+    built: Built | None = None
 
-    @property
-    def start(self) -> Begin:
-        """The graph and the network with which approximation begins."""
-        made = self.made
-        if isinstance(made, Built):
-            return Begin(made.compact, Finished(made.network, made.steps), made.worst)
-        return Begin(made.compact, made.made)
+    def seconds(self) -> float:
+        return time.perf_counter() - self.since
 
 
 def unless_found(
     step: Callable[[Value, CompactChoices], Made],
-) -> Callable[..., Made | Built | ExactCompilation]:
+) -> Callable[..., Made | Built | Draft]:
     """Return a pass that hands on finished results."""
 
     @wraps(step)
-    def run(
-        value: Value | Built | ExactCompilation, choices: CompactChoices
-    ) -> Made | Built | ExactCompilation:
-        return value if isinstance(value, Built | ExactCompilation) else step(value, choices)
+    def run(value: Value | Built | Draft, choices: CompactChoices) -> Made | Built | Draft:
+        done = isinstance(value, Built) or (isinstance(value, Draft) and value.built is not None)
+        return cast("Built | Draft", value) if done else step(cast("Value", value), choices)
 
     return run
 
 
-def store(terms: Terms, choices: CompactChoices) -> Terms | Built | ExactCompilation:
+def store(terms: Terms, choices: CompactChoices) -> Terms | Built | Draft:
     """Look for a finished result, or for the exact result before its approximation."""
     since = time.perf_counter()
     own, exact = choices.result_store(terms), choices.exact_store(terms)
@@ -426,93 +411,99 @@ def store(terms: Terms, choices: CompactChoices) -> Terms | Built | ExactCompila
 
 
 @unless_found
-def sketch(terms: Terms, choices: CompactChoices) -> Sketched:
+def sketch(terms: Terms, choices: CompactChoices) -> WidthSearch:
     """Begin a search: write outputs as words without widths."""
     require("numba", "python-sat")
     results = choices.exact_store(terms)
     ledger = Ledger(choices.demand.effort, choices.progress, results, choices.workers)
-    first = promise.sketch if results.demand.error else widths.sketch
-    return first(terms, results.demand, ledger)
+    return search_for(terms, results.demand, ledger)
+
+
+def search_for(terms: Terms, demand: Demand, ledger: Ledger) -> WidthSearch:
+    """Return the search for widths of a demand: by bounds if an error is guaranteed."""
+    kind = PromisedSearch if demand.error else SampledSearch
+    return kind.begun(terms, demand, ledger)
 
 
 @unless_found
-def screen(goal: Sketched, _: CompactChoices) -> Screened:
-    return promise.screen(goal) if goal.demand.error else widths.screen(goal)
+def screen(search: WidthSearch, _: CompactChoices) -> WidthSearch:
+    return search.screen()
 
 
 @unless_found
-def refine(screened: Screened, _: CompactChoices) -> Refined | Steering:
-    return promise.refine(screened) if screened.goal.demand.error else widths.refine(screened)
+def refine(search: WidthSearch, _: CompactChoices) -> WidthSearch:
+    return search.refine()
 
 
 @unless_found
-def improve(refined: Refined | Steering, _: CompactChoices) -> Refined:
-    return widths.improve(refined) if isinstance(refined, Refined) else promise.improve(refined)
+def improve(search: WidthSearch, _: CompactChoices) -> WidthSearch:
+    return search.improve()
 
 
 @unless_found
-def graph(refined: Refined, _: CompactChoices) -> tuple[Sketched, Compact]:
+def graph(search: WidthSearch, _: CompactChoices) -> tuple[WidthSearch, Compact]:
     """Realise the best widths as a word graph without unused input bits."""
-    goal, best = refined.goal, refined.best
-    made = FormSearch(refined.task, best.form)
+    best, seen = search.result
+    made = SampledForm(search.sampling, best.form)
     cost, noise = made.noise(best)
     whole = made.graph(best)
     compact = Compact(
-        goal.terms.problem, goal.demand, FORMS[best.form], made.sketch, best.widths,
-        narrowed(whole), best.biases, goal.squares, int(best.nodes) - made.costs.levels(whole),
-        cost, np.sqrt(noise[: len(goal.squares)]), refined.seen.errors,
+        search.terms.problem, search.demand, FORMS[best.form], made.sketch, best.widths,
+        narrowed(whole), best.biases, search.squares, int(best.nodes) - made.costs.levels(whole),
+        cost, np.sqrt(noise[: len(search.squares)]), seen.errors,
     )  # fmt: skip
-    octets = made.costs.octets(compact.graph)
-    if 0 < goal.demand.flash < octets:
+    octets, flash = made.costs.octets(compact.graph), search.demand.flash
+    if 0 < flash < octets:
         raise UsageError(
-            f"the tables need about {octets} bytes, and their flash is {goal.demand.flash}: allow "
+            f"the tables need about {octets} bytes, and their flash is {flash}: allow "
             "more flash or larger errors, or use fewer bits"
         )
-    return goal, compact
+    return search, compact
 
 
 @unless_found
-def logic(graphed: tuple[Sketched, Compact], choices: CompactChoices) -> Networked:
+def logic(graphed: tuple[WidthSearch, Compact], choices: CompactChoices) -> Draft:
     """Make the network of the graph, with synthesised tables."""
-    (goal, compact), demand = graphed, choices.demand
+    (search, compact), demand, terms = graphed, choices.demand, graphed[0].terms
     proof = (demand.grade, EFFORT) if demand.error else (choices.proof, choices.proof_effort)
-    known = counted(compact, goal.terms, demand, *proof)
+    known = counted(compact, terms, demand, *proof)
     choices.progress(Progress("tables", compact.nodes, _rms(compact), counts=known))
-    if choices.demand.of_words:
-        return Networked(goal, compact, plain_network(compact.graph))
-    made = table_network(
-        compact.graph, choices.demand.synthesis, choices.result_store(goal.terms).tables,
-        _reporter(compact, choices), choices.workers,
-    )  # fmt: skip
-    return Networked(goal, compact, made)
+    if demand.of_words:
+        made = plain_network(compact.graph)
+    else:
+        made = table_network(
+            compact.graph, demand.synthesis, choices.result_store(terms).tables,
+            _reporter(compact, choices), choices.workers,
+        )  # fmt: skip
+    return Draft(terms, search.ledger.since, Begin(compact, made))
 
 
 @unless_found
-def optimise(networked: Networked, choices: CompactChoices) -> Networked:
+def optimise(draft: Draft, choices: CompactChoices) -> Draft:
     """Make the network smaller by proved steps; that of code is left as it is."""
     if choices.demand.of_words:
-        return networked
+        return draft
+    start = draft.begin.finished
     made = smaller(
-        networked.made, choices.demand.synthesis,
-        report=_reporter(networked.compact, choices, len(networked.made.steps)),
+        start, choices.demand.synthesis,
+        report=_reporter(draft.begin.compact, choices, len(start.steps)),
         quick=not choices.demand.effort,
     )  # fmt: skip
-    return replace(networked, made=made)
+    return replace(draft, begin=replace(draft.begin, finished=made))
 
 
 @unless_found
-def measure(networked: Networked, choices: CompactChoices) -> Built | ExactCompilation:
+def measure(draft: Draft, choices: CompactChoices) -> Built | Draft:
     """Measure errors on fresh states, search the largest, and store the result.
 
     With effort 0 and approximation this is left to `approximate`.
     """
-    terms = networked.goal.terms
     if measures_late(choices.demand):
-        return ExactCompilation(terms, networked)
-    return _finished(_measured(networked, choices), terms, choices)
+        return draft
+    return _finished(_measured(draft, choices), draft.terms, choices)
 
 
-def approximate(value: Built | ExactCompilation, choices: CompactChoices) -> Built:
+def approximate(value: Built | Draft, choices: CompactChoices) -> Built:
     """Approximate a finished result within its errors, if demanded, and store the outcome.
 
     A result without a gain is stored too, so that it is not tried again.
@@ -522,9 +513,8 @@ def approximate(value: Built | ExactCompilation, choices: CompactChoices) -> Bui
     return built
 
 
-def _approximated(value: ExactCompilation, choices: CompactChoices) -> Built:
-    since, made = time.perf_counter(), value.made
-    results, start = choices.result_store(value.terms), value.start
+def _approximated(draft: Draft, choices: CompactChoices) -> Built:
+    results, start = choices.result_store(draft.terms), draft.begin
     nodes = len(start.finished.network.nodes)
     choices.progress(Progress("entries", nodes, _rms(start.compact)))
     fresh = fresh_states(start.compact)
@@ -532,15 +522,11 @@ def _approximated(value: ExactCompilation, choices: CompactChoices) -> Built:
 
     found = approximated(start, results, fresh, choices.progress)
     if found is not None:
-        if isinstance(made, Built):
-            seconds = made.seconds + time.perf_counter() - since
-        else:
-            seconds = time.perf_counter() - made.goal.ledger.since
-        built = _completed(found, results, choices, seconds, stored=False)
+        built = _completed(found, results, choices, draft.seconds(), stored=False)
         if built.holds:
             return built
-    exact = made if isinstance(made, Built) else _measured(made, choices)
-    kept = choices.exact_store(value.terms).find(require_true)
+    exact = draft.built or _measured(draft, choices)
+    kept = choices.exact_store(draft.terms).find(require_true)
     if kept is None:  # it could not be written
         return exact
     results.put_same()
@@ -548,17 +534,17 @@ def _approximated(value: ExactCompilation, choices: CompactChoices) -> Built:
     return _completed(same, results, choices, exact.seconds, stored=exact.stored)
 
 
-def _measured(networked: Networked, choices: CompactChoices) -> Built:
+def _measured(draft: Draft, choices: CompactChoices) -> Built:
     """Return a network with its measured errors and the largest errors found."""
-    compact, made, terms = networked.compact, networked.made, networked.goal.terms
+    compact, made = draft.begin.compact, draft.begin.finished
     choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact)))
     counted = lut6_of(made.network, choices.workers, quick=not choices.demand.effort)
     sampling = fresh_states(compact)
     errors = measure_many(sampling, compact.graph, made.network, workers=choices.workers)
-    worst = _worst(compact, made.network, terms, choices)
+    worst = _worst(compact, made.network, draft.terms, choices)
     kept = StoredResult(compact, made.network, made.steps, counted(), errors, worst)
-    seconds = time.perf_counter() - networked.goal.ledger.since
-    return _completed(kept, choices.exact_store(terms), choices, seconds, stored=False)
+    results = choices.exact_store(draft.terms)
+    return _completed(kept, results, choices, draft.seconds(), stored=False)
 
 
 def program(built: Built, _: CompactChoices) -> Program:
@@ -578,10 +564,12 @@ def build(terms: Terms, choices: CompactChoices | None = None) -> Built:
     return cast("Built", value)
 
 
-def _finished(built: Built, terms: Terms, choices: CompactChoices) -> Built | ExactCompilation:
-    """Return a finished compilation, marked if it is still to be approximated."""
-    done = built.compact.demand.approximate == choices.demand.approximate
-    return built if done else ExactCompilation(terms, built)
+def _finished(built: Built, terms: Terms, choices: CompactChoices) -> Built | Draft:
+    """Return a finished compilation, as a draft if it is still to be approximated."""
+    if built.compact.demand.approximate == choices.demand.approximate:
+        return built
+    begin = Begin(built.compact, Finished(built.network, built.steps), built.worst)
+    return Draft(terms, time.perf_counter() - built.seconds, begin, built)
 
 
 def _completed(
@@ -616,7 +604,7 @@ def _completed(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
         compact.dropped, seconds, stored, ends,
         # bounds do not include waves that were left out of the sketch
-        None if (widths.is_pruned(results.terms) and not compact.form.direct)
+        None if (is_pruned(results.terms) and not compact.form.direct)
         or not compact.demand.keeps_graph
         else proved(compact, ends, grade, effort, choices.workers),
     )  # fmt: skip

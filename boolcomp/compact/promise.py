@@ -1,15 +1,13 @@
-"""The search for widths with a guaranteed error: its steps, its passes, and its word length.
+"""The search for widths with a guaranteed error, judged by bounds, and its word length.
 
-As in `search`, but the model adds up worst cases of roundings (`WorstNorm`), and the plain bound of
-the built graph decides instead of samples. A heap that may overflow gets more columns.
+The model adds up worst cases of roundings (`WorstNorm`), and the plain bound of the built graph
+decides instead of samples. A heap that may overflow gets more columns.
 """
 
 from __future__ import annotations
 
 import math
-import random
-import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,41 +16,13 @@ import numpy as np
 from boolcomp.base.errors import DataError, UsageError, listing
 from boolcomp.base.processes import WorkerLostError
 from boolcomp.base.workers import ALONE
-from boolcomp.compact.costs import costs_of
 from boolcomp.compact.demand import LEAST_BITS, MOST_BITS, MOST_INPUT, ignore_progress
-from boolcomp.compact.errors import is_exact
-from boolcomp.compact.limits import FORMS
 from boolcomp.compact.network import WordEnds
 from boolcomp.compact.noise import Model
 from boolcomp.compact.result import bounds_of, sketched_graph
-from boolcomp.compact.search import (
-    STEEPNESS,
-    TEMPERATURE,
-    WORK,
-    Candidate,
-    Descent,
-    FormSearch,
-    Trial,
-    choose_widths,
-    climbed_values,
-    model_values,
-    polish_and_anneal,
-    realised,
-    screened,
-)
+from boolcomp.compact.search import LEAST, Candidate, FormSearch, SearchTask, Trial
 from boolcomp.compact.sketch import Role, quantities
-from boolcomp.compact.sketch_terms import build_sketch
-from boolcomp.compact.widths import (
-    ANNEALERS,
-    CHUNKS,
-    Ledger,
-    Refined,
-    Screened,
-    Sketched,
-    errors_seen,
-    forms_of,
-    promising,
-)
+from boolcomp.compact.widths import Ledger, WidthSearch, distinct, errors_seen, forms_of
 from boolcomp.problem.problem import HALF
 from boolcomp.proof.bound.bounds import EFFORT
 from boolcomp.proof.bound.plain import plain_bounds
@@ -66,7 +36,8 @@ if TYPE_CHECKING:
 
     from boolcomp.base.workers import Workers
     from boolcomp.compact.demand import Demand
-    from boolcomp.compact.sketch import Sketch, WidthVariable
+    from boolcomp.compact.search import Judged, WidthJudge
+    from boolcomp.compact.sketch import WidthVariable
     from boolcomp.problem.problem import Problem
     from boolcomp.proof.bound.bounds import Bounds
     from boolcomp.proof.bound.sketched import SketchedGraph
@@ -84,60 +55,22 @@ MOST_PERTURBATIONS = 400
 MOST_ROOM = 6  # columns of a heap in addition to those for samples
 BESIDE = 1 / 64  # steps: largest middle of a bound that is not corrected
 NEVER = 1e6  # ratio of a missing bound to its limit
-LEAST = 1e-3  # steps: least part of a bound besides rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SteeredTask:
-    """The task of all steps; `limits` are those of the plain bounds of outputs, in steps."""
+class BoundTask(SearchTask):
+    """The task of a search by bounds: `allowed` are the limits of the plain ones, in steps."""
 
-    terms: Terms
-    demand: Demand
-    limits: Floats
+    def rank(self, choice: Candidate) -> tuple[float, float]:
+        return max(1.0, choice.excess), choice.nodes
 
-    def search(self, form: int) -> Steered:
-        """Return the search in a form, which is cached."""
-        thread = threading.get_ident()  # a search is not shared by threads
-        key = f"{thread}\n{self.terms.problem.key}\n{self.demand.key}"
-        return _steered(_FormKey(key, form, self.terms, self.demand))
-
-
-@dataclass(frozen=True, slots=True)
-class _FormKey:
-    """A form of terms under a demand, compared by texts."""
-
-    key: str
-    form: int
-    terms: Terms = field(compare=False)
-    demand: Demand = field(compare=False)
+    def search(self, form: int) -> BoundedForm:
+        return _bounded_form(self, form)
 
 
 @lru_cache(maxsize=2)
-def _steered(one: _FormKey) -> Steered:
-    return Steered(one.terms, one.demand, one.form)
-
-
-def screen_form(task: SteeredTask, form: int) -> Candidate:
-    return screened(form, task.search(form).model, task.limits, len(task.limits))
-
-
-def refine_steered(task: SteeredTask, start: Candidate) -> Candidate:
-    return task.search(start.form).refine(start, task.limits)
-
-
-def improve_steered(task: SteeredTask, start: Candidate, turn: int, units: float) -> Candidate:
-    """Refine widths, then change them to lower the built nodes within the plain bounds."""
-    search = task.search(start.form)
-    again = search.refine(start, task.limits)
-    starts = [one for one in (again, start) if search.holds(one, task.limits)]
-    if not starts:
-        return again
-    best = min(starts, key=lambda one: one.nodes)
-    return search.improve(replace(best, excess=1.0), task.limits, turn, units)
-
-
-def rank(choice: Candidate) -> tuple[float, float]:
-    return max(1.0, choice.excess), choice.nodes
+def _bounded_form(task: BoundTask, form: int) -> BoundedForm:
+    return BoundedForm(task, form)
 
 
 class BoundedGraph(NamedTuple):
@@ -152,29 +85,16 @@ class BoundedGraph(NamedTuple):
         return not self.bounds.unproved and bool((np.array(self.bounds.steps) <= limits).all())
 
 
-class Steered:
-    """The worst-case model of one form, and the bounds of its graphs."""
+class BoundedForm(FormSearch):
+    """The search with worst cases of roundings, and bounds of built graphs."""
 
-    def __init__(self, terms: Terms, demand: Demand, form: int) -> None:
-        problem = terms.problem
-        self.problem, self.demand, self.form = problem, demand, form
-        steps = problem.steps(demand.bits)
-        self.sketch = build_sketch(terms, demand.input_bits, steps, FORMS[form])
-        given = problem, tuple(sorted(demand.input_bits.items())), demand.bits, demand.seed
-        values, extremes = model_values(*given)
-        if FORMS[form].direct:
-            extremes = climbed_values(*given, self.sketch)
-        sure = is_exact(problem, demand.input_bits)
+    fixed = HALF
+
+    def _model(self, values: dict[str, Floats], extremes: dict[str, Floats]) -> Model:
+        self.ends = WordEnds(rest=resting(self.task.terms))
         peaks = {name: column[:PEAKS] for name, column in extremes.items()}
-        self.costs = costs_of(demand)
-        self.model = Model(self.sketch, values, extremes, costs=self.costs, sure=sure, peaks=peaks)
-        self.ends = WordEnds(rest=resting(terms))
-
-    def graph(self, widths: Mapping[WidthVariable, int], biases: Floats) -> WordGraph:
-        """Return the graph of widths without unused input bits."""
-        statistics = self.model.statistics
-        given = self.problem, self.demand, self.sketch, widths, statistics, biases
-        return narrowed(realised(*given))
+        given = self.sketch, values, extremes
+        return Model(*given, costs=self.costs, sure=self.exact, peaks=peaks)
 
     def sketched(self, graph: WordGraph, widths: Mapping[WidthVariable, int]) -> SketchedGraph:
         """Return a graph with its sketch."""
@@ -183,7 +103,7 @@ class Steered:
 
     def bounded(self, widths: Mapping[WidthVariable, int], biases: Floats) -> BoundedGraph:
         """Return the graph of widths, and its plain bounds."""
-        graph = self.graph(widths, biases)
+        graph = narrowed(self._graph(widths, self.model.statistics, biases))
         try:
             bounds = plain_bounds(self.sketched(graph, widths))
         except DataError as error:
@@ -209,63 +129,49 @@ class Steered:
         better = max(moved.bounds.steps) <= max(found.bounds.steps)
         return moved if better and not moved.bounds.unproved else found
 
-    def holds(self, choice: Candidate, limits: Floats) -> bool:
-        return self.bounded(choice.widths, choice.biases).holds(limits)
+    def rounds(self, start: Candidate) -> list[int]:  # noqa: ARG002 (the same for all)
+        """Return the number of perturbations in every round: none in the first and the last."""
+        count = min(MOST_PERTURBATIONS, round(PERTURBATIONS * self.demand.effort))
+        return [count if 0 < turn < ROUNDS - 1 else 0 for turn in range(ROUNDS)]
 
-    def refine(self, start: Candidate, limits: Floats) -> Candidate:
-        """Return the smallest choice within the limits, or the nearest to them.
+    def judged(self, choice: Candidate, noise: Floats) -> Judged:
+        """Build a choice with wide enough heaps, and compare its plain bounds with the limits."""
+        made = self.made(choice.widths, choice.biases)
+        steps = np.array(made.bounds.steps)
+        found = replace(
+            choice, widths=made.widths, biases=made.biases,
+            nodes=float(self.costs.graph(made.graph)),
+            excess=NEVER if made.bounds.unproved else float((steps / self.rows).max()),
+        )  # fmt: skip
+        return found, found, np.maximum(steps - HALF, LEAST) / np.maximum(noise - HALF, LEAST)
 
-        Its `excess` is the largest ratio of a bound to its limit.
-        """
-        widths: Mapping[WidthVariable, int] = start.widths
-        prices, biases, allowed = start.prices, start.biases, limits
-        rng = random.Random(self.demand.seed)  # noqa: S311 (not for secrets)
-        best = replace(start, nodes=math.inf, excess=NEVER)
-        for turn in range(ROUNDS):
-            if turn:
-                known = {k: value for k, value in widths.items() if k.role is not Role.ROOM}
-                widths, prices = choose_widths(self.model, allowed, (known, prices))
-            descent = Descent(self.model, dict(widths), allowed, STEEPNESS)
-            descent.improve(prices, rng, self._perturbations(turn), TEMPERATURE)
-            made = self.made(descent.widths, biases)
-            widths, biases = made.widths, made.biases
-            steps = np.array(made.bounds.steps)
-            excess = NEVER if made.bounds.unproved else float((steps / limits).max())
-            nodes = float(self.costs.graph(made.graph))
-            found = Candidate(self.form, widths, prices, biases, 0, nodes, excess)
-            best = min(best, found, key=rank)
-            # The errors that the model missed correct its allowance for the next round.
-            correction = np.maximum(steps - HALF, LEAST) / np.maximum(descent.noise - HALF, LEAST)
-            tighter = 1.0 if best.excess <= 1 else 0.99**turn
-            allowed = HALF + np.maximum(limits - HALF, LEAST) / correction * tighter
-        return best
+    def suffices(self, best: Candidate) -> bool:
+        return best.excess <= 1
 
-    def improve(self, start: Candidate, limits: Floats, turn: int, units: float) -> Candidate:
-        """Return the smallest choice that annealing finds within the limits."""
+    def trial(self, start: Candidate) -> WidthJudge:
+        """Return a judge by plain bounds."""
 
         def judge(widths: Widths) -> Trial:
             found = self.bounded(widths, start.biases)
-            holds = found.holds(limits)
+            holds = found.holds(self.rows)
             nodes = self.costs.graph(found.graph) if holds else 0
             return Trial(nodes, np.array(found.bounds.steps), holds)
 
-        descent = Descent(self.model, dict(start.widths), limits, STEEPNESS)
-        found = judge(descent.widths)
-        if not found.nodes:  # only constants: nothing is smaller
-            return start
-        # The proved state calibrates the model's allowance.
-        descent.allowed = np.asarray(descent.noise + limits - found.squares)
-        trials = round(units * WORK / (found.nodes * self.costs.weight))
-        nodes = polish_and_anneal(
-            descent, found, start.prices, judge,
-            allowed=limits, trials=trials, turn=turn, seed=self.demand.seed,
-        )  # fmt: skip
-        return replace(start, widths=dict(descent.widths), nodes=nodes)
+        return judge
 
-    def _perturbations(self, turn: int) -> int:
-        """Return the number of perturbations in a round; the first and last have none."""
-        count = min(MOST_PERTURBATIONS, round(PERTURBATIONS * self.demand.effort))
-        return count if 0 < turn < ROUNDS - 1 else 0
+    def calibrated(self, noise: Floats, found: Trial) -> Floats:
+        return np.asarray(noise + self.rows - found.squares)
+
+    def improve(self, start: Candidate, turn: int, units: float) -> Candidate:
+        """Refine widths, then change them to lower the built nodes within the plain bounds."""
+        again = self.refine(start)
+        starts = [
+            one for one in (again, start) if self.bounded(one.widths, one.biases).holds(self.rows)
+        ]
+        if not starts:
+            return again
+        best = min(starts, key=lambda one: one.nodes)
+        return super().improve(replace(best, excess=1.0), turn, units)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -394,7 +300,7 @@ def _states(problem: Problem, seed: int) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# The passes with a guaranteed error, which replace those that choose widths by samples.
+# The search with a guaranteed error.
 #
 # The search uses the plain bound, which is larger than the tight one. Its limits are adjusted in
 # turns: the ratio of both bounds of the last graph gives the limits for the next. Results need a
@@ -409,93 +315,110 @@ WORTH = 0.01  # least increase of the limits for another turn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Steering:
-    """The state of a search: the last choice, and the smallest one with a proved error, if any.
+class PromisedSearch(WidthSearch):
+    """The search of widths with a guaranteed error.
 
-    `limits` are those of the next plain bounds. `nearest` is the choice with the tight bounds
-    (`reached`) nearest to the guaranteed errors.
+    `nearest` is the choice with the tight bounds (`reached`) nearest to the guaranteed errors.
     """
 
-    goal: Sketched
-    last: Candidate
-    limits: Floats
-    best: Candidate | None = None
+    task: BoundTask
     nearest: Candidate | None = None
     reached: tuple[float, ...] = ()
 
+    @classmethod
+    def begun(cls, terms: Terms, demand: Demand, ledger: Ledger) -> PromisedSearch:
+        """Return a search with its sketches; raise `DataError` for errors below the floor."""
+        promised = _promised(terms, demand)
+        limits = np.where(np.isfinite(promised), promised * SAFE, STEERING)
+        refuse_impossible(terms.problem, demand, promised)
+        infinite = np.full(len(promised), np.inf)
+        task = BoundTask(terms, demand, limits, infinite)
+        sketches = distinct(task, forms_of(terms, demand))
+        return cls(terms, demand, ledger, limits**2, infinite, task, sketches)
+
     @property
-    def task(self) -> SteeredTask:
-        return SteeredTask(self.goal.terms, self.goal.demand, self.limits)
+    def promised(self) -> Floats:
+        return _promised(self.terms, self.demand)
+
+    def feasible(self, found: list[Candidate]) -> list[Candidate]:
+        # A tight bound may be smaller than the model's.
+        return [choice for choice in found if choice.nodes < math.inf] or found[:1]
+
+    @property
+    def unfinished(self) -> bool:
+        return not self.turn or (
+            self.turn < (TURNS if self.demand.effort else QUICK_TURNS) and self.room
+        )
 
     @property
     def room(self) -> bool:
         """Whether the next choice may have larger bounds, or must have smaller ones."""
-        if self.best is not self.last:
+        (last,) = self.starts
+        if self.best is not last:
             return True
-        search = self.task.search(self.last.form)
-        plain = np.array(search.bounded(self.last.widths, self.last.biases).bounds.steps)
-        return bool((self.limits > plain * (1 + WORTH)).any())
+        search = self.task.search(last.form)
+        plain = np.array(search.bounded(last.widths, last.biases).bounds.steps)
+        return bool((self.task.allowed > plain * (1 + WORTH)).any())
 
+    def refined(self, found: list[Candidate]) -> PromisedSearch:
+        return self.judged(min(found, key=self.task.rank), f"refine {self.turn}")
 
-def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
-    """Write outputs as words without widths; raise `DataError` for errors below the floor."""
-    promised = _steered_for(_promised(terms, demand))
-    refuse_impossible(terms.problem, demand, _promised(terms, demand))
-    goal = Sketched(terms, demand, ledger, promised**2, np.full(len(promised), np.inf))
-    made: dict[Sketch, int] = {}
-    for form in forms_of(terms, demand):  # equal sketches are screened once
-        made.setdefault(FormSearch.sketch_of(goal.task(), form), form)
-    return replace(goal, sketches={form: sketch for sketch, form in made.items()})
+    def finished(self) -> PromisedSearch:
+        """Return the search with measured errors of its result; raise `DataError` if none holds."""
+        if self.best is None:
+            raise self._broken()
+        return replace(self, seen=errors_seen(self, self.sampling, self.best))
 
+    @property
+    def sampling(self) -> SearchTask:
+        return self.sampled_task()
 
-def screen(goal: Sketched) -> Screened:
-    """Choose the most promising forms by the worst-case model."""
-    task = SteeredTask(goal.terms, goal.demand, _steered_for(_promised(goal.terms, goal.demand)))
-    jobs = [(task, form) for form in goal.sketches]
-    found = goal.ledger.candidates("screen", screen_form, jobs)
-    held = [choice for choice in found if choice.nodes < math.inf]
-    if not held:  # by the model; a tight bound may be smaller
-        held = found[:1]
-    return Screened(goal, promising(goal, held))
+    def judged(self, tried: Candidate, name: str) -> PromisedSearch:
+        """Prove the tight bound of a choice, and compute the limits for the next."""
+        last, promised, search = tried, self.promised, self.task.search(tried.form)
+        made = search.bounded(last.widths, last.biases)
+        sketched = search.sketched(made.graph, made.widths)
+        proof = np.array(self.ledger.numbers(f"proof {name}", lambda: _steps(sketched, self)))
+        best, near, reached = self.best, self.nearest, self.reached
+        if (proof <= promised).all() and (best is None or last.nodes < best.nodes):
+            best = last
+        if not reached or (proof / promised).max() < (np.array(reached) / promised).max():
+            near, reached = last, tuple(proof.tolist())
+        looser = (np.array(made.bounds.steps) - HALF) / np.maximum(proof - HALF, LEAST)
+        finite = np.where(np.isfinite(promised), promised, STEERING)
+        limits = HALF + NEARER * (finite * SAFE - HALF) * np.maximum(1.0, looser)
+        limits = np.where(np.isfinite(promised), limits, STEERING)
+        self.ledger.report("refine", best or last, f"proved {_listed(proof)} LSB")
+        task = replace(self.task, allowed=limits)
+        return replace(self, task=task, starts=(last,), best=best, nearest=near, reached=reached)
+
+    def _broken(self) -> DataError:
+        """Return the error for guaranteed errors that are not reached, with the nearest bounds."""
+        problem, promised = self.terms.problem, self.promised
+        steps, near = problem.steps(self.demand.bits), self.nearest or self.starts[0]
+        missed = [
+            f"{one.name} {found:.3f} LSB ({found * step:.4g} {one.unit}".rstrip() + ")"
+            for one, found, limit, step in zip(
+                problem.outputs, self.reached, promised, steps, strict=True
+            )
+            if found > limit and found < NEVER
+        ]
+        if not missed:
+            return DataError(
+                f"{problem.name}: no bound of the result can be proved: compile it without --error"
+            )
+        demanded = listing(f"{x:.4g}" for x in promised)
+        return DataError(
+            f"{problem.name}: cannot guarantee errors of {demanded} LSB; the nearest result, with "
+            f"{near.nodes:.0f} nodes before any pass, has {listing(missed)}: widen --input-bits, "
+            "give more --bits, or allow a larger error"
+        )
 
 
 def predicted(terms: Terms, demand: Demand, ledger: Ledger) -> float:
     """Return the nodes predicted for a guaranteed error; infinite if it is out of reach."""
-    candidates = screen(sketch(terms, demand.completed(terms.problem), ledger)).candidates
-    return min(choice.nodes for choice in candidates)
-
-
-def refine(screened: Screened) -> Steering:
-    """Search for graphs with tight bounds just within the guaranteed errors."""
-    goal = screened.goal
-    promised = _promised(goal.terms, goal.demand)
-    task = SteeredTask(goal.terms, goal.demand, _steered_for(promised))
-    jobs = [(task, start) for start in screened.candidates]
-    first = min(goal.ledger.candidates("refine 0", refine_steered, jobs), key=rank)
-    state = _proved(Steering(goal, first, task.limits), "refine 0")
-    for turn in range(1, TURNS if goal.demand.effort else QUICK_TURNS):
-        if not state.room:
-            break
-        jobs = [(state.task, state.last)]
-        (found,) = goal.ledger.candidates(f"refine {turn}", refine_steered, jobs)
-        state = _proved(replace(state, last=found), f"refine {turn}")
-    return state
-
-
-def improve(state: Steering) -> Refined:
-    """Anneal widths; a smaller result needs a proved error."""
-    goal = state.goal
-    units = goal.demand.effort / (CHUNKS * ANNEALERS)
-    for chunk in range(CHUNKS if goal.demand.effort else 0):
-        start = state.best or state.last
-        jobs = [(state.task, start, chunk * ANNEALERS + k, units) for k in range(ANNEALERS)]
-        found = min(goal.ledger.candidates(f"improve {chunk}", improve_steered, jobs), key=rank)
-        if state.best is None or found.nodes < state.best.nodes:
-            state = _proved(replace(state, last=found), f"improve {chunk}")
-    if state.best is None:
-        raise _broken(state)
-    task = goal.task()
-    return Refined(goal, task, state.best, errors_seen(goal, task, state.best))
+    found = PromisedSearch.begun(terms, demand.completed(terms.problem), ledger).screen()
+    return min(choice.nodes for choice in found.starts)
 
 
 def _promised(terms: Terms, demand: Demand) -> Floats:
@@ -505,62 +428,12 @@ def _promised(terms: Terms, demand: Demand) -> Floats:
     return np.array(demand.error.steps(terms.problem, demand.bits))
 
 
-def _steered_for(promised: Floats) -> Floats:
-    return np.where(np.isfinite(promised), promised * SAFE, STEERING)
-
-
-def _proved(state: Steering, name: str) -> Steering:
-    """Prove the tight bound of the last choice, and compute the limits for the next."""
-    goal, last = state.goal, state.last
-    promised = _promised(goal.terms, goal.demand)
-    search = state.task.search(last.form)
-    made = search.bounded(last.widths, last.biases)
-    sketched = search.sketched(made.graph, made.widths)
-    proof = np.array(goal.ledger.numbers(f"proof {name}", lambda: _steps(sketched, goal)))
-    best = state.best
-    if (proof <= promised).all() and (best is None or last.nodes < best.nodes):
-        best = last
-    near, reached = state.nearest, state.reached
-    if not reached or (proof / promised).max() < (np.array(reached) / promised).max():
-        near, reached = last, tuple(proof.tolist())
-    looser = (np.array(made.bounds.steps) - HALF) / np.maximum(proof - HALF, LEAST)
-    finite = np.where(np.isfinite(promised), promised, STEERING)
-    limits = HALF + NEARER * (finite * SAFE - HALF) * np.maximum(1.0, looser)
-    limits = np.where(np.isfinite(promised), limits, STEERING)
-    goal.ledger.report("refine", best or last, f"proved {_listed(proof)} LSB")
-    return Steering(goal, last, limits, best, near, reached)
-
-
-def _steps(sketched: SketchedGraph, goal: Sketched) -> list[float]:
+def _steps(sketched: SketchedGraph, goal: WidthSearch) -> list[float]:
     """Return the bounds of a graph, in steps."""
     bounds = bounds_of(sketched, goal.demand.grade, EFFORT, goal.ledger.workers)
     if bounds is None or bounds.unproved:
         return [NEVER] * len(sketched.results)
     return list(bounds.steps)
-
-
-def _broken(state: Steering) -> DataError:
-    """Return the error for guaranteed errors that are not reached, with the nearest bounds."""
-    problem, demand = state.goal.terms.problem, state.goal.demand
-    promised = _promised(state.goal.terms, demand)
-    steps, near = problem.steps(demand.bits), state.nearest or state.last
-    missed = [
-        f"{one.name} {found:.3f} LSB ({found * step:.4g} {one.unit}".rstrip() + ")"
-        for one, found, limit, step in zip(
-            problem.outputs, state.reached, promised, steps, strict=True
-        )
-        if found > limit and found < NEVER
-    ]
-    if not missed:
-        return DataError(
-            f"{problem.name}: no bound of the result can be proved: compile it without --error"
-        )
-    demanded = listing(f"{x:.4g}" for x in promised)
-    return DataError(
-        f"{problem.name}: cannot guarantee errors of {demanded} LSB; the nearest result, with "
-        f"{near.nodes:.0f} nodes before any pass, has {listing(missed)}: widen --input-bits, give "
-        "more --bits, or allow a larger error"
-    )
 
 
 def _listed(steps: Floats) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -615,17 +616,18 @@ LOOKS = 200  # graphs simulated at all of few words in a nominal second
 JUMP_SAMPLES = 200_000  # few states misjudge jumps
 SEEN_TIMES = 1.3  # ratio of true to predicted mean squares (or inverse) that indicates jumps
 LEAST_SQUARE = 0.01  # steps²: least mean square error of logic
+LEAST = 1e-3  # least part of an error that widths change
 CAUTION = 0.985  # factor on the allowed mean squares, for other samples
 MAX_CAUTION = 0.98  # factor on the largest allowed error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Widths of a form, the prices of the outputs' variances, and corrections.
+    """Widths of a form, the prices of the outputs' errors, and corrections.
 
     `widened` counts enlargements of words. `nodes` are those of the built network or the predicted
     ones (infinite without a result). `excess` is the ratio of the largest error to the allowed one,
-    at the states of the search.
+    at the states of the search or by its bounds.
     """
 
     form: int
@@ -635,9 +637,6 @@ class Candidate:
     widened: int
     nodes: float
     excess: float = 0.0
-
-    def rank(self, pressure: float) -> float:
-        return self.nodes * math.pow(max(1.0, self.excess), pressure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -665,32 +664,29 @@ class SearchTask:
             else np.concatenate([self.allowed, self.worst_limits])
         )
 
+    def rank(self, choice: Candidate) -> tuple[float, float]:
+        """Return the key by which the best of several candidates is the least."""
+        return 0.0, choice.nodes * math.pow(max(1.0, choice.excess), self.pressure)
+
+    def sketch(self, form: int) -> Sketch:
+        """Return the outputs in a form, without widths."""
+        steps = self.terms.problem.steps(self.demand.bits)
+        return build_sketch(self.terms, self.demand.input_bits, steps, FORMS[form])
+
+    def search(self, form: int) -> FormSearch:
+        return search_of(self, form)
+
 
 def screen(task: SearchTask, form: int) -> Candidate:
-    """Choose the widths of a form by the model alone."""
-    search = search_of(task, form)
-    return screened(form, search.model, search.rows, len(task.allowed))
-
-
-def screened(form: int, model: Model, allowed: Floats, outputs: int) -> Candidate:
-    """Choose widths by a model."""
-    widths, prices = choose_widths(model, allowed)
-    descent = Descent(model, widths, allowed)
-    nodes = descent.cost if descent.feasible else math.inf
-    return Candidate(form, widths, prices, np.zeros(outputs), 0, nodes)
+    return task.search(form).screen()
 
 
 def refine(task: SearchTask, start: Candidate) -> Candidate:
-    return search_of(task, start.form).refine(start)
-
-
-def refine_work(start: Candidate) -> int:
-    return len(start.widths) * ROUNDS
+    return task.search(start.form).refine(start)
 
 
 def improve(task: SearchTask, start: Candidate, turn: int, units: float) -> Candidate:
-    """Change widths to lower the built nodes, within the allowed errors."""
-    return search_of(task, start.form).improve(start, turn, units)
+    return task.search(start.form).improve(start, turn, units)
 
 
 @lru_cache(maxsize=2)
@@ -717,8 +713,8 @@ def climbed_values(
 
 
 @lru_cache(maxsize=2)
-def search_of(task: SearchTask, form: int) -> FormSearch:
-    return FormSearch(task, form)
+def search_of(task: SearchTask, form: int) -> SampledForm:
+    return SampledForm(task, form)
 
 
 def reach_of(problem: Problem, demand: Demand) -> Floats | None:
@@ -733,49 +729,153 @@ def reach_of(problem: Problem, demand: Demand) -> Floats | None:
     return np.where(saturating, reach, np.inf)
 
 
-def realised(
-    problem: Problem,
-    demand: Demand,
-    sketch: Sketch,
-    widths: Widths,
-    statistics: SampleStatistics,
-    biases: Floats,
-) -> WordGraph:
-    """Return the word graph of a sketch with the outputs that a demand specifies."""
-    return realise(
-        sketch, widths, statistics, problem.output_bits(demand.bits), biases.tolist(),
-        saturating=demand.saturating(problem),
-        treads=[one.format.tread for one in problem.outputs],
-    )  # fmt: skip
+Judged: TypeAlias = "tuple[Candidate, Candidate | None, Floats | None]"
 
 
-class FormSearch:
-    """The samples and the model of one form."""
+class FormSearch(ABC):
+    """The search for widths of one form: the model, and a judge of built graphs.
+
+    Errors are mean squares at samples or bounds (`rows`); no width changes a part `fixed` of them.
+    """
+
+    fixed = 0.0
 
     def __init__(self, task: SearchTask, form: int) -> None:
         problem, demand = task.terms.problem, task.demand
-        self.task, self.form = task, form
-        self.steps = problem.steps(demand.bits)
-        self.sketch = self.sketch_of(task, form)
-        inputs = tuple(sorted(demand.input_bits.items()))
-        values, extremes = model_values(problem, inputs, demand.bits, demand.seed)
+        self.task, self.form, self.problem, self.demand = task, form, problem, demand
+        self.steps, self.sketch = problem.steps(demand.bits), task.sketch(form)
+        given = problem, tuple(sorted(demand.input_bits.items())), demand.bits, demand.seed
+        values, extremes = model_values(*given)
         self.exact = is_exact(problem, demand.input_bits)
-        self.worst: States | None = None
-        if task.worst_limits is not None:
-            words = quantities(problem, demand.input_bits)
-            self.worst = states_of(problem, words, self.steps, task.worst)
         if FORMS[form].direct:
-            extremes = climbed_values(problem, inputs, demand.bits, demand.seed, self.sketch)
+            extremes = climbed_values(*given, self.sketch)
+        self.costs = costs_of(demand)
+        self.model = self._model(values, extremes)
+
+    @abstractmethod
+    def _model(self, values: dict[str, Floats], extremes: dict[str, Floats]) -> Model:
+        """Return the model of errors for states of two kinds."""
+
+    @property
+    def rows(self) -> Floats:
+        """The errors that the model may predict."""
+        return self.task.rows
+
+    @abstractmethod
+    def rounds(self, start: Candidate) -> list[int]:
+        """Return the number of perturbations in every round of refining."""
+
+    @abstractmethod
+    def judged(self, choice: Candidate, noise: Floats) -> Judged:
+        """Build a choice for which the model predicts an error.
+
+        Return the choice to continue from, and the built one if it is valid. The last value are
+        the ratios of its errors to those of the model, or None if a word was too narrow.
+        """
+
+    @abstractmethod
+    def trial(self, start: Candidate) -> WidthJudge:
+        """Return a judge of other widths of a choice."""
+
+    @abstractmethod
+    def calibrated(self, noise: Floats, found: Trial) -> Floats:
+        """Return the errors to allow the model, which predicts `noise` for a built state."""
+
+    def prices(self, start: Candidate) -> Floats:
+        return start.prices
+
+    def corrected(self, before: Floats, missed: Floats) -> Floats:  # noqa: ARG002 (samples smooth)
+        """Return the correction of the model's allowance from that of earlier rounds."""
+        return missed
+
+    def graph(self, choice: Candidate) -> WordGraph:
+        return self._graph(choice.widths, self.statistics(choice.widened), choice.biases)
+
+    def statistics(self, widened: int) -> SampleStatistics:
+        """Return the sizes of words, enlarged by a tenth for each overflow."""
+        found = self.model.statistics
+        sizes = tuple(1.1**widened * size for size in found.largest)
+        return SampleStatistics(sizes, found.means, found.sure)
+
+    def _graph(self, widths: Widths, statistics: SampleStatistics, biases: Floats) -> WordGraph:
+        return realise(
+            self.sketch, widths, statistics, self.problem.output_bits(self.demand.bits),
+            biases.tolist(), saturating=self.demand.saturating(self.problem),
+            treads=[one.format.tread for one in self.problem.outputs],
+        )  # fmt: skip
+
+    def screen(self) -> Candidate:
+        """Choose widths by the model alone."""
+        rows = self.rows
+        widths, prices = choose_widths(self.model, rows)
+        descent = Descent(self.model, widths, rows)
+        nodes = descent.cost if descent.feasible else math.inf
+        biases = np.zeros(len(self.task.allowed))
+        return Candidate(self.form, widths, prices, biases, 0, nodes)
+
+    def refine(self, start: Candidate) -> Candidate:
+        """Return the best choice by its rank; infinite nodes if there is none."""
+        rows, rank = self.rows, self.task.rank
+        allowed, correction = rows, np.ones(len(rows))
+        rng = random.Random(self.demand.seed)  # noqa: S311 (not for secrets)
+        choice = replace(start, prices=self.prices(start))
+        best = replace(start, nodes=math.inf)
+        for turn, perturbations in enumerate(self.rounds(start)):
+            widths, prices = choice.widths, choice.prices
+            if turn:
+                known = {k: value for k, value in widths.items() if k.role is not Role.ROOM}
+                widths, prices = choose_widths(self.model, allowed, (known, prices))
+            descent = Descent(self.model, dict(widths), allowed, STEEPNESS)
+            descent.improve(prices, rng, perturbations, TEMPERATURE)
+            tried = replace(choice, widths=dict(descent.widths), prices=prices)
+            choice, made, missed = self.judged(tried, descent.noise)
+            if made and (best.nodes == math.inf or rank(made) < rank(best)):
+                best = made
+            if missed is None:
+                continue
+            # The errors that the model missed correct its allowance for the next round.
+            correction = missed if turn == 0 else self.corrected(correction, missed)
+            tighter = 1.0 if self.suffices(best) else 0.99**turn
+            free = np.maximum(rows - self.fixed, LEAST)
+            allowed = self.fixed + free / correction * tighter
+        return best
+
+    def suffices(self, best: Candidate) -> bool:
+        return best.nodes < math.inf
+
+    def improve(self, start: Candidate, turn: int, units: float) -> Candidate:
+        """Return the smallest choice that annealing finds within the allowed errors."""
+        judge, rows = self.trial(start), self.task.rows
+        descent = Descent(self.model, dict(start.widths), rows, STEEPNESS)
+        found = judge(descent.widths)
+        if not found.holds or not found.nodes:  # constants alone
+            return start
+        descent.allowed = self.calibrated(descent.noise, found)
+        trials = round(units * WORK / (found.nodes * self.costs.weight))
+        nodes = polish_and_anneal(
+            descent, found, self.prices(start), judge,
+            allowed=rows, trials=trials, turn=turn, seed=self.demand.seed,
+        )  # fmt: skip
+        return replace(start, widths=dict(descent.widths), nodes=nodes)
+
+
+class SampledForm(FormSearch):
+    """The search with errors at samples."""
+
+    def _model(self, values: dict[str, Floats], extremes: dict[str, Floats]) -> Model:
+        self.worst: States | None = None
+        if self.task.worst_limits is not None:
+            self.worst = states_of(self.problem, self.words, self.steps, self.task.worst)
         bad = self.worst.values if self.worst else None
-        self.costs, self.reach = costs_of(demand), reach_of(problem, demand)
-        self.model = Model(
+        self.reach = reach_of(self.problem, self.demand)
+        return Model(
             self.sketch, values, extremes, bad, self.costs, sure=self.exact, reach=self.reach
         )
 
     @cached_property
     def states(self) -> States:
         """The states on which graphs are simulated, with known worst ones."""
-        problem, demand = self.task.terms.problem, self.task.demand
+        problem, demand = self.problem, self.demand
         given = (problem, self.words, self.steps)
         if self.exact:
             return states_of(*given, every_state(problem, demand.input_bits))
@@ -787,7 +887,7 @@ class FormSearch:
 
     @cached_property
     def words(self) -> dict[str, Quantity]:
-        return quantities(self.task.terms.problem, self.task.demand.input_bits)
+        return quantities(self.problem, self.demand.input_bits)
 
     @cached_property
     def _inside(self) -> NDArray[np.bool_]:
@@ -802,20 +902,14 @@ class FormSearch:
     def counted(self) -> int:
         return len(self.states.outputs) if self.exact else LOOP_SAMPLES
 
-    @staticmethod
-    def sketch_of(task: SearchTask, form: int) -> Sketch:
-        """Return the sketch of a form."""
-        steps = task.terms.problem.steps(task.demand.bits)
-        return build_sketch(task.terms, task.demand.input_bits, steps, FORMS[form])
-
     @cached_property
     def unseen(self) -> Floats:
         """The difference of the true mean squares from input words to the model's, due to jumps."""
         found = np.zeros(len(self.task.rows))
         if not FORMS[self.form].direct or self.exact:
             return found
-        problem, seed = self.task.terms.problem, self.task.demand.seed
-        made = input_squares(problem, self.words, self.steps, JUMP_SAMPLES, seed + 3, self.reach)
+        given = self.problem, self.words, self.steps, JUMP_SAMPLES, self.demand.seed + 3
+        made = input_squares(*given, self.reach)
         inputs = self._seen_floor().inputs
         seen = (made < SEEN_TIMES * inputs) & (inputs < SEEN_TIMES * made)
         found[: len(made)] = np.where(seen, 0.0, made - inputs)
@@ -837,67 +931,47 @@ class FormSearch:
         return replace(self._seen_floor(), jumps=self.unseen[: len(self.steps)])
 
     def _seen_floor(self) -> Floor:
-        parts, bits, problem = {}, {}, self.task.terms.problem
+        parts, bits = {}, {}
         for place, node in enumerate(self.sketch.nodes):
             if isinstance(node, SourceWord):
                 step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
                 sensitivity = self.model.sensitivities[place].value[: len(self.steps)]
                 parts[node.name] = node.hidden * step * step / 12 * sensitivity
                 bits[node.name] = node.bits
-        rounding = rounding_squares(in_cells(problem, self.states.outputs), self.reach)
-        return Floor(parts, bits, rounding, names=tuple(one.symbol for one in problem.outputs))
+        rounding = rounding_squares(in_cells(self.problem, self.states.outputs), self.reach)
+        return Floor(parts, bits, rounding, names=tuple(x.symbol for x in self.problem.outputs))
 
-    def graph(self, choice: Candidate) -> WordGraph:
-        return self._graph(choice.widths, self.statistics(choice.widened), choice.biases)
+    def rounds(self, start: Candidate) -> list[int]:
+        """Return the number of perturbations in every round: none in the first and last ones."""
+        if start.excess > 0 or self.task.pressure >= LATE:
+            return [0] * ROUNDS_AGAIN
+        effort, variables = self.demand.effort, len(start.widths)
+        perturbations = min(
+            min(MOST_PERTURBATIONS, effort * PERTURBATIONS) * variables,
+            MOST_PERTURBATIONS_A_SECOND * effort,
+        )
+        return [round(perturbations) if 0 < turn < ROUNDS - 3 else 0 for turn in range(ROUNDS)]
 
-    def statistics(self, widened: int) -> SampleStatistics:
-        """Return the sizes of words, enlarged by a tenth for each overflow."""
-        found = self.model.statistics
-        sizes = tuple(1.1**widened * size for size in found.largest)
-        return SampleStatistics(sizes, found.means, found.sure)
+    def judged(self, choice: Candidate, noise: Floats) -> Judged:
+        """Build a choice and simulate it; its mean errors become biases."""
+        graph, tried = self.graph(choice), None
+        found = deviations(graph, self.states)
+        errors = errors_of(*found, self.counted)
+        if errors.wrapped:
+            return replace(choice, widened=choice.widened + 1), None, None
+        if (errors.rms**2 <= self.task.allowed).all():
+            excess = float((errors.max / self.task.largest).max())
+            tried = replace(choice, nodes=self.costs.graph(graph), excess=excess)
+        count = len(self.task.allowed)
+        noise, extra = noise[:count], self.unmodelled[:count]
+        left = np.maximum(errors.rms**2 - extra, np.where(extra > 0, noise, LEAST_SQUARE))
+        missed = np.ones(len(self.task.rows))
+        missed[:count] = left / noise
+        biases = choice.biases - self._bias(found[0], errors)
+        return replace(choice, biases=biases), tried, missed
 
-    def _graph(self, widths: Widths, statistics: SampleStatistics, biases: Floats) -> WordGraph:
-        problem, demand = self.task.terms.problem, self.task.demand
-        return realised(problem, demand, self.sketch, widths, statistics, biases)
-
-    def refine(self, start: Candidate) -> Candidate:
-        """Return the smallest choice within the allowed errors; infinite nodes if there is none."""
-        prices, widths, biases = self._prices(start), start.widths, start.biases
-        widened, rows, count = start.widened, self.rows, len(self.task.allowed)
-        allowed, correction = rows, np.ones(len(rows))
-        rng = random.Random(self.task.demand.seed)  # noqa: S311 (not for secrets)
-        best = replace(start, nodes=math.inf)
-        again = start.excess > 0 or self.task.pressure >= LATE
-        for turn in range(ROUNDS_AGAIN if again else ROUNDS):
-            if turn:
-                widths, prices = choose_widths(self.model, allowed, (widths, prices))
-            descent = Descent(self.model, dict(widths), allowed, STEEPNESS)
-            perturbations = 0 if again else self._perturbations(turn, len(descent.widths))
-            descent.improve(prices, rng, perturbations, TEMPERATURE)
-            widths = descent.widths
-            graph = self._graph(widths, self.statistics(widened), biases)
-            found = deviations(graph, self.states)
-            errors = errors_of(*found, self.counted)
-            if errors.wrapped:
-                widened += 1
-                continue
-            if (errors.rms**2 <= self.task.allowed).all():
-                nodes = self.costs.graph(graph)
-                excess = float((errors.max / self.task.largest).max())
-                tried = Candidate(self.form, dict(widths), prices, biases, widened, nodes, excess)
-                pressure = self.task.pressure
-                if best.nodes == math.inf or tried.rank(pressure) < best.rank(pressure):
-                    best = tried
-            # The errors that the model missed reduce its allowance, by half because they are noisy.
-            noise, extra = descent.noise[:count], self.unmodelled[:count]
-            left = np.maximum(errors.rms**2 - extra, np.where(extra > 0, noise, LEAST_SQUARE))
-            missed = np.ones(len(rows))
-            missed[:count] = left / noise
-            correction = missed if turn == 0 else np.sqrt(correction * missed)
-            tighter = 1.0 if best.nodes < math.inf else 0.99**turn
-            allowed = rows / correction * tighter
-            biases = biases - self._bias(found[0], errors)
-        return best
+    def corrected(self, before: Floats, missed: Floats) -> Floats:
+        return np.sqrt(before * missed)  # by half, because samples are noisy
 
     def _bias(self, error: Floats, errors: Errors) -> Floats:
         """Return the mean errors that constants can correct, at states without saturation."""
@@ -906,7 +980,7 @@ class FormSearch:
         total = np.where(self._inside, error[: self.counted], 0.0).sum(axis=0)
         return np.asarray(total / self._inside.sum(axis=0))
 
-    def _prices(self, start: Candidate) -> Floats:
+    def prices(self, start: Candidate) -> Floats:
         """Return the prices of a choice, and small ones for the outputs at their worst states."""
         rows = self.task.rows
         if len(start.prices) >= len(rows):
@@ -921,64 +995,48 @@ class FormSearch:
         descent = Descent(self.model, dict(choice.widths), self.task.rows)
         return descent.cost, descent.noise
 
-    def improve(self, start: Candidate, turn: int, units: float) -> Candidate:
-        """Return the smallest choice that annealing finds within the allowed errors."""
-        if self.exact:
-            return self._explored(start, turn, units)
-        statistics, task = self.statistics(start.widened), self.task
-        again = Resimulation(self.states.words)
+    def trial(self, start: Candidate) -> WidthJudge:
+        """Return a judge by simulation."""
+        task, errors_at = self.task, self._errors_of(start)
 
         def judge(widths: dict[WidthVariable, int]) -> Trial:
-            graph = self._graph(widths, statistics, start.biases)
-            found = compared(graph, self.states, again.simulate(graph))
-            errors = errors_of(*found, self.counted)
-            holds = self._holds(errors)
-            nodes = self.costs.graph(graph) if holds else 0
+            graph, errors = errors_at(widths)
+            within = (errors.rms**2 <= task.allowed).all() and (errors.max <= task.largest).all()
+            holds = bool(within) and not errors.wrapped
             squares = errors.rms**2
             if task.worst_limits is not None:
-                squares = np.concatenate(
-                    [squares, task.worst_limits * (errors.max / task.largest) ** 2]
-                )
-            return Trial(nodes, squares, holds)
+                worst = task.worst_limits * (errors.max / task.largest) ** 2
+                squares = np.concatenate([squares, worst])
+            return Trial(self.costs.graph(graph) if holds else 0, squares, holds)
 
-        descent = Descent(self.model, dict(start.widths), task.rows, STEEPNESS)
-        found = judge(descent.widths)
-        if not found.holds or not found.nodes:  # constants alone
-            return start
-        # The measured state calibrates the model's allowance.
-        descent.allowed = np.asarray(descent.noise * task.rows / found.squares)
-        trials = round(units * WORK / (found.nodes * self.costs.weight))
-        nodes = polish_and_anneal(
-            descent, found, self._prices(start), judge,
-            allowed=task.rows, trials=trials, turn=turn, seed=task.demand.seed,
-        )  # fmt: skip
-        return replace(start, widths=dict(descent.widths), nodes=nodes)
+        return judge
 
-    def _explored(self, start: Candidate, turn: int, units: float) -> Candidate:
-        """Return the smallest choice that annealing finds, with errors at all words."""
-        statistics, task = self.statistics(start.widened), self.task
-        again = Resimulation(self.states.words)
+    def _errors_of(self, start: Candidate) -> Callable[[Widths], tuple[WordGraph, Errors]]:
+        """Return a function that builds other widths of a choice and measures them."""
+        statistics, again = self.statistics(start.widened), Resimulation(self.states.words)
+
+        def errors(widths: Widths) -> tuple[WordGraph, Errors]:
+            graph = self._graph(widths, statistics, start.biases)
+            found = compared(graph, self.states, again.simulate(graph))
+            return graph, errors_of(*found, self.counted)
+
+        return errors
+
+    def calibrated(self, noise: Floats, found: Trial) -> Floats:
+        return np.asarray(noise * self.task.rows / found.squares)
+
+    def improve(self, start: Candidate, turn: int, units: float) -> Candidate:
+        """Return the smallest choice that annealing finds; at all words, larger errors may pass."""
+        if not self.exact:
+            return super().improve(start, turn, units)
+        task, errors_at = self.task, self._errors_of(start)
 
         def judge(widths: dict[WidthVariable, int]) -> tuple[float, float]:
-            graph = self._graph(widths, statistics, start.biases)
-            errors = errors_of(*compared(graph, self.states, again.simulate(graph)), self.counted)
+            graph, errors = errors_at(widths)
             excess = np.maximum(errors.max / task.largest, errors.rms / np.sqrt(task.allowed))
             return self.costs.graph(graph), math.inf if errors.wrapped else float(excess.max())
 
-        rng = random.Random(1000 * task.demand.seed + turn)  # noqa: S311 (not for secrets)
+        rng = random.Random(1000 * self.demand.seed + turn)  # noqa: S311 (not for secrets)
         trials = round(units * LOOKS * LOOP_SAMPLES / (self.counted + LOOP_SAMPLES))
         widths, cost = explore(self.sketch, start.widths, judge, trials, rng)
         return replace(start, widths=widths, nodes=cost) if cost < math.inf else start
-
-    def _holds(self, errors: Errors) -> bool:
-        within = bool((errors.rms**2 <= self.task.allowed).all())
-        return within and bool((errors.max <= self.task.largest).all()) and not errors.wrapped
-
-    def _perturbations(self, turn: int, variables: int) -> int:
-        """Return the number of perturbations in a round; the first and last rounds have none."""
-        effort = self.task.demand.effort
-        perturbations = min(
-            min(MOST_PERTURBATIONS, effort * PERTURBATIONS) * variables,
-            MOST_PERTURBATIONS_A_SECOND * effort,
-        )
-        return round(perturbations) if 0 < turn < ROUNDS - 3 else 0

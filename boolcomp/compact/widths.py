@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -45,8 +46,9 @@ from boolcomp.compact.limits import (
 from boolcomp.compact.search import (
     CAUTION,
     MAX_CAUTION,
+    ROUNDS,
     Candidate,
-    FormSearch,
+    SampledForm,
     SearchTask,
     reach_of,
     search_of,
@@ -182,7 +184,7 @@ NEARLY_AS_SMALL = 1.15  # ratio to the nodes of sums of waves up to which steps 
 BESIDE = 1e-9  # of a range: tolerance of the symmetry about zero of the paper's ranges
 REFINED, QUICK_REFINED = 2, 1  # forms that are refined; with effort 0
 TIGHTENINGS = 6  # tries to keep to the errors on many states
-FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
+FREE_WORK, WORK = 60_000, 10_000  # of refining (widths times rounds): always, a nominal second
 ROOM = 1.03  # factor on the rounding error of an output that hardly leaves zero
 USUAL_RMS = 0.5  # steps: the default for problems without tables in the paper's sense
 ABOVE_FLOOR = 1.25  # least ratio of this default to the floor of errors
@@ -195,11 +197,23 @@ MOST_WATCHED = 1600
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sketched:
-    """The goal of a search: outputs over words without widths, and allowed errors in steps.
+class ObservedErrors:
+    """Errors on very many states, and the states of the largest errors.
+
+    With a demanded maximum the largest error is that of a search.
+    """
+
+    errors: Errors
+    worst: Sequence[Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WidthSearch(ABC):
+    """A search for widths: the allowed errors in steps, and the candidates found so far.
 
     `squares` are the allowed mean squares, `largest` the largest errors; `sketches` are those of
-    the forms that are screened first.
+    the forms that are screened first. Steps continue from `starts` with `task`, in turns. `best` is
+    the smallest candidate within the allowed errors, `seen` its errors on very many states.
     """
 
     terms: Terms
@@ -207,12 +221,12 @@ class Sketched:
     ledger: Ledger
     squares: Floats
     largest: Floats
+    task: SearchTask
     sketches: Mapping[int, Sketch] = field(default_factory=dict)
-
-    def task(self, scale: Floats | float = 1.0) -> SearchTask:
-        """Return the task with the allowed mean squares times `scale`."""
-        caution = 1.0 if self.exact else CAUTION
-        return SearchTask(self.terms, self.demand, self.squares * caution * scale, self.limits)
+    starts: tuple[Candidate, ...] = ()
+    turn: int = 0
+    best: Candidate | None = None
+    seen: ObservedErrors | None = None
 
     @property
     def exact(self) -> bool:
@@ -222,19 +236,119 @@ class Sketched:
     def limits(self) -> Floats:
         return self.largest if self.exact else self.largest * MAX_CAUTION
 
+    @property
+    def result(self) -> tuple[Candidate, ObservedErrors]:
+        """The best candidate and its errors; `ValueError` before there is one."""
+        if self.best is None or self.seen is None:
+            raise ValueError("the search has no result")
+        return self.best, self.seen
+
+    @property
+    def sampling(self) -> SearchTask:
+        """The task with which the result is measured on samples."""
+        return self.task
+
+    def sampled_task(self, scale: Floats | float = 1.0) -> SearchTask:
+        """Return the task by samples with the allowed mean squares times `scale`."""
+        caution = 1.0 if self.exact else CAUTION
+        return SearchTask(self.terms, self.demand, self.squares * caution * scale, self.limits)
+
     def excess(self, errors: Errors) -> float:
         """Return the largest ratio of errors to the allowed ones."""
         rms = errors.rms / np.sqrt(self.squares)
         return float(np.maximum(rms, errors.max / self.limits).max())
 
-    def holds(self, errors: Errors) -> bool:
-        return self.excess(errors) <= 1 and not errors.wrapped
+    def screened(self, name: str, forms: Iterable[int]) -> list[Candidate]:
+        return self.ledger.candidates(name, search.screen, [(self.task, form) for form in forms])
+
+    def screen(self) -> Self:
+        """Choose the most promising forms by the model: the smallest ones.
+
+        Steps are chosen only if they are nearly as small as sums of waves.
+        """
+        found = self.feasible(self.screened("screen", self.sketches))
+        ranked = sorted(found, key=lambda c: (c.nodes, c.form))
+        sums = [choice.nodes for choice in ranked if not FORMS[choice.form].direct]
+        limit = NEARLY_AS_SMALL * min(sums, default=math.inf)
+        near = [c for c in ranked if not FORMS[c.form].direct or c.nodes <= limit]
+        count = REFINED if self.demand.effort else QUICK_REFINED
+        return replace(self, starts=tuple(near)[:count])
+
+    def refine(self) -> Self:
+        """Refine candidates in turns until one holds, or holds and can hardly be smaller."""
+        state = self
+        while state.unfinished:
+            jobs = [(state.task, start) for start in state.starts]
+            found = self.ledger.candidates(f"refine {state.turn}", search.refine, jobs)
+            state = replace(state.refined(found), turn=state.turn + 1)
+        return state
+
+    def improve(self) -> Self:
+        """Anneal widths; a smaller result must keep to the allowed errors."""
+        state, units = self, self.demand.effort / (CHUNKS * ANNEALERS)
+        for chunk in range(CHUNKS if self.demand.effort else 0):
+            start, name = state.best or state.starts[0], f"improve {chunk}"
+            jobs = [(state.task, start, chunk * ANNEALERS + k, units) for k in range(ANNEALERS)]
+            found = self.ledger.candidates(name, search.improve, jobs)
+            tried = min(found, key=state.task.rank)
+            if state.best is None or tried.nodes < state.best.nodes:
+                state = state.judged(tried, name)
+        return state.finished()
+
+    @abstractmethod
+    def feasible(self, found: list[Candidate]) -> list[Candidate]:
+        """Return the candidates that the model does not exclude."""
+
+    @property
+    @abstractmethod
+    def unfinished(self) -> bool:
+        """Whether refining needs another turn."""
+
+    @abstractmethod
+    def refined(self, found: list[Candidate]) -> Self:
+        """Judge the candidates of a turn of refining."""
+
+    @abstractmethod
+    def judged(self, tried: Candidate, name: str) -> Self:
+        """Judge a candidate that is smaller than the best; `name` is the step that found it."""
+
+    def finished(self) -> Self:
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledSearch(WidthSearch):
+    """The search of widths with errors at states.
+
+    `scale` and `strict` tighten the allowed mean squares and the largest errors; `left` is the
+    counted work that refining may still need.
+    """
+
+    scale: Floats | float = 1.0
+    strict: Floats | float = 1.0
+    left: float = 0.0
+
+    @classmethod
+    def begun(cls, terms: Terms, demand: Demand, ledger: Ledger) -> SampledSearch:
+        """Return a search with its sketches; raise `UsageError` for errors below the floor."""
+        squares, largest = _allowed(terms, demand, ledger)
+        if is_pruned(terms):
+            steps = terms.problem.steps(demand.bits)
+            terms = without_small_waves(terms, squares.tolist(), steps)
+        raw, forms = SearchTask(terms, demand, squares, largest), forms_of(terms, demand)
+        found = cls(terms, demand, ledger, squares, largest, raw)
+        task = found.sampled_task()
+        if not demand.saturate and search_of(task, forms[0]).floor().forbids(squares):
+            raise found.unreachable("with any logic")  # saturating outputs may have smaller errors
+        left = FREE_WORK + WORK * demand.effort
+        return replace(found, task=task, sketches=distinct(task, forms), left=left)
 
     def unreachable(self, where: str) -> UsageError:
         """Return the error for a goal that is not reached, with the floor of errors and advice."""
         words = quantities(self.terms.problem, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
-        floor = FormSearch(self.task(), forms_of(self.terms, self.demand)[0]).floor()
+        form = forms_of(self.terms, self.demand)[0]
+        floor = search_of(self.sampled_task(), form).floor()
         kind, default = "demanded", ""
         if not self.demand.rms:
             bits = self.demand.bits
@@ -251,38 +365,72 @@ class Sketched:
             f"{floor.advice(self.squares)}"
         )
 
+    def feasible(self, found: list[Candidate]) -> list[Candidate]:
+        """Return the feasible candidates; raise `UsageError` if there are none."""
+        found = [choice for choice in found if choice.nodes < math.inf]
+        direct = DIRECT in self.sketches
+        sums = PLAIN[0] in self.sketches or TABLED[0] in self.sketches
+        if all(sums and FORMS[choice.form].direct for choice in found):
+            # Sums of coarse angles must not lose a bit, also if a recursion is feasible.
+            exact = [*(EXACT if sums else ()), *((DIRECT_EXACT,) if direct else ())]
+            other = [k for k, sketch in distinct(self.task, exact).items() if _has_exact(sketch)]
+            found += [c for c in self.screened("screen exact", other) if c.nodes < math.inf]
+        if not found:
+            raise self.unreachable("by the model")
+        return found
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Screened:
-    """The most promising candidates, by the model."""
+    def holds(self, errors: Errors) -> bool:
+        return self.excess(errors) <= 1 and not errors.wrapped
 
-    goal: Sketched
-    candidates: tuple[Candidate, ...]
+    @property
+    def unfinished(self) -> bool:
+        return self.best is None
+
+    def refined(self, found: list[Candidate]) -> SampledSearch:
+        """Measure the best candidate's errors; if they are too large, allow the model less."""
+        left = self.left - ROUNDS * sum(len(start.widths) for start in self.starts)
+        late = left < -(FREE_WORK + WORK * self.demand.effort)
+        starts = tuple(choice for choice in found if choice.nodes < math.inf)
+        if not starts:
+            raise self._given_up(self.seen, late=late)
+        best = min(starts, key=self.task.rank)
+        if left < 0:  # a large problem: continue with the best form only
+            starts = (best,)
+        seen = errors_seen(self, self.task, best)
+        self.ledger.report_errors("refine", best, seen.errors)
+        if self.holds(seen.errors):
+            return replace(self, task=_watching(self.task, best, seen), best=best, seen=seen)
+        if late or self.turn + 1 == TIGHTENINGS:
+            raise self._given_up(seen, late=late)
+        if seen.errors.wrapped:
+            starts = tuple(replace(choice, widened=choice.widened + 1) for choice in starts)
+        scale = self.scale / np.maximum(1.0, 1.005 * seen.errors.rms**2 / self.squares)
+        strict = self.strict * np.maximum(1.0, 1.01 * seen.errors.max / self.task.largest) ** 2
+        allowed, pressure = self.sampled_task(scale).allowed, 2.0 ** (self.turn + 1)
+        tighter = replace(self.task, allowed=allowed, pressure=pressure)
+        return replace(
+            self, task=_watching(tighter, best, seen, strict), starts=starts, seen=seen,
+            scale=scale, strict=strict, left=left,
+        )  # fmt: skip
+
+    def _given_up(self, seen: ObservedErrors | None, *, late: bool) -> UsageError:
+        where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
+        return self.unreachable(where + " (more effort tries longer)" * late)
+
+    def judged(self, tried: Candidate, name: str) -> SampledSearch:
+        """Measure a candidate's errors; if they are too large, watch its worst states."""
+        best, seen = self.result
+        look = errors_seen(self, self.task, tried)
+        if self.holds(look.errors):
+            best, seen = tried, look
+        else:
+            seen = ObservedErrors(seen.errors, look.worst)
+        self.ledger.report_errors(name.partition(" ")[0], best, seen.errors)
+        return replace(self, task=_watching(self.task, best, seen), best=best, seen=seen)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ObservedErrors:
-    """Errors on very many states, and the states of the largest errors.
-
-    With a demanded maximum the largest error is that of a search.
-    """
-
-    errors: Errors
-    worst: Sequence[Floats]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Refined:
-    """The smallest candidate within the errors on very many states, its task, and its errors."""
-
-    goal: Sketched
-    task: SearchTask
-    best: Candidate
-    seen: ObservedErrors
-
-
-def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
-    """Write outputs as words without widths; raise `UsageError` for errors below the floor."""
+def _allowed(terms: Terms, demand: Demand, ledger: Ledger) -> tuple[Floats, Floats]:
+    """Return the allowed mean squares and largest errors of all outputs, in steps."""
     rms = demand.rms or _usual(terms, demand, ledger)
     least = np.maximum(np.asarray(rms, dtype=np.float64), 0.0)
     if not demand.rms:
@@ -294,19 +442,15 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
         least = np.where(small > ROUNDING, np.maximum(least, ROOM * small), least)
     count = len(terms.problem.outputs)
     squares = np.broadcast_to(least, count).copy() ** 2
-    largest = np.broadcast_to(np.asarray(demand.max or np.inf), count).copy()
-    if is_pruned(terms):
-        steps = terms.problem.steps(demand.bits)
-        terms = without_small_waves(terms, squares.tolist(), steps)
-    goal = Sketched(terms, demand, ledger, squares, largest)
-    task = goal.task()
-    forms = forms_of(terms, demand)
-    if not demand.saturate and search_of(task, forms[0]).floor().forbids(squares):
-        raise goal.unreachable("with any logic")  # saturating outputs may have smaller errors
+    return squares, np.broadcast_to(np.asarray(demand.max or np.inf), count).copy()
+
+
+def distinct(task: SearchTask, forms: Iterable[int]) -> dict[int, Sketch]:
+    """Return the sketches of forms, of equal ones the first."""
     made: dict[Sketch, int] = {}
-    for form in forms:  # equal sketches are screened once
-        made.setdefault(FormSearch.sketch_of(task, form), form)
-    return replace(goal, sketches={form: sketch for sketch, form in made.items()})
+    for form in forms:
+        made.setdefault(task.sketch(form), form)
+    return {form: sketch for sketch, form in made.items()}
 
 
 def is_pruned(terms: Terms) -> bool:
@@ -365,94 +509,6 @@ def _above_floor(terms: Terms, demand: Demand) -> list[float]:
     return [float(x) for x in np.where(floor < 1, ABOVE_FLOOR, ABOVE_JUMPS) * floor]
 
 
-def screen(goal: Sketched) -> Screened:
-    """Choose the most promising forms by the model, one for every sketch."""
-    sums, direct = PLAIN[0] in goal.sketches, DIRECT in goal.sketches
-    sums |= TABLED[0] in goal.sketches
-    found = _screened(goal, "screen", list(goal.sketches))
-    if all(sums and FORMS[choice.form].direct for choice in found.values()):
-        # Sums of coarse angles must not lose a bit, also if a recursion is feasible.
-        exact = [*(EXACT if sums else ()), *((DIRECT_EXACT,) if direct else ())]
-        other = [form for form in exact if _has_exact(FormSearch.sketch_of(goal.task(), form))]
-        found |= _screened(goal, "screen exact", other)
-    if not found:
-        raise goal.unreachable("by the model")
-    return Screened(goal, promising(goal, found.values()))
-
-
-def _screened(goal: Sketched, name: str, forms: Iterable[int]) -> dict[object, Candidate]:
-    """Screen forms; return the best feasible candidate of every sketch."""
-    task = goal.task()
-    found = goal.ledger.candidates(name, search.screen, [(task, form) for form in forms])
-    kept: dict[object, Candidate] = {}
-    for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
-        if choice.nodes < math.inf:
-            known = choice.form in goal.sketches
-            own = goal.sketches[choice.form] if known else FormSearch.sketch_of(task, choice.form)
-            kept.setdefault(own, choice)
-    return kept
-
-
-def promising(goal: Sketched, found: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Return the smallest candidates; steps only if they are nearly as small as sums of waves."""
-    ranked = sorted(found, key=lambda c: (c.nodes, c.form))
-    sums = [choice.nodes for choice in ranked if not FORMS[choice.form].direct]
-    limit = NEARLY_AS_SMALL * min(sums, default=math.inf)
-    near = [c for c in ranked if not FORMS[c.form].direct or c.nodes <= limit]
-    return tuple(near)[: REFINED if goal.demand.effort else QUICK_REFINED]
-
-
-def refine(screened: Screened) -> Refined:
-    """Refine candidates until one keeps to the allowed errors on very many states."""
-    goal, starts, seen = screened.goal, list(screened.candidates), None
-    scale, strict = np.ones((2, len(goal.squares)))
-    task = goal.task()
-    left = budget = FREE_WORK + WORK * goal.demand.effort
-    for turn in range(TIGHTENINGS):
-        if left < -budget:
-            break
-        left -= sum(map(search.refine_work, starts))
-        jobs = [(task, start) for start in starts]
-        found = goal.ledger.candidates(f"refine {turn}", search.refine, jobs)
-        starts = [choice for choice in found if choice.nodes < math.inf]
-        if not starts:
-            break
-        best = min(starts, key=lambda choice: choice.rank(task.pressure))
-        if left < 0:  # a large problem: continue with the best form only
-            starts = [best]
-        seen = errors_seen(goal, task, best)
-        goal.ledger.report_errors("refine", best, seen.errors)
-        if goal.holds(seen.errors):
-            return Refined(goal, _watching(task, best, seen), best, seen)
-        if seen.errors.wrapped:
-            starts = [replace(choice, widened=choice.widened + 1) for choice in starts]
-        scale = scale / np.maximum(1.0, 1.005 * seen.errors.rms**2 / goal.squares)
-        strict = strict * np.maximum(1.0, 1.01 * seen.errors.max / task.largest) ** 2
-        tighter = replace(task, allowed=goal.task(scale).allowed, pressure=2.0 ** (turn + 1))
-        task = _watching(tighter, best, seen, strict)
-    where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
-    raise goal.unreachable(where + " (more effort tries longer)" * (left < -budget))
-
-
-def improve(refined: Refined) -> Refined:
-    """Anneal widths; a smaller result must keep to the allowed errors on very many states."""
-    goal, task, best, seen = refined.goal, refined.task, refined.best, refined.seen
-    units = goal.demand.effort / (CHUNKS * ANNEALERS)
-    for chunk in range(CHUNKS if goal.demand.effort else 0):
-        jobs = [(task, best, chunk * ANNEALERS + k, units) for k in range(ANNEALERS)]
-        found = goal.ledger.candidates(f"improve {chunk}", search.improve, jobs)
-        tried = min([best, *found], key=lambda choice: choice.nodes)
-        if tried.nodes < best.nodes:
-            look = errors_seen(goal, task, tried)
-            if goal.holds(look.errors):
-                best, seen = tried, look
-            else:  # its worst states are watched from now on
-                seen = ObservedErrors(seen.errors, look.worst)
-            task = _watching(task, best, seen)
-        goal.ledger.report_errors("improve", best, seen.errors)
-    return Refined(goal, task, best, seen)
-
-
 def _watching(
     task: SearchTask, choice: Candidate, seen: ObservedErrors, strict: Floats | None = None
 ) -> SearchTask:
@@ -467,14 +523,14 @@ def _watching(
     watched = replace(
         task, worst=_together(task.worst, seen.worst, outputs), worst_limits=np.ones(outputs)
     )
-    _, noise = FormSearch(watched, choice.form).noise(choice)
+    _, noise = SampledForm(watched, choice.form).noise(choice)
     room = (seen.errors.max / watched.largest) ** 2
     if strict is not None:
         room = np.where(room > 1, strict, room)
     return replace(watched, worst_limits=noise[outputs:] / room)
 
 
-def errors_seen(goal: Sketched, task: SearchTask, choice: Candidate) -> ObservedErrors:
+def errors_seen(goal: WidthSearch, task: SearchTask, choice: Candidate) -> ObservedErrors:
     """Measure a candidate's errors on very many states; search for a demanded maximum."""
     graph = search_of(task, choice.form).graph(choice)
     demand, problem = goal.demand, goal.terms.problem
@@ -501,7 +557,7 @@ def errors_seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Observed
 
 
 def _seen_everywhere(
-    goal: Sketched, task: SearchTask, choice: Candidate, graph: WordGraph
+    goal: WidthSearch, task: SearchTask, choice: Candidate, graph: WordGraph
 ) -> ObservedErrors:
     """Measure a candidate's errors at all words, which include the largest."""
     problem, search = goal.terms.problem, search_of(task, choice.form)

@@ -1,7 +1,7 @@
 """Networks in AIGER and BLIF, written and read.
 
 BLIF inputs are i0, i1, …, nodes n0, n1, …, outputs o0, o1, …, unless they have names; every node is
-a `.names` of its ON set. What is read may have any names, any order, ON or OFF sets.
+a `.names` of its ON set. Files may have any names, any order, ON or OFF sets.
 `read_netlist` decomposes nodes of more than three inputs; `parse_luts` keeps up to six.
 """
 

@@ -23,10 +23,11 @@ from boolcomp.compact import promise
 from boolcomp.compact.demand import Demand, ignore_progress, usual_demand
 from boolcomp.compact.errors import corners
 from boolcomp.compact.limits import Floor, climbed, curve_splits, effective, in_range
-from boolcomp.compact.promise import SteeredTask, input_floor, refuse_impossible
+from boolcomp.compact.promise import BoundTask, PromisedSearch, input_floor, refuse_impossible
 from boolcomp.compact.search import (
     MOST_PERTURBATIONS_A_SECOND,
-    FormSearch,
+    Candidate,
+    SampledForm,
     SearchTask,
     Trial,
     choose_widths,
@@ -45,7 +46,7 @@ from boolcomp.compact.sketch import (
 )
 from boolcomp.compact.sketch import variable as variable_of
 from boolcomp.compact.sketch_terms import SHARE, without_small_waves
-from boolcomp.compact.widths import Ledger, Sketched
+from boolcomp.compact.widths import Ledger
 from boolcomp.problem.build import function_problem
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.problem import promise_of
@@ -129,10 +130,16 @@ def test_the_effective_width_is_limited_by_the_words_that_are_read() -> None:
 def test_a_large_problem_takes_no_more_perturbations_than_effort_allows() -> None:
     torques = terms_of(small_robot(1, 1))
     demand = Demand(effort=2.0).completed(torques.problem)
-    one = FormSearch(SearchTask(torques, demand, np.ones(1), np.full(1, np.inf)), 0)
-    assert one._perturbations(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
-    assert one._perturbations(1, 10**6) == 2 * MOST_PERTURBATIONS_A_SECOND  # noqa: SLF001
-    assert one._perturbations(5, 10**6) == 0  # noqa: SLF001
+    one = SampledForm(SearchTask(torques, demand, np.ones(1), np.full(1, np.inf)), 0)
+    none = np.zeros(0)
+
+    def rounds(variables: int, excess: float = 0.0) -> list[int]:
+        widths = {Role.CUT.of(place): 0 for place in range(variables)}
+        return one.rounds(Candidate(0, widths, none, none, 0, 1.0, excess))
+
+    assert rounds(100) == [0, 2, 2, 0, 0, 0]  # a hundredth a width and second
+    assert max(rounds(10_000)) == 2 * MOST_PERTURBATIONS_A_SECOND
+    assert rounds(10_000, 0.1) == [0] * 4
 
 
 def test_polishing_ends_after_a_sweep_without_gain() -> None:
@@ -234,7 +241,7 @@ ALL = np.full(2, np.inf)
 
 def floor_of(demand: Demand) -> Any:
     torques = terms_of("machado-2r")
-    return FormSearch(SearchTask(torques, demand, np.ones(2), ALL), 0).floor()
+    return SampledForm(SearchTask(torques, demand, np.ones(2), ALL), 0).floor()
 
 
 def test_the_floor_of_each_input_is_the_error_of_the_middles_of_its_cells() -> None:
@@ -345,8 +352,7 @@ def test_no_program_errs_less_than_its_inputs_make() -> None:
     asked = asked_for("4lsb", 5, input_bits={"q": 6, "qd": 6, "qdd": 6}).completed(ARM)
     floor = input_floor(ARM, asked).least
     terms = split(ARM)
-    task = SteeredTask(terms, asked, np.array([4.0, 4.0]))
-    search = task.search(0)
+    search = task_of(terms, asked, 4.0).search(0)
     widths, _ = choose_widths(search.model, np.array([0.6, 0.6]))  # as fine as can be
     found = np.array(search.bounded(widths, np.zeros(2)).bounds.steps)
     assert (floor <= found).all()
@@ -357,9 +363,8 @@ def test_no_program_errs_less_than_its_inputs_make() -> None:
 def test_heaps_get_room_where_an_overflow_is_not_excluded() -> None:
     terms = split(arm_problem("elbow-3r"))
     asked = asked_for("2lsb", 6).completed(terms.problem)
-    most = np.array([2.0] * 3)
-    search = SteeredTask(terms, asked, most).search(0)
-    widths, _ = choose_widths(search.model, most)
+    search = task_of(terms, asked, 2.0).search(0)
+    widths, _ = choose_widths(search.model, np.full(3, 2.0))
     none = np.zeros(3)
     plain = search.bounded(widths, none)
     assert plain.bounds.unproved
@@ -368,23 +373,30 @@ def test_heaps_get_room_where_an_overflow_is_not_excluded() -> None:
     rooms = {v.node for v, value in made.widths.items() if v.role is Role.ROOM and value}
     wider = [
         new.bits - old.bits
-        for old, new in zip(plain.graph.nodes, search.graph(made.widths, none).nodes, strict=True)
+        for old, new in zip(
+            plain.graph.nodes, search.bounded(made.widths, none).graph.nodes, strict=True
+        )
         if isinstance(new, Heap)
     ]
     assert rooms
     assert sum(wider) == sum(made.widths[Role.ROOM.of(place)] for place in rooms)
 
 
+def task_of(terms: Terms, asked: Demand, limit: float) -> BoundTask:
+    """Return the task of plain bounds below a limit, for all outputs."""
+    limits = np.full(len(terms.problem.outputs), limit)
+    return BoundTask(terms, asked, limits, np.full(len(limits), np.inf))
+
+
 @cache
-def steering() -> tuple[promise.Steering, Any]:
+def steering() -> tuple[PromisedSearch, Any]:
     """Return the begin of a search of the 2R for 4 LSB, and the graph of its first choice."""
     asked = asked_for("4lsb", 5, grade="tight").completed(ARM)
     ledger, most = Ledger(asked.effort, ignore_progress, None, ALONE), np.full(2, 4.0)
-    task = SteeredTask(split(ARM), asked, most)
-    last = promise.screen_form(task, 0)
-    goal = Sketched(split(ARM), asked, ledger, most**2, most)
+    task = task_of(split(ARM), asked, 4.0)
+    last = task.search(0).screen()
     made = task.search(0).bounded(last.widths, last.biases)
-    return promise.Steering(goal, last, most), made
+    return PromisedSearch(split(ARM), asked, ledger, most**2, most, task, starts=(last,)), made
 
 
 def test_two_more_bits_than_the_best_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,7 +420,7 @@ def test_bounds_that_are_off_by_more_than_a_tolerance_are_centred(
     state, _ = steering()
     monkeypatch.setattr(promise, "BESIDE", tolerance)
     given = np.array([0.5, -0.5])
-    made = state.task.search(0).made(state.last.widths, given)
+    made = state.task.search(0).made(state.starts[0].widths, given)
     assert made.biases.tolist() == pytest.approx([0.0, 0.0] if centred else given, abs=1e-9)
 
 
@@ -416,17 +428,16 @@ def test_refining_uses_up_the_guaranteed_error() -> None:
     state, made = steering()
     limits = np.full(2, 4.0)
     assert (made.bounds.steps / limits).max() > 1  # of the first choice
-    found = state.task.search(0).refine(state.last, limits)
+    found = state.task.search(0).refine(state.starts[0])
     assert 0.9 < found.excess <= 1
 
 
 def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     state, made = steering()
 
-    def turn(state: promise.Steering, nodes: float, tight: float) -> promise.Steering:
+    def turn(state: PromisedSearch, nodes: float, tight: float) -> PromisedSearch:
         monkeypatch.setattr(promise, "_steps", lambda *_: [tight, 0.6])
-        last = replace(state, last=replace(state.last, nodes=nodes))
-        return promise._proved(last, f"{nodes} {tight}")  # noqa: SLF001 (a whole search takes a minute)
+        return state.judged(replace(state.starts[0], nodes=nodes), f"{nodes} {tight}")
 
     state = turn(state, 100, 4.000002)  # not proved
     assert state.best is None
@@ -440,14 +451,14 @@ def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPa
     assert state.best.nodes == 110
     # The next plain bound may be as much larger beside rounding as the tight one was smaller.
     looser = max(1.0, (made.bounds.steps[0] - 0.5) / 0.5)
-    assert state.limits[0] == pytest.approx(0.5 + looser * 3.5, rel=0.01)
-    assert state.limits[0] < 0.5 + looser * 3.5
+    assert state.task.allowed[0] == pytest.approx(0.5 + looser * 3.5, rel=0.01)
+    assert state.task.allowed[0] < 0.5 + looser * 3.5
     for nodes, tight in ((130, 0.9), (110, 0.9), (90, 4.1)):  # larger, as large, not proved
         before, state = state.best, turn(state, nodes, tight)
         assert state.best is before
     state = turn(state, 95, 3.99)
-    assert state.best is state.last
-    assert (turn(state, 99, made.bounds.steps[0] + 1)).limits[0] <= 4.0  # were it looser
+    assert state.best is state.starts[0]
+    assert (turn(state, 99, made.bounds.steps[0] + 1)).task.allowed[0] <= 4.0  # were it looser
 
 
 def test_an_output_moves_by_half_a_cell_times_its_slope() -> None:
@@ -519,7 +530,7 @@ def test_a_choice_holds_where_every_output_is_proved(monkeypatch: pytest.MonkeyP
     said = state.task.search(0).sketched(made.graph, made.widths)
     for bounds, kept in ((made.bounds, True), (doubtful, False), (None, False)):
         monkeypatch.setattr(promise, "bounds_of", lambda *_, given=bounds: given)
-        found = promise._steps(said, state.goal)  # noqa: SLF001 (a whole search takes a minute)
+        found = promise._steps(said, state)  # noqa: SLF001 (a whole search takes a minute)
         assert bool((np.array(found) <= most).all()) is kept
 
 

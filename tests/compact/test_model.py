@@ -38,7 +38,7 @@ from boolcomp.compact.errors import (
 from boolcomp.compact.network import word_depth, word_logic
 from boolcomp.compact.noise import Model, sensitivities
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.compact.promise import SteeredTask
+from boolcomp.compact.promise import BoundTask
 from boolcomp.compact.realisation import angle_node, realise, sum_shape
 from boolcomp.compact.result import Compact
 from boolcomp.compact.search import Descent, choose_widths
@@ -312,7 +312,7 @@ def test_the_model_of_the_worst_says_what_the_plain_bound_is() -> None:
     terms = split(problem_of(load_robot("machado-2r")))
     demand = usual_demand(6, TEN).completed(terms.problem)
     allowed = np.array([1.5, 2.5])
-    search = SteeredTask(terms, demand, allowed).search(0)
+    search = BoundTask(terms, demand, allowed, np.full(2, np.inf)).search(0)
     widths, _ = choose_widths(search.model, allowed)
     said = Descent(search.model, widths, allowed).noise
     found = np.array(search.bounded(widths, np.zeros(2)).bounds.steps)

@@ -11,14 +11,14 @@ import numpy as np
 from samples import problem_of, random_robot
 
 from boolcomp.base.workers import Workers
-from boolcomp.compact import widths as passes
 from boolcomp.compact.demand import Demand, Listener, ignore_progress
 from boolcomp.compact.errors import Sampling, States, corners, draw, measure_many
 from boolcomp.compact.limits import DIRECT
 from boolcomp.compact.noise import Model
 from boolcomp.compact.passes import CompactChoices, build, graph
+from boolcomp.compact.passes import search_for as widths_for
 from boolcomp.compact.realisation import realise
-from boolcomp.compact.search import Descent, SearchTask, choose_widths, screen, search_of
+from boolcomp.compact.search import Descent, SearchTask, choose_widths, search_of
 from boolcomp.compact.sketch import (
     AngleSum,
     Powers,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.errors import Errors
     from boolcomp.compact.result import Built, Compact
-    from boolcomp.compact.search import Candidate, FormSearch
+    from boolcomp.compact.search import Candidate, SampledForm
     from boolcomp.logic.network import Network
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.tape import Straight
@@ -180,8 +180,8 @@ def searched(
     """Return what the passes from the sketch to the graph make of terms."""
     asked = demand.completed(terms.problem)
     ledger = Ledger(demand.effort, progress, checkpoint, Workers.of(processes))
-    found = passes.refine(passes.screen(passes.sketch(terms, asked, ledger)))
-    made = graph(passes.improve(found), CompactChoices(asked))
+    found = widths_for(terms, asked, ledger).screen().refine().improve()
+    made = graph(found, CompactChoices(asked))
     assert isinstance(made, tuple)
     return made[1]
 
@@ -244,7 +244,7 @@ def sketch_of(problem: Problem, bits: int = 10) -> Sketch:
 
 def search_for(
     problem: Problem, demand: Demand, rms: float, largest: float = math.inf
-) -> FormSearch:
+) -> SampledForm:
     """Return the search for widths that err by no more than an rms and a largest error."""
     terms = split(problem)
     asked = demand.completed(problem)
@@ -252,9 +252,9 @@ def search_for(
     return search_of(task, 0 if terms.steps is None else DIRECT)
 
 
-def first_choice(search: FormSearch) -> Candidate:
+def first_choice(search: SampledForm) -> Candidate:
     """Return the widths that the model chooses before anything is simulated."""
-    return screen(search.task, search.form)
+    return search.screen()
 
 
 def logarithm(bits: int, *, exact: bool = True) -> Problem:
