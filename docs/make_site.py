@@ -55,6 +55,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Decisions": _sorted("contributing/decisions", "0*.md"),
     "Research notes": _sorted("research"),
 }  # fmt: skip
+FOLDED = ("Research notes", "Decisions", "Representations")  # not part of the manual
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 _CODE = re.compile(r"<code.*?</code>", re.DOTALL)
 _NAMED_FENCE = re.compile(r"^([ ]*```\w+) (\S+)$", re.MULTILINE)  # as in ```toml park.toml
@@ -102,10 +103,12 @@ def configuration(source: Path, target: Path) -> dict[str, Any]:
     if names - placed:
         raise SystemExit(f"no place in the site for {', '.join(sorted(names - placed))}")
     navigation: list[dict[str, Any]] = [{"boolcomp": "index.md"}]
-    navigation += [
-        {title: [f"{name}.md" for name in section if name in names]}
+    sections = {
+        title: [f"{name}.md" for name in section if name in names]
         for title, section in NAVIGATION.items()
-    ]
+    }
+    navigation += [{title: section} for title, section in sections.items() if title not in FOLDED]
+    navigation.append({"More": [{title: sections[title]} for title in FOLDED if title in sections]})
     return {
         "site_name": "boolcomp",
         "docs_dir": str(source),
