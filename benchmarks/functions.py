@@ -1,4 +1,4 @@
-"""What functions of a robot take as logic, and what they err: the table of docs/functions.md.
+"""Sizes and errors of functions of a robot: the table of docs/research/functions.md.
 
     python benchmarks/functions.py [FUNCTION...] [--bits 8,10] [--effort 30] [--processes N]
     python benchmarks/functions.py --written [NAME...]        those of examples/functions

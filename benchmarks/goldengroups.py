@@ -154,8 +154,10 @@ def help_(bench: Bench) -> None:
 
 
 SLOW_BLOCKS = {  # in the whole form only
-    "README.md-4", "certificates.md-1", "control.md-1", "minimisation.md-2", "parallel.md-2",
-    "parallel.md-3",
+    "README.md-4", "how-to-choose-word-lengths.md-1", "how-to-guarantee-an-error.md-3",
+    "how-to-minimise-pla-files.md-2", "research-parallel-papers.md-1",
+    "research-parallel-papers.md-2",
+    "tutorials-truth-tables-in-class.md-5", "tutorials-your-own-robot.md-3",
 }  # fmt: skip
 
 

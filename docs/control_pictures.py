@@ -1,4 +1,4 @@
-"""Pictures of docs/control.md, which `make_pictures.py` draws: arms in closed loop."""
+"""Pictures of docs/research/control.md, which `make_pictures.py` draws: arms in closed loop."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def answers(arm: Arm) -> dict[str, dict[int | None, tuple[float, int | None]]]:
 
 
 def table() -> str:
-    """Return the table of docs/control.md: millimetres at the tip, by arm, mode and bits."""
+    """Return the table of docs/research/control.md: mm at the tip by arm, mode and bits."""
     lines = [
         "| arm | torques | " + " | ".join(f"{bits} bits" for bits in RULED) + " |",
         "|---|---|" + "--:|" * len(RULED),

@@ -8,6 +8,7 @@ other hosts; its search needs a server (`python -m http.server`).
 from __future__ import annotations
 
 import argparse
+import logging
 import re
 import shutil
 import sys
@@ -18,29 +19,45 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 FILES = "files"  # where linked files lie that are no pages
-# What people come for, in the order in which they mostly do.
+
+
+def _sorted(folder: str, pattern: str = "*.md") -> tuple[str, ...]:
+    """Return the names of the pages in a folder, README first."""
+    found = sorted(DOCS.glob(f"{folder}/{pattern}"))
+    found.sort(key=lambda path: path.stem != "README")
+    return tuple("-".join(path.relative_to(DOCS).with_suffix("").parts) for path in found)
+
+
+# Tutorials and how-tos in the order in which readers mostly need them; the rest is sorted by name.
 NAVIGATION: dict[str, tuple[str, ...]] = {
-    "Using it": (
-        "robots", "functions", "control", "show", "installation", "cluster", "reliability",
+    "Tutorials": tuple(
+        f"tutorials-{name}"
+        for name in ("first-program", "your-own-robot", "to-an-fpga", "truth-tables-in-class")
     ),
-    "Its logic": ("paper", "compact", "minimisation", "bdd", "performance"),
-    "Targets": ("hardware", "microcontroller"),
-    "Proof": ("proof", "certificates"),
-    "Beside it": ("parallel",),
+    "How to": tuple(
+        f"how-to-{name}"
+        for name in (
+            "choose-word-lengths", "guarantee-an-error", "compile-your-own-function",
+            "other-robot-functions", "export-and-verify", "microcontroller", "large-files",
+            "sweeps-and-clusters", "payload-libraries", "minimise-pla-files",
+        )
+    ),
+    "Reference": _sorted("reference"),
+    "Explanation": _sorted("explanation"),
     "Contributing": (
         "CONTRIBUTING", "contributing-architecture", "contributing-where-to-change",
-        "contributing-decisions-README", "CHANGELOG",
+        "contributing-release", "contributing-decisions-README", "CHANGELOG",
     ),
     "Representations": tuple(
         f"contributing-representations-{name}"
         for name in ("README", "expr", "sketch", "word-graph", "int-ops", "network", "cubes")
     ),
-    "Decisions": tuple(
-        f"contributing-decisions-{path.stem}"
-        for path in sorted(DOCS.glob("contributing/decisions/0*.md"))
-    ),
+    "Decisions": _sorted("contributing/decisions", "0*.md"),
+    "Research notes": _sorted("research"),
 }  # fmt: skip
+FOLDED = ("Research notes", "Decisions", "Representations")  # not part of the manual
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
+_CODE = re.compile(r"<code.*?</code>", re.DOTALL)
 _NAMED_FENCE = re.compile(r"^([ ]*```\w+) (\S+)$", re.MULTILINE)  # as in ```toml park.toml
 
 
@@ -86,10 +103,12 @@ def configuration(source: Path, target: Path) -> dict[str, Any]:
     if names - placed:
         raise SystemExit(f"no place in the site for {', '.join(sorted(names - placed))}")
     navigation: list[dict[str, Any]] = [{"boolcomp": "index.md"}]
-    navigation += [
-        {title: [f"{name}.md" for name in section if name in names]}
+    sections = {
+        title: [f"{name}.md" for name in section if name in names]
         for title, section in NAVIGATION.items()
-    ]
+    }
+    navigation += [{title: section} for title, section in sections.items() if title not in FOLDED]
+    navigation.append({"More": [{title: sections[title]} for title in FOLDED if title in sections]})
     return {
         "site_name": "boolcomp",
         "docs_dir": str(source),
@@ -119,7 +138,7 @@ def configuration(source: Path, target: Path) -> dict[str, Any]:
 
 
 def make(target: Path) -> None:
-    """Build the site; what mkdocs warns of ends it."""
+    """Build the site; a warning of mkdocs, or a code fence in a finished page, ends it."""
     from mkdocs.commands.build import build  # noqa: PLC0415 (an extra)
     from mkdocs.config import load_config  # noqa: PLC0415 (likewise)
 
@@ -131,6 +150,9 @@ def make(target: Path) -> None:
             (source / f"{name}.md").write_text(text, "utf-8")
         settings = configuration(source, target.resolve())
         build(load_config(config_file=_empty(Path(folder)), strict=True, **settings))
+    texts = {one.name: one.read_text("utf-8") for one in sorted(target.glob("*.html"))}
+    if broken := [name for name, text in texts.items() if "```" in _CODE.sub("", text)]:
+        raise SystemExit(f"a code fence is left in {', '.join(broken)}")
 
 
 def _empty(folder: Path) -> str:
@@ -145,6 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "out" / "site")
     folder = parser.parse_args().folder
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")  # of broken links
     try:
         make(folder)
     except ImportError as error:

@@ -19,6 +19,10 @@ from boolcomp.compact import WORK, Demand
 from boolcomp.problem import parse_function, parse_robot
 from boolcomp.scale import parse_spec
 
+with pytest.MonkeyPatch.context() as patch:  # a folder of scripts
+    patch.syspath_prepend(str(ROOT / "docs"))
+    import make_reference
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -68,6 +72,34 @@ def test_files_of_robots_functions_and_sweeps_in_the_pages_load(block: str, page
         assert parse_robot(block).links
 
 
+MANUAL = [one for one in PAGES if one.parent.name != "research"]
+
+
+def test_the_manual_has_at_most_16000_words_by_hand() -> None:
+    words = [
+        word
+        for page in MANUAL
+        for word in make_reference.PART.sub("", page.read_text("utf-8")).split()
+        if any(map(str.isalnum, word))
+    ]
+    assert len(MANUAL) > 30
+    assert len(words) <= 16_000
+
+
+def test_the_generated_parts_of_the_pages_are_up_to_date() -> None:
+    texts = {page.name: page.read_text("utf-8") for page in PAGES}
+    parts = {name: text for name, text in texts.items() if make_reference.PART.search(text)}
+    assert {"command-line.md", "python.md", "robots.md"} <= set(parts)
+    assert [name for name, text in parts.items() if make_reference.filled(text) != text] == []
+
+
+def test_a_generated_part_replaces_what_was_written_there() -> None:
+    text = "a\n<!-- generated: robots -->\nb\n<!-- end -->\nc\n"
+    made = make_reference.filled(text)
+    assert made.startswith("a\n<!-- generated: robots -->\n\n| robot | joints")
+    assert made.endswith("|\n\n<!-- end -->\nc\n")
+
+
 def test_every_page_has_its_links_in_place() -> None:
     for page in [*PAGES, *CONTRIBUTING]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
@@ -96,9 +128,9 @@ def test_the_readme_says_first_what_boolcomp_does_not_do() -> None:
 
 
 def test_the_page_on_compact_mode_has_the_figures_of_the_effort() -> None:
-    text = " ".join((ROOT / "docs/compact.md").read_text().split())
-    assert f"`--effort`, {Demand().effort:g} unless said, in nominal seconds of one core" in text
-    assert f"{WORK:,} nodes built and simulated are a second" in text
+    text = " ".join((ROOT / "docs/research/compact-mode.md").read_text().split())
+    assert f"`--effort` (default {Demand().effort:g}) counts work" in text
+    assert f"{WORK:,} LUT3 built and simulated count as a second" in text
 
 
 def test_every_path_on_pages_for_contributors_exists() -> None:

@@ -33,9 +33,12 @@ def test_every_page_has_a_place_in_the_site() -> None:
 
 
 def test_links_between_pages_and_to_files_are_those_of_the_site(tmp_path: Path) -> None:
-    text = "[a](docs/compact.md#how) [b](#here) [c](LICENSE) ![d](docs/pictures/errors.svg)"
+    text = "[a](docs/research/proofs.md#how) [b](#here) [c](LICENSE) ![d](docs/pictures/errors.svg)"
     made = SITE.moved(text, ROOT / "README.md", tmp_path)
-    assert made == "[a](compact.md#how) [b](#here) [c](files/LICENSE.txt) ![d](pictures/errors.svg)"
+    assert (
+        made
+        == "[a](research-proofs.md#how) [b](#here) [c](files/LICENSE.txt) ![d](pictures/errors.svg)"
+    )
     assert (tmp_path / "files/LICENSE.txt").read_text() == (ROOT / "LICENSE").read_text()
     assert (tmp_path / "pictures/errors.svg").is_file()
 
@@ -56,6 +59,26 @@ def test_a_fence_that_names_a_file_is_a_block_with_that_title(tmp_path: Path) ->
     assert re.search(r'class="filename">park.toml<', html)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_code_fence_in_a_finished_page_ends_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```toml park.toml\nx = 1\n\ny = 2\n```\n")
+    monkeypatch.setattr(SITE, "pages", lambda: {"index": page})
+    monkeypatch.setattr(SITE, "NAVIGATION", {})
+    monkeypatch.setattr(SITE, "ROOT", tmp_path)
+    settings = SITE.configuration(tmp_path, tmp_path)
+    settings["markdown_extensions"] = []
+    monkeypatch.setattr(
+        SITE,
+        "configuration",
+        lambda source, target: {**settings, "docs_dir": str(source), "site_dir": str(target)},
+    )
+    with pytest.raises(SystemExit, match=r"left in index.html"):
+        SITE.make(tmp_path / "site")
+
+
 @pytest.mark.check
 def test_the_site_is_made_without_a_warning_and_loads_nothing_from_elsewhere(
     tmp_path: Path,
@@ -70,4 +93,3 @@ def test_the_site_is_made_without_a_warning_and_loads_nothing_from_elsewhere(
             r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"([^\"]+)\"", path.read_text()
         )
         assert [one for one in loaded if "//" in one] == [], path.name
-        assert "<p>```" not in path.read_text(), path.name

@@ -17,7 +17,9 @@ from boolcomp.problem import Pose, Robot, parse_robot
 
 def two_arms() -> Robot:
     """Return the tree of the page on robot files."""
-    return parse_robot(docblocks.files(docblocks.ROOT / "docs" / "robots.md")["two-arms.toml"])
+    return parse_robot(
+        docblocks.files(docblocks.DOCS / "reference" / "robot-file.md")["two-arms.toml"]
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))

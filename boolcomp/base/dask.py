@@ -2,7 +2,7 @@
 
 Dask sends functions and values as pickles: anyone who can reach a scheduler can run code on its
 workers and, through their answers, on the client. An address is therefore trusted like a program.
-TLS is configured in Dask (docs/cluster.md).
+TLS is configured in Dask (docs/how-to/sweeps-and-clusters.md).
 
 Local schedulers and workers are child processes of this one. `LocalCluster` of Dask is not used:
 its `multiprocessing` imports the main module of the caller again.
@@ -255,7 +255,7 @@ def _check_certificates(distributed: Any, address: str) -> None:
     if known is None:
         raise UsageError(
             f"{address}: TLS needs certificates: distributed.comm.tls.ca-file, client.cert and "
-            "client.key of Dask's configuration (docs/cluster.md)"
+            "client.key of Dask's configuration (docs/how-to/sweeps-and-clusters.md)"
         )
 
 

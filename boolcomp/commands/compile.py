@@ -83,8 +83,8 @@ def command(
 ) -> None:
     """Compile ROBOT (its inverse dynamics, or another function of it) to a logic program.
 
-    A FUNCTION is a TOML file with input words, output words and expressions (docs/functions.md);
-    --bits overrides the output widths of the file.
+    A FUNCTION is a TOML file with input words, output words and expressions
+    (docs/reference/function-file.md); --bits overrides the output widths of the file.
 
     Compact mode adds, multiplies and looks up words no wider than the accuracy target requires.
     Paper mode minimises the truth table of every term. Both sample errors, search the largest

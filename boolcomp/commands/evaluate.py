@@ -99,7 +99,7 @@ def command(
 
     Workers read and write long files (.npy, .zarr, .parquet, folders of them) in chunks, locally or
     on a --cluster. An interrupted run resumes, and unsigned integers are code words
-    (docs/cluster.md).
+    (docs/how-to/large-files.md).
     """
     from boolcomp.problem.samples import STANDARD
 

@@ -120,8 +120,8 @@ def command(
 
     Products shared by several outputs count once. Every result is checked for equivalence with
     its input before it is written. 'proved' means that fewer products are impossible. FILES may be
-    -, standard input; the result then goes to standard output. docs/minimisation.md compares the
-    options with Espresso's.
+    -, standard input; the result then goes to standard output.
+    docs/how-to/minimise-pla-files.md compares the options with those of Espresso.
     """
     _check(kind, primes, phase=phase, verify=verify, stats=stats)
     recipe = options.recipe

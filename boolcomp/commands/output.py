@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 # A program's words and the errors of its outputs, by kind of figure.
 #
 # `rms` and `sampled_max` are measured on random states. `worst_found` is the largest error found by
-# a search, a lower limit of the true maximum. `bound` is a proved upper limit. See docs/proof.md.
+# a search, a lower limit of the true maximum. `bound` is a proved upper limit
+# (docs/reference/error-figures.md).
 # --------------------------------------------------------------------------------------------------
 
 

@@ -56,11 +56,12 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Compile every combination of the lists in SPEC, a TOML file (docs/cluster.md).
+    """Compile every combination of the lists in SPEC, a TOML file.
 
     Each cell is compiled, measured, proved and exported according to SPEC, and saved as soon as it
     is done: an interrupted sweep resumes. Results do not depend on the number or kind of workers.
-    The exit code is 1 if a cell failed; all other results are saved.
+    The exit code is 1 if a cell failed; all other results are saved. The keys of SPEC are in
+    docs/how-to/sweeps-and-clusters.md.
     """
     within("--processes", processes, 1, MOST_PROCESSES)
     from boolcomp.base.store import everywhere

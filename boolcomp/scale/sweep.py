@@ -353,10 +353,10 @@ def _failures(spec: Spec, state: SweepState) -> Table:
 # --------------------------------------------------------------------------------------------------
 # Batches of cells for workers.
 #
-# Every task costs its scheduler and client time (docs/cluster.md), so many workers with small tasks
-# would wait for them. Cells known to be small are therefore sent together, more of them for more
-# workers. Cells of unknown cost are sent alone, and so are cells of a batch whose workers were
-# lost.
+# Every task costs its scheduler and client time (docs/research/clusters.md), so many workers with
+# small tasks would wait for them. Cells known to be small are therefore sent together, more of them
+# for more workers. Cells of unknown cost are sent alone, and so are cells of a batch whose workers
+# were lost.
 #
 # The longest cells are sent first, so that workers finish at about the same time.
 # --------------------------------------------------------------------------------------------------
