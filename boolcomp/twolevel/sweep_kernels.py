@@ -412,7 +412,7 @@ def expand(
         v = _best(s, gain, closed, blur)
         if v < 0 or (s.oracle == WITHIN and s.walk.state[WORK] > stop):
             return DONE
-        # Of lists, outputs come all at once: they do not change the gains of each other.
+        # In lists, outputs come all at once, because they do not change the gains of each other.
         together = v >= s.inputs and s.oracle != TABLE and not weight
         for u in range(s.inputs if together else v, len(closed) if together else v + 1):
             if not closed[u] and _take(s, c, u, budget) == MORE_ROOM:
