@@ -281,9 +281,10 @@ def _pull(s: Sweep, c: int, gain: F64, closed: Flags) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _held(s: Sweep, budget: int) -> int:
-    """Check whether the cubes of ON and DC cover `part` in all its outputs: DONE if so."""
-    for j in range(s.outputs):
+def _held(s: Sweep, v: int, budget: int) -> int:
+    """Check whether the cubes of ON and DC cover `part`, grown in direction v: DONE if so."""
+    first, last = (0, s.outputs) if v < s.inputs else (v - s.inputs, v - s.inputs + 1)
+    for j in range(first, last):
         if has(s.part[0], 128 * len(s.walk.preferred) + j):
             begin(s.limit, s.walk, s.part[0], j, -1)
             status = explore(s.limit, s.walk, FIND, budget)
@@ -366,6 +367,17 @@ def _extend(s: Sweep, c: int, v: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _take(s: Sweep, c: int, v: int, budget: int) -> int:
+    """Grow product c in a direction if the oracle allows it."""
+    _extend(s, c, v)
+    status = _held(s, v, budget) if s.oracle == WITHIN else DONE
+    s.walk.state[UNDECIDED] += status == PAUSED
+    if status == DONE:
+        s.rows[c] |= s.part[0]
+    return status
+
+
+@njit(cache=True, nogil=True)
 def expand(
     s: Sweep, c: int, outputs: int, blur: float, weight: float, budget: int, limit: int
 ) -> int:
@@ -400,16 +412,12 @@ def expand(
         v = _best(s, gain, closed, blur)
         if v < 0 or (s.oracle == WITHIN and s.walk.state[WORK] > stop):
             return DONE
-        closed[v] = True
-        _extend(s, c, v)
-        if s.oracle == WITHIN:
-            status = _held(s, budget)
-            if status == MORE_ROOM:
-                return status
-            s.walk.state[UNDECIDED] += status == PAUSED
-            if status != DONE:
-                continue
-        s.rows[c] |= s.part[0]
+        # In lists, outputs come all at once, because they do not change the gains of each other.
+        together = v >= s.inputs and s.oracle != TABLE and not weight
+        for u in range(s.inputs if together else v, len(closed) if together else v + 1):
+            if not closed[u] and _take(s, c, u, budget) == MORE_ROOM:
+                return MORE_ROOM
+            closed[u] = True
         whole = v < s.inputs
         if s.oracle == OFF and whole:
             s.apart[:, v >> 6] &= ~(ONE << np.uint64(v & 63))

@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twolevel.strategies import points, random_table
 from waiting import running, until_gone
 
-from boolcomp.twolevel import Clock, Cubes, GaveUpError, setcover_kernels, solvers
-from boolcomp.twolevel.function import minterms
+from boolcomp.twolevel import Clock, GaveUpError, setcover_kernels, solvers
 from boolcomp.twolevel.setcover import (
     UNIT,
     CoverMatrix,
@@ -28,7 +26,6 @@ from boolcomp.twolevel.setcover import (
     solve_block,
     without_dominated_rows,
 )
-from boolcomp.twolevel.setcover import matrix as table_matrix
 from boolcomp.twolevel.solvers import (
     UNIT as PRICE,
 )
@@ -232,33 +229,6 @@ def test_the_books_of_a_local_search_are_true_at_any_time(rows: list[set[int]], 
             gain = [int(state.weight[r]) for r, row in enumerate(rows) if k in row and met[r] == at]
             assert state.score[k] == sign * sum(gain)
     assert covers(set(search.best.tolist()), rows)
-
-
-@given(st.integers(0, 10**6), st.integers(0, 7), st.integers(1, 3))
-def test_the_matrix_of_a_table_has_a_row_for_every_set_of_cubes_around_a_point(
-    seed: int, inputs: int, outputs: int
-) -> None:
-    noise = np.random.default_rng(seed)
-    table = random_table(noise, inputs, outputs, 0.5, 0.2)
-    some = [
-        ("".join(noise.choice(list("01--"), inputs)), "".join(noise.choice(list("01"), outputs)))
-        for _ in range(12)
-    ]
-    given_cubes = Cubes.from_rows(inputs, outputs, some)
-    cubes = given_cubes.valid().joined(minterms(table))
-    found = table_matrix(table, cubes)
-    assert found is not None
-    expected = set()
-    on, _ = table.columns()
-    for j in range(outputs):
-        for x, point in enumerate(points(inputs)):
-            if on[j][x]:
-                expected.add(frozenset(
-                    k for k, (term, owners) in enumerate(cubes.rows()) if owners[j] == "1"
-                    and all(a in ("-", b) for a, b in zip(term, point, strict=True))
-                ))  # fmt: skip
-    assert {frozenset(row) for row in sets_of(found)} == expected
-    assert found.rows == len(expected)
 
 
 # A triangle: two of three columns.

@@ -4,7 +4,6 @@ Primes are compared with all implicants; covers by points that products hold, wi
 """
 
 import contextlib
-import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -286,13 +285,6 @@ def packed_points(inputs: int, *texts: str, outputs: int = 1) -> np.ndarray:
     return Cubes.from_rows(inputs, outputs, rows).valid_rows()
 
 
-def members(found: Gathering) -> set[frozenset[int]]:
-    """Return the columns as sets of numbers of rows."""
-    matrix = found.matrix.transposed
-    parts = itertools.pairwise(matrix.starts.tolist())
-    return {frozenset(matrix.indices[a:b].tolist()) for a, b in parts}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("seeds", "inputs"), [(range(6), 4), (range(100, 115), 5)])
 def test_as_many_products_are_proved_by_points_as_by_a_list_of_primes(
@@ -301,13 +293,6 @@ def test_as_many_products_are_proved_by_points_as_by_a_list_of_primes(
     for seed in seeds:
         function = drawn(seed, inputs, 1 + seed % 3)
         assert proved(function, prime_limit=0)[0] == proved(function)[0]
-
-
-def test_columns_are_the_largest_sets_that_a_product_can_hold() -> None:
-    found = Gathering(packed_points(3, "111"), Shape(3, 1))
-    found.add(packed_points(3, "000", "011"), LATER)
-    found.add(packed_points(3, "101", "110"), LATER)  # two of the last three meet 111
-    assert members(found) == {frozenset({0, k}) for k in (1, 2, 3)}
 
 
 def test_too_many_ways_to_hold_points_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

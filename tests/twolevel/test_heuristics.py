@@ -24,7 +24,16 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
-from boolcomp.twolevel import Clock, Cubes, Dense, Function, GaveUpError, minimise, verify
+from boolcomp.twolevel import (
+    Clock,
+    Cubes,
+    Dense,
+    Function,
+    GaveUpError,
+    heuristic,
+    minimise,
+    verify,
+)
 from boolcomp.twolevel import function as lists
 from boolcomp.twolevel import sweep_kernels as kernels
 from boolcomp.twolevel.cubes import rasterised
@@ -69,16 +78,6 @@ def test_an_improved_cover_implements_the_table_within_its_bound(table: Dense) -
     assert implements(Function.from_dense(table), improve(table, minterms(table), Clock())[0])
 
 
-def test_small_functions_reach_their_known_minimum() -> None:
-    # Parity of five inputs needs all its 16 minterms; a two-of-four function its 6 pairs.
-    parity = [(p, "1") for p in points(5) if p.count("1") % 2]
-    pairs = [(p, "1") for p in points(4) if p.count("1") >= 2]
-    for rows, least in ((parity, 16), (pairs, 6)):
-        table = of_rows(*rows).dense
-        cover, bound = improve(table, minterms(table), Clock())
-        assert len(cover) == least == bound
-
-
 @pytest.mark.parametrize(("name", "most"), [("T12", 200), ("T11", 2424), ("T14", 2026)])
 def test_irredundant_sums_of_the_arms_tables_are_small(name: str, most: int) -> None:
     assert len(isop(robot_table(name))) <= most
@@ -120,6 +119,25 @@ def test_lists_of_cubes_are_improved_to_a_right_cover(function: Function) -> Non
     assert implements(function, cover)
     assert len(cover) <= len(function.on.valid())
     assert implements(function, irredundant(twin, Clock()))
+
+
+@pytest.mark.parametrize("oracle", ["table", "off", "within"])
+@settings(max_examples=15)
+@given(functions(5))
+def test_no_product_of_any_oracle_can_lose_a_literal(oracle: str, function: Function) -> None:
+    given_function = function if oracle == "table" else as_lists(function)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(heuristic, "_MOST_OFF", -1 if oracle == "within" else 99)
+        found = minimise(given_function, "own", effort=0.1).cubes
+    allowed = function.on.joined(function.dc)
+    assert implements(function, found)
+    for term, owners in found.rows():
+        for k in [k for k, letter in enumerate(term) if letter != "-"]:
+            wider = f"{term[:k]}-{term[k + 1 :]}"
+            new = [values(allowed, p) for p in points(function.inputs) if holds(wider, p)]
+            assert any(
+                x == "0" for word in new for x, o in zip(word, owners, strict=True) if o == "1"
+            )
 
 
 @pytest.mark.slow
