@@ -418,12 +418,19 @@ class Tape(Algebra):
 
 
 def recorded(
-    text: Callable[..., Iterable[Any]], groups: Iterable[Iterable[str]], outputs: Iterable[str]
+    text: Callable[..., Iterable[Any]],
+    groups: Iterable[Iterable[str]],
+    outputs: Iterable[str],
+    tape: Tape | None = None,
 ) -> Straight:
-    """Record the outputs of `text(algebra, *groups of inputs)`."""
-    tape = Tape()
-    found = text(Folding(tape), *([tape.input(name) for name in group] for group in groups))
-    return tape.finish(list(zip(outputs, found, strict=True)))
+    """Record the outputs of `text(algebra, *groups of inputs)`.
+
+    The algebra folds constants; a given tape does so if it simplifies.
+    """
+    own = Tape() if tape is None else tape
+    state = [[own.input(name) for name in group] for group in groups]
+    found = text(Folding(own) if tape is None else own, *state)
+    return own.finish(list(zip(outputs, found, strict=True)), prune=own.fold)
 
 
 def task(algebra: Algebra, name: str) -> AbstractContextManager[None]:
