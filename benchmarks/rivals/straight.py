@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from boolcomp.parallel.registry import straight_line
-from boolcomp.problem.dynamics import newton_euler
+from boolcomp.problem.dynamics import joint_program, newton_euler
 from boolcomp.problem.printers import LANGUAGES, Language, statements
-from boolcomp.problem.tape import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -122,9 +121,7 @@ def record(robot: Robot, *, lean: bool = False) -> Straight:
     """
     if lean:
         return straight_line("regrouped", robot)
-    joints = range(1, robot.joints + 1)
-    groups = [[f"{kind}{k}" for k in joints] for kind in STATE_ARRAYS]
-    return recorded(partial(newton_euler, robot), groups, [f"tau{k}" for k in joints])
+    return joint_program(robot, newton_euler, STATE_ARRAYS, ("tau",))
 
 
 C_FLOAT = replace(

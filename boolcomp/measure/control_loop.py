@@ -22,6 +22,7 @@ from boolcomp.problem.dynamics import (
     dry_friction,
     dry_joints,
     evaluated_states,
+    joint_program,
     newton_euler,
     usual_smoothing,
     weight,
@@ -29,7 +30,6 @@ from boolcomp.problem.dynamics import (
 from boolcomp.problem.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.problem import numbered
 from boolcomp.problem.samples import read_states
-from boolcomp.problem.tape import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -852,25 +852,23 @@ def packed(program: Straight) -> KernelProgram:
     return KernelProgram(len(program.inputs), constants, code, outputs)
 
 
-def _packed(robot: Robot, text: Callable[..., Sequence[Any]], *letters: str) -> KernelProgram:
-    """Record `text(algebra, *inputs)`, which has a result for every joint."""
-    groups = [numbered(name, robot.joints).members for name in letters]
-    return packed(recorded(text, groups, numbered("x", robot.joints).members))
+def _packed(robot: Robot, text: Callable[..., list[Any]], *inputs: str) -> KernelProgram:
+    return packed(joint_program(robot, text, inputs, ("x",)))
 
 
 def inverse_dynamics(robot: Robot) -> KernelProgram:
     """Return a program of the torques for q, q̇ and q̈, without friction."""
-    return _packed(robot, partial(newton_euler, robot), "q", "qd", "qdd")
+    return _packed(robot, newton_euler, "q", "qd", "qdd")
 
 
 def gravity(robot: Robot) -> KernelProgram:
     """Return a program of the torques at rest, for q."""
-    return _packed(robot, partial(weight, robot), "q")
+    return _packed(robot, weight, "q")
 
 
 def friction(robot: Robot) -> KernelProgram:
     """Return a program of the friction torques for q̇, with smoothed dry friction."""
-    return _packed(robot, partial(_friction, robot), "qd")
+    return _packed(robot, _friction, "qd")
 
 
 def forward_dynamics(robot: Robot, *, has_friction: bool = True) -> KernelProgram:
@@ -881,7 +879,7 @@ def forward_dynamics(robot: Robot, *, has_friction: bool = True) -> KernelProgra
     """
     n = robot.joints
 
-    def text(algebra: Folding, *state: Sequence[Any]) -> list[Any]:
+    def text(robot: Robot, algebra: Folding, *state: Sequence[Any]) -> list[Any]:
         q, qd, torque = state
         rest = [one - h for one, h in zip(torque, bias(robot, algebra, q, qd), strict=True)]
         if has_friction:

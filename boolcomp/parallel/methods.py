@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.algebra import Element
     from boolcomp.problem.robot.model import Link, Robot
-    from boolcomp.problem.tape import Straight, Tape
+    from boolcomp.problem.tape import Straight
 
     Elements = Sequence[Element]
 
@@ -205,16 +205,7 @@ class RecordedMethod:
         return tuple(node.task for node in self.straight.nodes)
 
 
-def record(robot: Robot, torques: Physics, tape: Tape) -> Straight:
-    """Run a method on a tape; inputs are q1.., qd1.., qdd1.., outputs tau1.. ."""
-    joints = range(1, robot.joints + 1)
-    q, qd, qdd = ([tape.input(f"{name}{k}") for k in joints] for name in ("q", "qd", "qdd"))
-    found = torques(robot, tape, q, qd, qdd)
-    outputs = [(f"tau{k}", torque) for k, torque in zip(joints, found, strict=True)]
-    return tape.finish(outputs, prune=tape.fold)
-
-
-def recorded(
+def recorded_method(
     name: str, straight: Straight, tasks: Sequence[str], *, dummies: tuple[str, str] | None = None
 ) -> RecordedMethod:
     """Return the graph of tasks, some of which may have no operations.

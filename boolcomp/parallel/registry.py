@@ -16,8 +16,7 @@ from boolcomp.parallel.methods import (
     general_torques,
     lagrangian_tasks,
     lagrangian_torques,
-    record,
-    recorded,
+    recorded_method,
     semi_customised_torques,
     split_name,
     ten_name,
@@ -29,6 +28,7 @@ from boolcomp.parallel.papers import CUSTOMISED, DIAGONAL, GENERAL, PHASE_1, PHA
 from boolcomp.parallel.taskgraph import Edge, Task, TaskGraph
 from boolcomp.problem import dynamics
 from boolcomp.problem.algebra import Operations
+from boolcomp.problem.dynamics import joint_program
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.tape import Tape, count, task
 
@@ -253,10 +253,12 @@ class Gains:
 
 def forward_program(robot: Robot, tape: Tape) -> Straight:
     """Record forward dynamics: inputs q, qd, u of every joint, outputs qdd."""
-    joints = range(1, robot.joints + 1)
-    q, qd, u = ([tape.input(f"{name}{i}") for i in joints] for name in ("q", "qd", "u"))
-    found = methods.forward(robot, tape, q, qd, u)
-    return tape.finish([(f"qdd{i}", x) for i, x in enumerate(found, 1)], prune=tape.fold)
+    return joint_program(robot, methods.forward, ("q", "qd", "u"), ("qdd",), tape)
+
+
+def torque_program(robot: Robot, torques: Physics, tape: Tape) -> Straight:
+    """Record a method: inputs q, qd, qdd of every joint, outputs tau."""
+    return joint_program(robot, torques, ("q", "qd", "qdd"), ("tau",), tape)
 
 
 def control_accelerations(
@@ -274,19 +276,15 @@ def control_accelerations(
 
 def cycle(robot: Robot, tape: Tape, gains: Gains | None = None) -> Straight:
     """Record a cycle: inputs q, qd, qr, qdr, qddr of every joint, outputs u and qdd."""
-    joints = range(1, robot.joints + 1)
-    names = ("q", "qd", "qr", "qdr", "qddr")
-    signals = [[tape.input(f"{name}{i}") for i in joints] for name in names]
-    bodies = methods.bodies_of(robot, tape, signals[0], signals[1])
-    equations = methods.assemble(tape, bodies, robot.joints)
-    rates = control_accelerations(tape, gains or Gains(), signals)
-    u = methods.driven(tape, equations, rates, "u")
-    found = methods.accelerations(tape, equations, u)
-    outputs = [
-        *((f"u{i}", x) for i, x in enumerate(u, 1)),
-        *((f"qdd{i}", x) for i, x in enumerate(found, 1)),
-    ]
-    return tape.finish(outputs, prune=tape.fold)
+
+    def text(robot: Robot, algebra: Tape, *signals: Sequence[Element]) -> list[Element]:
+        bodies = methods.bodies_of(robot, algebra, signals[0], signals[1])
+        equations = methods.assemble(algebra, bodies, robot.joints)
+        rates = control_accelerations(algebra, gains or Gains(), signals)
+        u = methods.driven(algebra, equations, rates, "u")
+        return [*u, *methods.accelerations(algebra, equations, u)]
+
+    return joint_program(robot, text, ("q", "qd", "qr", "qdr", "qddr"), ("u", "qdd"), tape)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -411,7 +409,7 @@ def straight_line(name: str, robot: Robot, *, tape: Tape | None = None) -> Strai
     if method.whole:
         program: Straight = method.function(robot, tape)
         return program
-    return record(robot, method.function, tape)
+    return torque_program(robot, method.function, tape)
 
 
 def task_graph(name: str, robot: Robot, *, literal: bool | None = None) -> RecordedMethod:
@@ -424,7 +422,7 @@ def task_graph(name: str, robot: Robot, *, literal: bool | None = None) -> Recor
     tape = Tape(shared=False, fold=not (method.literal if literal is None else literal))
     straight = straight_line(name, robot, tape=tape)
     dummies = ("0", str(10 * robot.joints + 1)) if method.dummies else None
-    return recorded(f"{name} {robot.name}", straight, method.tasks(robot), dummies=dummies)
+    return recorded_method(f"{name} {robot.name}", straight, method.tasks(robot), dummies=dummies)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -461,7 +459,7 @@ def without_rotors(robot: Robot) -> Robot:
 def counted(robot: Robot, torques: Physics) -> dict[str, tuple[Operations, int]]:
     """Return the operations of every task of a method's text, and its changes of sign."""
     groups: dict[str, list[Operation]] = {}
-    for node in record(robot, torques, Tape(fold=False)).nodes:
+    for node in torque_program(robot, torques, Tape(fold=False)).nodes:
         groups.setdefault(node.task, []).append(node)
     return {
         name: (count(nodes), sum(node.kind == "neg" for node in nodes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,7 +44,7 @@ from boolcomp.problem.robot.model import (
     transposed,
     with_payload,
 )
-from boolcomp.problem.tape import task
+from boolcomp.problem.tape import recorded, task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.algebra import Algebra
     from boolcomp.problem.fourier import Complex
     from boolcomp.problem.robot.model import Link, Pose, Robot, Rows, Triple
+    from boolcomp.problem.tape import Straight, Tape
     from boolcomp.problem.words import Input
 
     Elements = Sequence[Element]
@@ -166,6 +168,20 @@ def _outward(
     omega, omega_dot = back * omega, back * omega_dot
     acceleration = back * acceleration + omega_dot @ step + omega @ (omega @ step)
     return _Motion(rotation, step, axis, omega, omega_dot, acceleration)
+
+
+def joint_program(
+    robot: Robot,
+    text: Callable[..., list[Element]],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    tape: Tape | None = None,
+) -> Straight:
+    """Record `text(robot, algebra, *inputs)`; q means q1, q2, … of all joints."""
+    groups, names = (
+        [numbered(letters, robot.joints).members for letters in each] for each in (inputs, outputs)
+    )
+    return recorded(partial(text, robot), groups, [one for group in names for one in group], tape)
 
 
 def link_frame(link: Link, algebra: Algebra, q: Element) -> tuple[Matrix3, Vector, Vector]:

@@ -103,13 +103,12 @@ def _torque_problem(
 
 def torque_steps(robot: Robot, groups: Sequence[str]) -> Straight:
     """Return the steps of regrouped Newton-Euler of q, or of q, qd and qdd, else at rest."""
-    names = [numbered(name, robot.joints).members for name in groups]
 
-    def text(algebra: Algebra, *state: Elements) -> list[Element]:
+    def text(robot: Robot, algebra: Algebra, *state: Elements) -> list[Element]:
         zeros = [algebra.constant(0.0)] * robot.joints
         return dynamics.torques(robot, algebra, *state, *[zeros] * (3 - len(state)))
 
-    return recorded(text, names, numbered("tau", robot.joints).members)
+    return dynamics.joint_program(robot, text, groups, ("tau",))
 
 
 def positions(robot: Robot) -> tuple[Input, ...]:

@@ -218,6 +218,7 @@ def count(nodes: Iterable[Operation]) -> Operations:
 # The recording algebra.
 # --------------------------------------------------------------------------------------------------
 
+FOLDS = {kind: f"_{kind}" for kind in ARITHMETIC}  # methods that simplify
 Key: TypeAlias = tuple[str, tuple[int, ...], float, str]
 
 
@@ -284,9 +285,12 @@ class Tape(Algebra):
 
         A sum or product with a `Constant` is left to that class, which calls back with a number.
         """
-        if kind in ("add", "sub", "mul") and any(isinstance(one, Constant) for one in x):
-            return NotImplemented
-        return self.wire(self, self._operation(kind, *map(self._place, x)))
+        places = []
+        for one in x:
+            if isinstance(one, Constant) and kind in ("add", "sub", "mul"):
+                return NotImplemented
+            places.append(one.node if isinstance(one, Wire) else self._place(one))
+        return self.wire(self, self._operation(kind, *places))
 
     def again(self, step: Operation, read: Sequence[Any]) -> Any:
         """Record an operation of a program with new operands."""
@@ -344,11 +348,13 @@ class Tape(Algebra):
     def _operation(self, kind: str, *x: int) -> int:
         if not self.fold:
             return self._record(kind, *x)
-        values = [value for value in map(self._value, x) if value is not None]
-        if len(values) == len(x):
-            return self._constant(_known_value(kind, *values))
-        fold = getattr(self, f"_{kind}") if kind in ARITHMETIC else None
-        return self._record(kind, *x) if fold is None else int(fold(*x))
+        known = [self._nodes[k].value for k in x if self._nodes[k].kind == "constant"]
+        if len(known) == len(x):
+            return self._constant(_known_value(kind, *known))
+        if kind not in FOLDS:
+            return self._record(kind, *x)
+        found: int = getattr(self, FOLDS[kind])(*x)
+        return found
 
     def _neg(self, x: int) -> int:
         """Record -x; two negations cancel."""
@@ -418,12 +424,19 @@ class Tape(Algebra):
 
 
 def recorded(
-    text: Callable[..., Iterable[Any]], groups: Iterable[Iterable[str]], outputs: Iterable[str]
+    text: Callable[..., Iterable[Any]],
+    groups: Iterable[Iterable[str]],
+    outputs: Iterable[str],
+    tape: Tape | None = None,
 ) -> Straight:
-    """Record the outputs of `text(algebra, *groups of inputs)`."""
-    tape = Tape()
-    found = text(Folding(tape), *([tape.input(name) for name in group] for group in groups))
-    return tape.finish(list(zip(outputs, found, strict=True)))
+    """Record the outputs of `text(algebra, *groups of inputs)`.
+
+    The algebra folds constants; a given tape does so if it simplifies.
+    """
+    own = Tape() if tape is None else tape
+    state = [[own.input(name) for name in group] for group in groups]
+    found = text(Folding(own) if tape is None else own, *state)
+    return own.finish(list(zip(outputs, found, strict=True)), prune=own.fold)
 
 
 def task(algebra: Algebra, name: str) -> AbstractContextManager[None]:

@@ -174,8 +174,7 @@ def parse_xml(text: str, where: str) -> Element:
         raise DataError(f"{where}:{error.lineno}: not XML: {problem}") from error
     except UnicodeEncodeError as error:
         raise DataError(f"{where}: not XML: an invalid character") from error
-    assert reader.root is not None  # noqa: S101 (expat has refused an empty document)
-    return reader.root
+    return reader.open[0].children[0]  # expat has refused an empty document
 
 
 class _XmlReader:
@@ -183,12 +182,11 @@ class _XmlReader:
 
     def __init__(self, where: str) -> None:
         self.where = where
-        self.root: Element | None = None
         self.count = 0
-        self.open: list[Element] = []
+        self.open = [Element("", {}, where, 0)]  # a parent of the outermost element
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
-        self.parser.EndElementHandler = self.end
+        self.parser.EndElementHandler = lambda _: self.open.pop()
         self.parser.CharacterDataHandler = self.characters
         self.parser.StartDoctypeDeclHandler = self.document_type
 
@@ -197,17 +195,10 @@ class _XmlReader:
         element = Element(tag, attributes, self.where, self.parser.CurrentLineNumber)
         if self.count > MOST_ELEMENTS:
             element.fail(f"more than {MOST_ELEMENTS} elements")
-        if len(self.open) >= MOST_DEPTH:
+        if len(self.open) > MOST_DEPTH:
             element.fail(f"elements nested more than {MOST_DEPTH} deep")
-        if self.open:
-            self.open[-1].children.append(element)
-        else:
-            self.root = element
+        self.open[-1].children.append(element)
         self.open.append(element)
-
-    def end(self, tag: str) -> None:
-        del tag
-        self.open.pop()
 
     def characters(self, data: str) -> None:
         inner = self.open[-1]
