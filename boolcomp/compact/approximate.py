@@ -26,15 +26,14 @@ from boolcomp.compact.approximate_kernels import (
 from boolcomp.compact.demand import Progress
 from boolcomp.compact.errors import (
     Sampling,
+    StateMaker,
     States,
     clipped,
-    corners,
     deviations,
     joined,
     measure_many,
     network_errors,
     network_worst,
-    states_of,
 )
 from boolcomp.compact.result import (
     Begin,
@@ -310,11 +309,11 @@ def _extremes(compact: Compact, hard: Floats | None) -> States:
         name: replace(word, bits=own.get(name, word.bits))
         for name, word in quantities(problem, demand.input_bits).items()
     }
-    steps = problem.steps(demand.bits)
-    found = corners(problem, words, steps, EXTREMES, EXTREME_SEED + demand.seed)
+    maker = StateMaker(problem, words, problem.steps(demand.bits))
+    found = maker.corners(EXTREMES, EXTREME_SEED + demand.seed)
     if hard is None:
         return found
-    return joined(found, states_of(problem, words, steps, problem.arrays(hard)))
+    return joined(found, maker.at(problem.arrays(hard)))
 
 
 def output_words(graph: WordGraph) -> WordRows:

@@ -122,57 +122,73 @@ class States:
     outputs: Floats
 
 
-def draw(
-    problem: Problem,
-    quantities: Mapping[str, Quantity],
-    steps: Sequence[float],
-    count: int,
-    seed: int,
-) -> States:
-    return states_of(problem, quantities, steps, problem.draw(count, seed))
+@dataclass(frozen=True, slots=True)
+class StateMaker:
+    """Makes states of a problem as words of given quantities, with outputs in given steps."""
 
+    problem: Problem
+    words: Mapping[str, Quantity]
+    steps: Sequence[float]
 
-def corners(
-    problem: Problem,
-    quantities: Mapping[str, Quantity],
-    steps: Sequence[float],
-    count: int,
-    seed: int,
-) -> States:
-    """Return seeded states whose linear inputs are at the ends of their ranges.
+    @classmethod
+    def of(cls, problem: Problem, input_bits: Mapping[str, int], bits: int) -> StateMaker:
+        return cls(problem, quantities(problem, input_bits), problem.steps(bits))
 
-    Words other than squares are linear in these inputs, and so largest there. Half of the angles
-    are multiples of π/4, where sums of few waves are largest.
-    """
-    rng = np.random.default_rng(seed)
-    arrays = []
-    for group in problem.groups:
-        reach = [one.reach for one in problem.members(group)]  # the logic is valid beyond stops
-        low, high = np.array([r.low for r in reach]), np.array([r.high for r in reach])
-        drawn = rng.uniform(low, high, (count, group.size))
-        if any(one.angle for one in problem.members(group)):
-            grid = np.clip(np.round(drawn / (math.pi / 4)) * (math.pi / 4), low, high)
-            drawn = np.where(rng.random(drawn.shape) < 0.5, grid, drawn)
-        else:
-            drawn = np.where(rng.random(drawn.shape) < 0.5, low, high)
-        arrays.append(drawn)
-    return states_of(problem, quantities, steps, arrays)
+    def at(self, arrays: Sequence[Floats]) -> States:
+        """Return given states, an array for each group."""
+        words, values = {}, {}
+        for name, column in self.problem.columns(arrays).items():
+            word = self.words.get(name)
+            if word is not None:  # else the input is constant
+                words[name] = word.cells(column)
+                values[name] = word_value(word, column)
+        return States(
+            words, values, self.problem.in_steps(self.problem.reference(*arrays), self.steps)
+        )
 
+    def draw(self, count: int, seed: int) -> States:
+        return self.at(self.problem.draw(count, seed))
 
-def states_of(
-    problem: Problem,
-    quantities: Mapping[str, Quantity],
-    steps: Sequence[float],
-    arrays: Sequence[Floats],
-) -> States:
-    """Return given states, an array for each group, as words and exact values."""
-    words, values = {}, {}
-    for name, column in problem.columns(arrays).items():
-        word = quantities.get(name)
-        if word is not None:  # else the input is constant
-            words[name] = word.cells(column)
-            values[name] = word_value(word, column)
-    return States(words, values, problem.in_steps(problem.reference(*arrays), steps))
+    def corners(self, count: int, seed: int) -> States:
+        """Return seeded states whose linear inputs are at the ends of their ranges.
+
+        Words other than squares are linear in these inputs, and so largest there. Half of the
+        angles are multiples of π/4, where sums of few waves are largest.
+        """
+        rng = np.random.default_rng(seed)
+        arrays = []
+        for group in self.problem.groups:
+            members = self.problem.members(group)
+            reach = [one.reach for one in members]  # the logic is valid beyond stops
+            low, high = np.array([r.low for r in reach]), np.array([r.high for r in reach])
+            drawn = rng.uniform(low, high, (count, group.size))
+            if any(one.angle for one in members):
+                grid = np.clip(np.round(drawn / (math.pi / 4)) * (math.pi / 4), low, high)
+                drawn = np.where(rng.random(drawn.shape) < 0.5, grid, drawn)
+            else:
+                drawn = np.where(rng.random(drawn.shape) < 0.5, low, high)
+            arrays.append(drawn)
+        return self.at(arrays)
+
+    def input_squares(self, count: int, seed: int, reach: Floats | None = None) -> Floats:
+        """Return the mean squares, in steps, of output changes from states to middles of cells.
+
+        Beyond its `reach` an output saturates.
+        """
+        arrays = self.problem.draw(count, seed)
+        middles = [array.copy() for array in arrays]
+        for group, array in zip(self.problem.groups, middles, strict=True):
+            for k, name in enumerate(group.members):
+                if (word := self.words.get(name)) is not None:
+                    array[:, k] = word.range.low + (word.cells(array[:, k]) + 0.5) * word.step
+        before, after = self.problem.reference(*arrays), self.problem.reference(*middles)
+        if reach is not None:
+            before, after = (
+                np.clip(self.problem.in_steps(one, self.steps), -reach, reach) * self.steps
+                for one in (before, after)
+            )
+        moved = (after - before) / np.asarray(self.steps)
+        return np.asarray((moved**2).mean(axis=0))
 
 
 def joined(first: States, second: States) -> States:
@@ -181,33 +197,6 @@ def joined(first: States, second: States) -> States:
         {name: np.concatenate([v, second.values[name]]) for name, v in first.values.items()},
         np.concatenate([first.outputs, second.outputs]),
     )
-
-
-def input_squares(
-    problem: Problem,
-    quantities: Mapping[str, Quantity],
-    steps: Sequence[float],
-    count: int,
-    seed: int,
-    reach: Floats | None = None,
-) -> Floats:
-    """Return the mean squares, in steps, of output changes from states to the middles of cells.
-
-    Beyond its `reach` an output saturates.
-    """
-    arrays = problem.draw(count, seed)
-    middles = [array.copy() for array in arrays]
-    for group, array in zip(problem.groups, middles, strict=True):
-        for k, name in enumerate(group.members):
-            if (word := quantities.get(name)) is not None:
-                array[:, k] = word.range.low + (word.cells(array[:, k]) + 0.5) * word.step
-    before, after = problem.reference(*arrays), problem.reference(*middles)
-    if reach is not None:
-        before, after = (
-            np.clip(problem.in_steps(one, steps), -reach, reach) * steps for one in (before, after)
-        )
-    moved = (after - before) / np.asarray(steps)
-    return np.asarray((moved**2).mean(axis=0))
 
 
 def word_value(word: Quantity, column: Floats) -> Floats:
@@ -374,12 +363,13 @@ class Sampling:
     ) -> Iterator[tuple[list[Floats], States]]:
         """Yield blocks of states, as arrays and as words of a graph's widths."""
         own = {node.name: node.bits for node in graph.inputs}  # leading bits of specified words
-        words, steps = quantities(self.problem, self.widths or own), self.problem.steps(self.bits)
+        words = quantities(self.problem, self.widths or own)
         words = {name: replace(x, bits=own.get(name, x.bits)) for name, x in words.items()}
+        maker = StateMaker(self.problem, words, self.problem.steps(self.bits))
         seeds = np.random.SeedSequence(self.seed).generate_state(self.count, np.uint64)
         for k, one in list(enumerate(seeds))[first:end]:
             arrays = self.problem.draw(min(BLOCK, self.samples - k * BLOCK), int(one))
-            yield arrays, states_of(self.problem, words, steps, arrays)
+            yield arrays, maker.at(arrays)
 
 
 def measure_many(

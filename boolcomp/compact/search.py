@@ -18,18 +18,15 @@ import numpy as np
 
 from boolcomp.compact.costs import costs_of
 from boolcomp.compact.errors import (
+    StateMaker,
     compared,
-    corners,
     deviations,
-    draw,
     errors_of,
     every_state,
     in_cells,
-    input_squares,
     is_countable,
     is_exact,
     joined,
-    states_of,
 )
 from boolcomp.compact.limits import (
     FORMS,
@@ -69,7 +66,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.errors import Errors, States
-    from boolcomp.compact.sketch import Quantity, Widths
+    from boolcomp.compact.sketch import Widths
     from boolcomp.problem.problem import Problem
     from boolcomp.terms.extract import Terms
     from boolcomp.words.graph import WordGraph
@@ -694,12 +691,12 @@ def model_values(
     problem: Problem, inputs: tuple[tuple[str, int], ...], bits: int, seed: int
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Return the states of models for all forms: random ones, and extremes."""
-    given = (problem, quantities(problem, dict(inputs)), problem.steps(bits))
+    maker = StateMaker.of(problem, dict(inputs), bits)
     if is_exact(problem, dict(inputs)):
-        every = states_of(*given, every_state(problem, dict(inputs))).values
+        every = maker.at(every_state(problem, dict(inputs))).values
         return every, every
-    states = draw(*given, MODEL_SAMPLES, seed + 1)
-    return states.values, corners(*given, REACH_SAMPLES, seed + 2).values
+    states = maker.draw(MODEL_SAMPLES, seed + 1)
+    return states.values, maker.corners(REACH_SAMPLES, seed + 2).values
 
 
 @lru_cache(maxsize=2)
@@ -865,7 +862,7 @@ class SampledForm(FormSearch):
     def _model(self, values: dict[str, Floats], extremes: dict[str, Floats]) -> Model:
         self.worst: States | None = None
         if self.task.worst_limits is not None:
-            self.worst = states_of(self.problem, self.words, self.steps, self.task.worst)
+            self.worst = self.maker.at(self.task.worst)
         bad = self.worst.values if self.worst else None
         self.reach = reach_of(self.problem, self.demand)
         return Model(
@@ -876,18 +873,16 @@ class SampledForm(FormSearch):
     def states(self) -> States:
         """The states on which graphs are simulated, with known worst ones."""
         problem, demand = self.problem, self.demand
-        given = (problem, self.words, self.steps)
         if self.exact:
-            return states_of(*given, every_state(problem, demand.input_bits))
-        drawn = draw(*given, LOOP_SAMPLES, demand.seed + 3)
+            return self.maker.at(every_state(problem, demand.input_bits))
+        drawn = self.maker.draw(LOOP_SAMPLES, demand.seed + 3)
         if demand.max and is_countable(problem, demand.input_bits):
-            every = states_of(*given, every_state(problem, demand.input_bits))
-            drawn = joined(drawn, every)
+            drawn = joined(drawn, self.maker.at(every_state(problem, demand.input_bits)))
         return joined(drawn, self.worst) if self.worst else drawn
 
     @cached_property
-    def words(self) -> dict[str, Quantity]:
-        return quantities(self.problem, self.demand.input_bits)
+    def maker(self) -> StateMaker:
+        return StateMaker.of(self.problem, self.demand.input_bits, self.demand.bits)
 
     @cached_property
     def _inside(self) -> NDArray[np.bool_]:
@@ -908,8 +903,7 @@ class SampledForm(FormSearch):
         found = np.zeros(len(self.task.rows))
         if not FORMS[self.form].direct or self.exact:
             return found
-        given = self.problem, self.words, self.steps, JUMP_SAMPLES, self.demand.seed + 3
-        made = input_squares(*given, self.reach)
+        made = self.maker.input_squares(JUMP_SAMPLES, self.demand.seed + 3, self.reach)
         inputs = self._seen_floor().inputs
         seen = (made < SEEN_TIMES * inputs) & (inputs < SEEN_TIMES * made)
         found[: len(made)] = np.where(seen, 0.0, made - inputs)

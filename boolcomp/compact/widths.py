@@ -32,7 +32,6 @@ from boolcomp.compact.errors import (
     measure_worst,
     paper_rms,
     sampled_outputs,
-    states_of,
 )
 from boolcomp.compact.limits import (
     DIRECT,
@@ -563,8 +562,7 @@ def _seen_everywhere(
     problem, search = goal.terms.problem, search_of(task, choice.form)
     errors = errors_of(*(found := deviations(graph, search.states)), search.counted)
     every = every_state(problem, goal.demand.input_bits)
-    states = states_of(problem, search.words, search.steps, every)
-    error = found[0] if goal.exact else deviations(graph, states)[0]
+    error = found[0] if goal.exact else deviations(graph, search.maker.at(every))[0]
     worst = np.argsort(-np.abs(error), axis=0, kind="stable")[:WORST]
     return ObservedErrors(errors, [np.concatenate([array[k] for k in worst.T]) for array in every])
 

@@ -21,7 +21,7 @@ from boolcomp.base.errors import DataError
 from boolcomp.base.workers import ALONE
 from boolcomp.compact import promise
 from boolcomp.compact.demand import Demand, ignore_progress, usual_demand
-from boolcomp.compact.errors import corners
+from boolcomp.compact.errors import StateMaker
 from boolcomp.compact.limits import Floor, climbed, curve_splits, effective, in_range
 from boolcomp.compact.promise import BoundTask, PromisedSearch, input_floor, refuse_impossible
 from boolcomp.compact.search import (
@@ -224,7 +224,7 @@ def most(words: list[Any], function: Callable[..., Any]) -> tuple[float, float]:
     problem = tape_problem(words, function)
     sketch = sketch_of(problem)
     given = quantities(problem, {one.name: 10 for one in problem.inputs})
-    drawn = corners(problem, given, problem.steps(8), 4, 3).values
+    drawn = StateMaker(problem, given, problem.steps(8)).corners(4, 3).values
     (place,) = sketch.outputs
     found = sketch.evaluate(climbed(sketch, given, drawn))[place]
     return float(abs(sketch.evaluate(drawn)[place]).max()), float(abs(found).max())

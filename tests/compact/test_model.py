@@ -33,7 +33,6 @@ from boolcomp.compact.errors import (
     measure_many,
     measure_worst,
     paper_rms,
-    states_of,
 )
 from boolcomp.compact.network import word_depth, word_logic
 from boolcomp.compact.noise import Model, sensitivities
@@ -556,7 +555,7 @@ def test_the_worst_states_are_those_with_the_largest_errors() -> None:
     graph = arm.graph(0.4)
     sampling = Sampling(arm.problem, {"q": 10, "qd": 10, "qdd": 10}, 6, 5000, 9)
     errors, worst = measure_worst(sampling, graph, 20)
-    states = states_of(arm.problem, arm.words, arm.steps, worst)
+    states = arm.maker.at(worst)
     again, _, _ = deviations(graph, states)
     kept = len(again) // 2
     for joint in range(2):

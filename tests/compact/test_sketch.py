@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from samples import problem_of as arm_problem
 
 from boolcomp.base.errors import UsageError
-from boolcomp.compact.errors import States, corners, draw
+from boolcomp.compact.errors import StateMaker, States
 from boolcomp.compact.limits import FORMS
 from boolcomp.compact.sketch import (
     Curve,
@@ -169,7 +169,7 @@ def test_cells_of_a_turn_wrap_and_all_others_saturate() -> None:
 def test_corner_states_reach_a_margin_beyond_the_stops() -> None:
     problem = arm_problem(with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5)))
     words = quantities(problem, {"q": 10, "qd": 6, "qdd": 6})
-    cells = corners(problem, words, [1.0, 1.0], 4000, 3).words
+    cells = StateMaker(problem, words, [1.0, 1.0]).corners(4000, 3).words
     margin = 0.02 * 2 * PI
     for name, low, high in (("q1", 0.3, 1.4), ("q2", -2.5, 2.5)):
         word = words[name]
@@ -203,7 +203,7 @@ def sketched(of: str, form: int) -> tuple[Problem, Sketch]:
 def test_a_sketch_with_prepared_factors_computes_the_function(of: str, form: int) -> None:
     problem, sketch = sketched(of, form)
     words = quantities(problem, {one.name: 10 for one in problem.inputs})
-    states = draw(problem, words, problem.steps(8), 400, 7)
+    states = StateMaker(problem, words, problem.steps(8)).draw(400, 7)
     assert outputs_of(sketch, states) == pytest.approx(states.outputs, abs=1e-5)
 
 
@@ -221,7 +221,7 @@ def test_dry_friction_is_one_table_a_joint_and_no_product() -> None:
 def computed(problem: Problem, sketch: Sketch, count: int = 500) -> tuple[Floats, Floats]:
     """Return a sketch's outputs and the exact ones, both in steps."""
     words = quantities(problem, {one.name: 10 for one in problem.inputs})
-    states = draw(problem, words, problem.steps(8), count, 7)
+    states = StateMaker(problem, words, problem.steps(8)).draw(count, 7)
     return outputs_of(sketch, states), states.outputs
 
 
@@ -264,7 +264,7 @@ def test_a_sketch_computes_what_its_steps_do(name: str) -> None:
 def test_an_output_is_counted_from_the_middle_of_its_range() -> None:
     problem = tape_problem([X], lambda t, x: t.function("exp", x), [(0.0, 3.0)])
     found, _ = computed(problem, sketch_of(problem))
-    x = draw(problem, quantities(problem, {"x": 10}), [1.0], 500, 7).values["x"] / 512
+    x = StateMaker(problem, quantities(problem, {"x": 10}), [1.0]).draw(500, 7).values["x"] / 512
     assert np.allclose(found[:, 0], (np.exp(x) - 1.5) / (3.0 / 256), atol=1e-6)
 
 

@@ -15,7 +15,7 @@ from samples import problem_of
 import boolcomp as bc
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors import corners, draw
+from boolcomp.compact.errors import StateMaker
 from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
 from boolcomp.compact.noise import Model
 from boolcomp.compact.realisation import realise
@@ -62,8 +62,8 @@ def of_problem(
     terms, steps = split(problem), problem.steps(bits)
     words = quantities(problem, demand.input_bits)
     sketch = build_sketch(terms, demand.input_bits, steps)
-    drawn = draw(problem, words, steps, 1000, 1).values
-    model = Model(sketch, drawn, corners(problem, words, steps, 4000, 2).values)
+    maker = StateMaker(problem, words, steps)
+    model = Model(sketch, maker.draw(1000, 1).values, maker.corners(4000, 2).values)
     widths, _ = choose_widths(model, np.full(len(steps), allowed))
     treads = [one.format.tread for one in problem.outputs]
     own = problem.output_bits(bits)

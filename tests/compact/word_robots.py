@@ -12,7 +12,7 @@ from samples import problem_of, random_robot
 
 from boolcomp.base.workers import Workers
 from boolcomp.compact.demand import Demand, Listener, ignore_progress
-from boolcomp.compact.errors import Sampling, States, corners, draw, measure_many
+from boolcomp.compact.errors import Sampling, StateMaker, States, measure_many
 from boolcomp.compact.limits import DIRECT
 from boolcomp.compact.noise import Model
 from boolcomp.compact.passes import CompactChoices, build, graph
@@ -70,11 +70,15 @@ class Case:
     words: dict[str, Quantity]
     sketch: Sketch
 
+    @property
+    def maker(self) -> StateMaker:
+        return StateMaker(self.problem, self.words, self.steps)
+
     def states(self, count: int, seed: int) -> States:
-        return draw(self.problem, self.words, self.steps, count, seed)
+        return self.maker.draw(count, seed)
 
     def corners(self, count: int, seed: int) -> States:
-        return corners(self.problem, self.words, self.steps, count, seed)
+        return self.maker.corners(count, seed)
 
     def model(self) -> Model:
         return Model(self.sketch, self.states(1000, 1).values, self.corners(4000, 2).values)
