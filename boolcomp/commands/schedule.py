@@ -16,7 +16,8 @@ from boolcomp.commands.options import (
     completes,
     given,
     json_option,
-    print_json,
+    print_result,
+    wants_json,
     within,
 )
 from boolcomp.commands.output import in_stages, progress, share
@@ -250,9 +251,7 @@ def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
 @bits_option
 @click.option("-o", "--output", type=FilePath(), help="Folder for chart and page.")
 @json_option
-def simulate(
-    request: ScheduleRequest, points: int | None, bits: int, output: Path | None, *, as_json: bool
-) -> None:
+def simulate(request: ScheduleRequest, points: int | None, bits: int, output: Path | None) -> None:
     """Schedule the tasks of a method for ROBOT, and simulate them on a machine's processors.
 
     Methods: newton-euler, semi-customised, customised, regrouped, lagrangian, lagrangian-rows,
@@ -261,7 +260,7 @@ def simulate(
     mappings zomaya, zalzala, schaefer. Machines: t800, t414, encore, cortex-m, this-machine.
     Prints operations, times and a Gantt chart; -o also writes them as SVG and HTML.
     """
-    _one(request, points, bits, output, None, as_json=as_json)
+    _one(request, points, bits, output, None)
 
 
 @command.command(epilog="Example: boolcomp schedule run puma560 --method customised --processors 2")
@@ -270,13 +269,13 @@ def simulate(
               shell_complete=completes("parallel.execute:ENGINES"))  # fmt: skip
 @click.option("--samples", default=RUN_SAMPLES, show_default=True, help="Number of states.")
 @json_option
-def run(request: ScheduleRequest, engine: str, samples: int, *, as_json: bool) -> None:
+def run(request: ScheduleRequest, engine: str, samples: int) -> None:
     """Run a schedule of ROBOT's tasks on this computer, with one process per processor.
 
     Methods, schedulers and machines: see `boolcomp schedule simulate --help`. The schedule is made
     for --machine; times are measured on this computer.
     """
-    _one(request, None, 8, None, (engine, samples), as_json=as_json)
+    _one(request, None, 8, None, (engine, samples))
 
 
 @command.command(epilog="Example: boolcomp schedule chart machado-2r -o out")
@@ -294,8 +293,6 @@ def chart(
     bits: int,
     rms_error: str | None,
     output: Path | None,
-    *,
-    as_json: bool,
 ) -> None:
     """Chart all methods for ROBOT on 1 to 1024 processors of a machine.
 
@@ -324,19 +321,17 @@ def chart(
         with outputs() as put:
             for kind in ("svg", "png"):
                 put(output / f"scaling.{kind}", draw_scaling(points, title, kind))
-    if as_json:
-        print_json({"robot": arm.name, "rows": [point.document() for point in points]})
-        return
-    click.echo(f"{arm.name} on {place.title}: µs per torque vector, and speed-up")
-    click.echo(scaling_text(points))
-    if output is not None:
+    document = {"robot": arm.name, "rows": [point.document() for point in points]}
+    title = f"{arm.name} on {place.title}: µs per torque vector, and speed-up"
+    print_result(document, f"{title}\n{scaling_text(points)}")
+    if output is not None and not wants_json():
         click.echo(f"written to {output}", err=True)
 
 
 @command.command(epilog="Example: boolcomp schedule paper zomaya")
 @click.argument("name", shell_complete=completes("zomaya zeng zalzala schaefer"))
 @json_option
-def paper(name: str, *, as_json: bool) -> None:
+def paper(name: str) -> None:
     """Compare the figures of a paper (zomaya, zeng, zalzala, schaefer) with reproduced ones."""
     from boolcomp.parallel.papers import reproduce
     from boolcomp.parallel.registry import task_graph
@@ -347,10 +342,8 @@ def paper(name: str, *, as_json: bool) -> None:
     if name == "schaefer":
         cycle = task_graph("symbolic-forward", load_robot("stanford")).graph
     findings = reproduce(name, cycle)
-    if as_json:
-        print_json({"paper": name, "findings": [finding.document() for finding in findings]})
-        return
-    click.echo(findings_text(findings))
+    document = {"paper": name, "findings": [finding.document() for finding in findings]}
+    print_result(document, findings_text(findings))
 
 
 def _older(**values: Any) -> None:
@@ -362,6 +355,7 @@ def _older(**values: Any) -> None:
     if name is not None:
         fit, where = {"paper", "robot", "as_json"}, f"with --paper {name}"
     elif values["chart"]:
+        names = [x.name for x in chart.params if x.name and x.expose_value]
         where = "with --chart, which has all methods"
     else:
         fit = fit | {"execute"} if execute else fit - {"engine", "samples"}
@@ -371,18 +365,19 @@ def _older(**values: Any) -> None:
     if name is not None:
         if robot is not None:
             raise UsageError(f"--paper {name} takes no robot: give one of them")
-        context.invoke(paper, name=name, as_json=values["as_json"])
+        context.invoke(paper, name=name)
     elif robot is None:
         raise UsageError("missing robot: give its name or file, or a sub-command, such as paper")
     elif values["chart"]:
-        context.invoke(chart, **{x.name or "": values.get(x.name or "") for x in chart.params})
+        names = [x.name for x in chart.params if x.name and x.expose_value]
+        context.invoke(chart, **{name: values.get(name) for name in names})
     else:
         request = ScheduleRequest(
             **{name: values[name] for name in ScheduleRequest.__dataclass_fields__}
         )
         measured = (values["engine"], values["samples"]) if execute else None
         more = values["points"], values["bits"], values["output"], measured
-        _one(request, *more, as_json=values["as_json"])
+        _one(request, *more)
 
 
 command.add_command(
@@ -407,8 +402,6 @@ def _one(
     bits: int,
     output: Path | None,
     measured: tuple[str, int] | None,
-    *,
-    as_json: bool,
 ) -> None:
     """Make and print one schedule; `measured`, an engine and a number of samples, also runs it."""
     from boolcomp.parallel.machine import load_machine
@@ -435,21 +428,20 @@ def _one(
             put(output / "gantt.svg", gantt_svg(schedule))
             put(output / "schedule.html", schedule_page(schedule, request.method))
     vectors = vectors_of(schedule, graph, recorded)
-    if as_json:
-        print_json(schedule_document(schedule, graph, machine, vectors, pipeline, done))
-        return
-    click.echo(schedule_text(schedule, graph, machine, request.method))
+    document = schedule_document(schedule, graph, machine, vectors, pipeline, done)
+    lines = [schedule_text(schedule, graph, machine, request.method)]
     if request.assignment is not None:
-        click.echo(vectors_text(vectors))
+        lines.append(vectors_text(vectors))
     if pipeline is not None:
-        click.echo(str(pipeline))
+        lines.append(str(pipeline))
     if done is not None:
-        click.echo(
+        lines.append(
             f"{done}\n{done.samples} samples, minimum of {done.rounds} rounds, largest difference "
             f"from Newton-Euler {done.relative_error:.1e} of the largest torque; simulated "
             f"speed-up on {schedule.machine} {schedule.speedup:.2f}"
         )
-    if output is not None:
+    print_result(document, "\n".join(lines))
+    if output is not None and not wants_json():
         click.echo(f"written to {output}", err=True)
 
 

@@ -20,7 +20,7 @@ from boolcomp.commands.options import (
     completes,
     json_option,
     numbers,
-    print_json,
+    print_result,
     refuse_given,
     shipped_or_refused,
     within,
@@ -138,7 +138,6 @@ def command(
     word: tuple[str, ...],
     effort: float | None,
     output: Path | None,
-    as_json: bool,
 ) -> None:
     """Simulate an arm that follows trajectories with torques by exact arithmetic and by logic.
 
@@ -161,10 +160,7 @@ def command(
         found = _of_robot(source, settings, trajectories, (modes, bits, law, word, effort))
     if output is not None:
         _write(found, output, (tolerance, at_tip))
-    if as_json:
-        print_json(_document(found, tolerance, at_tip))
-    else:
-        click.echo(text_table(found, tolerance, at_tip))
+    print_result(_document(found, tolerance, at_tip), text_table(found, tolerance, at_tip))
 
 
 def _check(output: Path | None, tolerance: float, at_tip: float) -> None:
