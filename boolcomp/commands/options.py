@@ -195,7 +195,8 @@ def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapped(*args: Any, **more: Any) -> Any:
-            found = {name: more.pop(name) for name in names}
+            values = {name: more.pop(name) for name in names}
+            found = {name: value for name, value in values.items() if value is not None}
             context = click.get_current_context()
             if not given(context, "bits"):
                 found["bits"] = None

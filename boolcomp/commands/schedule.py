@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, listing, number, reals, shown, suggestion
+from boolcomp.base.errors import UsageError, listing, number, shown, suggestion
 from boolcomp.base.files import outputs, read_text
 from boolcomp.commands.options import (
     ROBOTS,
     FilePath,
+    changed,
     completes,
     given,
     json_option,
+    options,
     print_result,
     wants_json,
     within,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.logic.network import Network
+    from boolcomp.options import GivenOptions
     from boolcomp.parallel.execute import RealRun
     from boolcomp.parallel.machine import Machine
     from boolcomp.parallel.methods import RecordedMethod
@@ -82,19 +85,17 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
 
 
 def compact_network(
-    robot: Robot, spelt: str, bits: int, rms: tuple[float, ...]
+    robot: Robot, spelt: str, bits: int, options: GivenOptions
 ) -> tuple[Network | None, tuple[int, ...]]:
     """Return a robot's network of compact mode from the store, and the widths of its words.
 
     If the store has none, a message gives the command that makes it, with the robot as `spelt`.
     """
-    from boolcomp.compact.demand import usual_demand
-    from boolcomp.compact.passes import CompactChoices
     from boolcomp.problem.functions import inverse_dynamics_problem
     from boolcomp.terms.extract import split
 
-    demand = usual_demand(bits, approximate=None, rms=rms)
-    kept = CompactChoices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
+    choices, rms = options.compact(bits), options.values["rms_error"]
+    kept = choices.result_store(split(inverse_dynamics_problem(robot))).find()
     if kept is None:
         option = f" --rms-error {','.join(map(number, rms))}" if rms else ""
         line = f"boolcomp compile {spelt} --bits {bits}{option}"
@@ -282,8 +283,8 @@ def run(request: ScheduleRequest, engine: str, samples: int) -> None:
 @click.argument("robot", shell_complete=ROBOTS)
 @machine_option
 @bits_option
-@click.option(
-    "--rms-error", help="rms error of compact logic in LSB [default: as `boolcomp compile`]"
+@options(
+    changed("rms_error", help="rms error of compact logic in LSB [default: as `boolcomp compile`]")
 )
 @click.option("-o", "--output", type=FilePath(), help="Folder for the chart.")
 @json_option
@@ -291,8 +292,9 @@ def chart(
     robot: str,
     machine: str,
     bits: int,
-    rms_error: str | None,
     output: Path | None,
+    *,
+    options: GivenOptions,
 ) -> None:
     """Chart all methods for ROBOT on 1 to 1024 processors of a machine.
 
@@ -307,13 +309,13 @@ def chart(
 
     if output is not None:
         require_charts()
-    arm, place, rms = load_robot(robot), load_machine(machine), reals("--rms-error", rms_error)
+    arm, place = load_robot(robot), load_machine(machine)
     tables: tuple[ProductTable, ...] = ()
     try:
         tables = product_tables(arm, bits)
     except DataError as error:  # tables too wide: only the arithmetic methods are charted
         click.echo(f"without method boolean: {error}", err=True)
-    methods = ways(arm, tables, *compact_network(arm, robot, bits, rms))
+    methods = ways(arm, tables, *compact_network(arm, robot, bits, options))
     with progress("scheduling", None) as step:
         points = scaling(methods, place, done=step)
     if output is not None:
