@@ -8,7 +8,13 @@ import click
 
 from boolcomp.base.errors import DataError, require_name
 from boolcomp.base.results import Results
-from boolcomp.commands.options import FILES, json_option, print_json, within
+from boolcomp.commands.options import (
+    FILES,
+    json_option,
+    print_result,
+    wants_json,
+    within,
+)
 
 if TYPE_CHECKING:
     from boolcomp.measure.fpga import Area
@@ -44,7 +50,7 @@ MOST_SEEDS = 20
 @json_option
 def command(
     program: str, *, targets: str, levels: str, load: float | None, pipeline: int, dsp: bool,
-    seeds: int, as_json: bool,
+    seeds: int,
 ) -> None:  # fmt: skip
     """Count the FPGA cells of PROGRAM (a folder made by compile), and estimate its clock frequency.
 
@@ -69,14 +75,10 @@ def command(
             loaded, load, families, chosen, stages=pipeline, dsp=dsp, seeds=seeds, step=step
         )
     results = Results(COLUMNS, found)
-    if as_json:
-        print_json({"rows": results.documents, "skipped": skipped})
-    else:
-        click.echo(results.text())
-        for sentence in skipped:
-            click.echo(f"skipped: {sentence}")
-        if any(one.fmax for one in found):
-            click.echo("MHz: estimated by nextpnr; all paths are between registers", err=True)
+    text = "\n".join([results.text(), *(f"skipped: {sentence}" for sentence in skipped)])
+    print_result({"rows": results.documents, "skipped": skipped}, text)
+    if any(one.fmax for one in found) and not wants_json():
+        click.echo("MHz: estimated by nextpnr; all paths are between registers", err=True)
     if not found:
         raise DataError("no cells were counted: no tool was found")
 

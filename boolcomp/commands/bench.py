@@ -17,7 +17,7 @@ from boolcomp.commands.options import (
     check_robot,
     completes,
     json_option,
-    print_json,
+    print_result,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ def command(
     seconds: float,
     beside: tuple[str, ...],
     output: Path | None,
-    as_json: bool,
 ) -> None:
     """Measure the throughput of PROGRAM (a folder made by compile, or a robot) and of its rivals.
 
@@ -71,7 +70,7 @@ def command(
     The exit code is 1 if a rival, or the program, has an error beyond its limit.
     """
     from boolcomp.base.pages import require_charts
-    from boolcomp.measure.bench import make_bench
+    from boolcomp.measure.bench import make_bench, text_report
     from boolcomp.problem.robot.library import load_robot
 
     sizes = bounded_numbers("--batches", batches, MOST_BATCH)
@@ -90,12 +89,7 @@ def command(
     )  # fmt: skip
     if output is not None:
         write(bench, output)
-    if as_json:
-        print_json(bench.document())
-    else:
-        from boolcomp.measure.bench import text_report
-
-        click.echo(text_report(bench))
+    print_result(bench.document(), text_report(bench))
     if bench.wrong:
         raise DataError(f"errors exceed their limits: {listing(bench.wrong)}")
 

@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 
 from boolcomp.base.files import check_place, outputs
-from boolcomp.commands.options import FILES, FilePath, completes, json_option, print_json, within
+from boolcomp.commands.options import (
+    FILES,
+    FilePath,
+    completes,
+    json_option,
+    print_result,
+    wants_json,
+    within,
+)
 
 
 @click.command("build", epilog="Example: boolcomp build out/2r --board icebreaker -o 2r.bin")
@@ -20,9 +28,7 @@ from boolcomp.commands.options import FILES, FilePath, completes, json_option, p
     "--pipeline", default=8, show_default=True, help="Pipeline stages of the core, at least 1."
 )
 @json_option
-def command(
-    program: str, *, name: str, output: Path, load: float | None, pipeline: int, as_json: bool
-) -> None:
+def command(program: str, *, name: str, output: Path, load: float | None, pipeline: int) -> None:
     """Build a bitstream of PROGRAM (a folder made by compile), with registers over a UART.
 
     The sources are written next to the bitstream: NAME_core.v, NAME_top.v, the pins, and NAME_tb.v,
@@ -52,17 +58,17 @@ def command(
         for path, text in zip(places, texts, strict=True):
             put(path, text)
         put(output, done.bitstream)
-    if as_json:
-        print_json({
+    document = {
             "program": program, "board": name, "files": [str(path) for path in (output, *places)],
             "luts": done.cells.luts, "ff": done.cells.ff, "room": one.tables,
             "fmax_mhz": done.fmax, "clock_mhz": one.hertz / 1e6, "baud": BAUD, "proved": True,
-        })  # fmt: skip
-        return
-    click.echo(
+        }  # fmt: skip
+    text = (
         f"{one.about}: {done.cells.luts} of {one.tables} look-up tables, {done.cells.ff} "
         f"flip-flops\nclock {one.hertz / 1e6:g} MHz; estimated maximum {done.fmax:.0f} MHz "
         "(nextpnr)\n"
         "the core is proved equivalent to the program (ABC cec, before place and route)"
     )
-    click.echo(f"wrote {output} and its sources {', '.join(map(str, places))}", err=True)
+    print_result(document, text)
+    if not wants_json():
+        click.echo(f"wrote {output} and its sources {', '.join(map(str, places))}", err=True)

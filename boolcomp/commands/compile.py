@@ -17,10 +17,11 @@ from boolcomp.commands.options import (
     ends,
     json_option,
     options,
-    print_json,
+    print_result,
     refuse_others,
     source_argument,
     unchanging,
+    wants_json,
 )
 from boolcomp.commands.output import (
     described,
@@ -79,7 +80,6 @@ def command(
     *,
     options: GivenOptions,
     output: Path | None,
-    as_json: bool,
 ) -> None:
     """Compile ROBOT (its inverse dynamics, or another function of it) to a logic program.
 
@@ -99,23 +99,20 @@ def command(
     if output is not None:
         check_place(output / "program.json")
     compiled = _compact if mode == "compact" else _paper
-    compiled(load_source(robot), options, output, as_json=as_json)
+    compiled(load_source(robot), options, output)
 
 
-def _paper(
-    source: Robot | Problem, options: GivenOptions, output: Path | None, *, as_json: bool
-) -> None:
+def _paper(source: Robot | Problem, options: GivenOptions, output: Path | None) -> None:
     from boolcomp.api import compiled_tables
 
     with share("compiling") as show:
         compiled = compiled_tables(source, options, in_stages(show))
     if output is not None:
         compiled.program.save(output)
-    if as_json:
-        about = described(compiled.program, source, options.of)
-        print_json({**_paper_document(compiled, output), **about})
-    else:
-        _print_paper(compiled, options.values["payloads"], output)
+    about = described(compiled.program, source, options.of)
+    document = {**_paper_document(compiled, output), **about}
+    print_result(document, lambda: _paper_text(compiled, options.values["payloads"]))
+    _print_seconds(compiled.seconds, output)
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
     if any(tables.values()):
         click.echo(
@@ -125,29 +122,29 @@ def _paper(
         )
 
 
-def _print_paper(compiled: PaperCompilation, masses: Sequence[float], output: Path | None) -> None:
+def _print_seconds(seconds: float, output: Path | None) -> None:
+    if not wants_json():
+        click.echo(f"{seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+
+
+def _paper_text(compiled: PaperCompilation, masses: Sequence[float]) -> str:
     from boolcomp.paper.program import EVALUATIONS, SAMPLES
 
-    program = compiled.program
+    program, lines = compiled.program, []
     what = "torque" if program.plural == "torques" else "output"
     for load, covers in zip(program.loads, compiled.covers, strict=True):
         if len(compiled.covers) > 1:
-            click.echo(f"payload {load.payload:g} kg")
-        click.echo(_tables(covers, load.payload).text())
-        click.echo(error_table(load.outputs, what, steps=True))
+            lines.append(f"payload {load.payload:g} kg")
+        lines.append(_tables(covers, load.payload).text())
+        lines.append(error_table(load.outputs, what, steps=True))
     nodes = [len(program.network(mass).nodes) for mass in masses]
-    click.echo(f"{', '.join(map(str, nodes))} LUT3 nodes, including adders")
-    click.echo(
+    kinds = (
         f"rms and sampled max: {SAMPLES} random states; worst found: search with about "
         f"{EVALUATIONS} evaluations; bound: proved"
     )
-    for sentence in [
-        *_promise_kept(compiled),
-        *_beyond(compiled),
-        *unchanging(compiled.plans[0].problem),
-    ]:
-        click.echo(sentence)
-    click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+    lines += [f"{', '.join(map(str, nodes))} LUT3 nodes, including adders", kinds]
+    notes = (*_promise_kept(compiled), *_beyond(compiled))
+    return "\n".join([*lines, *notes, *unchanging(compiled.plans[0].problem)])
 
 
 def _promise_kept(compiled: PaperCompilation) -> list[str]:
@@ -251,20 +248,17 @@ def _paper_document(compiled: PaperCompilation, output: Path | None) -> dict[str
 MOST_CHARTS = 8  # more payloads are printed as one table
 
 
-def _compact(
-    source: Robot | Problem, options: GivenOptions, output: Path | None, *, as_json: bool
-) -> None:
+def _compact(source: Robot | Problem, options: GivenOptions, output: Path | None) -> None:
     from boolcomp.api import compiled_words
 
     with share("searching") as show:
         compiled = compiled_words(source, options, search_progress(show))
     if output is not None:
         compiled.program.save(output)
-    if as_json:
-        about = described(compiled.program, source, options.of)
-        print_json({**_compact_document(compiled, output), **about})
-    else:
-        _print_compact(compiled, output)
+    about = described(compiled.program, source, options.of)
+    document = {**_compact_document(compiled, output), **about}
+    print_result(document, lambda: _compact_text(compiled))
+    _print_seconds(compiled.seconds, output)
     print_origin(compiled.built)
 
 
@@ -290,19 +284,18 @@ def print_origin(built: Sequence[Built]) -> None:
         click.echo(f"the logic may be larger than necessary: {lutmapping.MISSING.note}", err=True)
 
 
-def _print_compact(compiled: CompactCompilation, output: Path | None) -> None:
+def _compact_text(compiled: CompactCompilation) -> str:
     if len(compiled.built) > MOST_CHARTS:
-        click.echo(_library(compiled))
-        click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
-        return
+        return _library(compiled)
+    lines = []
     for mass, built in zip(compiled.program.payloads, compiled.built, strict=True):
         if len(compiled.built) > 1:
-            click.echo(f"payload {mass:g} kg")
-        click.echo(_outputs(built, mass).text())
-        click.echo("\n".join([_sentence(built), *_ends(compiled.program, mass, built)]))
+            lines.append(f"payload {mass:g} kg")
+        lines += [_outputs(built, mass).text(), _sentence(built)]
+        lines += _ends(compiled.program, mass, built)
         outputs = compiled.program.load(mass).outputs
-        click.echo(error_table(outputs, _called(built), steps=False))
-    click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+        lines.append(error_table(outputs, _called(built), steps=False))
+    return "\n".join(lines)
 
 
 def _library(compiled: CompactCompilation) -> str:
@@ -337,9 +330,7 @@ def _library(compiled: CompactCompilation) -> str:
     return "\n".join(lines)
 
 
-def plan_words(
-    problem: Problem, choices: CompactChoices, picture: Path | None, *, as_json: bool
-) -> None:
+def plan_words(problem: Problem, choices: CompactChoices, picture: Path | None) -> None:
     """Print the word graph that compile would choose, and draw it."""
     from boolcomp.base.files import write_output
     from boolcomp.compact.passes import build
@@ -357,27 +348,19 @@ def plan_words(
         title = f"{problem.name} at {demand.bits} bits: {built.nodes} nodes"
         results = [one.title for one in problem.outputs] if problem.plural == "outputs" else []
         write_output(picture, draw_graph(graph, title, demand.bits, spans, results))
-    if as_json:
-        lines = str(graph).splitlines()
-        joints = [
+    codes = zip(problem.outputs, built.compact.output_codes, strict=True)
+    document = {
+        "robot": problem.name, "bits": demand.bits, "mode": "compact", "target": demand.target,
+        "approximate": demand.approximate,
+        "joints": [
             {"joint": joint, "range": output.range.high, "bits": code.bits, "lsb": code.step}
-            for joint, (output, code) in enumerate(
-                zip(problem.outputs, built.compact.output_codes, strict=True), 1
-            )
-        ]
-        document = {
-            "robot": problem.name,
-            "bits": demand.bits,
-            "mode": "compact",
-            "target": demand.target,
-            "approximate": demand.approximate,
-        }
-        print_json({**document, "joints": joints, "graph": lines})
-        return
-    click.echo(_words(graph, problem.outputs, spans))
-    click.echo(f"\n{graph}", nl=False)
-    click.echo(_sentence(built))
-    if picture is not None:
+            for joint, (output, code) in enumerate(codes, 1)
+        ],
+        "graph": str(graph).splitlines(),
+    }  # fmt: skip
+    text = f"{_words(graph, problem.outputs, spans)}\n\n{graph}{_sentence(built)}"
+    print_result(document, text)
+    if picture is not None and not wants_json():
         click.echo(f"drawn in {picture}", err=True)
 
 

@@ -7,7 +7,7 @@ from click.shell_completion import ShellComplete, get_completion_class
 
 from boolcomp.base.errors import require_name
 from boolcomp.commands.group import VARIABLE, cli
-from boolcomp.commands.options import completes, json_option, print_json
+from boolcomp.commands.options import completes, json_option, print_result
 
 WHERE = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/completions/boolcomp.fish"}
 
@@ -15,7 +15,7 @@ WHERE = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/complet
 @click.command("completion", epilog="Example: boolcomp completion bash >> ~/.bashrc")
 @click.argument("shell", shell_complete=completes("bash zsh fish"))
 @json_option
-def command(shell: str, *, as_json: bool) -> None:
+def command(shell: str) -> None:
     """Print the completion script of SHELL (bash, zsh, fish).
 
     For bash and zsh put `eval "$(boolcomp completion SHELL)"` into ~/.bashrc or ~/.zshrc; for fish
@@ -27,7 +27,5 @@ def command(shell: str, *, as_json: bool) -> None:
     assert kind is not None  # noqa: S101 (click has these shells)
     # The method of the base class: the method for bash runs bash to find its version.
     text = ShellComplete.source(kind(cli, {}, "boolcomp", VARIABLE))
-    if as_json:
-        print_json({"shell": shell, "script": text, "where": WHERE[shell]})
-    else:
-        click.echo(text, nl=False)
+    document = {"shell": shell, "script": text, "where": WHERE[shell]}
+    print_result(document, text.removesuffix("\n"))

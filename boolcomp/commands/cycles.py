@@ -11,7 +11,7 @@ from boolcomp.commands.options import (
     FILES,
     completes,
     json_option,
-    print_json,
+    print_result,
     shipped,
     solved_problem,
     within,
@@ -49,7 +49,6 @@ def command(
     arm: str | None,
     words_only: bool,
     deadline: float,
-    as_json: bool,
 ) -> None:
     """Run PROGRAM (a folder made by compile) as C code on boards, with float and fixed point.
 
@@ -70,12 +69,11 @@ def command(
     subject = subject_of(load_program(program), program, load, arm, states, seed)
     with progress("measuring", None) as step:
         rows = cycles_rows(subject, chosen, step, deadline, rivalled=not words_only)
-    if as_json:
-        about = {board.name: board.about for board in chosen}
-        print_json({"program": program, "states": states, "seed": seed, "targets": about,
-                    "rows": results(rows).documents})  # fmt: skip
-    else:
-        click.echo(text_report(rows))
+    document = {
+        "program": program, "states": states, "seed": seed,
+        "targets": {board.name: board.about for board in chosen}, "rows": results(rows).documents,
+    }  # fmt: skip
+    print_result(document, text_report(rows))
     if all(row.skipped for row in rows):
         raise DataError(f"{program}: nothing was measured: all designs were skipped")
     if wrong := [f"{row.design} on {row.target}" for row in rows if row.wrong]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.base.results import ResultColumn, Results
-from boolcomp.commands.options import json_option, print_json
+from boolcomp.commands.options import json_option, print_result
 
 if TYPE_CHECKING:
     from boolcomp.measure.installed import Health, Piece
@@ -29,7 +29,7 @@ COLUMNS = (
 @click.command("doctor", epilog="Example: boolcomp doctor")
 @json_option
 @click.pass_context
-def command(context: click.Context, *, as_json: bool) -> None:
+def command(context: click.Context) -> None:
     """List installed packages and tools, and what the missing ones enable.
 
     The exit code is 1 if a required package is missing or broken. All others are optional: a
@@ -38,28 +38,23 @@ def command(context: click.Context, *, as_json: bool) -> None:
     from boolcomp.measure.installed import health
 
     found = health()
-    if as_json:
-        print_json(found.document)
-    else:
-        _print(found)
+    print_result(found.document, _text(found))
     if not found.whole:
         context.exit(1)
 
 
-def _print(found: Health) -> None:
+def _text(found: Health) -> str:
     machine = found.machine
-    click.echo(
-        f"Python {machine['python']} on {machine['system']}, {machine['processor']}, "
-        f"{machine['cores']} cores; engine: {machine['engine']}"
-    )
     writable = "" if machine["cache_writable"] else ", which cannot be written to"
-    click.echo(f"results are cached in {machine['cache']}{writable}")
-    click.echo(Results(COLUMNS, found.pieces).text())
     wrong = [one.name for one in found.pieces if one.needed and not one.found]
-    missing = [one for one in found.pieces if not one.found and not one.needed]
-    if wrong:
-        click.echo(f"required, but missing or broken: {', '.join(wrong)}")
-    else:
-        optional = ", ".join(one.name for one in missing)
-        rest = f"optional, not installed: {optional}" if missing else "nothing is missing"
-        click.echo(f"all required packages are installed; {rest}")
+    missing = [one.name for one in found.pieces if not one.found and not one.needed]
+    last = f"required, but missing or broken: {', '.join(wrong)}"
+    if not wrong:
+        rest = f"optional, not installed: {', '.join(missing)}" if missing else "nothing is missing"
+        last = f"all required packages are installed; {rest}"
+    return (
+        f"Python {machine['python']} on {machine['system']}, {machine['processor']}, "
+        f"{machine['cores']} cores; engine: {machine['engine']}\n"
+        f"results are cached in {machine['cache']}{writable}\n"
+        f"{Results(COLUMNS, found.pieces).text()}\n{last}"
+    )

@@ -23,8 +23,9 @@ from boolcomp.commands.options import (
     completes,
     json_option,
     options,
-    print_json,
+    print_result,
     refuse_given,
+    wants_json,
 )
 from boolcomp.options import OPTIONS
 
@@ -85,7 +86,6 @@ def command(
     against: str | None,
     payload: float | None,
     interpolate: bool,
-    as_json: bool,
 ) -> None:
     """Evaluate the torques of PROGRAM (a folder made by compile) for a file of states.
 
@@ -108,7 +108,7 @@ def command(
     _check_workers(threads, processes)
     if source != STANDARD and target.exists() and source.exists() and source.samefile(target):
         raise UsageError(f"{target} is the input file: give another file for the torques")
-    if as_json and target == STANDARD:
+    if wants_json() and target == STANDARD:
         raise UsageError("--json uses standard output: give a file for the torques with -o")
     start = time.perf_counter()
     of, cluster = options.of, options.values["cluster"]
@@ -129,7 +129,7 @@ def command(
         mass = payload, interpolate
         with _runner(program, of, engine, (threads, processes), shard, mass) as runner:
             found = _evaluated(runner, source, target)
-    _print(found, program, target, time.perf_counter() - start, as_json=as_json)
+    _print(found, program, target, time.perf_counter() - start)
 
 
 class Evaluated(NamedTuple):
@@ -151,18 +151,16 @@ class Evaluated(NamedTuple):
     lines: Sequence[str] = ()
 
 
-def _print(found: Evaluated, program: str, target: Path, seconds: float, *, as_json: bool) -> None:
+def _print(found: Evaluated, program: str, target: Path, seconds: float) -> None:
     from boolcomp.commands.output import answer_document, guarantees
 
     inputs, outputs, beyond = found.counts
-    if as_json:
-        print_json({
-            "program": program, "samples": found.samples, "seconds": seconds,
-            "saturated_inputs": inputs, "saturated_torques": outputs, "beyond_stops": beyond,
-            "output": str(target),
-            "outputs": [answer_document(one, found.answer) for one in found.outputs], **found.more,
-        })  # fmt: skip
-        return
+    document = {
+        "program": program, "samples": found.samples, "seconds": seconds,
+        "saturated_inputs": inputs, "saturated_torques": outputs, "beyond_stops": beyond,
+        "output": str(target),
+        "outputs": [answer_document(one, found.answer) for one in found.outputs], **found.more,
+    }  # fmt: skip
     count = f"{found.samples} {'sample' if found.samples == 1 else 'samples'} in {seconds:.2f} s"
     saturated = f"; saturated: {inputs} inputs, {outputs} {found.plural}"
     stops = f"; beyond the {found.places}' limits: {beyond} inputs" if beyond else ""
@@ -172,7 +170,7 @@ def _print(found: Evaluated, program: str, target: Path, seconds: float, *, as_j
         lines.append(str(found.chosen))
     if found.outputs:
         lines.append(f"for states within range: {guarantees(found.outputs, found.answer)}")
-    click.echo("\n".join(lines), err=True)
+    print_result(document, "\n".join(lines), err=True)
 
 
 def _in_chunks(

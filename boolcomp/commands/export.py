@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.base.errors import UsageError, listing
-from boolcomp.commands.options import FILES, FilePath, completes, json_option, print_json, within
+from boolcomp.commands.options import (
+    FILES,
+    FilePath,
+    completes,
+    json_option,
+    print_result,
+    wants_json,
+    within,
+)
 
 if TYPE_CHECKING:
     from boolcomp.targets.target import Files
@@ -41,7 +49,6 @@ def command(
     luts: int,
     test_bench: bool,
     cocotb: bool,
-    as_json: bool,
 ) -> None:
     """Write PROGRAM (a folder made by compile) for other tools.
 
@@ -64,7 +71,7 @@ def command(
     writer(target)
     checked_level(level)
     within("--pipeline", pipeline, 0, MOST_STAGES)
-    if as_json and output == STANDARD:
+    if wants_json() and output == STANDARD:
         raise UsageError("--json uses standard output: give a file with -o")
     loaded = load_program(program)
     loads = () if load is None else masses("--load", load)
@@ -76,10 +83,8 @@ def command(
         _printed(files)
         return
     written = [str(path) for path in write_files(files, output, writer(target).ending)]
-    if as_json:
-        print_json({"program": program, "target": target, "files": written})
-    else:
-        click.echo(f"wrote {listing(written)}", err=True)
+    document = {"program": program, "target": target, "files": written}
+    print_result(document, f"wrote {listing(written)}", err=True)
 
 
 def _printed(files: Files) -> None:

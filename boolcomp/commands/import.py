@@ -9,7 +9,7 @@ import click
 
 from boolcomp.base.errors import UsageError, listing, shown
 from boolcomp.base.files import read_bytes, read_text, write_output
-from boolcomp.commands.options import FilePath, json_option, print_json
+from boolcomp.commands.options import FilePath, json_option, print_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ WRITTEN = (*READ, ".txt")
 @click.argument("file", type=FilePath())
 @click.option("-o", "--output", required=True, type=FilePath(), help=f"File: {listing(WRITTEN)}.")
 @json_option
-def command(file: Path, output: Path, *, as_json: bool) -> None:
+def command(file: Path, output: Path) -> None:
     """Read FILE (.blif, .aig, .aag) and write its logic as LUT3 nodes.
 
     .txt is the format of networks in program folders: one node per line, without names. Only
@@ -38,17 +38,15 @@ def command(file: Path, output: Path, *, as_json: bool) -> None:
     netlist = replace(read, network=merged(read.network))
     _write(netlist, output)
     network = netlist.network
-    if as_json:
-        print_json({
+    document = {
             "name": netlist.name, "inputs": network.inputs, "outputs": len(network.outputs),
             "nodes": len(network.nodes), "depth": network.depth, "output": str(output),
-        })  # fmt: skip
-        return
-    click.echo(
+        }  # fmt: skip
+    text = (
         f"{len(network.nodes)} LUT3 nodes, depth {network.depth}: "
-        f"{network.inputs} inputs, {len(network.outputs)} outputs",
-        err=True,
+        f"{network.inputs} inputs, {len(network.outputs)} outputs"
     )
+    print_result(document, text, err=True)
 
 
 def _check(path: Path, allowed: tuple[str, ...]) -> None:

@@ -22,7 +22,14 @@ from boolcomp.base.errors import (
 from boolcomp.base.files import check_place, write_output
 from boolcomp.base.loops import briefly
 from boolcomp.base.results import ResultColumn, Results, yes
-from boolcomp.commands.options import FilePath, changed, json_option, options, print_json
+from boolcomp.commands.options import (
+    FilePath,
+    changed,
+    json_option,
+    options,
+    print_result,
+    wants_json,
+)
 from boolcomp.commands.output import progress
 
 if TYPE_CHECKING:
@@ -114,7 +121,6 @@ def command(
     verify: bool,
     stats: bool,
     quiet: bool,
-    as_json: bool,
 ) -> None:
     """Minimise PLA FILES (types f, fd, fr, fdr) and print a summary of each.
 
@@ -131,18 +137,17 @@ def command(
         if verify and len(files) != 2:
             raise UsageError(f"--verify compares two files, not {len(files)}")
         if stats:
-            count(files, as_json=as_json)
-        elif not compare(files, as_json=as_json):
+            count(files)
+        elif not compare(files):
             context.exit(1)
         return
-    request = _request(files, kind, primes, output, phase=phase, quiet=quiet, as_json=as_json)
+    request = _request(files, kind, primes, output, phase=phase, quiet=quiet)
     request = request._replace(prices=_prices(cost, recipe, phase=phase, primes=primes))
     rows, failures = _all_minimised(files, recipe, request)
     results = _results(rows, kind)
-    if as_json:
-        print_json({"files": results.documents})
-    elif rows and not quiet:
-        click.echo(results.text(), err=request.output == STANDARD)
+    if wants_json() or (rows and not quiet):
+        text = results.text() if rows else ""
+        print_result({"files": results.documents}, text, err=request.output == STANDARD)
     for failure in failures[:-1]:
         click.echo(f"boolcomp: error: {failure}", err=True)
     if failures:
@@ -163,14 +168,14 @@ def _check(kind: str, primes: str | None, *, phase: bool, verify: bool, stats: b
 
 def _request(
     files: tuple[Path, ...], kind: str, primes: str | None, output: Path | None, *, phase: bool,
-    quiet: bool, as_json: bool,
+    quiet: bool,
 ) -> MinimizeRequest:  # fmt: skip
     """Return form and destination of results, after checking that they can be written."""
     if files.count(STANDARD) > 1:
         raise UsageError("standard input can be read only once: give one -")
-    if output is None and not as_json and (files == (STANDARD,) or primes):
+    if output is None and not wants_json() and (files == (STANDARD,) or primes):
         output = STANDARD if len(files) == 1 else output
-    if output == STANDARD and (len(files) > 1 or as_json):
+    if output == STANDARD and (len(files) > 1 or wants_json()):
         raise UsageError("-o - writes one PLA file to standard output, without --json")
     if output is not None and len(files) > 1 and output.is_file():
         raise UsageError(f"{output} is a file: several results need a folder")
@@ -350,7 +355,7 @@ MOST_PRIMES = 1_000_000
 EXTENSIONS = {"blif": ".blif", "verilog": ".v"}
 
 
-def compare(files: Sequence[Path], *, as_json: bool) -> bool:
+def compare(files: Sequence[Path]) -> bool:
     """Print whether the second file implements the first, or a point where it does not."""
     from boolcomp.twolevel import pla
     from boolcomp.twolevel.cubes import is_small
@@ -372,19 +377,15 @@ def compare(files: Sequence[Path], *, as_json: bool) -> bool:
     if witness is not None:
         names, place = first.output_names, witness.output
         name = names[place] if names else f"output {place}"
-    if as_json:
-        point = None if witness is None else {
-            "output": name, "point": witness.point, "expected": witness.expected,
-        }  # fmt: skip
-        pair = {"wanted": str(files[0]), "given": str(files[1])}
-        print_json({"holds": witness is None, **pair, "witness": point})
-    elif witness is None:
-        click.echo(f"{files[1]} implements {files[0]}: all points of ON, no point of OFF")
-    else:
-        click.echo(
+    point, text = None, f"{files[1]} implements {files[0]}: all points of ON, no point of OFF"
+    if witness is not None:
+        point = {"output": name, "point": witness.point, "expected": witness.expected}
+        text = (
             f"{files[1]} does not implement {files[0]}: {name} at inputs {witness.point} is "
             f"{1 - witness.expected} and must be {witness.expected}"
         )
+    pair = {"wanted": str(files[0]), "given": str(files[1])}
+    print_result({"holds": witness is None, **pair, "witness": point}, text)
     return witness is None
 
 
@@ -417,7 +418,7 @@ STATISTICS = tuple(
 )  # fmt: skip
 
 
-def count(files: Sequence[Path], *, as_json: bool) -> None:
+def count(files: Sequence[Path]) -> None:
     """Print statistics of the files."""
     from boolcomp.twolevel import pla
     from boolcomp.twolevel.cubes import is_small
@@ -429,10 +430,7 @@ def count(files: Sequence[Path], *, as_json: bool) -> None:
         found = briefly(partial(pla.statistics, source, str(path)), small=small)
         rows.append({"file": str(path), **asdict(found)})
     results = Results(STATISTICS, rows, "-")
-    if as_json:
-        print_json({"files": results.documents})
-    else:
-        click.echo(results.text())
+    print_result({"files": results.documents}, results.text())
 
 
 def primes(source: Pla, name: str, kind: str, deadline: float | None) -> tuple[Cubes, str]:

@@ -119,7 +119,17 @@ class StorePlace(FilePath):
         return place_of(super().convert(value, param, ctx))
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+_JSON = "boolcomp.json"
+
+
+def _remember(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    context.meta[_JSON] = value or context.meta.get(_JSON, False)
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, expose_value=False, callback=_remember,
+    help="Print one JSON document.",
+)  # fmt: skip
 page_option = click.option("--page", type=FilePath(), help="Also write an HTML page: x.html")
 
 
@@ -185,7 +195,8 @@ def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapped(*args: Any, **more: Any) -> Any:
-            found = {name: more.pop(name) for name in names}
+            values = {name: more.pop(name) for name in names}
+            found = {name: value for name, value in values.items() if value is not None}
             context = click.get_current_context()
             if not given(context, "bits"):
                 found["bits"] = None
@@ -253,8 +264,16 @@ def _spelling(context: click.Context, name: str) -> str:
     return (found.secondary_opts or found.opts)[-1]
 
 
-def print_json(document: Any) -> None:
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+def wants_json() -> bool:
+    return bool(click.get_current_context().meta.get(_JSON))
+
+
+def print_result(document: Any, text: str | Callable[[], str], *, err: bool = False) -> None:
+    """Print a document if --json is given, else text; with `err` the text is a message."""
+    if wants_json():
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        click.echo(text if isinstance(text, str) else text(), err=err)
 
 
 def unchanging(problem: Problem) -> list[str]:

@@ -18,7 +18,7 @@ from boolcomp.commands.options import (
     json_option,
     options,
     page_option,
-    print_json,
+    print_result,
     refuse_others,
     source_argument,
 )
@@ -55,7 +55,6 @@ def command(
     options: GivenOptions,
     graph: Path | None,
     page: Path | None,
-    as_json: bool,
 ) -> None:
     """Print Fig. 1 of the 1988 paper for ROBOT: range, width and input words of every term.
 
@@ -79,7 +78,7 @@ def command(
         problem = with_words(problem, choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":
             raise UsageError(f"--graph {graph}: the name of the picture must end in .svg")
-        plan_words(problem, choices, graph, as_json=as_json)
+        plan_words(problem, choices, graph)
         return
 
     plan: Plan = run_passes(problem, options.plan(problem), "plan")
@@ -88,10 +87,8 @@ def command(
 
         line = command_text("plan", robot, options.of, *chosen(plan.options))
         write_output(page, plan_page(plan, line))
-    if as_json:
-        print_json(_document(plan))
-    else:
-        click.echo("\n\n".join(_chart(output, plan.options) for output in plan.outputs))
+    charts = "\n\n".join(_chart(output, plan.options) for output in plan.outputs)
+    print_result(_document(plan), charts)
     plan.require_tables()
 
 

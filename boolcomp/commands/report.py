@@ -20,10 +20,11 @@ from boolcomp.commands.options import (
     json_option,
     numbers,
     options,
-    print_json,
+    print_result,
     refuse_given,
     shipped_or_refused,
     solved_problem,
+    wants_json,
     within,
 )
 from boolcomp.commands.output import progress
@@ -128,7 +129,6 @@ def command(
     payload: float | None,
     arm: str | None,
     output: Path | None,
-    as_json: bool,
     **drawn: Any,
 ) -> None:
     """Measure torques by logic against Newton-Euler, of ROBOT over word lengths or of PROGRAM.
@@ -144,7 +144,8 @@ def command(
     """
     from boolcomp.base.pages import require_charts
     from boolcomp.base.workers import all_cores
-    from boolcomp.measure.report_page import ReportFolder, read_beside
+    from boolcomp.measure.report import documents
+    from boolcomp.measure.report_page import ReportFolder, read_beside, text_table
 
     within("--widest", widest, 0, MOST_INPUT_BITS)
     require_charts()
@@ -184,15 +185,9 @@ def command(
         _of_problem(problem, request, options.covers, states, folder)
         if not folder.rows:
             raise UsageError(f"{problem.name}: the report is empty: see the warnings above")
-    if as_json:
-        from boolcomp.measure.report import documents
-
-        rows = documents(folder.rows)
-        print_json({"robot": name, "samples": states.samples, "rows": rows})
-    else:
-        from boolcomp.measure.report_page import text_table
-
-        click.echo(text_table(folder.rows, states.samples))
+    document = {"robot": name, "samples": states.samples, "rows": documents(folder.rows)}
+    print_result(document, text_table(folder.rows, states.samples))
+    if not wants_json():
         click.echo(f"written to {folder.folder}", err=True)
 
 

@@ -9,7 +9,14 @@ import click
 from boolcomp.base.errors import UsageError, angle, short
 from boolcomp.base.files import write_output
 from boolcomp.base.results import ResultColumn, Results
-from boolcomp.commands.options import ROBOTS, FilePath, chain_options, json_option, print_json
+from boolcomp.commands.options import (
+    ROBOTS,
+    FilePath,
+    chain_options,
+    json_option,
+    print_result,
+    wants_json,
+)
 from boolcomp.problem.robot.library import load_arm, load_robot, robot_names
 
 if TYPE_CHECKING:
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--right-angles", is_flag=True, help="Read 1.5708 in a URDF as pi/2.")
 @click.option("-o", "--output", type=FilePath(), help="Robot file to write.")
 @json_option
-def command(robot: str | None, *, right_angles: bool, output: Path | None, as_json: bool) -> None:
+def command(robot: str | None, *, right_angles: bool, output: Path | None) -> None:
     """List the built-in robots; or check ROBOT (a name or a file) and print it in full.
 
     The output for one ROBOT ends with comments: the torques it reaches over its ranges, torque
@@ -34,18 +41,15 @@ def command(robot: str | None, *, right_angles: bool, output: Path | None, as_js
     a URDF, is written as a robot file.
     """
     if robot:
-        _one(robot, output, right_angles=right_angles, as_json=as_json)
+        _one(robot, output, right_angles=right_angles)
         return
     if output is not None or right_angles:
         raise UsageError("-o and --right-angles need a robot: give its name or file")
     robots = [load_robot(name) for name in robot_names()]
-    if as_json:
-        print_json({"robots": [_document(item) for item in robots]})
-    else:
-        click.echo(_overview(robots))
+    print_result({"robots": [_document(item) for item in robots]}, lambda: _overview(robots))
 
 
-def _one(name: str, output: Path | None, *, right_angles: bool, as_json: bool) -> None:
+def _one(name: str, output: Path | None, *, right_angles: bool) -> None:
     from boolcomp.problem.functions import inverse_dynamics_problem
     from boolcomp.terms.extract import judge_outputs
 
@@ -58,10 +62,8 @@ def _one(name: str, output: Path | None, *, right_angles: bool, as_json: bool) -
     if output is not None:
         write_output(output, f"{text}\n")
         click.echo(f"written to {output}", err=True)
-    if as_json:
-        print_json({"robots": [_judged(robot, verdicts)]})
-    elif output is None:
-        click.echo(text)
+    if output is None or wants_json():
+        print_result({"robots": [_judged(robot, verdicts)]}, text)
 
 
 def _overview(robots: Iterable[Robot]) -> str:

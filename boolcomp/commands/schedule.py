@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.base.errors import UsageError, listing, number, reals, shown, suggestion
+from boolcomp.base.errors import UsageError, listing, number, shown, suggestion
 from boolcomp.base.files import outputs, read_text
 from boolcomp.commands.options import (
     ROBOTS,
     FilePath,
+    changed,
     completes,
     given,
     json_option,
-    print_json,
+    options,
+    print_result,
+    wants_json,
     within,
 )
 from boolcomp.commands.output import in_stages, progress, share
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.logic.network import Network
+    from boolcomp.options import GivenOptions
     from boolcomp.parallel.execute import RealRun
     from boolcomp.parallel.machine import Machine
     from boolcomp.parallel.methods import RecordedMethod
@@ -81,19 +85,17 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
 
 
 def compact_network(
-    robot: Robot, spelt: str, bits: int, rms: tuple[float, ...]
+    robot: Robot, spelt: str, bits: int, options: GivenOptions
 ) -> tuple[Network | None, tuple[int, ...]]:
     """Return a robot's network of compact mode from the store, and the widths of its words.
 
     If the store has none, a message gives the command that makes it, with the robot as `spelt`.
     """
-    from boolcomp.compact.demand import usual_demand
-    from boolcomp.compact.passes import CompactChoices
     from boolcomp.problem.functions import inverse_dynamics_problem
     from boolcomp.terms.extract import split
 
-    demand = usual_demand(bits, approximate=None, rms=rms)
-    kept = CompactChoices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
+    choices, rms = options.compact(bits), options.values["rms_error"]
+    kept = choices.result_store(split(inverse_dynamics_problem(robot))).find()
     if kept is None:
         option = f" --rms-error {','.join(map(number, rms))}" if rms else ""
         line = f"boolcomp compile {spelt} --bits {bits}{option}"
@@ -250,9 +252,7 @@ def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
 @bits_option
 @click.option("-o", "--output", type=FilePath(), help="Folder for chart and page.")
 @json_option
-def simulate(
-    request: ScheduleRequest, points: int | None, bits: int, output: Path | None, *, as_json: bool
-) -> None:
+def simulate(request: ScheduleRequest, points: int | None, bits: int, output: Path | None) -> None:
     """Schedule the tasks of a method for ROBOT, and simulate them on a machine's processors.
 
     Methods: newton-euler, semi-customised, customised, regrouped, lagrangian, lagrangian-rows,
@@ -261,7 +261,7 @@ def simulate(
     mappings zomaya, zalzala, schaefer. Machines: t800, t414, encore, cortex-m, this-machine.
     Prints operations, times and a Gantt chart; -o also writes them as SVG and HTML.
     """
-    _one(request, points, bits, output, None, as_json=as_json)
+    _one(request, points, bits, output, None)
 
 
 @command.command(epilog="Example: boolcomp schedule run puma560 --method customised --processors 2")
@@ -270,21 +270,21 @@ def simulate(
               shell_complete=completes("parallel.execute:ENGINES"))  # fmt: skip
 @click.option("--samples", default=RUN_SAMPLES, show_default=True, help="Number of states.")
 @json_option
-def run(request: ScheduleRequest, engine: str, samples: int, *, as_json: bool) -> None:
+def run(request: ScheduleRequest, engine: str, samples: int) -> None:
     """Run a schedule of ROBOT's tasks on this computer, with one process per processor.
 
     Methods, schedulers and machines: see `boolcomp schedule simulate --help`. The schedule is made
     for --machine; times are measured on this computer.
     """
-    _one(request, None, 8, None, (engine, samples), as_json=as_json)
+    _one(request, None, 8, None, (engine, samples))
 
 
 @command.command(epilog="Example: boolcomp schedule chart machado-2r -o out")
 @click.argument("robot", shell_complete=ROBOTS)
 @machine_option
 @bits_option
-@click.option(
-    "--rms-error", help="rms error of compact logic in LSB [default: as `boolcomp compile`]"
+@options(
+    changed("rms_error", help="rms error of compact logic in LSB [default: as `boolcomp compile`]")
 )
 @click.option("-o", "--output", type=FilePath(), help="Folder for the chart.")
 @json_option
@@ -292,10 +292,9 @@ def chart(
     robot: str,
     machine: str,
     bits: int,
-    rms_error: str | None,
     output: Path | None,
     *,
-    as_json: bool,
+    options: GivenOptions,
 ) -> None:
     """Chart all methods for ROBOT on 1 to 1024 processors of a machine.
 
@@ -310,13 +309,13 @@ def chart(
 
     if output is not None:
         require_charts()
-    arm, place, rms = load_robot(robot), load_machine(machine), reals("--rms-error", rms_error)
+    arm, place = load_robot(robot), load_machine(machine)
     tables: tuple[ProductTable, ...] = ()
     try:
         tables = product_tables(arm, bits)
     except DataError as error:  # tables too wide: only the arithmetic methods are charted
         click.echo(f"without method boolean: {error}", err=True)
-    methods = ways(arm, tables, *compact_network(arm, robot, bits, rms))
+    methods = ways(arm, tables, *compact_network(arm, robot, bits, options))
     with progress("scheduling", None) as step:
         points = scaling(methods, place, done=step)
     if output is not None:
@@ -324,19 +323,17 @@ def chart(
         with outputs() as put:
             for kind in ("svg", "png"):
                 put(output / f"scaling.{kind}", draw_scaling(points, title, kind))
-    if as_json:
-        print_json({"robot": arm.name, "rows": [point.document() for point in points]})
-        return
-    click.echo(f"{arm.name} on {place.title}: µs per torque vector, and speed-up")
-    click.echo(scaling_text(points))
-    if output is not None:
+    document = {"robot": arm.name, "rows": [point.document() for point in points]}
+    title = f"{arm.name} on {place.title}: µs per torque vector, and speed-up"
+    print_result(document, f"{title}\n{scaling_text(points)}")
+    if output is not None and not wants_json():
         click.echo(f"written to {output}", err=True)
 
 
 @command.command(epilog="Example: boolcomp schedule paper zomaya")
 @click.argument("name", shell_complete=completes("zomaya zeng zalzala schaefer"))
 @json_option
-def paper(name: str, *, as_json: bool) -> None:
+def paper(name: str) -> None:
     """Compare the figures of a paper (zomaya, zeng, zalzala, schaefer) with reproduced ones."""
     from boolcomp.parallel.papers import reproduce
     from boolcomp.parallel.registry import task_graph
@@ -347,10 +344,8 @@ def paper(name: str, *, as_json: bool) -> None:
     if name == "schaefer":
         cycle = task_graph("symbolic-forward", load_robot("stanford")).graph
     findings = reproduce(name, cycle)
-    if as_json:
-        print_json({"paper": name, "findings": [finding.document() for finding in findings]})
-        return
-    click.echo(findings_text(findings))
+    document = {"paper": name, "findings": [finding.document() for finding in findings]}
+    print_result(document, findings_text(findings))
 
 
 def _older(**values: Any) -> None:
@@ -362,6 +357,7 @@ def _older(**values: Any) -> None:
     if name is not None:
         fit, where = {"paper", "robot", "as_json"}, f"with --paper {name}"
     elif values["chart"]:
+        names = [x.name for x in chart.params if x.name and x.expose_value]
         where = "with --chart, which has all methods"
     else:
         fit = fit | {"execute"} if execute else fit - {"engine", "samples"}
@@ -371,18 +367,19 @@ def _older(**values: Any) -> None:
     if name is not None:
         if robot is not None:
             raise UsageError(f"--paper {name} takes no robot: give one of them")
-        context.invoke(paper, name=name, as_json=values["as_json"])
+        context.invoke(paper, name=name)
     elif robot is None:
         raise UsageError("missing robot: give its name or file, or a sub-command, such as paper")
     elif values["chart"]:
-        context.invoke(chart, **{x.name or "": values.get(x.name or "") for x in chart.params})
+        names = [x.name for x in chart.params if x.name and x.expose_value]
+        context.invoke(chart, **{name: values.get(name) for name in names})
     else:
         request = ScheduleRequest(
             **{name: values[name] for name in ScheduleRequest.__dataclass_fields__}
         )
         measured = (values["engine"], values["samples"]) if execute else None
         more = values["points"], values["bits"], values["output"], measured
-        _one(request, *more, as_json=values["as_json"])
+        _one(request, *more)
 
 
 command.add_command(
@@ -407,8 +404,6 @@ def _one(
     bits: int,
     output: Path | None,
     measured: tuple[str, int] | None,
-    *,
-    as_json: bool,
 ) -> None:
     """Make and print one schedule; `measured`, an engine and a number of samples, also runs it."""
     from boolcomp.parallel.machine import load_machine
@@ -435,21 +430,20 @@ def _one(
             put(output / "gantt.svg", gantt_svg(schedule))
             put(output / "schedule.html", schedule_page(schedule, request.method))
     vectors = vectors_of(schedule, graph, recorded)
-    if as_json:
-        print_json(schedule_document(schedule, graph, machine, vectors, pipeline, done))
-        return
-    click.echo(schedule_text(schedule, graph, machine, request.method))
+    document = schedule_document(schedule, graph, machine, vectors, pipeline, done)
+    lines = [schedule_text(schedule, graph, machine, request.method)]
     if request.assignment is not None:
-        click.echo(vectors_text(vectors))
+        lines.append(vectors_text(vectors))
     if pipeline is not None:
-        click.echo(str(pipeline))
+        lines.append(str(pipeline))
     if done is not None:
-        click.echo(
+        lines.append(
             f"{done}\n{done.samples} samples, minimum of {done.rounds} rounds, largest difference "
             f"from Newton-Euler {done.relative_error:.1e} of the largest torque; simulated "
             f"speed-up on {schedule.machine} {schedule.speedup:.2f}"
         )
-    if output is not None:
+    print_result(document, "\n".join(lines))
+    if output is not None and not wants_json():
         click.echo(f"written to {output}", err=True)
 
 

@@ -13,7 +13,7 @@ from boolcomp.commands.options import (
     FILES,
     FilePath,
     json_option,
-    print_json,
+    print_result,
     refuse_given,
     shipped,
     solved_problem,
@@ -40,7 +40,6 @@ def command(
     output: Path | None,
     arm: str | None,
     load: float | None,
-    as_json: bool,
 ) -> None:
     """Write an interactive, self-contained page of PROGRAM (a folder made by compile, or PLA file).
 
@@ -70,10 +69,8 @@ def command(
         text = table_page(source.name, pla.read(source))
     path = output or Path("out") / f"show-{source.resolve().stem}.html"
     write_output(path, text)
-    if as_json:
-        print_json({"program": program, "output": str(path), "bytes": len(text.encode())})
-    else:
-        click.echo(f"wrote {path}", err=True)
+    document = {"program": program, "output": str(path), "bytes": len(text.encode())}
+    print_result(document, f"wrote {path}", err=True)
 
 
 def _subject(program: Program, arm: str | None, load: float | None) -> ShownProgram:

@@ -16,11 +16,13 @@ from boolcomp.commands.options import (
     ROBOTS,
     FilePath,
     chain_options,
+    changed,
     check_robot,
     completes,
     json_option,
     numbers,
-    print_json,
+    options,
+    print_result,
     refuse_given,
     shipped_or_refused,
     within,
@@ -31,60 +33,44 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from boolcomp.measure.control import LoopSettings, Study
+    from boolcomp.options import GivenOptions
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
     from boolcomp.program.program import Program
 
-COMPILED = ("modes", "bits", "law", "word", "effort")
+COMPILED = ("modes", "bits", "law", "words", "effort")
 ENDINGS = (".html", ".svg", ".png", ".csv")
 
 
-def loop_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options of drives, friction and gains, passed on as `LoopSettings`."""
-    options = {
-        "seconds": click.option(
-            "--time", "seconds", default=10.0, show_default=True, help="Simulated time in s."
-        ),
-        "rate": click.option(
-            "--rate", type=float, help="Control rate in Hz [default: that of the robot, or 1000]"
-        ),
-        "encoder_bits": click.option(
-            "--encoder-bits",
-            type=click.IntRange(4, 40),
-            help="Encoder bits per turn, or per range of a sliding joint [default: encoder_step of "
-            "the robot, or exact]",
-        ),
-        "speeds": click.option(
-            "--speeds",
-            help="Speed measurement: exact, difference or filtered [default: filtered with "
-            "encoders]",
-        ),
-        "cutoff": click.option(
-            "--cutoff", default=50.0, show_default=True, help="Cutoff of the speed filter in Hz."
-        ),
-        "friction": click.option(
-            "--friction",
-            default="compensated",
-            show_default=True,
-            help="Friction of the robot: compensated (added exactly), uncompensated, none.",
-        ),
-        "bandwidth": click.option(
-            "--bandwidth", default=10.0, show_default=True, help="Bandwidth of the loop in rad/s."
-        ),
-        "damping": click.option(
-            "--damping", default=1.0, show_default=True, help="Damping ratio of the loop."
-        ),
-    }
-
-    @functools.wraps(function)
-    def wrapped(*args: Any, **more: Any) -> Any:
-        from boolcomp.measure.control import LoopSettings
-
-        return function(*args, settings=LoopSettings(**{k: more.pop(k) for k in options}), **more)
-
-    for option in reversed(options.values()):
-        wrapped = option(wrapped)
-    return wrapped
+LOOP = (
+    click.option("--time", "seconds", default=10.0, show_default=True, help="Simulated time in s."),
+    click.option(
+        "--rate", type=float, help="Control rate in Hz [default: that of the robot, or 1000]"
+    ),
+    click.option(
+        "--encoder-bits",
+        type=click.IntRange(4, 40),
+        help="Encoder bits per turn, or per range of a sliding joint [default: encoder_step of "
+        "the robot, or exact]",
+    ),
+    click.option(
+        "--speeds",
+        help="Speed measurement: exact, difference or filtered [default: filtered with encoders]",
+    ),
+    click.option(
+        "--cutoff", default=50.0, show_default=True, help="Cutoff of the speed filter in Hz."
+    ),
+    click.option(
+        "--friction",
+        default="compensated",
+        show_default=True,
+        help="Friction of the robot: compensated (added exactly), uncompensated, none.",
+    ),
+    click.option(
+        "--bandwidth", default=10.0, show_default=True, help="Bandwidth of the loop in rad/s."
+    ),
+    click.option("--damping", default=1.0, show_default=True, help="Damping ratio of the loop."),
+)  # drives, friction and gains: the fields of `LoopSettings`
 
 
 @click.command(
@@ -107,38 +93,40 @@ def loop_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "--controller", "law", default="computed-torque", show_default=True,
     help="computed-torque, pd-gravity, MODULE:FUNCTION or FILE.py:FUNCTION (Python code to run).",
 )  # fmt: skip
-@loop_options
-@click.option(
-    "--tolerance", default=1e-3, show_default=True, help="Largest tracking error, in rad or m."
-)
-@click.option(
-    "--tip-tolerance", "at_tip", default=1e-3, show_default=True, help="Largest tip error in m."
-)
-@click.option(
-    "--word", multiple=True, help="Word format as in compile (compact mode): tau=twos:tread."
-)
-@click.option("--effort", type=float, help="Search budget as in compile.")
-@click.option(
-    "-o", "--output", type=FilePath(), help="Page (.html), picture (.svg, .png) or rows (.csv)."
-)
-@json_option
+@options(
+    *LOOP,
+    click.option(
+        "--tolerance", default=1e-3, show_default=True, help="Largest tracking error, in rad or m."
+    ),
+    click.option(
+        "--tip-tolerance", "at_tip", default=1e-3, show_default=True,
+        help="Largest tip error in m.",
+    ),
+    changed("words", help="Word format as in compile (compact mode): tau=twos:tread.",
+            metavar=None),
+    changed("effort", help="Search budget as in compile.", default=None),
+    click.option(
+        "-o", "--output", type=FilePath(),
+        help="Page (.html), picture (.svg, .png) or rows (.csv).",
+    ),
+    json_option,
+)  # fmt: skip
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     source: str,
     *,
+    options: GivenOptions,
     arm: str | None,
     trajectories: tuple[str, ...],
     bits: str,
     modes: str,
     law: str,
-    settings: LoopSettings,
     tolerance: float,
     at_tip: float,
-    word: tuple[str, ...],
-    effort: float | None,
     output: Path | None,
-    as_json: bool,
+    **loop: Any,
 ) -> None:
     """Simulate an arm that follows trajectories with torques by exact arithmetic and by logic.
 
@@ -148,8 +136,9 @@ def command(
     file gives control rate, torque limits, friction and encoders. Exact arithmetic is always
     simulated for comparison.
     """
-    from boolcomp.measure.control import text_table
+    from boolcomp.measure.control import LoopSettings, text_table
 
+    settings = LoopSettings(**loop)
     _check(output, tolerance, at_tip)
     if source and is_folder(Path(source)):
         refuse_given(context, COMPILED, f"{source} is a compiled program")
@@ -158,13 +147,10 @@ def command(
         if arm is not None:
             raise UsageError(f"--robot needs a PROGRAM: {shown(source)} is a robot")
         check_robot(source)
-        found = _of_robot(source, settings, trajectories, (modes, bits, law, word, effort))
+        found = _of_robot(source, settings, trajectories, (modes, bits, law), options)
     if output is not None:
         _write(found, output, (tolerance, at_tip))
-    if as_json:
-        print_json(_document(found, tolerance, at_tip))
-    else:
-        click.echo(text_table(found, tolerance, at_tip))
+    print_result(_document(found, tolerance, at_tip), text_table(found, tolerance, at_tip))
 
 
 def _check(output: Path | None, tolerance: float, at_tip: float) -> None:
@@ -182,14 +168,15 @@ def _of_robot(
     source: str,
     settings: LoopSettings,
     trajectories: tuple[str, ...],
-    choices: tuple[str, str, str, tuple[str, ...], float | None],
+    choices: tuple[str, str, str],
+    options: GivenOptions,
 ) -> Study:
     """Simulate a robot with a control law by name, or with a user's function."""
     from boolcomp.measure.control import LAWS, StudyRequest, function_variant, is_python, modes_of
     from boolcomp.problem.robot.library import load_robot
-    from boolcomp.problem.words import LEAST_BITS, MOST_BITS, formats
+    from boolcomp.problem.words import LEAST_BITS, MOST_BITS
 
-    modes, bits, law, word, effort = choices
+    modes, bits, law = choices
     robot = load_robot(source)
     if is_python(law):
         return _simulated(robot, settings, trajectories, "own", lambda _: [function_variant(law)])
@@ -199,13 +186,12 @@ def _of_robot(
             f"--controller {shown(law)}{hint}: give {listing(LAWS)} or MODULE:FUNCTION; give a "
             "program in place of ROBOT"
         )
-    words = formats("--word", word)
     lengths = numbers("--bits", bits)
     for length in lengths:
         within("--bits", length, LEAST_BITS, MOST_BITS)
     request = StudyRequest(
         robot, law, modes_of(modes), lengths,
-        functools.partial(_compiled, effort), words, share,
+        functools.partial(_compiled, options), options.values["words"], share,
     )  # fmt: skip
     return _simulated(robot, settings, trajectories, law, request.variants)
 
@@ -242,17 +228,14 @@ def _simulated(
         return study(loop, made, trajectories, lambda done: show(done, "", ""))
 
 
-def _compiled(effort: float | None, problem: Problem, bits: int) -> Program:
+def _compiled(options: GivenOptions, problem: Problem, bits: int) -> Program:
     """Return a program of compact mode, from the store or searched with a progress display."""
     from boolcomp.commands.compile import search_progress
-    from boolcomp.compact.demand import usual_demand
-    from boolcomp.compact.passes import CompactChoices
     from boolcomp.pipeline import compile_compact
 
-    chosen: dict[str, Any] = {} if effort is None else {"effort": effort}
-    demand = usual_demand(bits, approximate=None, **chosen)
     with share(f"{problem.name} at {bits} bits: searching") as show:
-        choices = CompactChoices(demand, progress=search_progress(show))
+        # The problem has the formats of words already.
+        choices = options.compact(bits, words={}, progress=search_progress(show))
         return compile_compact(problem, choices).program
 
 

@@ -14,7 +14,8 @@ from boolcomp.commands.options import (
     changed,
     json_option,
     options,
-    print_json,
+    print_result,
+    wants_json,
     within,
 )
 from boolcomp.commands.output import duration, share
@@ -54,7 +55,6 @@ def command(
     processes: int,
     retry: bool,
     dry_run: bool,
-    as_json: bool,
 ) -> None:
     """Compile every combination of the lists in SPEC, a TOML file.
 
@@ -74,13 +74,13 @@ def command(
     where = options.values["cluster"] or ("here" if processes == 1 else f"processes:{processes}")
     if dry_run:
         kind, workers = way(where)
-        _dry(found, folder, state, 1 if kind == HERE else workers, as_json=as_json)
+        _dry(found, folder, state, 1 if kind == HERE else workers)
         return
     folder.check()
     if state.left:
         store = options.values["store"]
         _run(found, folder, state, where, store and everywhere(store))
-    _report(found, folder, state, as_json=as_json)
+    _report(found, folder, state)
     if state.failed:
         context.exit(1)
 
@@ -97,7 +97,7 @@ def _run(
         )  # fmt: skip
 
 
-def _report(spec: Spec, folder: SweepFolder, state: SweepState, *, as_json: bool) -> None:
+def _report(spec: Spec, folder: SweepFolder, state: SweepState) -> None:
     from boolcomp.scale.sweep import failures, write_tables
 
     written = [str(path) for path in write_tables(spec, state, folder.path)]
@@ -106,11 +106,10 @@ def _report(spec: Spec, folder: SweepFolder, state: SweepState, *, as_json: bool
         "sweep": spec.name, "cells": len(spec.cells), "done": len(state.done), "made": state.made,
         "failed": failed, "files": written,
     }  # fmt: skip
-    if as_json:
-        print_json(document)
+    done = f"{len(state.done)} of {len(spec.cells)} cells done; {', '.join(written)}"
+    print_result(document, lambda: f"{_chart(spec, state)}\n{done}")
+    if wants_json():
         return
-    click.echo(_chart(spec, state))
-    click.echo(f"{len(state.done)} of {len(spec.cells)} cells done; {', '.join(written)}")
     for place in sorted(state.failed)[:MOST_PRINTED]:
         click.echo(f"failed: {spec.cells[place]}: {state.failed[place].why}", err=True)
     if len(failed) > MOST_PRINTED:
@@ -150,9 +149,7 @@ def _largest(outputs: Sequence[dict[str, Any]], kind: str) -> str:
     return (short_above if kind == "bound" else short)(max(known), 4)
 
 
-def _dry(
-    spec: Spec, folder: SweepFolder, state: SweepState, workers: int, *, as_json: bool
-) -> None:
+def _dry(spec: Spec, folder: SweepFolder, state: SweepState, workers: int) -> None:
     """List the cells, with an estimate of the remaining time.
 
     The number of workers of a remote cluster is unknown: 0.
@@ -172,15 +169,13 @@ def _dry(
         ResultColumn("seconds", "about", seconds.get, lambda x: f"{x:.1f} s"),
     )
     results = Results(columns, range(len(spec.cells)), "-")
-    if as_json:
-        print_json({
-            "sweep": spec.name, "cells": results.documents, "left": len(seconds),
-            "core_seconds": sum(known), "unknown": unknown, "workers": workers or None,
-            "seconds": here,
-        })  # fmt: skip
-        return
-    click.echo(results.text())
-    click.echo(_left(len(seconds), sum(known), unknown, workers, here))
+    document = {
+        "sweep": spec.name, "cells": results.documents, "left": len(seconds),
+        "core_seconds": sum(known), "unknown": unknown, "workers": workers or None,
+        "seconds": here,
+    }  # fmt: skip
+    left = _left(len(seconds), sum(known), unknown, workers, here)
+    print_result(document, f"{results.text()}\n{left}")
 
 
 def _left(left: int, seconds: float, unknown: int, workers: int, here: float | None) -> str:

@@ -17,7 +17,7 @@ from boolcomp.commands.options import (
     json_option,
     options,
     page_option,
-    print_json,
+    print_result,
     source_argument,
 )
 
@@ -47,9 +47,7 @@ COLUMNS = (
 @click.option("-o", "--output", type=FilePath(), help="Folder [out/ROBOT-BITS]")
 @page_option
 @json_option
-def command(
-    robot: str, *, options: GivenOptions, output: Path | None, page: Path | None, as_json: bool
-) -> None:
+def command(robot: str, *, options: GivenOptions, output: Path | None, page: Path | None) -> None:
     """Write the truth table of every term of ROBOT as a PLA file, one file per term.
 
     Terms with the same function share one table; the column 'same as' lists them.
@@ -80,7 +78,5 @@ def command(
             command_line = command_text("tables", robot, options.of, *chosen(plan))
             put(page, tables_page(entries, problem, command_line))
     results = Results(COLUMNS, rows)
-    if as_json:
-        print_json({"robot": name, "bits": plan.bits, "tables": results.documents})
-    else:
-        click.echo(results.text())
+    document = {"robot": name, "bits": plan.bits, "tables": results.documents}
+    print_result(document, results.text())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,14 +12,16 @@ from boolcomp.commands.options import (
     json_option,
     options,
     page_option,
-    print_json,
+    print_result,
     source_argument,
+    wants_json,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.options import GivenOptions
+    from boolcomp.terms.extract import Terms
 
 
 @click.command("terms", epilog="Example: boolcomp terms machado-2r --form products")
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
 )
 @page_option
 @json_option
-def command(
-    robot: str, form: str, *, options: GivenOptions, page: Path | None, as_json: bool
-) -> None:
+def command(robot: str, form: str, *, options: GivenOptions, page: Path | None) -> None:
     """Print the torques of ROBOT, or another function of it, as sums of terms.
 
     ROBOT may be a function file; outputs that are not sums of harmonics are printed as calculation
@@ -41,7 +41,6 @@ def command(
     """
     from boolcomp.problem.sources import problem_of
     from boolcomp.terms.extract import split
-    from boolcomp.terms.extrema import amplitude
 
     terms = split(problem_of(robot, options.of), form)
     if page is not None:
@@ -49,10 +48,13 @@ def command(
 
         line = command_text("terms", robot, options.of, f"--form {form}")
         write_output(page, terms_page(terms, line))
-    if not as_json:
-        click.echo(str(terms))
-        return
-    document = {
+    print_result(_document(terms) if wants_json() else None, str(terms))
+
+
+def _document(terms: Terms) -> dict[str, Any]:
+    from boolcomp.terms.extrema import amplitude
+
+    return {
         "robot": terms.problem.name,
         "form": terms.form,
         "prepared": [] if terms.prepared is None else str(terms.prepared).splitlines(),
@@ -78,4 +80,3 @@ def command(
             for joint, several in enumerate(terms.outputs, 1)
         ],
     }
-    print_json(document)

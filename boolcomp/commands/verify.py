@@ -9,7 +9,7 @@ import click
 
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.results import ResultColumn, Results
-from boolcomp.commands.options import FILES, json_option, print_json
+from boolcomp.commands.options import FILES, json_option, print_result
 
 if TYPE_CHECKING:
     from boolcomp.checker.claim import ClaimSource
@@ -37,7 +37,6 @@ def command(
     checker: bool,
     with_tools: bool,
     deadline: float,
-    as_json: bool,
 ) -> None:
     """Check PROGRAM (a folder made by compile): its network against its word graph and an engine.
 
@@ -71,18 +70,15 @@ def command(
         one.holds or one.skipped or one in allowed for one in found
     )
     results = Results(COLUMNS, found)
-    if as_json:
-        print_json({
-            "holds": holds, "checks": results.documents,
-            "not_verified": list(confirmed.not_verified), "described": confirmed.described,
-            "robot": robot,
-        })  # fmt: skip
-    else:
-        click.echo(results.text())
-        for name in confirmed.not_verified:
-            click.echo(f"not verified: {name}")
-        if confirmed.described and robot is None:
-            click.echo(confirmed.described)
+    document = {
+        "holds": holds, "checks": results.documents,
+        "not_verified": list(confirmed.not_verified), "described": confirmed.described,
+        "robot": robot,
+    }  # fmt: skip
+    lines = [results.text(), *(f"not verified: {name}" for name in confirmed.not_verified)]
+    if confirmed.described and robot is None:
+        lines.append(confirmed.described)
+    print_result(document, "\n".join(lines))
     if not holds:
         left = [one for one in found if one not in allowed]
         raise DataError(f"{program}: {_failures(left) or 'nothing was verified'}")
