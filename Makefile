@@ -173,6 +173,8 @@ bench-twolevel: $(VENV)/loops.ready
 docs: $(VENV)/test.ready
 	@echo "== the pictures of the pages"
 	@$(BIN)/python docs/make_pictures.py
+	@echo "== the generated parts of the pages"
+	@$(BIN)/python docs/make_reference.py
 	@echo "== the site"
 	@$(BIN)/python docs/make_site.py
 

@@ -154,7 +154,7 @@ def help_(bench: Bench) -> None:
 
 
 SLOW_BLOCKS = {  # in the whole form only
-    "README.md-4", "how-to-choose-word-lengths.md-1", "how-to-guarantee-an-error.md-3",
+    "how-to-choose-word-lengths.md-1", "how-to-guarantee-an-error.md-3",
     "how-to-minimise-pla-files.md-2", "research-parallel-papers.md-1",
     "research-parallel-papers.md-2",
     "tutorials-truth-tables-in-class.md-5", "tutorials-your-own-robot.md-3",

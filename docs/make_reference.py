@@ -121,15 +121,14 @@ def first() -> str:
     rows: dict[str, Callable[[Any], str]] = {
         "circuit: LUT3, depth": lambda x: f"{x['luts']}, {x['depth']}",
         "mapped to LUT4; LUT6": lambda x: f"{x['lut4']}; {x['lut6']}",
-        "multiplier blocks": lambda _: "0",
         "rms error, worst joint (LSB: 1/256 of the range)": lambda x: f"{x['rms']:.2f} LSB",
         "largest error found by search": lambda x: f"{x['found']:.1f} LSB",
         "proved limit of the error": lambda x: f"{_up(x['bound'])} LSB",
-        "largest tip error in closed loop, 1 kHz ¹": lambda x: f"{x['tip_mm']:.2f} mm",
-        "AVR cycles; with `--target mcu8` ²": lambda x: _cycles(x["cycles"]),
+        "largest tip error in closed loop, 1 kHz ²": lambda x: f"{x['tip_mm']:.2f} mm",
+        "AVR cycles; with `--target mcu8` ³": lambda x: _cycles(x["cycles"]),
     }
     return _table(
-        "torques of 8 bits|2 joints (`machado-2r`):|6 joints (`puma560`):",
+        "torques of 8 bits|2 joints (`machado-2r`):|6 joints (`puma560`) ¹:",
         [(title, *map(cell, two)) for title, cell in rows.items()],
     )
 
@@ -157,12 +156,14 @@ def _sizes(rows: Iterable[Any], kind: str) -> str:
 
 def loops() -> str:
     """Return the tip errors of arms by word length."""
-    found = _results()["loops"]
+    found = dict(_results()["loops"])
+    for arm, one in _results()["first"].items():
+        found.setdefault(arm, {str(one["bits"]): one})
     bits = sorted({int(one) for row in found.values() for one in row if one != "exact"})
     return _table(
         f"arm|exact torques:|{'|'.join(f'{one} bits:' for one in bits)}",
         [
-            (arm, f"{row['exact']['tip_mm']:.2g}",
+            (arm, _tip(row.get("exact")),
              *(_tip(row.get(str(one))) for one in bits))
             for arm, row in found.items()
         ],
@@ -170,7 +171,9 @@ def loops() -> str:
 
 
 def _tip(one: Any) -> str:
-    return f"{one['tip_mm']:.2g} ({one['luts']})" if one else ""
+    if not one:
+        return ""
+    return f"{one['tip_mm']:.2g}" + (f" ({one['luts']})" if one["luts"] else "")
 
 
 def cycles() -> str:

@@ -1,4 +1,4 @@
-"""Measure the figures of the README and of the page on results: `python docs/make_results.py`.
+"""Measure the figures of the README and of the page on results: `docs/make_results.py [PART …]`.
 
 Commands are run with --json, and docs/results.json gets their figures. Programs that ship are read
 from the store. `recorded` in that file holds figures of tools that are not installed everywhere
@@ -13,22 +13,31 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RESULTS = Path(__file__).resolve().parent / "results.json"
 EXAMPLES = RESULTS.parents[1] / "examples" / "functions"
 MILLIMETRES = 1000
-# Shipped programs: arm, bits, accuracy target (rms, in LSB; empty: that of the 1988 tables).
-PROGRAMS = (
-    ("machado-2r", 6, ""), ("machado-2r", 8, ""), ("machado-2r", 8, ".43,.58"),
-    ("machado-2r", 10, ".43,.58"), ("machado-2r", 12, ".43,.58"), ("elbow-3r", 8, ".505"),
-    ("planar-3r", 8, ".505"), ("scara", 8, ""), ("puma560", 8, ".505"), ("puma560", 10, ".52"),
-    ("stanford-scaled", 8, ".505"),
+NO_EFFORT = ("--effort", "0")
+# Shipped programs: arm, bits, accuracy target (rms, in LSB; empty: the default), other options.
+PROGRAMS: tuple[tuple[str, int, str, tuple[str, ...]], ...] = (
+    ("machado-2r", 6, "", ()), ("machado-2r", 8, "", ()), ("machado-2r", 8, ".43,.58", ()),
+    ("machado-2r", 10, ".43,.58", ()), ("machado-2r", 12, ".43,.58", ()),
+    ("elbow-3r", 8, ".505", ()), ("planar-3r", 8, ".505", ()), ("scara", 8, "", NO_EFFORT),
+    ("puma560", 8, ".505", ()), ("puma560", 10, ".52", ("--effort", "10")),
+    ("stanford-scaled", 8, ".505", ()),
+    ("panda", 8, "", ("--of", "gravity", *NO_EFFORT)),
 )  # fmt: skip
 FUNCTIONS = ("gelu", "park", "pid", "scara", "thermistor")
-LOOPS = {"machado-2r": "6,8,10,12", "scara": "6,8,10"}  # word lengths in closed loop
+LOOPS: dict[str, tuple[str, ...]] = {  # word lengths in closed loop
+    "machado-2r": ("--bits", "6,8,10,12"),
+    "scara": ("--bits", "6,8,10", *NO_EFFORT),
+}
 FIRST = (("machado-2r", 8, ""), ("puma560", 8, ".505"))  # programs of the README
-FAST = ("--target", "mcu8", "--effort", "0")
+FAST = ("--target", "mcu8", *NO_EFFORT)
 
 
 def told(*words: str) -> Any:
@@ -78,39 +87,44 @@ def cycles(place: str) -> dict[str, float]:
     return {one["design"]: round(one["cycles"]) for one in rows if not one["skipped"]}
 
 
-def loops(arm: str, bits: str) -> dict[str, Any]:
+def loops(arm: str) -> dict[str, Any]:
     """Return the largest tip error, in mm, for exact torques and at each word length."""
-    words = ("-t", "point", "-t", "circle", "-t", "sine", "--mode", "compact", "--bits", bits)
-    rows = told("simulate", arm, *words)["rows"]
+    words = ("-t", "point", "-t", "circle", "-t", "sine", "--mode", "compact", *LOOPS[arm])
     tips: dict[str, Any] = {}
-    for one in rows:
+    for one in told("simulate", arm, *words)["rows"]:
         made = tips.setdefault(str(one["bits"] or "exact"), {"tip_mm": 0.0, "luts": one["nodes"]})
         made["tip_mm"] = max(made["tip_mm"], MILLIMETRES * one["tip_max"])
     return tips
 
 
+PARTS: dict[str, Callable[[], Any]] = {
+    "first": lambda: {name: first(name, bits, rms) for name, bits, rms in FIRST},
+    "programs": lambda: [compiled(*one[:3], *one[3]) for one in PROGRAMS],
+    "functions": lambda: [
+        compiled(str(EXAMPLES / f"{name}.toml"), 0, "", *NO_EFFORT) for name in FUNCTIONS
+    ],
+    "loops": lambda: {arm: loops(arm) for arm in LOOPS},
+}
+
+
 def main() -> None:
-    """Measure, and write the file."""
-    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
-    before = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    results = {
-        "first": {name: first(name, bits, rms) for name, bits, rms in FIRST},
-        "programs": [compiled(*one) for one in PROGRAMS],
-        "functions": [compiled(str(EXAMPLES / f"{name}.toml"), 0, "") for name in FUNCTIONS],
-        "loops": {arm: loops(arm, bits) for arm, bits in LOOPS.items()},
-        "recorded": before.get("recorded", {}),
-    }
-    text = json.dumps(_rounded(results), indent=1, ensure_ascii=False)
-    RESULTS.write_text(text + "\n", "utf-8")
+    """Measure the parts that the command line names, or all, and write each when it is done."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar=" ".join(PARTS))
+    for part in parser.parse_args().parts or PARTS:
+        made = rounded(PARTS[part]())
+        results = json.loads(RESULTS.read_text("utf-8")) | {part: made}
+        text = json.dumps(results, indent=1, ensure_ascii=False)
+        RESULTS.write_text(text + "\n", "utf-8")
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     """Return a value with numbers of five digits, which no machine changes."""
     if isinstance(value, float):
         return float(f"{value:.5g}")
     if isinstance(value, dict):
-        return {key: _rounded(one) for key, one in value.items()}
-    return [_rounded(one) for one in value] if isinstance(value, list) else value
+        return {key: rounded(one) for key, one in value.items()}
+    return [rounded(one) for one in value] if isinstance(value, list) else value
 
 
 if __name__ == "__main__":

@@ -5,16 +5,20 @@ from __future__ import annotations
 import dataclasses
 import doctest
 import importlib
+import json
 import re
+import shlex
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import docblocks
 import pytest
 from docblocks import PAGES, ROOT
 
 from boolcomp.commands import COMMANDS
+from boolcomp.commands.group import cli
 from boolcomp.compact import WORK, Demand
 from boolcomp.problem import parse_function, parse_robot
 from boolcomp.scale import parse_spec
@@ -22,6 +26,7 @@ from boolcomp.scale import parse_spec
 with pytest.MonkeyPatch.context() as patch:  # a folder of scripts
     patch.syspath_prepend(str(ROOT / "docs"))
     import make_reference
+    import make_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +64,16 @@ def test_python_examples_are_doctests(
     del page, warm_run
     test = doctest.DocTestParser().get_doctest(block, {}, "page", None, None)
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+
+
+@pytest.mark.parametrize(("block", "page"), blocks("sh"))
+def test_commands_and_options_in_shell_blocks_exist(block: str, page: Path) -> None:
+    del page
+    for line in re.findall(r"^boolcomp .*$", block, re.MULTILINE):
+        _, name, *words = shlex.split(line, comments=True)
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None, line
+        command.make_parser(click.Context(command)).parse_args(words)
 
 
 @pytest.mark.parametrize(("block", "page"), blocks("toml"))
@@ -113,18 +128,48 @@ def test_make_targets_that_the_pages_name_exist() -> None:
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: {target}"
 
 
-def test_the_readme_says_first_what_boolcomp_does_not_do() -> None:
-    text = (ROOT / "README.md").read_text()
-    head = text[: text.index("## Two commands")]
-    for missing in ("xacro", "no loops", "flashes none"):
-        assert missing in head.partition("What it does not do:")[2]
-    assert "no multiplier:" not in head  # words are multiplied, by nodes
-    assert len(head.split()) < 400
+def test_the_readme_has_at_most_650_words_and_states_the_limits() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert sum(any(map(str.isalnum, word)) for word in text.split()) <= 650
+    limits = " ".join(text.partition("## Limits")[2].split())
+    for missing in (
+        "no xacro",
+        "no loops",
+        "does not program boards",
+        "macOS and Windows could not",
+    ):
+        assert missing in limits
     assert not {"flash", "program", "upload"} & set(COMMANDS)
-    for word in ("nodes", "LSB", "modes"):  # words are explained before they are used
-        first = re.search(rf"\*?\b{word}\b\*?", text)
-        assert first is not None
-        assert first[0] == f"*{word}*", text[first.start() - 60 : first.end()]
+    first = text.partition("## Is it for you?")[0]
+    for definition in ("A LUT3 is a Boolean function of three bits", "LSB is the step"):
+        assert definition in " ".join(first.split())
+
+
+def test_the_figures_in_the_list_of_alternatives_are_those_of_the_results() -> None:
+    text = (ROOT / "README.md").read_text("utf-8").partition("**Use something else if**")[2]
+    found = json.loads((ROOT / "docs/results.json").read_text("utf-8"))
+    arm, by_hand = found["first"]["machado-2r"], found["recorded"]["fpga"][-1]
+    figures = (
+        by_hand["lut4"], by_hand["multipliers"], arm["cycles"]["fixed point by hand"], 256,
+        found["recorded"]["guaranteed 1 LSB"], arm["luts"],
+    )  # fmt: skip
+    numbers = re.findall(r"\b\d{2,}\b", text.partition("##")[0])
+    assert [int(one) for one in numbers] == list(figures)
+
+
+@pytest.mark.check
+def test_the_results_of_the_first_program_are_measured_again() -> None:
+    found = json.loads((ROOT / "docs/results.json").read_text("utf-8"))
+    made = make_results.rounded(make_results.compiled("machado-2r", 8, ""))
+    del made["lut6"]  # `first` has that of `area`
+    assert made.items() <= found["first"]["machado-2r"].items()
+
+
+def test_the_page_on_robot_files_describes_every_key() -> None:
+    keys = importlib.import_module("boolcomp.problem.robot.toml")
+    page = (ROOT / "docs/reference/robot-file.md").read_text("utf-8")
+    described = set(re.findall(r"`\[*(\w+)(?: = true)?\]*`", page))
+    assert {*keys.ROBOT_KEYS, *keys.JOINT_KEYS, *keys.PAYLOAD_KEYS} <= described
 
 
 def test_the_page_on_compact_mode_has_the_figures_of_the_effort() -> None:

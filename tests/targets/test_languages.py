@@ -50,7 +50,7 @@ from boolcomp.words import (
 
 KEPT = ["export-formats", "export-pid"]
 GATES = ExportOptions("gates")
-PAGE = Path(__file__).parents[2] / "docs" / "microcontroller.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "microcontroller.md"
 MCU = "bits=8 target=mcu8"
 SANITIZED = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover")
 
