@@ -147,25 +147,6 @@ def exact_addend(
     return (a.exact * b.exact).times(factor), moved.times(factor)
 
 
-def addend_error(
-    forward: Forward, total: AddendSum, k: int, parts: Sequence[HeapPart]
-) -> Enclosure:
-    """Enclose the value of an addend's parts, as digits, minus the exact addend."""
-    if total.word is None:
-        raise ValueError("a sum without a word has no parts")
-    heap = forward.graph.nodes[total.word]
-    if not isinstance(heap, Heap):
-        raise ValueError(f"word {total.word} is no heap")  # noqa: TRY004 (a value of the claim)
-    addend = total.addends[k]
-    read = forward.operands(addend)
-    sum_ = _Sum(forward.graph, total.word, heap)
-    if isinstance(addend, LinearPart):
-        sum_.linear(addend, read[0], parts)
-    else:
-        sum_.product(addend, read, parts)
-    return sum_.error.total + sum_.offsets + exact_addend(addend, read)[1]
-
-
 class _Sum:
     """The value of the parts of a heap, and its error."""
 
