@@ -520,7 +520,7 @@ class BoxSearch:
         self.last = np.array([one[3] for one in steps.inputs], np.int64)
         self.bits = [int(k).bit_length() for k in self.first ^ self.last]
         needed, readers, begin = self._readers(slot.place)
-        self.readers = readers, begin
+        self.readers, self.read = (readers, begin), np.flatnonzero(np.diff(begin)).tolist()
         self.tables = (
             np.array(steps.rows, np.int64), np.array([*steps.args, 0], np.int64),
             *steps.columns(), np.array(steps.limits, np.int64), needed,
@@ -561,7 +561,7 @@ class BoxSearch:
             first, last = first[left], last[left]
             if not len(first):
                 continue
-            single = (first == last).all(axis=1)
+            single = (first == last)[:, self.read].all(axis=1)
             if single.any() or count > budget:
                 return count, first[int(np.argmax(single))]
             first, last = _halved(first, last, self._axis(first, last))
@@ -573,11 +573,11 @@ class BoxSearch:
         """Return the input whose halves have the least excess, of several the widest."""
         some = np.linspace(0, len(first) - 1, min(len(first), TRIED)).astype(np.int64)
         first, last, found = first[some], last[some], []
-        for axis, bits in enumerate(self.bits):
+        for axis in self.read:
             wide = int((last[:, axis] - first[:, axis]).max())
             if wide:
                 excess = np.maximum(self._keys(*_halved(first, last, axis)), 0)
-                found.append((int(excess.sum()), -wide / (1 << bits), axis))
+                found.append((int(excess.sum()), -wide / (1 << self.bits[axis]), axis))
         return min(found)[2]
 
     def words(self, cells: Words) -> str:
@@ -622,8 +622,9 @@ class BoxSearch:
         """
         cells = self._cells()
         alone = self._keys(cells, cells)
-        worth = np.outer(np.diff(self.readers[1]) > 0, np.arange(WIDEST) * LEAST)
-        for dim, bits in enumerate(self.bits):
+        worth = np.zeros((len(self.bits), WIDEST))
+        for dim in self.read:
+            bits = self.bits[dim]
             gain = np.zeros(bits + 1)
             for k in range(1, bits + 1):
                 first, last = cells.copy(), cells.copy()
@@ -632,7 +633,7 @@ class BoxSearch:
                 mean = float((self._keys(first, last) - alone).mean())
                 gain[k] = max(mean, gain[k - 1])
                 mean = max((gain[k] - gain[j]) / (k - j) for j in range(k))
-                worth[dim, k] = max(worth[dim, k], mean)
+                worth[dim, k] = max(LEAST * k, mean)
         return worth
 
     def _cells(self) -> Words:
