@@ -46,8 +46,7 @@ from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
 from boolcomp.proof.bound.bounds import EFFORT, GRADES, NotPlainError
 from boolcomp.proof.bound.cells import cell_bounds, cells_of
-from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.overflow import without_overflow
+from boolcomp.proof.bound.graded import graded_bounds, without_overflow
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms.extract import resting, split
 

@@ -2,8 +2,8 @@
 
 Its verdict depends on Python, numpy, numba, python-flint, the readers of word graphs and networks
 (`words.graph`, `logic.network`), loops that numba has stored (`base.loops`), and this package.
-Every statement of a certificate is verified. The compiler calls its bounds over cells of angles and
-its bounds of paper mode: for these the checker has no second method.
+Every statement of a certificate is verified. The compiler calls its bounds over cells of angles,
+over boxes and of paper mode: for these the checker has no second method.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from boolcomp.checker.__main__ import check_program as check_program
     from boolcomp.checker.__main__ import main as main
     from boolcomp.checker.bound import check_bound as check_bound
-    from boolcomp.checker.boxes import BoxedSum as BoxedSum
+    from boolcomp.checker.boxes import BoxedOutput as BoxedOutput
     from boolcomp.checker.claim import ClaimSource as ClaimSource
     from boolcomp.checker.claim import check_same as check_same
     from boolcomp.checker.claim import stated as stated
@@ -41,7 +41,7 @@ else:
         {
             "__main__": "check_program main",
             "bound": "check_bound",
-            "boxes": "BoxedSum",
+            "boxes": "BoxedOutput",
             "claim": "ClaimSource check_same stated",
             "folder": "CertificateSection LoadFiles NotCoveredError parse read_program",
             "graph": "check_graph",

@@ -7,18 +7,19 @@
                                          section are then conditional on these words
 
 A claim is accepted as soon as the plain bound confirms it, whatever its grade. If cells and groups
-do not apply, boxes of inputs are halved until all confirm the claim (see `boxes`), up to a limit.
+do not, boxes of inputs are halved until all confirm the claim (see `boxes`), up to a limit.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import DataError, shown
-from boolcomp.checker.boxes import BoxedSum
+from boolcomp.checker.boxes import BoxedOutput, BoxSteps, heap_fits
 from boolcomp.checker.folder import (
     CheckedCases,
     DoesNotHoldError,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from boolcomp.checker.folder import CertificateSection, LoadFiles
 
-FITTING, BOXES = 300_000, 200_000  # limits on boxes, for a word and for an output
+FITTING, BOXES = 100_000_000, 200_000  # steps over all boxes for a word; boxes for an output
 HALF = Fraction(-1, 2)  # a saturated word is up to half a step off
 _NUMBER = r"(-?\d{1,9}\.\d{1,40})"
 _LINE = re.compile(rf"(\w+) (plain|tables|tight) {_NUMBER} {_NUMBER}((?: \w+| \|)*)")
@@ -97,10 +98,10 @@ def _steps(load: LoadFiles, bounds: ClaimedBounds) -> Iterator[VerdictStep]:
 
     def fits() -> CheckedCases:
         plain, boxes = PlainBound(claim_of(load)), 0
+        steps = BoxSteps(plain)
         made.append(plain)
         for word in sorted(set(plain.overflow) - set(bounds.unproved)):
-            (place,) = [k for k, one in enumerate(plain.claim.places) if one.words == (word,)]
-            boxes += BoxedSum(plain, place).fits(FITTING)
+            boxes += heap_fits(steps, word, FITTING)
         if [one.name for one in bounds.outputs] != [one.name for one in plain.claim.outputs]:
             raise DoesNotHoldError("bound: its outputs are not those of the sketch")
         return CheckedCases(sum(isinstance(node, Heap) for node in plain.graph.nodes) + boxes)
@@ -144,16 +145,18 @@ def confirm_tighter(plain: PlainBound, column: int, one: ClaimedBound) -> tuple[
     try:
         return Tight(plain, column, one.groups).confirm(one.low, one.high), ""
     except NotCoveredError:
-        pass
+        return confirm_in_boxes(plain, column, one.low, one.high), " in boxes"
     except DoesNotHoldError as error:
+        with suppress(NotCoveredError):
+            return confirm_in_boxes(plain, column, one.low, one.high), " in boxes"
         raise DoesNotHoldError(f"{one.name}: {error}") from error
-    output, result = plain.claim.outputs[column], plain.graph.results[column]
-    if output.rest is not None or max(one.low, -one.high) > HALF:
+
+
+def confirm_in_boxes(plain: PlainBound, column: int, low: Fraction, high: Fraction) -> int:
+    """Confirm the limits of an output's error over boxes; return their number."""
+    if plain.claim.outputs[column].rest is not None or max(low, -high) > HALF:
         raise NotCoveredError("an output is held at zero, or its bound is below half a step")
-    rounding = Fraction(1, 2) - Fraction(1, 2 << result.drop)
-    moved = plain.moved(output, column)
-    low, high = one.low - moved + rounding, one.high - moved - rounding
-    return BoxedSum(plain, output.node).confirm(low, high, BOXES), " in boxes"
+    return BoxedOutput(plain, column).confirm(low, high, BOXES)
 
 
 def _same_as_printed(

@@ -1,484 +1,724 @@
-"""The plain bound over boxes of inputs, which are halved until a claim holds in all of them.
+"""Bounds over boxes of inputs: functions as steps (see `box_loops.py`), and branch and bound.
 
-A box is a range of words of every input. Tables by word of the plain bound are limited to the words
-of a box. Sums and products are computed as in the plain bound, for many boxes at once.
+A box is a range of cells of every input. In a box, every function has enclosures of the value of
+its word, of its exact value, and of their difference, the error. They are intersected with those of
+the plain bound. The value of a word is that of its digits ±½, without the middle of the word.
+Tables have these enclosures word by word.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from functools import lru_cache
+from math import ceil, floor
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boolcomp.checker import box_loops as loops
 from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
-from boolcomp.checker.plain import about_zero, added, integers, product_of, row_of
-from boolcomp.checker.problem import ClaimedInput, ClaimedTotal, Turns
-from boolcomp.checker.spans import PLACES, IntegerSpan, between, exactly
+from boolcomp.checker.plain import TIE, about_zero, added, columns, integers, maximum, product_of
+from boolcomp.checker.problem import ClaimedInput, ClaimedTotal, ClaimedWaves, Turns
+from boolcomp.checker.spans import (
+    NOTHING,
+    ONE,
+    PLACES,
+    IntegerSpan,
+    between,
+    exactly,
+    two_pi,
+    waves_at,
+)
 from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.plain import CheckedFunction, ClaimedLine, PlainBound
+    from boolcomp.checker.plain import CheckedFunction, PlainBound
     from boolcomp.words.graph import HeapPart
 
     Words = NDArray[np.int64]
-    ByFunction: TypeAlias = dict[int, "BoxEnclosure"]  # by function
+    Short = NDArray[np.int32]
+    Floats = NDArray[np.float64]
+    Harmonics = tuple[tuple[int, float, float], ...]
 
 
 # --------------------------------------------------------------------------------------------------
-# Arrays of spans in 64-bit fixed-point arithmetic of 2^-scale, and tables of spans by word.
-#
-# Sums are exact; all other operations round outward. Factors of a product have at most 31 bits.
+# Integers of limited length in the unit of a slot, 2^-scale; ends are rounded outward.
 # --------------------------------------------------------------------------------------------------
 
-BITS = 30  # of the larger factor of a product
-FAR = 1 << 61  # limit of an empty span
-_LOG = np.array([0, *(k.bit_length() - 1 for k in range(1, 1 << 16))])
+TOP = 29  # bits of the largest number of a slot
+MANTISSA = 30  # bits of a factor
+WORDS, ERROR = 0, 4  # columns of a slot that are searched
+FAR = 1 << 61  # larger than any number of a slot
+MOST = (1 << 31) - 1  # in a table
+MOST_LISTED_BITS = 20  # limit on the bits of two words whose products are enumerated
+GRID = 12  # bits of a turn's grid on which harmonics are tabulated
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SpanArray:
-    """Spans from low to high, in units of 2^-scale."""
+class StepSlot(NamedTuple):
+    """The result of a step, in units of 2^-scale."""
 
-    low: Words
-    high: Words
+    place: int
     scale: int
 
-    def to(self, scale: int) -> SpanArray:
-        """Change the unit."""
-        gone = self.scale - scale
-        if gone <= 0:
-            return SpanArray(self.low << -gone, self.high << -gone, scale)
-        return SpanArray(self.low >> gone, -(-self.high >> gone), scale)
 
-    def __add__(self, other: SpanArray) -> SpanArray:
-        return SpanArray(self.low + other.low, self.high + other.high, self.scale)
-
-    def __sub__(self, other: SpanArray) -> SpanArray:
-        return SpanArray(self.low - other.high, self.high - other.low, self.scale)
-
-    def __mul__(self, other: SpanArray) -> SpanArray:
-        ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        low, high = np.minimum(ends[0], ends[1]), np.maximum(ends[0], ends[1])
-        for end in ends[2:]:
-            low, high = np.minimum(low, end), np.maximum(high, end)
-        return SpanArray(low, high, self.scale + other.scale)
-
-    def times(self, factor: Fraction, scale: int) -> SpanArray:
-        return (self * array_of(factor)).to(scale)
-
-    def meet(self, other: SpanArray) -> SpanArray:
-        """Intersect enclosures; where rounding empties an intersection, its lower end remains."""
-        low, high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
-        return SpanArray(low, np.maximum(low, high), self.scale)
+def fixed(span: IntegerSpan, scale: int) -> tuple[Words, Words]:
+    """Return the ends of a span, or of an array of spans, in units of 2^-scale."""
+    more, gone = max(0, scale - PLACES), max(0, PLACES - scale)
+    low, high = span.low << more >> gone, -(-span.high << more >> gone)
+    return np.asarray(low, np.int64), np.asarray(high, np.int64)
 
 
-def array_of(value: Fraction) -> SpanArray:
-    """Enclose a number with 31 bits."""
-    scale = BITS - size_of(abs(value))
-    units = value * Fraction(2) ** scale
-    return SpanArray(np.int64(units // 1), np.int64(-(-units // 1)), scale)  # type: ignore[arg-type]
+def scale_for(*spans: IntegerSpan) -> int:
+    """Return a scale in which these spans have at most `TOP` bits."""
+    return TOP + PLACES - (max(1, *(one.size for one in spans)) - 1).bit_length()
 
 
-def size_of(value: Fraction) -> int:
-    return value.numerator.bit_length() - value.denominator.bit_length() + 1
+def span_of(low: int, high: int, scale: int) -> IntegerSpan:
+    """Return the span from low to high in units of 2^-scale."""
+    unit = Fraction(2) ** -scale
+    return between(low * unit, high * unit)
 
 
-def scale_of(*spans: IntegerSpan) -> int:
-    return min(PLACES, BITS - size_of(Fraction(max(1, *(one.size for one in spans)), 1 << PLACES)))
+def size_of(slot: StepSlot) -> Fraction:
+    return Fraction(2) ** (TOP + 1 - slot.scale)
 
 
-def fixed(span: IntegerSpan, scale: int) -> SpanArray:
-    """Convert a span, or an array of spans, to 64-bit integers."""
-    gone = PLACES - scale
-    low, high = np.asarray(span.low, object) >> gone, -(-np.asarray(span.high, object) >> gone)
-    return SpanArray(np.asarray(low, np.int64), np.asarray(high, np.int64), scale)
+def log2_up(value: Fraction) -> int:
+    """Return the least k with 2^k ≥ value."""
+    k = value.numerator.bit_length() - value.denominator.bit_length() - 1
+    while Fraction(2) ** k < value:
+        k += 1
+    return k
 
 
-class SpanTable:
-    """Spans by word, with fast unions over ranges of words, which wrap around."""
-
-    def __init__(self, at: Words, found: IntegerSpan, count: int, scale: int) -> None:
-        self.scale, self.count = scale, count
-        low, high = np.full(count, FAR), np.full(count, -FAR)
-        ends = fixed(found, scale)
-        low[at], high[at] = ends.low, ends.high
-        lows, highs, reach = [low], [high], 1
-        while reach < count:
-            lows.append(np.minimum(lows[-1], np.roll(lows[-1], -reach)))
-            highs.append(np.maximum(highs[-1], np.roll(highs[-1], -reach)))
-            reach *= 2
-        self.lows, self.highs = np.stack(lows), np.stack(highs)
-
-    def over(self, first: Words, last: Words) -> SpanArray:
-        """Return the union of the spans of words from first to last."""
-        long = np.minimum(last - first + 1, self.count)
-        level = _LOG[long]
-        one = first & (self.count - 1)
-        two = (first + long - (np.int64(1) << level)) & (self.count - 1)
-        low = np.minimum(self.lows[level, one], self.lows[level, two])
-        high = np.maximum(self.highs[level, one], self.highs[level, two])
-        return SpanArray(low, high, self.scale)
+def mantissa(value: Fraction) -> tuple[int, int, int]:
+    """Return m, n and k such that a number lies between m·2^-k and n·2^-k."""
+    if not value:
+        return 0, 0, 0
+    shift = MANTISSA - log2_up(abs(value))
+    exact = value * Fraction(2) ** shift
+    return floor(exact), ceil(exact), shift
 
 
-# --------------------------------------------------------------------------------------------------
-# The bound over boxes.
-# --------------------------------------------------------------------------------------------------
-
-if TYPE_CHECKING:
-    Ranges: TypeAlias = dict[int, tuple[Words, Words]]  # by word
-
-
-AT_ONCE, TRIED = 1 << 12, 16  # boxes at a time; boxes sampled to select the input to halve
-MOST_BITS = 15  # of a word whose values are tabulated
+def levels(low: Short, high: Short) -> tuple[Short, Short]:
+    """Return a table of ranges: entries, then the ranges of 2, 4, 8 … consecutive ones."""
+    lows, highs, reach = [low], [high], 1
+    while 2 * reach <= len(low):
+        low = np.minimum(low, np.append(low[reach:], low[-1:].repeat(reach)))
+        high = np.maximum(high, np.append(high[reach:], high[-1:].repeat(reach)))
+        lows, highs, reach = [*lows, low], [*highs, high], 2 * reach
+    return np.concatenate(lows), np.concatenate(highs)
 
 
-class BoxEnclosure:
-    """The exact value of a sum, the value of its word and their difference, in many boxes.
+@lru_cache(maxsize=8)
+def lost_sums(a: int, b: int, below: int) -> tuple[IntegerSpan, IntegerSpan]:
+    """Return limits of sums of products i·j, i + j < below, of digits ±1 · 2^k.
 
-    The word itself may overflow.
+    They are given by the low bits of the first word, and by those of the second.
     """
+    one, two = np.arange(1 << a, dtype=np.int64), np.arange(1 << b, dtype=np.int64)
+    total = np.zeros((1 << a, 1 << b), np.int64)
+    for i in range(a):
+        ones = (1 << min(b, below - i)) - 1
+        row = (2 * (two & ones) - ones) << i
+        total += np.where((one >> i & 1)[:, None] > 0, row[None, :], -row[None, :])
+    first, second = (
+        IntegerSpan(total.min(axis=k).astype(object), total.max(axis=k).astype(object))
+        for k in (1, 0)
+    )
+    return first, second
 
-    def __init__(self, exact: SpanArray, value: SpanArray, error: SpanArray) -> None:
-        self.exact, self.value, self.error = exact, value, error
+
+@lru_cache(maxsize=64)
+def grid_of(harmonics: Harmonics, tie: Fraction) -> IntegerSpan:
+    """Enclose a sum of harmonics between grid points of a turn, and up to `tie` turns beyond."""
+    parts = [(k, exactly(a), exactly(b)) for k, a, b in harmonics]
+    points = waves_at(parts, np.arange(1 << GRID).astype(object) << (PLACES - GRID))
+    found = points.join(IntegerSpan(np.roll(points.low, -1), np.roll(points.high, -1)))
+    bent = steep = NOTHING
+    for k, a, b in parts:
+        often = two_pi().times(Fraction(k))
+        slope = (a.around + b.around) * often
+        steep, bent = steep + slope, bent + slope * often
+    return found + bent.around.times(Fraction(1, 8 << 2 * GRID)) + steep.around.times(tie)
 
 
-class BoxedSum:
-    """A sum, and all functions that it depends on, over boxes."""
+# --------------------------------------------------------------------------------------------------
+# The steps of a sum.
+# --------------------------------------------------------------------------------------------------
 
-    def __init__(self, plain: PlainBound, place: int) -> None:
-        self.plain, self.graph, self.claim, self.place = plain, plain.graph, plain.claim, place
-        self.functions = self.claim.needed(place)
-        self.inputs: list[tuple[int, int, int]] = []  # word, first, last
-        self.steps: list[Callable[[Ranges, ByFunction], None]] = []
-        for k in self.functions:
-            function, seen = self.claim.functions[k], plain.seen[k]
-            if isinstance(function, ClaimedInput) and seen.word is not None and seen.at is not None:
-                self.inputs.append((seen.word, int(seen.at[0]), int(seen.at[-1])))
-            elif isinstance(function, Turns) and seen.word is not None:
-                self.steps.append(self._turns(seen.word))
-            elif isinstance(function, ClaimedTotal) and not function.turning:
-                self.steps.append(self._total(k, function))
-        self.widest = False  # among equally good inputs, halve the widest instead of the first
 
-    def enclosure(self, low: Words, high: Words) -> BoxEnclosure:
-        """Enclose the sum in boxes, given as arrays (inputs, boxes)."""
-        ranges = {word: (low[k], high[k]) for k, (word, _, _) in enumerate(self.inputs)}
-        found: ByFunction = {}
-        for step in self.steps:
-            step(ranges, found)
-        return found[self.place]
+class BoxSteps:
+    """The steps of a function of a claim, and of all functions that it depends on."""
 
-    def _turns(self, word: int) -> Callable[[Ranges, ByFunction], None]:
-        node = self.graph.nodes[word]
-        if not isinstance(node, Angles):
-            raise NotCoveredError("the word of an angle is no sum of angles")
-        bits = [self.graph.nodes[turn.node].bits for turn in node.turns]
-        inner = {turn.node: turn.read + turn.shift for turn in node.turns}
-        if any(isinstance(self.graph.nodes[k], Angles) and top < node.bits
-               for k, top in inner.items()):  # fmt: skip
-            raise NotCoveredError("a sum of angles reads a sum that wraps at another bit")
+    def __init__(self, plain: PlainBound) -> None:
+        self.plain, self.graph, self.claim = plain, plain.graph, plain.claim
+        self.rows: list[list[int]] = []
+        self.args: list[int] = []
+        self.limits: list[list[int]] = []
+        self.tables = [(np.zeros(1, np.int32), np.zeros(1, np.int32))]
+        self.used = 1  # entries of tables
+        self.inputs: list[tuple[int, int, int, int]] = []  # function, shift, first, last cell
+        self.addends: list[StepSlot] = []  # of the last sum
+        self._slots: dict[tuple[object, ...], StepSlot] = {}
+        self._grids: dict[tuple[object, ...], StepSlot] = {}
 
-        def step(ranges: Ranges, _: ByFunction) -> None:
-            first = last = np.full(1, node.constant, np.int64)
-            for turn, width in zip(node.turns, bits, strict=True):
-                if turn.node not in ranges:
-                    return
-                low, high = (end >> (width - turn.read) for end in ranges[turn.node])
-                if turn.negative:
-                    full = (1 << turn.read) - 1
-                    low, high = full - high, full - low
-                first, last = first + (low << turn.shift), last + (high << turn.shift)
-            ranges[word] = first, last
+    def _once(self, make: Callable[..., StepSlot], *key: int) -> StepSlot:
+        found = (make, *key)
+        if found not in self._slots:
+            self._slots[found] = make(*key)
+        return self._slots[found]
 
-        return step
+    def _add(
+        self, kind: int, scale: int, row: Sequence[int], exact: IntegerSpan | None = None
+    ) -> StepSlot:
+        full = [kind, *row]
+        self.rows.append(full + [0] * (loops.COLUMNS - len(full)))
+        self.limits.append([-FAR, FAR] * 3)
+        if exact:
+            self.limits[-1][2:4] = map(int, fixed(exact, scale))
+        return StepSlot(len(self.rows) - 1, scale)
 
-    def _by_word(
-        self, seen: CheckedFunction, found: IntegerSpan, scale: int
-    ) -> Callable[[Ranges], SpanArray]:
-        """Return the union of spans that belong to the values of a word, over boxes."""
-        hull = fixed(found.hull, scale)
-        word = seen.word
-        if word is None or seen.at is None or self.graph.nodes[word].bits > MOST_BITS:
-            return lambda _: hull
-        table = SpanTable(seen.at, found, 1 << self.graph.nodes[word].bits, scale)
-        return lambda ranges: table.over(*ranges[word]) if word in ranges else hull
+    def _tabulated(self, span: IntegerSpan, scale: int) -> int:
+        """Add a table of ranges; return its start."""
+        low, high = fixed(span, scale)
+        if max(-int(low.min()), int(high.max())) > MOST:
+            raise NotCoveredError("a number is too large for boxes")
+        start = self.used
+        self.tables.append(levels(low.astype(np.int32), high.astype(np.int32)))
+        self.used += len(self.tables[-1][0])
+        return start
 
-    def _total(self, place: int, function: ClaimedTotal) -> Callable[[Ranges, ByFunction], None]:
-        seen, claimed = self.plain.seen[place], self.claim.places[place]
-        scale = scale_of(seen.exact, seen.value, seen.error)
-        heap = self.graph.nodes[claimed.words[0]] if claimed.words else None
-        parts: Sequence[HeapPart] = heap.parts if isinstance(heap, Heap) else ()
-        exacts, shares = [], []
-        for k, (factor, read) in enumerate(function.addends):
-            exacts.append(self._exact(read, Fraction(factor), scale))
-            if heap is not None:
-                mine = [p for p, own in zip(parts, claimed.owners, strict=True) if own == k]
-                shares.append(self._share(read, mine, Fraction(factor), seen, scale))
-        whole = (fixed(one, scale) for one in (seen.exact, seen.value, seen.error))
-        whole_exact, whole_value, whole_error = whole
-        constant = exactly(function.constant)
-        exact_first = fixed(constant, scale)
-        start = exactly(seen.line.start)
+    def sources(self, step: int) -> list[int]:
+        """Return the steps that a step reads."""
+        kind, first, second, *_ = self.rows[step]
+        if kind in {loops.ANGLES, loops.SUM}:
+            return self.args[second : second + 2 * first : 2]
+        return [] if kind == loops.INPUT else [first, second][: 1 + (kind == loops.PRODUCT)]
+
+    def columns(self) -> tuple[Short, Short]:
+        """Return all tables as two columns."""
+        if len(self.tables) > 1:
+            low, high = (np.concatenate(one) for one in zip(*self.tables, strict=True))
+            self.tables = [(low, high)]
+        return self.tables[0]
+
+    def function(self, place: int) -> StepSlot:
+        """Return the slot of a function; one of its own word is that of its digits."""
+        return self._once(self._function, place)
+
+    def _function(self, place: int) -> StepSlot:
+        function, seen = self.claim.functions[place], self.plain.seen[place]
+        if isinstance(function, ClaimedTotal):
+            return self._total(function, seen, self.claim.places[place].owners)
+        if isinstance(function, ClaimedInput) and seen.word is not None:
+            return self._operand(place, seen.word, 0)
+        return self._table(place, Fraction(1))
+
+    # Words and angles by which tables are read.
+
+    def _index(self, place: int) -> StepSlot:
+        """Return the range of a function's word; that of an angle includes a range of the grid."""
+        return self._once(self._index_of, place)
+
+    def _index_of(self, place: int) -> StepSlot:
+        function, seen = self.claim.functions[place], self.plain.seen[place]
+        if isinstance(function, ClaimedInput):
+            return self._input(place, function, seen)
+        if isinstance(function, Turns):
+            return self._angles(function, seen)
+        source = self.function(place)
+        if seen.word is None or not isinstance(function, ClaimedTotal):
+            raise NotCoveredError("a table reads no word")
+        shift = self.shift(source, seen)
+        row = [source.place, self.graph.nodes[seen.word].bits, shift]
+        if function.turning:
+            row += [1, source.scale + function.turning - GRID]
+        return self._add(loops.INDEX, 0, row)
+
+    def shift(self, slot: StepSlot, seen: CheckedFunction) -> int:
+        """Return the shift of a word's lowest bit in a slot."""
+        shift = slot.scale + log2_up(seen.line.step)
+        if shift < 1:
+            raise NotCoveredError("the unit of a sum is too coarse for boxes")
+        return shift
+
+    def _input(self, place: int, function: ClaimedInput, seen: CheckedFunction) -> StepSlot:
+        """Add an input; an angle has cells that are no wider than those of the grid."""
+        row, cells, shift = [], (0, 0), 0
+        if seen.word is not None and seen.at is not None:
+            cells = int(seen.at[0]), int(seen.at[-1])
+        if function.angle:
+            given = self.claim.inputs[function.name]
+            half, whole = 1 << (GRID - 1), 1 << GRID
+            ends = (seen.exact.low >> (PLACES - GRID), -(-seen.exact.high >> (PLACES - GRID)))
+            if seen.word is None:
+                if given.wraps or ends[1] - ends[0] > whole:
+                    ends = -half, half
+                cells, half = (0, max(0, ends[1] - ends[0] - 1)), -ends[0]
+            else:
+                shift = GRID + log2_up(seen.line.step)
+                if shift >= 0:
+                    cells = cells[0] << shift, ((cells[1] + 1) << shift) - 1
+                else:
+                    cells = cells[0] >> -shift, cells[1] >> -shift
+                if given.wraps:
+                    ends = cells[0] - half, cells[1] + 1 - half
+            row = [*ends, *cells, half]
+        if cells[1] >= 1 << 16:
+            raise NotCoveredError("an input has too many bits for boxes")
+        self.inputs.append((place, shift, *cells))
+        return self._add(loops.INPUT, 0, [len(self.inputs) - 1, shift, *row])
+
+    def _angles(self, turns: Turns, seen: CheckedFunction) -> StepSlot:
+        items = [(multiple, self._index(item).place) for multiple, item in turns.items]
+        args = [number for multiple, source in items for number in (source, multiple)]
+        row = [0, 0, 0]
+        if seen.word is not None:
+            node = self.graph.nodes[seen.word]
+            if not isinstance(node, Angles):
+                raise NotCoveredError("the word of an angle is no sum of angles")
+            read = {
+                self.plain.seen[item].word: source
+                for (_, item), (_, source) in zip(turns.items, items, strict=True)
+            }
+            row = [node.bits, node.constant, len(node.turns)]
+            for turn in node.turns:
+                drop = self.graph.nodes[turn.node].bits - turn.read
+                args += [read[turn.node], drop, turn.read, turn.shift, int(turn.negative)]
+        start = len(self.args)
+        self.args += args
+        return self._add(loops.ANGLES, 0, [len(items), start, *row])
+
+    def _tie(self, place: int) -> Fraction:
+        """Return how far rounding may put an angle outside of its cell, in turns."""
+        function, seen = self.claim.functions[place], self.plain.seen[place]
+        if isinstance(function, Turns):
+            return sum((abs(k) * self._tie(item) for k, item in function.items), Fraction(0))
+        inside = isinstance(function, ClaimedInput) and seen.word is not None
+        return seen.line.step * TIE * 2 if inside else Fraction(0)
+
+    # Functions of one word.
+
+    def _table(self, place: int, factor: Fraction, digits: IntegerSpan | None = None) -> StepSlot:
+        """Add factor · a function of one word; `digits` are the values of its own words."""
+        function, seen = self.claim.functions[place], self.plain.seen[place]
+        if isinstance(function, Turns | ClaimedTotal):
+            raise NotCoveredError("an angle is added as a number")
+        source = place if isinstance(function, ClaimedInput) else function.source
+        whole, spans, count = seen.exact.times(factor), [seen.near.times(factor)], 1
+        if digits:
+            spans += [digits, digits - spans[0]]
+        if seen.word is not None and seen.at is not None:
+            count = 1 << self.graph.nodes[seen.word].bits
+            next_ = np.minimum(np.searchsorted(seen.at, np.arange(count)), len(seen.at) - 1)
+            spans = [IntegerSpan(one.low[next_], one.high[next_]) for one in spans]
+        grid = [0, 0, 0, 0]
+        if isinstance(function, ClaimedWaves):
+            del spans[0]
+        elif count == 1:
+            scale = scale_for(whole)
+            low, high = map(int, fixed(whole, scale))
+            return self._add(loops.SUM, scale, [0, 0, 0, 0, low, high, -high, -low])
+        scale = scale_for(whole, *(one.hull for one in spans))
+        if isinstance(function, ClaimedWaves):
+            start, unit = self._grid(function, self._tie(source))
+            low, high, shift = mantissa(factor)
+            grid = [1 << GRID, low, high, shift + unit - scale]
+        else:
+            start = self._tabulated(spans.pop(0), scale)
+        own = [self._tabulated(one, scale) for one in spans] or [-1, -1]
+        row = [self._index(source).place, count, start, *own, *grid]
+        return self._add(loops.TABLE, scale, row, whole)
+
+    def _grid(self, function: ClaimedWaves, tie: Fraction) -> StepSlot:
+        """Return the start of a table of harmonics on the grid of a turn, and its scale."""
+        key = function.parts, tie
+        if key not in self._grids:
+            found = grid_of(*key)
+            scale = scale_for(found.hull)
+            self._grids[key] = StepSlot(self._tabulated(found, scale), scale)
+        return self._grids[key]
+
+    # Sums.
+
+    def _total(
+        self, function: ClaimedTotal, seen: CheckedFunction, owners: Sequence[int]
+    ) -> StepSlot:
+        heap = None if seen.word is None else self.graph.nodes[seen.word]
+        parts = heap.parts if isinstance(heap, Heap) else ()
+        slots = [
+            self._share(seen, read, Fraction(factor), [
+                part for part, owner in zip(parts, owners, strict=True) if owner == k
+            ])
+            for k, (factor, read) in enumerate(function.addends)
+        ]  # fmt: skip
+        constant, step = exactly(function.constant), seen.line.step
+        words, missed, middle = NOTHING, -constant, NOTHING
         if isinstance(heap, Heap):
-            start = exactly(seen.line.start + heap.constant * seen.line.step)
-        put_first, error_first = fixed(start, scale), fixed(start - constant, scale)
-
-        def step(ranges: Ranges, found: ByFunction) -> None:
-            exact = exact_first
-            for one in exacts:
-                exact = exact + one(ranges, found)
-            if heap is None:
-                exact = exact.meet(whole_exact)
-                found[place] = BoxEnclosure(exact, exact, exact - exact)
-                return
-            put, error = put_first, error_first
-            for share in shares:
-                part, missed = share(ranges, found)
-                put, error = put + part, error + missed
-            error = error.meet(whole_error)
-            value = put.meet(exact + error).meet(whole_value)
-            error = error.meet(value - exact)
-            found[place] = BoxEnclosure(exact.meet(value - error).meet(whole_exact), value, error)
-
-        return step
-
-    def _exact(
-        self, read: Sequence[int], factor: Fraction, scale: int
-    ) -> Callable[[Ranges, ByFunction], SpanArray]:
-        """Enclose factor · product of functions in boxes."""
-        one = [self._value(k) for k in read]
-        if len(one) == 1:
-            k, seen = read[0], self.plain.seen[read[0]]
-            if not isinstance(self.claim.functions[k], ClaimedTotal):
-                by_word = self._by_word(seen, seen.near.times(factor), scale)
-                return lambda ranges, _: by_word(ranges)
-            return lambda ranges, found: one[0](ranges, found).times(factor, scale)
-        times = array_of(factor)
-
-        def step(ranges: Ranges, found: ByFunction) -> SpanArray:
-            product = one[0](ranges, found) * one[1](ranges, found)
-            return (product.to(product.scale - 31) * times).to(scale)
-
-        return step
-
-    def _value(self, place: int) -> Callable[[Ranges, ByFunction], SpanArray]:
-        """Enclose an exact function in boxes."""
-        if isinstance(self.claim.functions[place], ClaimedTotal):
-            return lambda _, found: found[place].exact
-        seen = self.plain.seen[place]
-        by_word = self._by_word(seen, seen.near, scale_of(seen.near, seen.value))
-        return lambda ranges, _: by_word(ranges)
+            weight = sum(maximum(self.graph, part) for part in parts)
+            most = (1 << heap.bits) - 1
+            words = exactly(step * (Fraction(weight - most, 2) + heap.constant))
+            missed = words - constant
+            middle = exactly(seen.line.start + step * most / 2)
+            if function.turning:
+                turn = 1 << function.turning
+                missed = missed - exactly(turn * round(sum(missed.ends) / 2 / turn))
+                words = constant + missed
+        value, error = seen.value - middle, seen.error - middle
+        scale = scale_for(seen.exact, value)
+        start = len(self.args)
+        for slot in slots:
+            self.args += [slot.place, slot.scale - scale]
+        first = (end for one in (words, constant, missed) for end in fixed(one, scale))
+        made = self._add(loops.SUM, scale, [len(slots), start, *map(int, first)])
+        if not function.turning:
+            self.limits[-1][2:4] = map(int, fixed(seen.exact, scale))
+            if isinstance(heap, Heap):
+                self.limits[-1][:2] = map(int, fixed(value, scale))
+                self.limits[-1][4:] = map(int, fixed(error, scale))
+        self.addends = slots
+        return made
 
     def _share(
-        self,
-        read: Sequence[int],
-        parts: Sequence[HeapPart],
-        factor: Fraction,
-        own: CheckedFunction,
-        scale: int,
-    ) -> Callable[[Ranges, ByFunction], tuple[SpanArray, SpanArray]]:
-        """Enclose the contribution of an addend's parts to a heap, and its error."""
-        if not parts:
-            exact, nothing = self._exact(read, -factor, scale), fixed(IntegerSpan(0, 0), scale)
-            return lambda ranges, found: (nothing, exact(ranges, found))
+        self, own: CheckedFunction, read: Sequence[int], factor: Fraction, parts: Sequence[HeapPart]
+    ) -> StepSlot:
+        """Add an addend; its words are parts of a heap."""
         if len(read) > 1:
-            return self._product(read, parts[0], factor, own, scale)
+            return self._product(own, read, factor, parts)
         seen = self.plain.seen[read[0]]
-        if seen.words is not None and seen.at is not None:
-            added_up = sum((added(self.graph, one, seen.words) for one in parts), seen.at * 0)
-            put = integers(added_up).times(own.line.step)
-            value = self._by_word(seen, put, scale)
-            missed = self._by_word(seen, put - seen.near.times(factor), scale)
-            return lambda ranges, _: (value(ranges), missed(ranges))
-        place, times, rest = read[0], Fraction(0), IntegerSpan(0, 0)
-        rows = [part for part in parts if isinstance(part, Bits)]
-        if len(rows) < len(parts):
-            raise NotCoveredError("an addend of one function has partial products")
-        for part in rows:
-            weight, lost = row_of(self.graph, seen, own.line.step, part)
-            times, rest = times + weight, rest + lost
-        left, off = fixed(rest, scale), times - factor
+        if isinstance(self.claim.functions[read[0]], ClaimedTotal):
+            return self._rows(own, read[0], factor, parts)
+        if not parts or seen.words is None or seen.at is None:
+            return self._table(read[0], factor)
+        twice = seen.at * 0
+        for part in parts:
+            twice = twice + 2 * added(self.graph, part, seen.words) - maximum(self.graph, part)
+        return self._table(read[0], factor, integers(twice).times(own.line.step / 2))
 
-        exact, width = self._exact(read, factor, scale), self.graph.nodes[seen.word or 0].bits
-
-        def step(ranges: Ranges, found: ByFunction) -> tuple[SpanArray, SpanArray]:
-            one = found[place]
-            error = one.error.times(times, scale) + left
-            if off:
-                error = error + one.exact.times(off, scale)
-            low, high = _words(one.value, seen.line)
-            first = last = np.zeros(1, np.int64)
-            for part in rows:  # the same in integers
-                ends = (low >> part.drop, high >> part.drop)
-                if part.negative:
-                    full = (1 << (width - part.drop)) - 1
-                    ends = (full - ends[1], full - ends[0])
-                first, last = first + (ends[0] << part.column), last + (ends[1] << part.column)
-            whole = SpanArray(first, last, -_lsb(own.line)).to(scale)
-            put = (one.value.times(times, scale) + left).meet(whole)
-            return put, error.meet(put - exact(ranges, found))
-
-        return step
+    def _rows(
+        self, own: CheckedFunction, place: int, factor: Fraction, parts: Sequence[HeapPart]
+    ) -> StepSlot:
+        """Add a sum within a sum."""
+        source, seen, drop = self.function(place), self.plain.seen[place], 0
+        times = lost = Fraction(0)
+        if seen.word is not None and parts:
+            drop = min(part.drop for part in parts if isinstance(part, Bits))
+            source = self._once(self._operand, place, seen.word, drop)
+        for part in parts:
+            if not isinstance(part, Bits):
+                raise NotCoveredError("a sum is added by partial products")
+            weight = own.line.step * Fraction(2) ** (part.column - part.drop)
+            times += weight / seen.line.step * (-1 if part.negative else 1)
+            lost += weight * Fraction((1 << part.drop) - (1 << drop), 2)
+        size = size_of(source) * (abs(factor) + abs(times)) + lost
+        scale = TOP - log2_up(size) if size else TOP
+        whole, kept, rest = (mantissa(one) for one in (times, factor, times - factor))
+        if whole[0] != whole[1]:
+            raise NotCoveredError("a sum is added by too many rows")
+        up = source.scale - scale
+        row = [
+            source.place,
+            whole[0],
+            whole[2] + up,
+            *kept[:2],
+            kept[2] + up,
+            *rest[:2],
+            rest[2] + up,
+        ]
+        return self._add(loops.ROWS, scale, [*row, int(fixed(exactly(lost), scale)[1])])
 
     def _product(
-        self,
-        read: Sequence[int],
-        part: HeapPart,
-        factor: Fraction,
-        own: CheckedFunction,
-        scale: int,
-    ) -> Callable[[Ranges, ByFunction], tuple[SpanArray, SpanArray]]:
-        """Enclose the contribution of a product of two words, and its error."""
+        self, own: CheckedFunction, read: Sequence[int], factor: Fraction, parts: Sequence[HeapPart]
+    ) -> StepSlot:
+        """Add a product of two words; each limits its discarded partial products."""
+        if not parts:
+            one, two = (self.function(k) for k in read)
+            scale = TOP - log2_up(size_of(one) * size_of(two) * abs(factor)) if factor else TOP
+            low, high, shift = mantissa(factor)
+            before = one.scale + two.scale
+            row = [one.place, two.place, shift + before - TOP - scale, 0, low, high, TOP]
+            return self._add(loops.PRODUCT, scale, row)
+        (part,) = parts
         if not isinstance(part, PartialProducts):
             raise NotCoveredError("a product has no partial products")
-        one = self._operand(read[0], part.a, part.drop_a)
-        two = self._operand(read[1], part.b, part.drop_b)
-        times, extra = product_of(self.graph, part, own.line.step)
-        if times != factor:
+        if product_of(self.graph, part, own.line.step)[0] != factor:
             raise NotCoveredError("a product has another factor than its words")
-        rest = fixed(extra, scale)
-        power = abs(times).numerator.bit_length() - abs(times).denominator.bit_length()
+        one = self._once(self._operand, read[0], part.a, part.drop_a)
+        two = self._once(self._operand, read[1], part.b, part.drop_b)
+        size = (
+            sum(n * Fraction(2) ** (c - 1) for c, n in columns(self.graph, part) if c < 0)
+            * own.line.step
+        )
+        scale = TOP - log2_up(size_of(one) * size_of(two) * abs(factor) + size)
+        shift = one.scale + two.scale - scale - log2_up(abs(factor))
+        lost = int(fixed(exactly(size), scale)[1])
+        row = [one.place, two.place, shift, 1 if factor > 0 else -1, *[0] * 6, lost]
+        a, b = (
+            self.graph.nodes[part.a].bits - part.drop_a,
+            self.graph.nodes[part.b].bits - part.drop_b,
+        )
+        below = -part.column
+        listed = below > 0 and min(a, below) + min(b, below) <= MOST_LISTED_BITS
+        for k, slot, word, drop, bits in (
+            (1, two, part.b, part.drop_b, b),
+            (0, one, part.a, part.drop_a, a),
+        ):
+            shift = slot.scale + self.graph.scales[word].lsb + drop
+            if listed and shift >= 1:
+                sums = lost_sums(min(a, below), min(b, below), below)[k]
+                span = IntegerSpan(sums.low * ONE, sums.high * ONE).times(
+                    own.line.step * Fraction(2) ** (part.column - 1)
+                )
+                row += [self._tabulated(span, scale), 1 << min(bits, below), bits, shift]
+            else:
+                row += [-1, 0, 0, 0]
+        return self._add(loops.PRODUCT, scale, row)
 
-        def scaled(x: SpanArray) -> SpanArray:
-            x = SpanArray(x.low, x.high, x.scale - power).to(scale)
-            return SpanArray(-x.high, -x.low, scale) if times < 0 else x
-
-        def step(ranges: Ranges, found: ByFunction) -> tuple[SpanArray, SpanArray]:
-            (a, da, alpha), (b, db, beta) = one(ranges, found), two(ranges, found)
-            error = (a * db + beta * da).meet(b * da + alpha * db)
-            return scaled(a * b) + rest, scaled(error) + rest
-
-        return step
-
-    def _operand(
-        self, place: int, word: int, drop: int
-    ) -> Callable[[Ranges, ByFunction], tuple[SpanArray, SpanArray, SpanArray]]:
-        """Enclose the value of digits above the dropped ones, its error, and the exact value."""
+    def _operand(self, place: int, word: int, drop: int) -> StepSlot:
+        """Return the slot of a function whose word has lost its lowest bits."""
         seen = self.plain.seen[place]
         if seen.words is not None:
-            value = about_zero(self.graph, word, seen.words[word], drop)
-            scale = scale_of(value, seen.near, value - seen.near)
-            spans = (value, value - seen.near, seen.near)
-            listed = [self._by_word(seen, x, scale) for x in spans]
-            return lambda ranges, _: (listed[0](ranges), listed[1](ranges), listed[2](ranges))
-        half = Fraction((1 << drop) - 1, 2) * seen.line.step
-        rest = between(-half, half) - exactly(Fraction(self.graph.scales[word].offset))
-        scale = scale_of(seen.exact, seen.value + rest, seen.error + rest)
-        fixed_rest, width = fixed(rest, scale), self.graph.nodes[word].bits
+            return self._table(
+                place, Fraction(1), about_zero(self.graph, word, seen.words[word], drop)
+            )
+        source = self.function(place)
+        if not drop:
+            return source
+        row = [source.place, self.graph.nodes[word].bits, self.shift(source, seen), drop]
+        return self._add(loops.VIEW, source.scale, row)
 
-        def step(_: Ranges, found: ByFunction) -> tuple[SpanArray, SpanArray, SpanArray]:
-            one = found[place]
-            exact, value = one.exact.to(scale), one.value.to(scale) + fixed_rest
-            low, high = _words(one.value, seen.line)
-            first, last = (2 * (end >> drop) + 1 - (1 << (width - drop)) for end in (low, high))
-            value = value.meet(SpanArray(first, last, 1 - drop - _lsb(seen.line)).to(scale))
-            return value, (one.error.to(scale) + fixed_rest).meet(value - exact), exact
 
-        return step
+# --------------------------------------------------------------------------------------------------
+# Branch and bound over boxes.
+#
+# In a small box, words and values that depend on its angles are nearly known; linear ones may have
+# any value. The box that exceeds a claim most is split at the input where a split helps most.
+# --------------------------------------------------------------------------------------------------
 
-    def fits(self, effort: int) -> int:
-        """Prove that no sum overflows its heap's word; return the number of boxes."""
-        seen = self.plain.seen[self.place]
-        heap = self.graph.nodes[seen.word or 0]
-        largest = seen.line.start + seen.line.step * ((1 << heap.bits) - 1)
-        half = seen.line.step / 2  # words are integer steps
+SAMPLES, KEPT = 64, 32  # cells, and the worst of them, which decide the worth of splits
+CLIMBS = 24  # steps towards a larger error
+SEED = 15
+AT_ONCE, TRIED = 1 << 13, 16  # boxes halved at a time; of which some decide the input
+SOON = 8_000  # boxes of a heap, split by their worth
+LEAST = 1.0  # worth of splitting an input that is read, per open bit
+WIDEST = 17  # bits of a word, plus one
+ROOM = 1 << 22  # limit on stored boxes
+ADDEND = 400_000  # steps over all boxes, for a single addend
 
-        def excess(one: BoxEnclosure) -> Words:
-            scale = one.value.scale
-            ends = seen.line.start - half, largest + half
-            first, last = (int(end * Fraction(2) ** scale // 1) for end in ends)
-            return np.maximum(one.value.high - last, first - one.value.low)
 
-        for self.widest in (False, True):
-            count, where = self.cover(excess, effort)
-            if not where:
-                return count
-        raise DoesNotHoldError(f"w{seen.word} may overflow{_at(where)}")
+class BoxSearch:
+    """A search over boxes in the unit of a step, which is the last; see `asked` for its goal."""
+
+    def __init__(self, steps: BoxSteps, slot: StepSlot, goal: Sequence[int]) -> None:
+        self.steps, self.scale, self.goal = steps, slot.scale, np.array(goal, np.int64)
+        self.first = np.array([one[2] for one in steps.inputs], np.int64)
+        self.last = np.array([one[3] for one in steps.inputs], np.int64)
+        self.bits = [int(k).bit_length() for k in self.first ^ self.last]
+        needed, readers, begin = self._readers(slot.place)
+        self.readers, self.read = (readers, begin), np.flatnonzero(np.diff(begin)).tolist()
+        self.tables = (
+            np.array(steps.rows, np.int64), np.array([*steps.args, 0], np.int64),
+            *steps.columns(), np.array(steps.limits, np.int64), needed,
+        )  # fmt: skip
+        self.needed = len(needed)
+
+    def run(self, budget: int) -> tuple[list[int], Words]:
+        """Return the result (see `search`) and the cells of the box that exceeds the goal most."""
+        budget = budget if self.bits else 1  # without inputs there is a single box
+        room = min(ROOM, max(2, budget // 2 + 2))
+        firsts = np.zeros((room, len(self.bits)), np.uint16)
+        lasts = np.zeros_like(firsts)
+        firsts[0], lasts[0] = self.first, self.last
+        result, alone = np.zeros(5, np.int64), np.zeros((len(self.bits), WIDEST))
+        loops.search(*self.tables, *self.readers, firsts, lasts, alone, self.goal, 1, result)
+        if result[4] > 0 and budget > 1:
+            worth = self._worth()
+            loops.search(
+                *self.tables, *self.readers, firsts, lasts, worth, self.goal, budget, result
+            )
+        return result.tolist(), np.stack([firsts[result[3]], lasts[result[3]]]).astype(np.int64)
+
+    def ends(self, budget: int) -> IntegerSpan:
+        """Return the limits over all boxes."""
+        low, high = self.run(budget)[0][:2]
+        return span_of(low, high, self.scale)
+
+    def cover(self, budget: int) -> tuple[int, Words]:
+        """Halve boxes until none exceeds the goal; return their number, and a cell if one may.
+
+        Many boxes are halved at a time, at the input whose halves exceed the goal least.
+        """
+        waiting, count = [(self.first[None], self.last[None])], 0
+        while waiting:
+            first, last = waiting.pop()
+            count += len(first)
+            left = self._keys(first, last) > 0
+            first, last = first[left], last[left]
+            if not len(first):
+                continue
+            single = (first == last)[:, self.read].all(axis=1)
+            if single.any() or count > budget:
+                return count, first[int(np.argmax(single))]
+            first, last = _halved(first, last, self._axis(first, last))
+            places = range(0, len(first), AT_ONCE)
+            waiting += [(first[k : k + AT_ONCE], last[k : k + AT_ONCE]) for k in places]
+        return count, self.first[:0]
+
+    def _axis(self, first: Words, last: Words) -> int:
+        """Return the input whose halves have the least excess, of several the widest."""
+        some = np.linspace(0, len(first) - 1, min(len(first), TRIED)).astype(np.int64)
+        first, last, found = first[some], last[some], []
+        for axis in self.read:
+            wide = int((last[:, axis] - first[:, axis]).max())
+            if wide:
+                excess = np.maximum(self._keys(*_halved(first, last, axis)), 0)
+                found.append((int(excess.sum()), -wide / (1 << self.bits[axis]), axis))
+        return min(found)[2]
+
+    def words(self, cells: Words) -> str:
+        """Name the words of a cell of every input."""
+        return ", ".join(
+            f"w{word} = {cell >> shift if shift >= 0 else cell << -shift}"
+            for (place, shift, *_), cell in zip(self.steps.inputs, cells.tolist(), strict=True)
+            if (word := self.steps.plain.seen[place].word) is not None
+        )
+
+    def _readers(self, last: int) -> tuple[Words, Words, Words]:
+        """Return the steps that the last needs, those of each input, and where these begin."""
+        reads, needed = np.zeros((last + 1, len(self.bits)), np.bool_), {last}
+        sources = [self.steps.sources(k) for k in range(last + 1)]
+        for k in range(last, -1, -1):
+            needed.update(sources[k] if k in needed else ())
+        for k in sorted(needed):
+            reads[k] = reads[sources[k]].any(axis=0)
+            if self.steps.rows[k][0] == loops.INPUT:
+                reads[k, self.steps.rows[k][1]] = True
+        found = [np.flatnonzero(one) for one in reads.T]
+        listed = np.concatenate([np.zeros(0, np.int64), *found])
+        return np.array(sorted(needed)), listed, np.cumsum([0, *map(len, found)])
+
+    def _keys(self, first: Words, last: Words) -> Words:
+        """Return by how much boxes exceed the goal, with the largest possible rounding error.
+
+        The actual rounding is omitted, because it does not indicate the worth of splits.
+        """
+        goal, found = self.goal.copy(), np.zeros(len(first), np.int64)
+        if goal[4]:
+            half = ((1 << goal[4]) - 1) << (goal[3] - 1)
+            goal[:5] = goal[0] - half, goal[1] + half, 0, 0, 0
+        places = first.astype(np.uint16), last.astype(np.uint16)
+        loops.sampled(*self.tables, *places, goal, found)
+        return found
+
+    def _worth(self) -> Floats:
+        """Return the worth of a split, by input and by its number of open bits.
+
+        It is the mean reduction of a small box's error per known bit of the input.
+        """
+        cells = self._cells()
+        alone = self._keys(cells, cells)
+        worth = np.zeros((len(self.bits), WIDEST))
+        for dim in self.read:
+            bits = self.bits[dim]
+            gain = np.zeros(bits + 1)
+            for k in range(1, bits + 1):
+                first, last = cells.copy(), cells.copy()
+                first[:, dim] = np.maximum(self.first[dim], cells[:, dim] >> k << k)
+                last[:, dim] = np.minimum(self.last[dim], (cells[:, dim] >> k << k) + (1 << k) - 1)
+                mean = float((self._keys(first, last) - alone).mean())
+                gain[k] = max(mean, gain[k - 1])
+                mean = max((gain[k] - gain[j]) / (k - j) for j in range(k))
+                worth[dim, k] = max(LEAST * k, mean)
+        return worth
+
+    def _cells(self) -> Words:
+        """Return single cells with large errors, each found by climbing from a random cell."""
+        rng, size = np.random.default_rng(SEED), (SAMPLES, len(self.bits))
+        cells = rng.integers(self.first, self.last + 1, size)
+        keys = self._keys(cells, cells)
+        for _ in range(CLIMBS):
+            flip = np.left_shift(1, rng.integers(0, np.maximum(1, self.bits), size))
+            other = np.where(rng.random(size) < 2 / len(self.bits), cells ^ flip, cells)
+            other = np.clip(other, self.first, self.last)
+            found = self._keys(other, other)
+            better = found > keys
+            cells, keys = np.where(better[:, None], other, cells), np.where(better, found, keys)
+        return np.asarray(cells[np.argsort(-keys, kind="stable")[:KEPT]], np.int64)
+
+
+def _halved(first: Words, last: Words, axis: int) -> tuple[Words, Words]:
+    """Halve boxes along an input; a single cell stays as it is."""
+    wide = first[:, axis] < last[:, axis]
+    middle = (first[:, axis] + last[:, axis] + 1) >> 1
+    upper, lower = first[wide].copy(), last.copy()
+    upper[:, axis], lower[wide, axis] = middle[wide], middle[wide] - 1
+    return np.concatenate([first, upper]), np.concatenate([lower, last[wide]])
+
+
+class BoxedOutput:
+    """The error of an output over boxes."""
+
+    def __init__(self, plain: PlainBound, column: int) -> None:
+        self.plain, self.column = plain, column
+        self.output, result = plain.claim.outputs[column], plain.graph.results[column]
+        self.steps = BoxSteps(plain)
+        self.slot = self.steps.function(self.output.node)
+        last, drop = plain.rounding(self.output, column), [0, 0, 0]
+        shift = self.slot.scale - result.drop
+        if result.drop and shift >= 1:
+            last = exactly(plain.moved(self.output, column))
+            drop = [plain.graph.nodes[result.node].bits, shift, result.drop]
+        self.goal = [*map(int, fixed(last, self.slot.scale)), *drop, ERROR]
+
+    def bound(self, effort: int) -> IntegerSpan:
+        """Enclose the error by `effort` boxes; equal effort gives equal bounds anywhere."""
+        search = BoxSearch(self.steps, self.slot, [*self.goal, 0, 0])
+        return self.plain.widened(self.output, self.column, search.ends(effort))
+
+    def by_addends(self) -> IntegerSpan:
+        """Enclose the error by the sum of the errors of all addends, each in its worst box."""
+        row = self.steps.rows[self.slot.place]
+        found = self.plain.rounding(self.output, self.column)
+        found = found + span_of(row[7], row[8], self.slot.scale)
+        for one in self.steps.addends:
+            search = BoxSearch(self.steps, one, [0, 0, 0, 0, 0, ERROR, 0, 0])
+            found = found + search.ends(ADDEND // search.needed)
+        return self.plain.widened(self.output, self.column, found)
 
     def confirm(self, low: Fraction, high: Fraction, effort: int) -> int:
-        """Prove that the error of the sum lies in low .. high; return the number of boxes."""
-
-        def excess(one: BoxEnclosure) -> Words:
-            unit = Fraction(2) ** one.error.scale
-            largest, least = int(high * unit // 1), -int(-low * unit // 1)
-            return np.maximum(one.error.high - largest, least - one.error.low)
-
-        count, where = self.cover(excess, effort)
-        if where:
-            raise NotCoveredError(f"{count} boxes did not confirm it{_at(where)}")
+        """Prove that the error lies in low .. high; return the number of boxes."""
+        unit = Fraction(2) ** self.slot.scale
+        goal = [*self.goal, ceil(low * unit), floor(high * unit)]
+        search = BoxSearch(self.steps, self.slot, goal)
+        (_, _, count, _, excess), (cells, _) = search.run(effort)
+        if excess > 0:
+            where = search.words(cells)
+            raise NotCoveredError(f"{count} boxes did not confirm it: where {where}")
         return count
 
-    def cover(
-        self, excess: Callable[[BoxEnclosure], Words], effort: int
-    ) -> tuple[int, dict[int, int]]:
-        """Halve boxes until none exceeds the claim; return the number of boxes checked.
 
-        If a single state, or a box at the end of the effort, still exceeds the claim, its words are
-        returned, too.
-        """
-        ends = np.array([(first, last) for _, first, last in self.inputs], np.int64)
-        waiting, count = [(ends.reshape(-1, 2)[:, :1], ends.reshape(-1, 2)[:, 1:])], 0
-        while waiting:
-            low, high = waiting.pop()
-            count += low.shape[1]
-            left = np.broadcast_to(excess(self.enclosure(low, high)), low.shape[1]) > 0
-            low, high = low[:, left], high[:, left]
-            if not low.shape[1]:
-                continue
-            single = (low == high).all(axis=0)
-            if single.any() or count > effort:
-                k = int(np.argmax(single)) if single.any() else 0
-                return count, {word: int(low[n, k]) for n, (word, _, _) in enumerate(self.inputs)}
-            low, high = _halved(low, high, self._axis(low, high, excess))
-            some = [slice(k, k + AT_ONCE) for k in range(0, low.shape[1], AT_ONCE)]
-            waiting += [(low[:, one], high[:, one]) for one in some]
-        return count, {}
+def heap_fits(steps: BoxSteps, word: int, effort: int) -> int:
+    """Prove that no sum overflows the word of a heap; return the number of boxes.
 
-    def _axis(self, low: Words, high: Words, excess: Callable[[BoxEnclosure], Words]) -> int:
-        """Return the input whose halves have the least total excess, on a sample of boxes."""
-        some = np.linspace(0, low.shape[1] - 1, min(low.shape[1], TRIED)).astype(np.int64)
-        low, high = low[:, some], high[:, some]
-        axes = [k for k in range(len(low)) if (low[k] < high[k]).any()]
-        tried = [_halved(low, high, k) for k in axes]
-        lows, highs = (np.concatenate([one[side] for one in tried], axis=1) for side in (0, 1))
-        found = np.broadcast_to(excess(self.enclosure(lows, highs)), lows.shape[1])
-        ends = np.cumsum([0, *(one[0].shape[1] for one in tried)])
-        sums = [
-            float(np.maximum(found[a:b], 0).astype(np.float64).sum()) for a, b in pairwise(ends)
-        ]
-        own = [last - first + 1 for _, first, last in self.inputs]
-        width = [-int((high[k] - low[k]).sum() << 16) // own[k] for k in axes]  # relative, negated
-        width = width if self.widest else [0] * len(axes)
-        return min(zip(sums, width, axes, strict=True))[2]
-
-
-def _lsb(line: ClaimedLine) -> int:
-    return line.step.numerator.bit_length() - line.step.denominator.bit_length()
-
-
-def _words(value: SpanArray, line: ClaimedLine) -> tuple[Words, Words]:
-    """Return the first and the last word whose values lie in a span."""
-    start, shift = fixed(exactly(line.start), value.scale), value.scale + _lsb(line)
-    if shift < 0:
-        raise NotCoveredError("the unit of a sum is too coarse for boxes")
-    return -((start.high - value.low) >> shift), (value.high - start.low) >> shift
-
-
-def _at(where: Mapping[int, int]) -> str:
-    return ": where " + ", ".join(f"w{k} = {value}" for k, value in where.items())
-
-
-def _halved(low: Words, high: Words, axis: int) -> tuple[Words, Words]:
-    """Halve boxes along an input; a box of a single word stays as it is."""
-    middle = (low[axis] + high[axis]) >> 1
-    more = middle < high[axis]
-    first, last = low[:, more].copy(), high.copy()
-    first[axis], last[axis] = middle[more] + 1, middle
-    return np.concatenate([low, first], axis=1), np.concatenate([last, high[:, more]], axis=1)
+    Where splitting the worst box does not prove it soon, boxes are halved by their own excess, with
+    an `effort` that is a number of steps over all boxes.
+    """
+    plain = steps.plain
+    place = next(k for k, one in enumerate(plain.claim.places) if one.words == (word,))
+    seen = plain.seen[place]
+    slot = steps.function(place)
+    beyond = ((1 << plain.graph.nodes[word].bits) + 1) << (steps.shift(slot, seen) - 1)
+    goal = [0, 0, 0, 0, 0, WORDS, 1 - beyond, beyond - 1]  # less than a step beyond the ends
+    search = BoxSearch(steps, slot, goal)
+    (_, _, count, _, excess), (cells, _) = search.run(SOON)
+    if excess > 0 and effort:
+        more, cells = search.cover(effort // search.needed)
+        count, excess = count + more, len(cells)
+    if excess > 0:
+        raise DoesNotHoldError(f"w{word} may overflow: where {search.words(cells)}")
+    return count

@@ -342,17 +342,26 @@ class PlainBound:
             raise DoesNotHoldError(f"{output.name} is not w{result.node}")
         if self.graph.scales[result.node].lsb != -result.drop:
             raise DoesNotHoldError(f"{output.name}: its word does not count steps")
-        half = Fraction(1, 2) - Fraction(1, 2 << result.drop)
+        found = self.seen[output.node].error + self.rounding(output, column)
+        return self.widened(output, column, found)
+
+    def rounding(self, output: OutputSteps, column: int) -> IntegerSpan:
+        """Enclose the value of an output's word minus that of its sum."""
+        half = Fraction(1, 2) - Fraction(1, 2 << self.graph.results[column].drop)
         moved = self.moved(output, column)
-        found = self.seen[output.node].error + between(moved - half, moved + half)
-        if result.bits < heap.bits - result.drop:  # saturation: half a step beyond the last cell
-            found = found.join(between(Fraction(-1, 2), Fraction(1, 2)))
-        if output.rest is not None:  # held at zero there
-            found = found.join(-PlainBound(self.claim.within(output.rest)).seen[output.node].exact)
-        return found
+        return between(moved - half, moved + half)
 
     def moved(self, output: OutputSteps, column: int) -> Fraction:
         return output.shift - (Fraction(1, 2) if self.graph.results[column].tread else 0)
+
+    def widened(self, output: OutputSteps, column: int, found: IntegerSpan) -> IntegerSpan:
+        """Extend an output's error by that of saturated words, and of those held at zero."""
+        result = self.graph.results[column]
+        if result.bits < self.graph.nodes[result.node].bits - result.drop:
+            found = found.join(between(Fraction(-1, 2), Fraction(1, 2)))  # beyond the last cell
+        if output.rest is not None:
+            found = found.join(-PlainBound(self.claim.within(output.rest)).seen[output.node].exact)
+        return found
 
     def _given(
         self, function: ClaimedInput, given: InputCells, place: ClaimedWords

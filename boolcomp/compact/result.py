@@ -404,9 +404,8 @@ def bounds_of(
     graph: SketchedGraph, grade: Grade, effort: int, workers: Workers = ALONE
 ) -> Bounds | None:
     """Return the proved errors of a graph without the checker's bounds."""
-    from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)
-        HEAPS,
-        USUAL,
+    from boolcomp.proof.bound.graded import (  # noqa: PLC0415 (with bounds alone)
+        graded_bounds,
         without_overflow,
     )
     from boolcomp.proof.bound.plain import (  # noqa: PLC0415 (balls take their time)
@@ -417,11 +416,8 @@ def bounds_of(
     try:
         if grade == "plain":
             return without_overflow(graph, beyond_ends(graph, plain_bounds(graph)))
-        from boolcomp.proof.bound.graded import graded_bounds  # noqa: PLC0415 (compiled loops)
-
         found = graded_bounds(graph, grade, effort, workers)
-        heaps = max(USUAL, -(-effort // HEAPS))
-        return without_overflow(graph, beyond_ends(graph, found), heaps)
+        return without_overflow(graph, beyond_ends(graph, found), effort)
     except WorkerLostError:
         raise
     except DataError:

@@ -12,7 +12,6 @@ import json
 import math
 import random
 import re
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -23,8 +22,8 @@ from pysat.solvers import Glucose4
 
 from boolcomp.base.errors import DataError
 from boolcomp.base.loops import njit
-from boolcomp.checker.bound import FITTING, HALF, ClaimedBound, confirm_tighter
-from boolcomp.checker.boxes import BoxedSum
+from boolcomp.checker.bound import FITTING, HALF, confirm_in_boxes
+from boolcomp.checker.boxes import BoxSteps, heap_fits
 from boolcomp.checker.claim import per_kilogram, stated
 from boolcomp.checker.folder import (
     CLAIM,
@@ -879,16 +878,36 @@ def _confirmed(known: CertifiedLoad) -> Bounds | None:
     except (DataError, NotCoveredError):
         return None
     outputs = [_confirmed_bound(known, plain, k, one) for k, one in enumerate(bounds.outputs)]
-    unproved = {k for k in plain.overflow if k in bounds.unproved or not _fits(plain, k)}
+    steps = BoxSteps(plain)
+    unproved = {k for k in plain.overflow if k in bounds.unproved or not _fits(steps, k)}
     return replace(bounds, outputs=tuple(outputs), unproved=tuple(sorted(unproved)))
 
 
-def _fits(plain: PlainBound, word: int) -> bool:
-    places = [k for k, one in enumerate(plain.claim.places) if one.words == (word,)]
+def _fits(steps: BoxSteps, word: int) -> bool:
     try:
-        return BoxedSum(plain, places[0]).fits(FITTING) > 0
+        return heap_fits(steps, word, FITTING) > 0
     except (DoesNotHoldError, NotCoveredError):
         return False
+
+
+def _holds(plain: PlainBound, column: int, ends: tuple[Fraction, Fraction]) -> bool:
+    try:
+        return confirm_in_boxes(plain, column, *ends) > 0
+    except NotCoveredError:
+        return False
+
+
+def _over_cells(
+    known: CertifiedLoad, plain: PlainBound, column: int, one: Bound
+) -> tuple[Fraction, Fraction] | None:
+    """Return a bound widened to that over all cells of the angles, if the checker covers it."""
+    groups = tuple(tuple(names.split()) for names in groups_text(known, column).split("|"))
+    try:
+        up, down = Tight(plain, column, groups).worst
+    except NotCoveredError:
+        return None
+    ends = min(one.low, -down.error), max(one.high, up.error)
+    return ends if max(ends[0], -ends[1]) <= HALF else None
 
 
 def _confirmed_bound(known: CertifiedLoad, plain: PlainBound, column: int, one: Bound) -> Bound:
@@ -898,28 +917,17 @@ def _confirmed_bound(known: CertifiedLoad, plain: PlainBound, column: int, one: 
         return one
     if one.grade == "plain":  # the checker confirms plain claims by its plain bound alone
         return replace(one, low=min(low, one.low), high=max(high, one.high), of_specification=False)
-    groups = tuple(tuple(names.split()) for names in groups_text(known, column).split("|"))
-
-    def holds(ends: tuple[Fraction, Fraction]) -> bool:
-        try:
-            confirm_tighter(plain, column, ClaimedBound(one.name, one.grade, *ends, groups))
-        except (DoesNotHoldError, NotCoveredError):
-            return False
-        return True
-
-    with suppress(NotCoveredError):
-        up, down = Tight(plain, column, groups).worst
-        ends = min(one.low, -down.error), max(one.high, up.error)
-        if max(ends[0], -ends[1]) <= HALF:
-            return replace(one, low=ends[0], high=ends[1])
-    if holds((one.low, one.high)):
+    cells = _over_cells(known, plain, column, one)
+    if cells == (one.low, one.high) or _holds(plain, column, (one.low, one.high)):
         return one
+    if cells:
+        return replace(one, low=cells[0], high=cells[1])
     least, largest = min(low, one.low), max(high, one.high)
     found, refused, accepted = None, Fraction(0), Fraction(1)
     for _ in range(HALVINGS):
         part = (refused + accepted) / 2
         ends = one.low + (least - one.low) * part, one.high + (largest - one.high) * part
-        if holds(ends):
+        if _holds(plain, column, ends):
             found, accepted = ends, part
         else:
             refused = part

@@ -3,7 +3,6 @@
 import itertools
 import math
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,11 @@ from synthesis.networks import random_network
 
 from boolcomp.base.errors import DataError
 from boolcomp.checker import problem, tabled
-from boolcomp.checker.boxes import SpanArray, SpanTable, fixed
-from boolcomp.checker.boxes import array_of as near_number
 from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
 from boolcomp.checker.lemmas import cone_clauses, letters, primes, prove
 from boolcomp.checker.network import FirstNetwork, RuleNetwork
 from boolcomp.checker.problem import Functions
 from boolcomp.checker.robot import ClaimedWaveSum, Space, Variable, number, precise, read_robot
-from boolcomp.checker.spans import ONE, IntegerSpan
 from boolcomp.checker.tabled import (
     KINDS,
     cells_of,
@@ -177,39 +173,6 @@ def test_a_function_without_a_value_is_not_covered() -> None:
                 space.apply(kind, [space.value("x")])
         with pytest.raises(NotCoveredError, match="inverse"):
             space.apply("div", [number(1), space.value("x")])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_products_and_multiples_of_spans_hold_those_of_all_that_they_hold(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    a, b = (np.sort(rng.integers(-(1 << 29), 1 << 29, (2, 50)), axis=0) for _ in range(2))
-    x, y = SpanArray(a[0], a[1], 20), SpanArray(b[0], b[1], 25)
-    found, factor = (x * y).to(17), Fraction(float(rng.uniform(-3, 3)))
-    times = x.times(factor, 15)
-
-    def held(by: SpanArray, scale: int, exact: list[Fraction]) -> bool:
-        ends = zip(by.low.tolist(), by.high.tolist(), exact, strict=True)
-        return all(low <= k * (1 << scale) <= high for low, high, k in ends)
-
-    for one in a.tolist():
-        assert held(times, 15, [Fraction(k, 1 << 20) * factor for k in one])
-        for two in b.tolist():
-            products = [Fraction(k * n, 1 << 45) for k, n in zip(one, two, strict=True)]
-            assert held(found, 17, products)
-    near = near_number(factor)
-    assert int(near.low) <= factor * Fraction(2) ** near.scale <= int(near.high)
-
-
-def test_a_range_of_words_that_wraps_holds_the_spans_of_all_of_them() -> None:
-    rng = np.random.default_rng(5)
-    values = np.array([int(k) << 60 for k in rng.integers(-99, 99, 32)], object)
-    found = SpanTable(np.arange(32), IntegerSpan(values, values + ONE), 32, 10)
-    exact = fixed(IntegerSpan(values, values + ONE), 10)
-    for first in range(-40, 40, 7):
-        for long in range(1, 33):
-            words = np.arange(first, first + long) % 32
-            one = found.over(np.array([first]), np.array([first + long - 1]))
-            assert (one.low[0], one.high[0]) == (exact.low[words].min(), exact.high[words].max())
 
 
 @pytest.mark.parametrize("kind", KINDS)

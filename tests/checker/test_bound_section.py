@@ -57,7 +57,7 @@ def test_a_sum_that_boxes_do_not_cover_is_not_checked(monkeypatch: pytest.Monkey
         raise NotCoveredError("the word of an angle is no sum of angles")
 
     monkeypatch.setattr(bound, "PlainBound", overflowing)
-    monkeypatch.setattr(bound, "BoxedSum", uncovered)
+    monkeypatch.setattr(bound, "heap_fits", uncovered)
     fits = next(check_bound(load_of(certified(4))))
     assert (fits.name, fits.method, fits.holds) == ("no overflow", "not checked", None)
     assert fits.note == "the word of an angle is no sum of angles"

@@ -1,10 +1,11 @@
-"""Enclosures hold what happens: of every node, in boxes, in heaps, and of elementary functions."""
+"""Enclosures hold what happens: of every node, in boxes and in heaps; products and cells."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -18,41 +19,47 @@ from proof.test_every_word import KINDS
 from shippedarms import built_of, made_by_name, shipped
 
 from boolcomp.base.errors import DataError
+from boolcomp.checker import PlainBound, box_loops
+from boolcomp.checker.box_loops import (
+    around,
+    asked,
+    down,
+    evaluate,
+    settle,
+    times,
+    up,
+    width,
+    word_range,
+)
+from boolcomp.checker.box_loops import between as ranged
+from boolcomp.checker.boxes import (
+    FAR,
+    GRID,
+    BoxSearch,
+    BoxSteps,
+    StepSlot,
+    fixed,
+    grid_of,
+    heap_fits,
+    levels,
+    mantissa,
+    span_of,
+)
+from boolcomp.checker.folder import DoesNotHoldError
+from boolcomp.checker.graph import Claim, ClaimedWords, InputCells, OutputSteps
 from boolcomp.checker.groups import NEVER, PARTS, add_chords, add_products, by_remainder
-from boolcomp.checker.plain import PlainBound
+from boolcomp.checker.plain import product_of
+from boolcomp.checker.problem import ClaimedInput, ClaimedTotal, ClaimedWaves, Turns
+from boolcomp.checker.spans import ONE, IntegerSpan
+from boolcomp.checker.spans import between as span_between
 from boolcomp.checker.tight import WorstCells
 from boolcomp.compact import result as module
 from boolcomp.compact.network import WordEnds
 from boolcomp.compact.result import proved, sketched
 from boolcomp.compact.sketch import TURN, AngleSum, SourceWord, WordSum
-from boolcomp.proof.bound import boxes_kernels
-from boolcomp.proof.bound.balls import (
-    BallColumns,
-    Enclosure,
-    about,
-    between,
-    exactly,
-    of_ball,
-    peaks,
-)
+from boolcomp.proof.bound.balls import Enclosure, about, between, exactly, of_ball
 from boolcomp.proof.bound.bounds import EFFORT
-from boolcomp.proof.bound.boxes import Boxing
-from boolcomp.proof.bound.boxes_kernels import (
-    around,
-    down,
-    evaluate,
-    middle,
-    rounded,
-    settle,
-    times,
-    up,
-    wave,
-    width,
-    word_range,
-)
-from boolcomp.proof.bound.boxes_kernels import between as ranged
-from boolcomp.proof.bound.graded import USUAL, claim_of, met_with_checker
-from boolcomp.proof.bound.overflow import OverflowSearch, Range, WordRanges, without_overflow
+from boolcomp.proof.bound.graded import USUAL, claim_of, met_with_checker, without_overflow
 from boolcomp.proof.bound.plain import Forward, plain_bounds
 from boolcomp.proof.bound.sketched import line_of
 from boolcomp.words.graph import (
@@ -61,6 +68,7 @@ from boolcomp.words.graph import (
     Heap,
     InputWord,
     Lookup,
+    Node,
     OutputWord,
     PartialProducts,
     Scale,
@@ -70,7 +78,6 @@ from boolcomp.words.graph import (
 from boolcomp.words.simulation import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -78,8 +85,6 @@ if TYPE_CHECKING:
     from boolcomp.compact.result import Compact
     from boolcomp.proof.bound.balls import Enclosure
     from boolcomp.proof.bound.bounds import Grade
-    from boolcomp.proof.bound.boxes import Boxed
-    from boolcomp.words.graph import Node
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
@@ -217,63 +222,44 @@ def test_nodes_with_stops_and_curves_are_enclosed(name: str, tmp_path: Path) -> 
     assert (np.array(bounds.steps) <= 3.5 * compact.errors.max).all()
 
 
-# Boxes
+# Sums in random boxes, beside states that lie in them
 
 
-def boxes_about(boxed: Boxed, cells: Whole, rng: np.random.Generator) -> tuple[Whole, Whole]:
+def boxes_about(steps: BoxSteps, cells: Whole, rng: np.random.Generator) -> tuple[Whole, Whole]:
     """Return boxes that hold cells: of every input some of the lowest bits are open."""
-    low, high = np.array(boxed.first), np.array(boxed.last)
+    low, high = (np.array([one[k] for one in steps.inputs]) for k in (2, 3))
     bits = np.array([int(a ^ b).bit_length() for a, b in zip(low, high, strict=True)])
     open_bits = (rng.random(cells.shape) * (bits + 1)).astype(np.int64)
     first = cells >> open_bits << open_bits
-    last = first + (1 << open_bits) - 1
-    return np.maximum(first, low), np.minimum(last, high)
+    return np.maximum(first, low), np.minimum(first + (1 << open_bits) - 1, high)
 
 
-def holds_in_boxes(given: tuple[Compact, WordEnds], count: int, seed: int = 3) -> None:
-    """Hold what is found of every sum in random boxes against states that lie in them.
+def in_boxes(steps: BoxSteps, slot: StepSlot, first: Whole, last: Whole) -> NDArray[np.int64]:
+    """Return the slots of all steps in boxes."""
+    search = BoxSearch(steps, slot, [0] * 8)
+    found = np.zeros((len(first), slot.place + 1, 6), np.int64)
+    for slots, low, high in zip(found, first, last, strict=True):
+        evaluate(*search.tables, slots, low.astype(np.uint16), high.astype(np.uint16))
+    return found
 
-    States say it by simulation and by the sketch, in floats.
-    """
-    compact, _ = given
-    said, states = sketched(*given), drawn(compact, count, seed)
-    rng, graph = np.random.default_rng(seed), said.graph
-    forward = Forward(said)
-    for output in said.sketch.outputs:
-        boxing = Boxing(forward)
-        boxed = boxing.boxed(output)
-        cells = np.stack(
-            [cells_of(boxing, k, states.words, states.values) for k in boxing.inputs], 1
-        )
-        first, last = boxes_about(boxed, cells, rng)
-        found = np.zeros((count, len(boxed.limits), 6), np.int64)
-        whole = np.arange(len(boxed.steps))
-        for k in range(count):
-            evaluate(
-                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.limits, whole, found[k],
-                first[k].astype(np.uint16), last[k].astype(np.uint16),
-            )  # fmt: skip
-        looked = 0
-        for place, node in enumerate(said.sketch.nodes):
-            slot, word = boxing.slot(place), said.word(place)
-            if slot is None or not isinstance(node, WordSum) or node.angle:
-                continue
-            ends = np.asarray(found[:, slot.place] * 2.0**-slot.scale, np.float64)
-            exact = states.values[place]
-            lies_between(exact, ends[:, 2], ends[:, 3], f"{place}: value")
-            if word is not None:
-                bits = graph.nodes[word].bits
-                middle, unit = ((1 << bits) - 1) / 2, 2.0 ** graph.scales[word].lsb
-                digits = np.asarray((states.words[word] - middle) * unit, np.float64)
-                lies_between(digits, ends[:, 0], ends[:, 1], f"{place}: words")
-                lies_between(
-                    np.asarray(digits - exact, np.float64),
-                    ends[:, 4],
-                    ends[:, 5],
-                    f"{place}: error",
-                )
-            looked += 1
-        assert looked
+
+def cells_of(plain: PlainBound, steps: BoxSteps, words: list[Whole], at: list[Floats]) -> Whole:
+    """Return in which cells states are: of an angle, those of a grid finer than its words."""
+    columns: list[Whole] = []
+    for place, shift, *_ in steps.inputs:
+        function, seen = plain.claim.functions[place], plain.seen[place]
+        cells = words[seen.word or 0]
+        if isinstance(function, ClaimedInput) and function.angle:
+            wraps = plain.claim.inputs[function.name].wraps
+            fine = np.floor((at[place] / (2 * math.pi) + 0.5) * (1 << GRID)).astype(np.int64)
+            fine &= (1 << GRID) - 1 if wraps else -1
+            if seen.word is None:
+                first = 0 if wraps else math.floor((seen.exact.ends[0] + Fraction(1, 2)) * 4096)
+                cells = np.clip(fine - first, 0, steps.inputs[len(columns)][3])
+            else:
+                cells = np.clip(fine, cells << shift, ((cells + 1) << shift) - 1)
+        columns.append(cells)
+    return np.stack(columns, 1) if columns else np.zeros((len(words[0]), 0), np.int64)
 
 
 def lies_between(x: Floats, low: Floats, high: Floats, what: str) -> None:
@@ -282,25 +268,58 @@ def lies_between(x: Floats, low: Floats, high: Floats, what: str) -> None:
     assert (x <= high + slack).all(), what
 
 
-def cells_of(boxing: Boxing, place: int, words: list[Whole], values: list[Floats]) -> Whole:
-    """Return in which cell of an input states are: of an angle, of a finer grid than its words."""
-    node, at = boxing.nodes[place], boxing.sketched.word(place)
-    assert isinstance(node, SourceWord)
-    if not node.angle:
-        return words[at or 0]
-    assert at is not None
-    bits = boxing.graph.nodes[at].bits + node.part
-    turns = values[place] / (2 * np.pi) + 0.5
-    fine = np.floor(turns * 4096).astype(np.int64) & (
-        4095 if boxing.sketched.ranges[place].wraps else -1
-    )
-    width = 4096 >> bits
-    word = words[at]
-    return np.asarray(np.clip(fine, word * width, word * width + width - 1), np.int64)
+def holds_in_boxes(given: tuple[Compact, WordEnds], count: int, seed: int = 3) -> None:
+    """Hold what is found of every sum in random boxes against states that lie in them.
+
+    States say it by simulation and by the sketch, in floats.
+    """
+    plain, states = PlainBound(claim_of(sketched(*given))), drawn(given[0], count, seed)
+    rng, graph = np.random.default_rng(seed), plain.graph
+    for output in plain.claim.outputs:
+        steps = BoxSteps(plain)
+        last = steps.function(output.node)
+        cells = cells_of(plain, steps, states.words, states.values)
+        found = in_boxes(steps, last, *boxes_about(steps, cells, rng))
+        sums = [
+            k for k in plain.claim.needed(output.node)
+            if isinstance(one := plain.claim.functions[k], ClaimedTotal) and not one.turning
+        ]  # fmt: skip
+        for place in sums:
+            slot, exact = steps.function(place), states.values[place]
+            if slot.place > last.place:
+                continue  # read by nothing but functions that have no words
+            ends = np.asarray(found[:, slot.place] * 2.0**-slot.scale, np.float64)
+            lies_between(exact, ends[:, 2], ends[:, 3], f"{place}: value")
+            word = plain.seen[place].word
+            if word is not None:
+                middle = ((1 << graph.nodes[word].bits) - 1) / 2
+                unit = 2.0 ** graph.scales[word].lsb
+                digits = np.asarray((states.words[word] - middle) * unit, np.float64)
+                lies_between(digits, ends[:, 0], ends[:, 1], f"{place}: words")
+                error = np.asarray(digits - exact, np.float64)
+                lies_between(error, ends[:, 4], ends[:, 5], f"{place}: error")
+        assert sums
 
 
 def test_sums_in_boxes_are_enclosed() -> None:
     holds_in_boxes(shipped("machado-2r"), 2000)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", ["elbow-3r", "puma560"])
+def test_sums_of_arms_in_boxes_are_enclosed(name: str) -> None:
+    holds_in_boxes(shipped(name), 500)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_sums_of_every_kind_in_boxes_are_enclosed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 1000)
+    holds_in_boxes((KINDS[name].made(), WordEnds()), 200)
+
+
+# Integers, tables and slots
 
 
 def test_the_rounding_of_a_word_is_that_of_all_words_in_its_interval() -> None:
@@ -313,7 +332,7 @@ def test_the_rounding_of_a_word_is_that_of_all_words_in_its_interval() -> None:
         exact = np.sort(digits[[0, -1]] + rng.integers(-80, 81, 2))
         error = np.sort(rng.integers(-120, 121, 2))
         slot = np.array([[digits[0], digits[-1], *exact, *error]], np.int64)
-        low, high = rounded(slot, 0, np.array([-5, 7, bits, shift, drop], np.int64))
+        low, high = asked(slot, 0, np.array([-5, 7, bits, shift, drop, 4], np.int64))
         said = (2 * (words >> drop) - 7) << (shift + drop - 1)
         real = np.arange(exact[0], exact[1] + 1)
         left, errors = digits[:, None] - real, said[:, None] - real
@@ -331,11 +350,11 @@ def test_boxes_leave_a_heap_the_worst_first_and_of_equal_ones_the_oldest() -> No
         keys = rng.integers(0, 5, count)
         heap = np.zeros(count, np.int64)
         for box in range(count):
-            boxes_kernels._sink(heap, keys, box, box)  # noqa: SLF001 (beside a sorted list)
+            box_loops._sink(heap, keys, box, box)  # noqa: SLF001 (beside a sorted list)
         out = []
         for used in range(count, 0, -1):
             out.append(int(heap[0]))
-            boxes_kernels._drop(heap, keys, used)  # noqa: SLF001 (beside a sorted list)
+            box_loops._drop(heap, keys, used)  # noqa: SLF001 (beside a sorted list)
         assert out == sorted(range(count), key=lambda box: (-keys[box], box))
 
 
@@ -350,43 +369,43 @@ def test_whole_numbers_are_rounded_outward_and_products_lie_between_the_best_end
         every = [x * y for x in range(a, b + 1) for y in range(c, d + 1)]
         assert times(a, b, c, d) == (min(every), max(every))
         first, last = sorted(rng.randint(0, 300) for _ in range(2))
-        zeros = [(x & -x, x) for x in range(first + 1, last + 1)]
-        if zeros:
-            assert middle(np.int64(first), np.int64(last)) == max(zeros)[1]
         assert width(np.int64(first), np.int64(last)) == (first ^ last).bit_length()
+        value = Fraction(rng.uniform(-3, 3)) * Fraction(2) ** rng.randint(-20, 20)
+        low, high, places = mantissa(value)
+        assert low <= value * Fraction(2) ** places <= high <= low + 1 <= 1 << 30
+        for scale in (7, 80, 90):
+            low, high = map(int, fixed(IntegerSpan(x, x + 3), scale))
+            assert low <= Fraction(x, ONE) * (1 << scale) < low + 1
+            assert high - 1 < Fraction(x + 3, ONE) * (1 << scale) <= high
 
 
 def test_ranges_of_entries_are_the_least_and_the_largest_of_them() -> None:
-    rng, store = np.random.default_rng(3), BallColumns()
-    entries = rng.integers(-99, 99, (2, 16))
-    store.plain(np.zeros(5, np.int64), np.zeros(5, np.int64))
-    start = store.ranges(entries.min(axis=0), entries.max(axis=0))
-    columns = store.columns
+    entries = np.random.default_rng(3).integers(-99, 99, (2, 16)).astype(np.int32)
+    low, high = (np.append(np.zeros(5, np.int32), one) for one in levels(*np.sort(entries, axis=0)))
     for first, last in product(range(16), range(40)):
         if first <= last:
             held = np.take(entries, range(first, last + 1), axis=1, mode="wrap")
             ends = int(held.min()), int(held.max())
-            assert last > 15 or ranged(*columns, start, 16, first, last) == ends
+            assert last > 15 or ranged(low, high, 5, 16, first, last) == ends
             for turns in (-32, 0, 16):
-                assert around(*columns, start, 16, first + turns, last + turns) == ends
+                assert around(low, high, 5, 16, first + turns, last + turns) == ends
 
 
-def test_a_wave_between_places_is_at_an_end_or_at_a_peak() -> None:
-    rng, store = np.random.default_rng(4), BallColumns()
-    values = np.round(50 * np.cos(np.arange(32) / 32 * 4 * np.pi) + rng.integers(0, 9, 32))
-    values = values.astype(np.int64)
-    high = peaks(values.astype(object))
-    places = np.array([*values, *high])
-    start = store.plain(places, places)
-    for first in range(-40, 40, 3):
-        for last in range(first, first + 32):
-            held = np.take(values, range(first, last + 1), mode="wrap")
-            found = wave(store.columns[0], start, 32, len(high), first, last)
-            assert found == (held.min(), held.max())
+def test_harmonics_between_grid_points_are_enclosed_and_slightly_beyond() -> None:
+    parts, tie = ((0, 0.5, 0.0), (1, 1.5, -0.25), (3, 0.0, 0.75)), 2.0**-16
+    found = grid_of(parts, Fraction(tie))
+    rng, points = np.random.default_rng(1), 1 << GRID
+    for _ in range(20):
+        turns = (np.arange(points) + rng.random(points)) / points + rng.choice([-tie, 0, tie])
+        angle = 2 * np.pi * turns
+        exact = sum(a * np.cos(k * angle) - b * np.sin(k * angle) for k, a, b in parts)
+        low, high = (np.asarray(end / ONE, np.float64) for end in (found.low, found.high))
+        lies_between(np.asarray(exact), low, high, "harmonics")
+    assert (high - low).max() < 0.01
 
 
 def test_words_values_and_errors_say_of_each_other_what_is_possible() -> None:
-    rng = np.random.default_rng(6)
+    rng, far = np.random.default_rng(6), np.array([[-FAR, FAR] * 3])
     for _ in range(60):
         word, exact, error = (np.sort(rng.integers(-6, 7, 2)) for _ in range(3))
         possible = [
@@ -395,7 +414,7 @@ def test_words_values_and_errors_say_of_each_other_what_is_possible() -> None:
             if error[0] <= x - y <= error[1]
         ]
         slots = np.array([[*word, *exact, *error]])
-        settle(slots, 0)
+        settle(slots, 0, far)
         if possible:
             ends = [end for each in zip(*possible, strict=True) for end in (min(each), max(each))]
             assert slots[0].tolist() == ends
@@ -406,14 +425,24 @@ def test_words_values_and_errors_say_of_each_other_what_is_possible() -> None:
         assert (first, last) == ((inside[0], inside[-1]) if inside else (0, 15))
 
 
+def test_a_slot_keeps_to_its_limits_unless_nothing_is_left() -> None:
+    slots, limits = np.array([[-9, 9, -2, 20, -30, 30]]), np.array([[-4, 5, 0, 9, -FAR, FAR]])
+    settle(slots, 0, limits)
+    assert slots.tolist() == [[-4, 5, 0, 9, -13, 5]]
+    slots = np.array([[6, 7, 0, 0, -30, 30]])
+    settle(slots, 0, limits)
+    assert slots.tolist() == [[-4, 5, 0, 0, -4, 5]]
+    assert span_of(-3, 5, 2) == span_between(Fraction(-3, 4), Fraction(5, 4))
+
+
 BOXES = {
-    "an arm": "b7af0ef92177",
-    "stops": "0bae0ec2bdcd",
-    "a sum times a sum": "ae49cd521a79",
-    "words wider than ranges": "141f7938a1da",
-    "a curve of a sum": "bc80a0322af5",
-    "a sum of angles": "dff1f7ea91e0",
-    "no angle": "1e31de4d0f0d",
+    "an arm": "0e5fdfc3d891",
+    "stops": "7df6255a45c8",
+    "a sum times a sum": "8d8b70a23770",
+    "words wider than ranges": "6407057df97b",
+    "a curve of a sum": "7eddb9e7e2b9",
+    "a sum of angles": "f6c9c92e1760",
+    "no angle": "2a8f8579a84f",
 }  # fmt: skip
 
 
@@ -422,21 +451,196 @@ def test_what_is_found_in_boxes_is_as_narrow_as_it_always_was(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("boolcomp.compact.widths.QUICK_SEEN", 1000)
-    said, rng = sketched(KINDS[name].made(), WordEnds()), np.random.default_rng(1)
-    forward, digest = Forward(said), hashlib.sha256()
-    for output in said.sketch.outputs:
-        boxed = Boxing(forward).boxed(output)
-        whole, found = np.arange(len(boxed.steps)), np.zeros((len(boxed.limits), 6), np.int64)
-        for _ in range(12):
-            ends = np.sort(
-                rng.integers(boxed.first, np.array(boxed.last) + 1, (2, len(boxed.first))), 0
-            )
-            evaluate(
-                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.limits, whole, found,
-                *np.sort(ends, axis=0).astype(np.uint16),
-            )  # fmt: skip
-            digest.update(found.tobytes())
+    plain = PlainBound(claim_of(sketched(KINDS[name].made(), WordEnds())))
+    rng, digest = np.random.default_rng(1), hashlib.sha256()
+    for output in plain.claim.outputs:
+        steps = BoxSteps(plain)
+        last = steps.function(output.node)
+        low, high = ([one[k] for one in steps.inputs] for k in (2, 3))
+        ends = np.sort(rng.integers(low, np.array(high) + 1, (2, 12, len(low))), 0)
+        digest.update(in_boxes(steps, last, *ends).tobytes())
     assert digest.hexdigest()[:12] == BOXES[name]
+
+
+# Heaps have bits enough, or are named: beside sums of all words that there are
+
+ENOUGH = 100_000_000  # steps over boxes
+WIDE = 20  # bits of a heap that holds every sum here
+WORDS = (InputWord("q", 5, angle=True), InputWord("x", 4, angle=False),
+         InputWord("y", 4, angle=False))  # fmt: skip
+GIVEN = (ClaimedInput("q", angle=True), ClaimedInput("x", angle=False),
+         ClaimedInput("y", angle=False))  # fmt: skip
+NOTHING = ClaimedWaves(0, ())  # a table may have any entries: its error is what it is
+
+
+def heap_claim(
+    nodes: Sequence[Node], functions: Sequence[ClaimedWaves | Turns | ClaimedTotal],
+    owners: Sequence[Sequence[int]], ends: tuple[int, int] = (0, 15),
+) -> Claim:  # fmt: skip
+    """Return the claim of a graph, whose last node is the output, with x in some of its cells.
+
+    The factors of products are those of their parts, all others are 1.
+    """
+    every = (*WORDS, *nodes)
+    scales = [Scale(-node.bits if isinstance(node, Angles) else 0, 0.0) for node in every]
+    result = OutputWord(len(every) - 1, 0, every[-1].bits)
+    graph = WordGraph(every, tuple(scales), (result,))
+    words = [ClaimedWords((k,), None, tuple(owned)) for k, owned in enumerate(owners)]
+    made = [
+        replace(one, addends=tuple(_addend(graph, graph.nodes[k], own) for own in one.addends))
+        if isinstance(one, ClaimedTotal) else one
+        for k, one in enumerate((*GIVEN, *functions))
+    ]  # fmt: skip
+    whole = span_between(Fraction(-1, 2), Fraction(1, 2))
+    x = span_between(Fraction(ends[0] - 8) + Fraction(1, 4), Fraction(ends[1] - 7) - Fraction(1, 4))
+    inputs = {"q": InputCells(whole, 32, wraps=True), "x": InputCells(x, 16),
+              "y": InputCells(span_between(-8, 8), 16)}  # fmt: skip
+    output = OutputSteps("f", len(made) - 1, Fraction(1), Fraction(0))
+    return Claim(graph, tuple(made), tuple(words), inputs, (output,))
+
+
+def _addend(
+    graph: WordGraph, heap: Node, own: tuple[float, tuple[int, ...]]
+) -> tuple[float, tuple[int, ...]]:
+    if len(own[1]) < 2 or not isinstance(heap, Heap):
+        return own
+    (part,) = (
+        one for one in heap.parts if isinstance(one, PartialProducts) and (one.a, one.b) == own[1]
+    )
+    return float(product_of(graph, part, Fraction(1))[0]), own[1]
+
+
+def random_heaps(seed: int) -> Claim:
+    """Return a random graph: sums of angles, tables, and two heaps, one within the other."""
+    rng = np.random.default_rng(seed)
+    turns = (Turn(0, int(rng.integers(2, 6)), int(rng.integers(0, 3)), bool(rng.integers(2))),
+             Turn(0, 5, 0, bool(rng.integers(2))))  # fmt: skip
+    angle = Angles(turns, int(rng.integers(32)), 5)
+    entries = tuple(int(x) for x in rng.integers(0, 32, 32))
+    masked = tuple(int(x) for x in rng.integers(0, 16, 8))
+    tables = (Lookup(3, 5, entries, 5), Lookup(0, 4, masked, 4, mask=0b1011))
+    one = (Bits(4, 1, int(rng.integers(3)), bool(rng.integers(2))),
+           PartialProducts(1, int(rng.integers(2)), 5, 0, int(rng.integers(-4, 2)),
+                           bool(rng.integers(2))))  # fmt: skip
+    inner = Heap(one, int(rng.integers(0, 40)), 12)
+    other = (Bits(6, 2, 0, bool(rng.integers(2))), Bits(5, 1, 1, bool(rng.integers(2))),
+             PartialProducts(4, 1, 2, 1, int(rng.integers(-3, 3)), bool(rng.integers(2))),
+             PartialProducts(6, 3, 2, 0, int(rng.integers(-5, 2)), negative=False))  # fmt: skip
+    nodes = (angle, *tables, inner, Heap(other, int(rng.integers(100)), WIDE))
+    functions = (Turns(((1, 0),)), replace(NOTHING, source=3), NOTHING,
+                 ClaimedTotal(0.0, ((1.0, (4,)), (1.0, (1, 5)))),
+                 ClaimedTotal(0.0, ((1.0, (6,)), (1.0, (5,)), (1.0, (4, 2)), (1.0, (6, 2)))),
+                )  # fmt: skip
+    return heap_claim(nodes, functions, ((), (), (), (), (), (), (0, 1), (0, 1, 2, 3)))
+
+
+def sums(graph: WordGraph, low: Sequence[int], high: Sequence[int]) -> Whole:
+    """Return the output's heap for all words of a box."""
+    axes = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
+    grid = np.meshgrid(*axes, indexing="ij")
+    given = {n.name: axis.reshape(-1) for n, axis in zip(WORDS, grid, strict=True)}
+    return np.asarray(simulate(graph, given).words[:, 0], np.int64)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_sums_of_all_words_of_a_box_lie_in_its_range(seed: int) -> None:
+    claim, rng = random_heaps(seed), np.random.default_rng(seed)
+    steps = BoxSteps(PlainBound(claim))
+    slot = steps.function(claim.outputs[0].node)
+    order = [place for place, *_ in steps.inputs]
+    full = [1 << node.bits for node in WORDS]
+    ends = np.sort(rng.integers(0, np.array(full)[:, None, None], (3, 12, 2)), axis=2)
+    ends[:, 0] = [(0, size - 1) for size in full]
+    ends[:, 1, 1] = ends[:, 1, 0]  # a single word
+    shift = np.array([[one[1]] for one in steps.inputs])
+    first, last = ends[order, :, 0] << shift, ((ends[order, :, 1] + 1) << shift) - 1
+    found = in_boxes(steps, slot, first.T, last.T)[:, slot.place, :2] * 2.0**-slot.scale
+    middle = ((1 << WIDE) - 1) / 2
+    for k, (low, high) in enumerate(found + middle):
+        all_of_it = sums(claim.graph, ends[:, k, 0].tolist(), ends[:, k, 1].tolist())
+        assert low <= all_of_it.min()
+        assert all_of_it.max() <= high
+        if k == 1:
+            lost = sum(
+                sum(n * 2.0**c for c, n in part.layout(claim.graph.nodes).diagonals() if c < 0)
+                for node in claim.graph.nodes if isinstance(node, Heap)
+                for part in node.parts if isinstance(part, PartialProducts)
+            )  # fmt: skip
+            assert high - low <= 16 * (2 * lost + 1)
+
+
+def added(bits: int, constant: int, ends: tuple[int, int] = (0, 15)) -> Claim:
+    """Return a claim that adds a product and two tables of one angle, never both large.
+
+    No product is discarded.
+    """
+    entries = tuple(range(16))
+    tables = (Lookup(0, 4, entries, 4), Lookup(0, 4, entries[::-1], 4))
+    parts = (Bits(3, 0, 1, negative=False), Bits(4, 0, 1, negative=False),
+             PartialProducts(1, 0, 2, 0, 0, negative=False))  # fmt: skip
+    total = ClaimedTotal(0.0, ((2.0, (3,)), (2.0, (4,)), (1.0, (1, 2))))
+    nodes = (*tables, Heap(parts, constant, bits))
+    return heap_claim(nodes, (NOTHING, NOTHING, total), ((), (), (), (), (), (0, 1, 2)), ends)
+
+
+def fits(claim: Claim, effort: int = ENOUGH) -> bool:
+    try:
+        return heap_fits(BoxSteps(PlainBound(claim)), 5, effort) > 0
+    except DoesNotHoldError:
+        return False
+
+
+def test_a_heap_is_proved_exactly_where_no_word_overflows_it() -> None:
+    full = [(1 << node.bits) - 1 for node in WORDS]
+    every = sums(added(WIDE, 0).graph, (0, 0, 0), full)
+    lowest, highest = -int(every.min()), 511 - int(every.max())
+    assert lowest < highest
+    for constant in range(lowest - 2, highest + 3):
+        assert fits(added(9, constant)) == (lowest <= constant <= highest), constant
+
+
+def test_words_that_no_input_has_do_not_overflow_a_heap(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = [(1 << node.bits) - 1 for node in WORDS]
+    every = sums(added(WIDE, 0).graph, (0, 0, 0), full)
+    constant = 512 - int(every.max())  # the largest sum just does not fit
+    with pytest.raises(DoesNotHoldError, match=r"w5 may overflow: where w0 = \d+, w1 = (0|15)"):
+        heap_fits(BoxSteps(PlainBound(added(9, constant))), 5, ENOUGH)
+    assert fits(added(9, constant, (1, 14)))
+    monkeypatch.setattr("boolcomp.checker.boxes.SOON", 1)
+    assert fits(added(9, constant - 1))
+    assert not fits(added(9, constant - 1), 1)  # too few boxes
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", ["elbow-3r", "puma560"])
+def test_boxes_show_that_heaps_fit_which_spans_leave_open(name: str) -> None:
+    plain = PlainBound(claim_of(sketched(*shipped(name))))
+    assert plain.overflow
+    for word in plain.overflow:
+        assert heap_fits(BoxSteps(plain), word, ENOUGH) > 0
+
+
+@pytest.mark.check
+def test_a_heap_of_the_elbow_that_overflows_is_named() -> None:
+    built = built_of("elbow-3r", 8)
+    said = sketched(built.compact, built.ends)
+    plain = plain_bounds(said)
+    assert plain.unproved
+    assert not without_overflow(said, plain).unproved
+    graph, place = built.compact.graph, plain.unproved[0]
+    heap = graph.nodes[place]
+    assert isinstance(heap, Heap)
+    nodes = list(graph.nodes)
+    nodes[place] = replace(heap, constant=heap.constant + (1 << heap.bits) // 16)
+    other = replace(built.compact, graph=WordGraph(tuple(nodes), graph.scales, graph.results))
+    moved = sketched(other, built.ends)
+    assert without_overflow(moved, plain_bounds(moved)).unproved == (place,)
+    rng = np.random.default_rng(5)  # and it does overflow: at ends of ranges, that is
+    given = {n.name: rng.integers(0, 1 << n.bits, 200_000) for n in graph.inputs}
+    for node in graph.inputs:
+        if not node.angle:
+            given[node.name] = rng.choice([0, (1 << node.bits) - 1], 200_000)
+    assert simulate(other.graph, given).wrapped == (place,)
 
 
 # Products, cells and their worst
@@ -554,116 +758,3 @@ def test_the_grade_and_effort_that_are_asked_for_are_used(
     monkeypatch.setattr(module, "bounds_of", lambda *given: seen.append(given[1:3]))
     assert proved(built.compact, built.ends, grade, effort) is None
     assert seen == [asked]
-
-
-# Heaps have bits enough, or are named: beside sums of all words that there are
-
-ENOUGH = 100_000_000  # words of boxes
-WIDE = 30  # bits of a heap that holds every sum here
-WORDS = (InputWord("q", 5, angle=True), InputWord("x", 4, angle=False),
-          InputWord("y", 4, angle=False))  # fmt: skip
-
-
-def heap_graph(nodes: Sequence[Node]) -> WordGraph:
-    """Return a graph of these inputs and nodes, the last of which is a heap and the output."""
-    every = (*WORDS, *nodes)
-    result = OutputWord(len(every) - 1, 0, every[-1].bits)
-    return WordGraph(every, (Scale(0, 0.0),) * len(every), (result,))
-
-
-def random_heaps(seed: int) -> WordGraph:
-    """Return a random graph: sums of angles, tables, and two heaps, one within the other."""
-    rng = np.random.default_rng(seed)
-    turns = (Turn(0, int(rng.integers(2, 6)), int(rng.integers(0, 3)), bool(rng.integers(2))),
-             Turn(0, 5, 0, bool(rng.integers(2))))  # fmt: skip
-    angle = Angles(turns, int(rng.integers(32)), 5)
-    entries = tuple(int(x) for x in rng.integers(0, 32, 32))
-    masked = tuple(int(x) for x in rng.integers(0, 16, 8))
-    tables = (Lookup(3, 5, entries, 5), Lookup(0, 4, masked, 4, mask=0b1011))
-    one = (Bits(4, 1, int(rng.integers(3)), bool(rng.integers(2))),
-           PartialProducts(1, int(rng.integers(2)), 5, 0, int(rng.integers(-4, 2)),
-                           bool(rng.integers(2))))  # fmt: skip
-    inner = Heap(one, int(rng.integers(0, 40)), 12)
-    other = (Bits(6, 2, 0, bool(rng.integers(2))), Bits(3, 1, 1, bool(rng.integers(2))),
-             PartialProducts(4, 1, 2, 1, int(rng.integers(-3, 3)), bool(rng.integers(2))),
-             PartialProducts(6, 3, 2, 0, int(rng.integers(-5, 2)), negative=False))  # fmt: skip
-    return heap_graph((angle, *tables, inner, Heap(other, int(rng.integers(100)), WIDE)))
-
-
-def sums(graph: WordGraph, low: Sequence[int], high: Sequence[int]) -> Whole:
-    """Return the output's heap for all words of a box."""
-    axes = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
-    grid = np.meshgrid(*axes, indexing="ij")
-    given = {n.name: axis.reshape(-1) for n, axis in zip(WORDS, grid, strict=True)}
-    return np.asarray(simulate(graph, given).words[:, 0], np.int64)
-
-
-@pytest.mark.parametrize("seed", range(16))
-def test_sums_of_all_words_of_a_box_lie_in_its_range(seed: int) -> None:
-    graph, rng = random_heaps(seed), np.random.default_rng(seed)
-    ranges = WordRanges(graph, len(graph.nodes) - 1)
-    full = [1 << node.bits for node in WORDS]
-    ends = np.sort(rng.integers(0, np.array(full)[:, None, None], (3, 12, 2)), axis=2)
-    ends[:, 0] = [(0, size - 1) for size in full]
-    ends[:, 1, 1] = ends[:, 1, 0]  # a single word
-    found = ranges.sum({k: Range(ends[k, :, 0], ends[k, :, 1]) for k in range(3)})
-    for k in range(12):
-        all_of_it = sums(graph, ends[:, k, 0].tolist(), ends[:, k, 1].tolist())
-        assert found.low[k] <= all_of_it.min()
-        assert all_of_it.max() <= found.high[k]
-
-
-def added(bits: int, constant: int) -> WordGraph:
-    """Return a graph that adds a product and two tables of one angle, which never are both large.
-
-    No product is discarded.
-    """
-    entries = tuple(range(16))
-    tables = (Lookup(0, 4, entries, 4), Lookup(0, 4, entries[::-1], 4))
-    parts = (Bits(3, 0, 1, negative=False), Bits(4, 0, 1, negative=False),
-             PartialProducts(1, 0, 2, 0, 0, negative=False))  # fmt: skip
-    return heap_graph((*tables, Heap(parts, constant, bits)))
-
-
-def test_a_heap_is_proved_exactly_where_no_word_overflows_it() -> None:
-    full = [(1 << node.bits) - 1 for node in WORDS]
-    every = sums(added(WIDE, 0), (0, 0, 0), full)
-    given = {k: (0, last) for k, last in enumerate(full)}
-    lowest, highest = -int(every.min()), 255 - int(every.max())
-    assert lowest < highest
-    for constant in range(lowest - 2, highest + 3):
-        search = OverflowSearch(added(8, constant), 5, given, ENOUGH)
-        assert search.fits() == (lowest <= constant <= highest), constant
-
-
-def test_words_that_no_input_has_do_not_overflow_a_heap() -> None:
-    full = [(1 << node.bits) - 1 for node in WORDS]
-    every = sums(added(WIDE, 0), (0, 0, 0), full)
-    constant = 256 - int(every.max())  # the largest sum just does not fit
-    given = {k: (0, last) for k, last in enumerate(full)}
-    assert not OverflowSearch(added(8, constant), 5, given, ENOUGH).fits()
-    assert not OverflowSearch(added(8, 0), 5, given, 0).fits()  # too few boxes
-    assert OverflowSearch(added(8, constant), 5, {**given, 1: (1, full[1] - 1)}, ENOUGH).fits()
-
-
-@pytest.mark.check
-def test_a_heap_of_the_elbow_that_overflows_is_named() -> None:
-    built = built_of("elbow-3r", 8)
-    said = sketched(built.compact, built.ends)
-    plain = plain_bounds(said)
-    assert plain.unproved
-    assert not without_overflow(said, plain).unproved
-    graph, place = built.compact.graph, plain.unproved[0]
-    heap = graph.nodes[place]
-    assert isinstance(heap, Heap)
-    nodes = list(graph.nodes)
-    nodes[place] = replace(heap, constant=heap.constant + (1 << heap.bits) // 16)
-    other = replace(built.compact, graph=WordGraph(tuple(nodes), graph.scales, graph.results))
-    moved = sketched(other, built.ends)
-    assert without_overflow(moved, plain_bounds(moved)).unproved == (place,)
-    rng = np.random.default_rng(5)  # and it does overflow: at ends of ranges, that is
-    given = {n.name: rng.integers(0, 1 << n.bits, 200_000) for n in graph.inputs}
-    for node in graph.inputs:
-        if not node.angle:
-            given[node.name] = rng.choice([0, (1 << node.bits) - 1], 200_000)
-    assert simulate(other.graph, given).wrapped == (place,)

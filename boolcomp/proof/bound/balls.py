@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Whole = NDArray[np.object_]
-    Short = NDArray[np.int32]
     Floats = NDArray[np.float64]
 
 
@@ -237,82 +236,6 @@ def split_start(start: Fraction, step: Fraction) -> tuple[Fraction, Fraction]:
     half = step / 2
     on = Fraction(round(start / half)) * half
     return on, start - on
-
-
-# --------------------------------------------------------------------------------------------------
-# Tables of ranges: minima and maxima of consecutive entries.
-#
-# All numbers are integers of 31 bits in some unit; ends are rounded outward.
-# --------------------------------------------------------------------------------------------------
-
-MOST = (1 << 31) - 1
-
-
-class BallColumns:
-    """Two growing columns, of low and of high ends, that contain tables."""
-
-    def __init__(self) -> None:
-        self._low: list[Short] = []
-        self._high: list[Short] = []
-        self._used = 0
-
-    @property
-    def columns(self) -> tuple[Short, Short]:
-        """Both columns; an empty column has a dummy entry."""
-        none = [np.zeros(1, np.int32)]
-        return np.concatenate(self._low or none), np.concatenate(self._high or none)
-
-    def plain(self, low: Whole, high: Whole) -> int:
-        """Append entries; return their start."""
-        start = self._used
-        for column, values in ((self._low, low), (self._high, high)):
-            if len(values) and max(abs(int(values.min())), abs(int(values.max()))) > MOST:
-                raise ValueError("a number is too large for a table of ranges")
-            column.append(values.astype(np.int32))
-        self._used += len(low)
-        return start
-
-    def ranges(self, low: Whole, high: Whole) -> int:
-        """Append entries and the ranges of 2, 4, 8 … of them, level by level (see `between`)."""
-        start = self.plain(low, high)
-        span = 1
-        while 2 * span <= len(low):
-            low, high = _pairs(low, span, least=True), _pairs(high, span, least=False)
-            self.plain(low, high)
-            span *= 2
-        return start
-
-
-def _pairs(values: Whole, span: int, *, least: bool) -> Whole:
-    other = np.concatenate([values[span:], values[-1:].repeat(span)])
-    return np.asarray(np.minimum(values, other) if least else np.maximum(values, other))
-
-
-def peaks(values: Whole) -> list[int]:
-    """Return the indices of local maxima and minima of values on a circle.
-
-    Between two indices without a peak between them, the values are monotone.
-    """
-    before, after = np.roll(values, 1), np.roll(values, -1)
-    top = (values > before) & (values >= after)
-    bottom = (values < before) & (values <= after)
-    return [int(k) for k in np.flatnonzero(top | bottom)]
-
-
-def windows(values: Whole, starts: Sequence[int], count: int) -> tuple[Whole, Whole]:
-    """Return minima and maxima of `count` values on a circle from every start on."""
-    places = len(values)
-    if count >= places:
-        ones = np.ones(len(starts), dtype=object)
-        return ones * values.min(), ones * values.max()
-    low = high = np.concatenate([values, values])
-    span = 1
-    while 2 * span <= count:
-        low, high = _pairs(low, span, least=True), _pairs(high, span, least=False)
-        span *= 2
-    one = np.array([start % places for start in starts], dtype=np.int64)
-    two = one + count - span
-    return np.minimum(low[one], low[two]), np.maximum(high[one], high[two])
 
 
 # --------------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from boolcomp.base.errors import DataError
 from boolcomp.base.workers import ALONE, SharedValue
 from boolcomp.checker import graph, problem
-from boolcomp.checker.folder import NotCoveredError
+from boolcomp.checker.boxes import BoxedOutput, BoxSteps, heap_fits
+from boolcomp.checker.folder import DoesNotHoldError, NotCoveredError
 from boolcomp.checker.groups import StateLimits, groups_of
 from boolcomp.checker.plain import PlainBound
 from boolcomp.checker.spans import IntegerSpan
@@ -43,9 +44,8 @@ from boolcomp.proof.bound.bounds import (
     NotPlainError,
     rounded_up,
 )
-from boolcomp.proof.bound.boxes import box_bound, table_bound
 from boolcomp.proof.bound.cells import cell_bounds, cells_of, most_cells
-from boolcomp.proof.bound.plain import Forward, beyond_ends, plain_bounds
+from boolcomp.proof.bound.plain import beyond_ends, plain_bounds
 
 if TYPE_CHECKING:
     from boolcomp.base.workers import Workers
@@ -241,18 +241,20 @@ def output_bound(
     sketched: SketchedGraph, column: int, plain: Bound, grade: Grade, effort: int
 ) -> Bound:
     """Return the bound of one output."""
-    forward = Forward(sketched)
-    if grade == "tables":
-        return _met(plain, _tables(forward, column), "tables")
-    ends, remainder, whole = _enumerated(sketched, column, effort)
-    found = _met(plain, ends, "tight")
-    if ends is not None:
-        found = replace(found, remainder=remainder)
-        if effort < WORTH and whole and remainder * NEARLY <= found.steps:
+    found, ends = plain, None
+    if grade == "tight":
+        ends, remainder, whole = _enumerated(sketched, column, effort)
+        found = replace(_met(plain, ends, "tight"), remainder=remainder)
+        if ends and effort < WORTH and whole and remainder * NEARLY <= found.steps:
             return found
-    found = _met(found, _tables(forward, column), "tables" if ends is None else "tight")
+    boxed = _boxed(sketched, column)
+    if boxed is None:
+        return found
+    found = _met(found, boxed.by_addends().ends, "tables" if ends is None else "tight")
+    if grade == "tables":
+        return found
     boxes = effort if ends is None else max(min(effort, USUAL), effort // LESS)
-    return _met(found, _boxes(forward, column, boxes), "tight")
+    return _met(found, boxed.bound(boxes * BOXES).ends, "tight")
 
 
 def _met(bound: Bound, ends: Ends | None, grade: Grade) -> Bound:
@@ -282,15 +284,36 @@ def _enumerated(
     return (-down.error, up.error), rounded_up(Fraction(output.slack.size, ONE)), output.whole
 
 
-def _tables(forward: Forward, column: int) -> Ends | None:
+def _boxed(sketched: SketchedGraph, column: int) -> BoxedOutput | None:
+    """Return an output as steps over boxes, if the checker covers it."""
     try:
-        return table_bound(forward, column)
-    except NotPlainError:
+        return BoxedOutput(checked(sketched), column)
+    except (DataError, NotCoveredError):
         return None
 
 
-def _boxes(forward: Forward, column: int, effort: int) -> Ends | None:
+# --------------------------------------------------------------------------------------------------
+# Heaps that are not shown to fit by enclosures over all inputs.
+# --------------------------------------------------------------------------------------------------
+
+HEAP = 50_000  # steps over boxes for a heap, per unit of effort
+LEAST_HEAP = 20_000_000  # with little effort; the first heap without a proof uses all of it
+
+
+def without_overflow(sketched: SketchedGraph, bounds: Bounds, effort: int = 0) -> Bounds:
+    """Remove heaps that are proved not to overflow from the conditions of bounds."""
+    if not bounds.unproved:
+        return bounds
     try:
-        return box_bound(forward, column, effort).ends
-    except NotPlainError:
-        return None
+        plain = checked(sketched)
+    except (DataError, NotCoveredError):
+        return bounds
+    steps, left = BoxSteps(plain), max(LEAST_HEAP, HEAP * effort)
+    unproved: list[int] = []
+    for word in sorted({*bounds.unproved} & {*plain.overflow}):
+        try:
+            heap_fits(steps, word, left)
+        except (DoesNotHoldError, NotCoveredError):
+            unproved.append(word)
+            left = 0
+    return replace(bounds, unproved=tuple(unproved))
