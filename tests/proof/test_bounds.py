@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from shippedarms import built_of, made, shipped
 
 from boolcomp.base import TWO
-from boolcomp.compact import Compact, CompactChoices, proved, sketched, usual_demand
+from boolcomp.compact import Compact, CompactChoices, WordEnds, proved, sketched, usual_demand
 from boolcomp.pipeline import compile_compact
-from boolcomp.proof import graded_bounds, plain_bounds
+from boolcomp.proof import claim_of, graded_bounds, plain_bounds
 from boolcomp.words import Bits, Heap, Lookup, WordGraph
 
 Whole = NDArray[np.int64]
@@ -65,6 +65,26 @@ def test_a_bound_is_the_sum_of_its_causes_and_the_unit_follows_from_steps() -> N
         assert sum(part.ends[1] for part in parts) == one.high
         assert sum(part.ends[0] for part in parts) == one.low
         assert one.value == pytest.approx(one.steps * one.step, abs=2e-6)
+
+
+def test_an_output_that_is_held_at_zero_errs_by_its_value() -> None:
+    built = built_of("machado-2r", 5)
+    problem, word = built.compact.problem, built.compact.specified_words["qdd2"]
+    held = sketched(built.compact, WordEnds(built.ends.shifts, (("qdd2",), None)))
+    free = plain_bounds(sketched(built.compact, built.ends)).outputs
+    bound, other = plain_bounds(held).outputs
+    assert other == free[1]
+    states, column = np.concatenate(problem.draw(20_000, 1), axis=1), 5
+    assert problem.inputs[column].name == "qdd2"
+    states[:, column] *= word.step / np.abs(states[:, column]).max()
+    exact = problem.reference(*problem.arrays(states))[:, 0] / problem.steps(5)[0]
+    assert bound.low <= -exact.max() < free[0].low
+    assert free[0].high < -exact.min() <= bound.high
+    assert bound.steps < 1.5 * np.abs(exact).max()
+    rest = claim_of(held).outputs[0].rest
+    assert rest is not None
+    assert list(rest) == ["qdd2"]
+    assert list(rest["qdd2"].ends) == [-1, 1]
 
 
 def with_node(compact: Compact, place: int, node: Lookup | Heap) -> Compact:
