@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from boolcomp.base.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from boolcomp.base.shared_memory import Arena
 
@@ -198,7 +198,7 @@ Result = TypeVar("Result")
 
 TICK = 0.001  # seconds between two calls of `idle`
 MOST_DEATHS = 3  # of workers under one call, before it is what kills them
-LOOKS, NAP = 1000, 1e-4  # at shared memory before a process sleeps, and how long it does: seconds
+LOOKS, NAP = 200, 1e-4  # at shared memory before a process sleeps, and how long it does: seconds
 _HEAD = 8  # bytes of the length before every message
 
 
@@ -291,20 +291,18 @@ class Channel:
         return data
 
     def _wait(self, end: float, idle: Callable[[], None] | None) -> None:
-        while not _readable([self.reading], TICK if idle else end - time.monotonic()):
+        while not _readable(self.reading, TICK if idle else end - time.monotonic()):
             if time.monotonic() >= end:
                 raise TimeoutError
             if idle is not None:
                 idle()
 
 
-def _readable(descriptors: Iterable[int], seconds: float) -> list[int]:
-    """Wait for descriptors that can be read, or whose other side is closed."""
+def _readable(descriptor: int, seconds: float) -> bool:
+    """Wait until a descriptor can be read, or its other side is closed."""
     poll = select.poll()
-    for descriptor in descriptors:
-        poll.register(descriptor, select.POLLIN)
-    wait = None if seconds == math.inf else max(0, math.ceil(1000 * seconds))
-    return [descriptor for descriptor, _ in poll.poll(wait)]
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(max(0, math.ceil(1000 * seconds))))
 
 
 class Worker:
@@ -410,8 +408,7 @@ class Processes(Executor):
         self, function: Callable[..., Result], /, *given: Any, **named: Any
     ) -> Future[Result]:
         """Let the next worker that has nothing to do call a function."""
-        if os.getpid() != self._owner:
-            raise UsageError("these workers are of the process that was forked: start others")
+        _require_owner(self._owner)
         return self._threads.submit(self._call, function, given, named)
 
     def _call(
@@ -449,7 +446,8 @@ class Processes(Executor):
         with self._lock:
             self._workers.append(new)
         if self._closed:  # in the meantime: this thread has to end it
-            new.end()
+            self._drop(new)
+            raise EOFError
         initializer, initargs = self._prepared
         if initializer is not None:
             try:
@@ -493,6 +491,11 @@ class Processes(Executor):
             self.abandon()
 
 
+def _require_owner(owner: int) -> None:
+    if os.getpid() != owner:
+        raise UsageError("these workers are of the process that was forked: start others")
+
+
 def _forgotten(workers: list[Worker], owner: int) -> None:
     """End workers that have nothing to do, unless this is the child of a fork."""
     while workers and os.getpid() == owner:
@@ -534,6 +537,7 @@ class Team:
 
         `meanwhile` runs here when all calls are submitted.
         """
+        _require_owner(self._owner)
         if not self._members:
             self._members = [
                 Processes(

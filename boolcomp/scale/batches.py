@@ -17,7 +17,7 @@ import threading
 import time
 import warnings
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -289,14 +289,14 @@ def counted(job: BatchJob, program: Program, table: NDArray[Any], found: Evaluat
         with np.errstate(over="ignore", invalid="ignore"):
             given = found.values - exact(*arrays_of(_values(job, program, table), program.groups))
         outputs = program.chosen(job.payload).outputs
-        errors = tuple(_errors(given[:, k] / x.code.step) for k, x in enumerate(outputs))
+        errors = tuple(_errors(given[:, k], x.code.step) for k, x in enumerate(outputs))
     return Tally(*counts, errors, angle=seen.most, outside=seen.outside)
 
 
-def _errors(errors: NDArray[np.float64]) -> tuple[int, int]:
+def _errors(errors: NDArray[np.float64], step: float) -> tuple[int, int]:
     """Return the sum of squares of errors in LSB and the largest, in parts of `FINE`."""
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = np.rint(np.nan_to_num(errors * FINE, nan=MOST_ERROR))
+        parts = np.rint(np.nan_to_num(errors / step * FINE, nan=MOST_ERROR))
     sizes = np.minimum(np.abs(parts), MOST_ERROR).astype(np.uint64)
     squares = sizes * sizes  # summed in two halves: neither overflows
     high, low = int((squares >> np.uint64(32)).sum()), int((squares & _LOW).sum())
@@ -464,17 +464,17 @@ def evaluate_files(
     """
     final = Path(os.path.realpath(target))  # a symbolic link stays one
     check_place(final / "any" if final.is_dir() else final)
-    run = _prepared(
-        program, Path(source), Path(target), final, payload=payload, against=against, of=of
-    )
-    job = replace(run.job, engine=engine, threads=threads)
+    job, found, loaded = _prepared(
+        program, Path(source), Path(target), final, (payload, engine, threads),
+        against=against, of=of,
+    )  # fmt: skip
     if shard != "samples":
-        check_shard(shard, run.mode)
-    rows = usual_chunk(run.source.rows) if chunk is None else max(1, chunk)
-    plan = ChunkPlan(run.source, job.target.form, rows)
+        check_shard(shard, loaded.mode)
+    rows = usual_chunk(found.rows) if chunk is None else max(1, chunk)
+    plan = ChunkPlan(found, job.target.form, rows)
     asked = {
         "layout": LAYOUT, "program": job.checksum, "payload": job.payload,
-        "input": run.source.identity, "rows": run.source.rows, "output": job.target.form,
+        "input": found.identity, "rows": found.rows, "output": job.target.form,
         "chunks": len(plan), "chunk": rows, "against": job.against and list(job.against[1:]),
     }  # fmt: skip
     folder = Path(job.target.place).parent
@@ -494,18 +494,10 @@ def evaluate_files(
                 advance(tally.samples)
             _publish(job.target, final)
         shutil.rmtree(folder, ignore_errors=True)
-        found = _summed(job, run.outputs, journal, len(plan), resumed)
-    if found.question:
-        warnings.warn(f"{source}: {found.question}", DataWarning, stacklevel=2)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    job: BatchJob
-    source: Any
-    outputs: Sequence[CodedOutput]
-    mode: str
+        totals = _summed(job, loaded.chosen(payload).outputs, journal, len(plan), resumed)
+    if totals.question:
+        warnings.warn(f"{source}: {totals.question}", DataWarning, stacklevel=2)
+    return totals
 
 
 def check_shard(shard: str, mode: str) -> None:
@@ -520,17 +512,11 @@ def check_shard(shard: str, mode: str) -> None:
 
 
 def _prepared(
-    given: Program | str | Path,
-    source: Path,
-    target: Path,
-    final: Path,
-    *,
-    payload: float | None,
-    against: str | Path | None,
-    of: str,
-) -> _Run:
+    given: Program | str | Path, source: Path, target: Path, final: Path,
+    chosen: tuple[float | None, EngineName, int], *, against: str | Path | None, of: str,
+) -> tuple[BatchJob, FileSource, Program]:  # fmt: skip
     """Look at everything that can be wrong before anything is written."""
-    folder = final.parent / f"{final.name}{ENDING}"
+    folder, payload = final.parent / f"{final.name}{ENDING}", chosen[0]
     if isinstance(given, str | Path):
         place = Path(os.path.abspath(given))  # noqa: PTH100 (links stay)
         program, checksum = load_program(place), checksum_of(place)
@@ -549,8 +535,8 @@ def _prepared(
     real = "float32" if found.dtype == "float32" else "float64"
     grown = ResultTarget(form, str(folder / "output"), str(target), found.rows, real, results)
     compared = None if against is None else _against(str(against), of, payload, program)
-    job = BatchJob(str(place), checksum, payload, "auto", 1, columns, found.dtype, grown, compared)
-    return _Run(job, found, program.chosen(payload).outputs, program.mode)
+    job = BatchJob(str(place), checksum, *chosen, columns, found.dtype, grown, compared)
+    return job, found, program
 
 
 def _against(name: str, of: str, payload: float | None, program: Program) -> Against:

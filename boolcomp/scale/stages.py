@@ -60,10 +60,6 @@ class Stage:
     planes: int
 
     def __post_init__(self) -> None:
-        self.check()
-
-    def check(self) -> None:
-        """Raise a `ValueError` where the planes do not fit together."""
         if self.results and self.sent:
             raise ValueError("a stage hands on planes or makes outputs, not both")
         if any(not 0 <= plane < self.planes for plane in self.sent):
@@ -74,46 +70,25 @@ class Stage:
     def coded(self) -> int:
         return sum(port.code.bits for port in self.ports)
 
-    @property
-    def handed(self) -> int:
-        return sum(feed.planes for feed in self.feeds)
-
-    @property
-    def nodes(self) -> int:
-        return sum(len(self.networks[call.network].nodes) for call in self.calls)
-
     def wiring(self) -> Wiring:
         """Return the stage as a wiring for engines.
 
         It has a port of one bit for each plane that it receives and, unless it makes outputs, a
         result of one bit for each plane that it sends.
         """
-        first = self.coded
-        ports = [EnginePort(0, 0, _BIT, first + k) for k in range(self.handed)]
+        first, handed = self.coded, sum(feed.planes for feed in self.feeds)
+        ports = [EnginePort(0, 0, _BIT, first + k) for k in range(handed)]
         results = self.results or tuple(Result("", _BIT, plane, plane) for plane in self.sent)
         return Wiring(
             self.groups, (*self.ports, *ports), self.networks, self.calls, results, self.planes
         )
 
-    def __str__(self) -> str:
-        return (
-            f"stage: {len(self.ports)} words coded, {self.handed} planes handed to it, "
-            f"{self.nodes} nodes, {len(self.sent)} planes handed on, {len(self.results)} outputs"
-        )
-
 
 def whole_stage(wiring: Wiring) -> Stage:
     return Stage(
-        groups=wiring.groups,
-        ports=wiring.ports,
-        counting=True,
-        feeds=(),
-        networks=wiring.networks,
-        calls=wiring.calls,
-        sent=(),
-        results=wiring.results,
-        planes=wiring.planes,
-    )
+        wiring.groups, wiring.ports, counting=True, feeds=(), networks=wiring.networks,
+        calls=wiring.calls, sent=(), results=wiring.results, planes=wiring.planes,
+    )  # fmt: skip
 
 
 class StageBuilder:
@@ -151,16 +126,10 @@ class StageBuilder:
 
     def build(self, sent: Iterable[int] = (), results: Iterable[Result] = ()) -> Stage:
         return Stage(
-            groups=self._whole.groups,
-            ports=tuple(self._ports),
-            counting=False,
-            feeds=self._feeds,
-            networks=tuple(self._networks),
-            calls=tuple(self._calls),
-            sent=tuple(sent),
-            results=tuple(results),
-            planes=self._planes,
-        )
+            self._whole.groups, tuple(self._ports), counting=False, feeds=self._feeds,
+            networks=tuple(self._networks), calls=tuple(self._calls), sent=tuple(sent),
+            results=tuple(results), planes=self._planes,
+        )  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------
