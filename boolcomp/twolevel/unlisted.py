@@ -104,17 +104,10 @@ class Gathering:
 
     def _points(self, rows: U64) -> kernels.PackedPoints:
         """Return the rows, and the sets of rows with each input at 1, and with each output."""
-        shape, size = self._shape, (len(rows) + 63) // 64
-        planes = []
-        for first, last, bits in (
-            (shape.words, shape.out_at, shape.inputs), (shape.out_at, shape.width, shape.outputs),
-        ):  # fmt: skip
-            has = unpack(rows[:, first:last], bits)
-            padded = np.zeros((64 * size, (last - first) * 64), np.bool_)
-            padded[: len(rows), :bits] = has
-            sets = np.packbits(np.ascontiguousarray(padded.T), axis=1, bitorder="little")
-            planes.append(sets.view(np.uint64))
-        return kernels.PackedPoints(rows, *planes)
+        shape = self._shape
+        ones = unpack(rows[:, shape.words : shape.out_at], shape.inputs)
+        outs = unpack(rows[:, shape.out_at :], shape.outputs)
+        return kernels.PackedPoints(rows, pack(ones.T), pack(outs.T))
 
     def _around(self, known: kernels.PackedPoints, row: int, clock: Clock) -> U64:
         """Return the maximal sets around one row."""

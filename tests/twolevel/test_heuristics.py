@@ -263,8 +263,12 @@ def test_a_cube_grown_at_random_is_a_prime(seed: int, within: bool, weight: floa
         assert not any(held_by([one]) <= wanted for one in wider)
 
 
+@pytest.mark.parametrize(("outputs", "listed", "most"), [
+    (2048, False, 4 * 5 * 81),  # there are 81 cubes
+    (512, True, 30 * 516),  # all directions are weighed about once for each of 30 products
+])  # fmt: skip
 def test_many_outputs_are_not_weighed_again_for_every_output_added(
-    monkeypatch: pytest.MonkeyPatch,
+    outputs: int, *, listed: bool, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sweep = kernels.sweep
     drawn = []  # random numbers in each sweep: one for every candidate weighed
@@ -273,14 +277,15 @@ def test_many_outputs_are_not_weighed_again_for_every_output_added(
         noise = state.noise.copy()
         done = int(sweep(state, *more))
         drawn.append(0)
-        while noise[0] != state.noise[0] and drawn[-1] <= 4 * 5 * 81:
+        while noise[0] != state.noise[0] and drawn[-1] <= most:
             kernels.random(noise)
             drawn[-1] += 1
         return done
 
     monkeypatch.setattr(kernels, "sweep", counted)
-    minimise(random_table(np.random.default_rng(1), 4, 2048, 0.5, 0.1), "own")
-    assert max(drawn) <= 4 * 5 * 81  # there are 81 cubes
+    function = Function.from_dense(random_table(np.random.default_rng(1), 4, outputs, 0.5, 0.1))
+    minimise(as_lists(function) if listed else function, "isop" if listed else "own")
+    assert 0 < max(drawn) <= most
 
 
 def test_verification_ends_when_its_time_is_over() -> None:
