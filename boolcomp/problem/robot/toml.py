@@ -72,10 +72,9 @@ def lines_of(text: str) -> dict[str, int]:
                 table = f"{table}[{counts[table]}]"
             found.setdefault(table, row)
         elif key := _KEY.match(line):
-            path = table
-            for part in _plain(key[1]).split("."):  # a.b = 1 defines a, too
-                path = f"{path}.{part}".lstrip(".")
-                found.setdefault(path, row)
+            name = _plain(key[1])
+            for one in (name.partition(".")[0], name):  # a.b = 1 defines a, too
+                found.setdefault(f"{table}.{one}".lstrip("."), row)
     return found
 
 

@@ -129,6 +129,7 @@ WRONG = [
     (FILE.replace('name = "made"', ""), "f.toml: name: missing"),
     (FILE.replace('"made"', '"a b"'), "f.toml:1: name: 'a b' may hold letters"),
     (FILE.replace("bits = 10", "bit = 10"), "f.toml:5: inputs.x.bit: unknown key (did you mean 'b"),
+    (FILE.replace("bits = 10", "bits = 10\nx.y = 1"), "f.toml:6: inputs.x.x: unknown key (allowed"),
     (FILE.replace("bits = 10", "bits = 40"), "f.toml:5: inputs.x.bits: a word has 2 to 16 bits"),
     (FILE.replace("bits = 10", "bits = '8'"), "f.toml:5: inputs.x.bits: must be a whole number"),
     (FILE.replace("[-1, 1]", "[1, -1]"), "f.toml:4: inputs.x.range: a range must rise"),
