@@ -37,7 +37,6 @@ from boolcomp.compact.errors import (
 )
 from boolcomp.compact.result import (
     Begin,
-    Finished,
     StoredResult,
     lut6,
     smaller,
@@ -48,7 +47,7 @@ from boolcomp.compact.sketch import quantities
 from boolcomp.compact.tables import columns_of
 from boolcomp.logic import resub
 from boolcomp.logic.network import CONSTANTS, rebuilt
-from boolcomp.logic.synthesis import SynthesisStep, measure
+from boolcomp.logic.synthesis import Finished, SynthesisStep, measure
 from boolcomp.words.simulation import (
     canonical,
     fold,

@@ -32,7 +32,6 @@ from boolcomp.compact.result import (
     Begin,
     Built,
     Compact,
-    Finished,
     StoredResult,
     lut6,
     lut6_of,
@@ -46,6 +45,7 @@ from boolcomp.compact.result import (
 from boolcomp.compact.search import Candidate, SampledForm
 from boolcomp.compact.widths import Ledger, SampledSearch, WidthSearch, is_pruned
 from boolcomp.logic.equivalence import equivalent
+from boolcomp.logic.synthesis import Finished
 from boolcomp.proof.bound.bounds import EFFORT, grade_of
 from boolcomp.proof.worst import EVALUATIONS
 from boolcomp.terms.extract import resting

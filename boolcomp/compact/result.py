@@ -70,6 +70,7 @@ from boolcomp.logic.lutmapping import mapped
 from boolcomp.logic.network import parse_network, render_network
 from boolcomp.logic.synthesis import (
     MOST_INPUTS,
+    Finished,
     SynthesisRecipe,
     SynthesisStep,
     measure,
@@ -429,14 +430,6 @@ def bounds_of(
 # --------------------------------------------------------------------------------------------------
 
 MAP_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A network and the steps that led to it."""
-
-    network: Network
-    steps: tuple[SynthesisStep, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

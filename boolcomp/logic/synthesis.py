@@ -420,8 +420,8 @@ class SynthesisStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Optimised:
-    """The best network found and the steps that were taken."""
+class Finished:
+    """A network and the steps that led to it."""
 
     network: Network
     steps: tuple[SynthesisStep, ...]
@@ -438,7 +438,7 @@ def optimise(
     keep_depth: bool = True,
     seed: int = 1,
     report: Report = None,
-) -> Optimised:
+) -> Finished:
     """Improve a network until a round gains nothing, `rounds` are done, or time is up.
 
     The result is equivalent, and with `keep_depth` no deeper. It is deterministic unless the
@@ -461,7 +461,7 @@ def optimise(
                 run.step(one, report)
         if clock.over or run.cost == before:
             break
-    return Optimised(run.best, tuple(run.steps))
+    return Finished(run.best, tuple(run.steps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,10 +46,11 @@ from boolcomp.compact.approximate_kernels import (
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors import deviations, network_errors
 from boolcomp.compact.passes import fresh_states, require_true
-from boolcomp.compact.result import Begin, Built, Finished, result_store
+from boolcomp.compact.result import Begin, Built, result_store
 from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
+from boolcomp.logic.synthesis import Finished
 from boolcomp.targets.rtl import graph_of
 from boolcomp.terms.extract import Terms
 from boolcomp.words.graph import (
