@@ -82,7 +82,7 @@ class Results:
         writer.writerows(self.documents)
         return stream.getvalue()
 
-    def page(self) -> Table:
+    def page(self, caption: str = "") -> Table:
         """Return a table of a page."""
         from boolcomp.base.pages import Column, Table  # noqa: PLC0415 (pages are rarely written)
 
@@ -92,7 +92,7 @@ class Results:
             Column(one.header, one.meaning, form, one.key)
             for one, form in zip(shown, forms, strict=True)
         ]
-        return Table(columns, [[one.of(row) for one in shown] for row in self.rows])
+        return Table(columns, [[one.of(row) for one in shown] for row in self.rows], caption)
 
 
 def yes(value: object) -> str:

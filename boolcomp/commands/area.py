@@ -12,7 +12,6 @@ from boolcomp.commands.options import (
     FILES,
     json_option,
     print_result,
-    wants_json,
     within,
 )
 
@@ -76,9 +75,9 @@ def command(
         )
     results = Results(COLUMNS, found)
     text = "\n".join([results.text(), *(f"skipped: {sentence}" for sentence in skipped)])
-    print_result({"rows": results.documents, "skipped": skipped}, text)
-    if any(one.fmax for one in found) and not wants_json():
-        click.echo("MHz: estimated by nextpnr; all paths are between registers", err=True)
+    note = "MHz: estimated by nextpnr; all paths are between registers"
+    clocked = any(one.fmax for one in found)
+    print_result({"rows": results.documents, "skipped": skipped}, text, note if clocked else "")
     if not found:
         raise DataError("no cells were counted: no tool was found")
 

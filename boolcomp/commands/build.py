@@ -13,7 +13,6 @@ from boolcomp.commands.options import (
     completes,
     json_option,
     print_result,
-    wants_json,
     within,
 )
 
@@ -69,6 +68,5 @@ def command(program: str, *, name: str, output: Path, load: float | None, pipeli
         "(nextpnr)\n"
         "the core is proved equivalent to the program (ABC cec, before place and route)"
     )
-    print_result(document, text)
-    if not wants_json():
-        click.echo(f"wrote {output} and its sources {', '.join(map(str, places))}", err=True)
+    note = f"wrote {output} and its sources {', '.join(map(str, places))}"
+    print_result(document, text, note)

@@ -21,7 +21,6 @@ from boolcomp.commands.options import (
     refuse_others,
     source_argument,
     unchanging,
-    wants_json,
 )
 from boolcomp.commands.output import (
     described,
@@ -111,8 +110,9 @@ def _paper(source: Robot | Problem, options: GivenOptions, output: Path | None) 
         compiled.program.save(output)
     about = described(compiled.program, source, options.of)
     document = {**_paper_document(compiled, output), **about}
-    print_result(document, lambda: _paper_text(compiled, options.values["payloads"]))
-    _print_seconds(compiled.seconds, output)
+    masses = options.values["payloads"]
+    note = _note(compiled.seconds, output)
+    print_result(document, lambda: _paper_text(compiled, masses), note)
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
     if any(tables.values()):
         click.echo(
@@ -122,9 +122,8 @@ def _paper(source: Robot | Problem, options: GivenOptions, output: Path | None) 
         )
 
 
-def _print_seconds(seconds: float, output: Path | None) -> None:
-    if not wants_json():
-        click.echo(f"{seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+def _note(seconds: float, output: Path | None) -> str:
+    return f"{seconds:.2f} s{f', saved in {output}' if output else ''}"
 
 
 def _paper_text(compiled: PaperCompilation, masses: Sequence[float]) -> str:
@@ -257,8 +256,7 @@ def _compact(source: Robot | Problem, options: GivenOptions, output: Path | None
         compiled.program.save(output)
     about = described(compiled.program, source, options.of)
     document = {**_compact_document(compiled, output), **about}
-    print_result(document, lambda: _compact_text(compiled))
-    _print_seconds(compiled.seconds, output)
+    print_result(document, lambda: _compact_text(compiled), _note(compiled.seconds, output))
     print_origin(compiled.built)
 
 
@@ -359,9 +357,7 @@ def plan_words(problem: Problem, choices: CompactChoices, picture: Path | None) 
         "graph": str(graph).splitlines(),
     }  # fmt: skip
     text = f"{_words(graph, problem.outputs, spans)}\n\n{graph}{_sentence(built)}"
-    print_result(document, text)
-    if picture is not None and not wants_json():
-        click.echo(f"drawn in {picture}", err=True)
+    print_result(document, text, f"drawn in {picture}" if picture else "")
 
 
 def _words(graph: WordGraph, outputs: Sequence[Output], spans: Mapping[str, Interval]) -> str:

@@ -268,12 +268,19 @@ def wants_json() -> bool:
     return bool(click.get_current_context().meta.get(_JSON))
 
 
-def print_result(document: Any, text: str | Callable[[], str], *, err: bool = False) -> None:
-    """Print a document if --json is given, else text; with `err` the text is a message."""
+def print_result(
+    document: Any, text: str | Callable[[], str], note: str = "", *, err: bool = False
+) -> None:
+    """Print a document if --json is given, else text, and a note on standard error.
+
+    With `err` the text is a message, too.
+    """
     if wants_json():
         click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         click.echo(text if isinstance(text, str) else text(), err=err)
+        if note:
+            click.echo(note, err=True)
 
 
 def unchanging(problem: Problem) -> list[str]:

@@ -241,8 +241,8 @@ class ProgressShare(Protocol):
         """Show progress."""
 
 
-class Display(Protocol):
-    """A display of progress.
+class Display:
+    """A display of progress, which shows the latest state.
 
     `left`, the remaining work as a multiple of the work done, follows from `done` and `total`
     unless it is given; it is infinite if unknown.
@@ -250,16 +250,40 @@ class Display(Protocol):
 
     patience: ClassVar[float]
 
+    def __init__(self, title: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._title, self._clock = title, clock
+        self._start = clock()
+        self._latest: tuple[float, float | None, str, str, float | None] = (0, None, "", "", None)
+        self._open = True
+        self._lock = threading.Lock()
+
     def update(
         self, done: float, total: float | None, stage: str, note: str, left: float | None = None
     ) -> None:
-        """Record progress and show it."""
+        """Record progress, and show it if it is due."""
+        with self._lock:
+            self._latest = (done, total, stage, note, left)
+            if self._open:
+                self._show(self._clock() - self._start, due=False)
 
     def pulse(self) -> None:
         """Show the latest progress; called once, after `patience` seconds."""
+        with self._lock:
+            if self._open:
+                self._show(self._clock() - self._start, due=True)
 
     def close(self) -> None:
         """Stop the display."""
+        with self._lock:
+            self._open = False
+            self._end()
+
+    def _show(self, passed: float, *, due: bool) -> None:
+        """Show the latest progress if it is `due` or was not shown for long."""
+        raise NotImplementedError
+
+    def _end(self) -> None:
+        """Remove the display."""
 
 
 @contextlib.contextmanager
@@ -276,7 +300,7 @@ def _shown(title: str) -> Iterator[Callable[..., None]]:
         display.close()
 
 
-class Lines:
+class Lines(Display):
     """Progress as lines: one at the start of every stage, and more within a long stage."""
 
     patience: ClassVar[float] = 10.0
@@ -287,38 +311,14 @@ class Lines:
         clock: Callable[[], float] = time.monotonic,
         say: Callable[[str], None] = lambda line: click.echo(line, err=True),
     ) -> None:
-        self._title, self._clock, self._say = title, clock, say
-        self._start, self._next = clock(), self.patience
-        self._latest: tuple[float, float | None, str, str, float | None] = (0, None, "", "", None)
+        super().__init__(title, clock)
+        self._say, self._next = say, self.patience
         self._printed: str | None = None  # the stage of the last line
-        self._open = True
-        self._lock = threading.Lock()
 
-    def update(
-        self, done: float, total: float | None, stage: str, note: str, left: float | None = None
-    ) -> None:
-        """Record progress; print a line if the stage is new or the last line is old."""
-        with self._lock:
-            self._latest = (done, total, stage, note, left)
-            if self._open:
-                self._print()
-
-    def pulse(self) -> None:
-        """Print a line if there was none."""
-        with self._lock:
-            if self._open and self._printed is None:
-                self._print()
-
-    def close(self) -> None:
-        """Print no more lines."""
-        with self._lock:
-            self._open = False
-
-    def _print(self) -> None:
+    def _show(self, passed: float, *, due: bool) -> None:
         done, total, stage, note, left = self._latest
-        passed = self._clock() - self._start
         early = passed < self.patience or (stage == self._printed and passed < self._next)
-        if early or done == total:
+        if early or done == total or (due and self._printed is not None):
             return
         self._printed, self._next = stage, max(passed + self.patience, passed * RARER)
         parts = [stage, f"{done:.0f} done" if total is None else f"{done / total:.0%} done", note]
@@ -342,51 +342,27 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-class Bar:
+class Bar(Display):
     """A progress bar that appears after a second and disappears when the work is done."""
 
     patience: ClassVar[float] = 1.0
+    _bar: Progress | None = None
 
-    def __init__(self, title: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._title, self._clock = title, clock
-        self._start = clock()
-        self._latest: tuple[float, float | None, str] = (0, None, "")
-        self._bar: Progress | None = None
-        self._open = True
-        self._lock = threading.Lock()
-
-    def update(
-        self, done: float, total: float | None, stage: str, note: str, left: float | None = None
-    ) -> None:
-        """Record progress, and show it if the bar is visible or due."""
-        with self._lock:
-            passed = self._clock() - self._start
-            parts = [_left(done, total, left, passed).removeprefix(", "), stage, note]
-            self._latest = (done, total, ", ".join(filter(None, parts)))
-            if self._bar is not None or passed >= self.patience:
-                self._show()
-
-    def pulse(self) -> None:
-        """Show the bar if it is not visible."""
-        with self._lock:
-            self._show()
-
-    def close(self) -> None:
-        """Remove the bar."""
-        with self._lock:
-            self._open = False
-            if self._bar is not None:
-                self._bar.stop()
-
-    def _show(self) -> None:
-        if not self._open:
-            return
+    def _show(self, passed: float, *, due: bool) -> None:
         if self._bar is None:
+            if not due and passed < self.patience:
+                return
             self._bar = _rich_bar()
             self._bar.add_task(self._title, total=None, last="")
             self._bar.start()
-        done, total, last = self._latest
+        done, total, stage, note, left = self._latest
+        parts = [_left(done, total, left, passed).removeprefix(", "), stage, note]
+        last = ", ".join(filter(None, parts))
         self._bar.update(self._bar.task_ids[0], completed=done, total=total, last=last)
+
+    def _end(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
 
 
 def _rich_bar() -> Progress:

@@ -24,7 +24,6 @@ from boolcomp.commands.options import (
     refuse_given,
     shipped_or_refused,
     solved_problem,
-    wants_json,
     within,
 )
 from boolcomp.commands.output import progress
@@ -186,9 +185,8 @@ def command(
         if not folder.rows:
             raise UsageError(f"{problem.name}: the report is empty: see the warnings above")
     document = {"robot": name, "samples": states.samples, "rows": documents(folder.rows)}
-    print_result(document, text_table(folder.rows, states.samples))
-    if not wants_json():
-        click.echo(f"written to {folder.folder}", err=True)
+    text = text_table(folder.rows, states.samples)
+    print_result(document, text, f"written to {folder.folder}")
 
 
 def _facts(name: str, drawn: SampleOptions) -> PageFacts:

@@ -19,7 +19,6 @@ from boolcomp.commands.options import (
     json_option,
     options,
     print_result,
-    wants_json,
     within,
 )
 from boolcomp.commands.output import in_stages, progress, share
@@ -325,9 +324,8 @@ def chart(
                 put(output / f"scaling.{kind}", draw_scaling(points, title, kind))
     document = {"robot": arm.name, "rows": [point.document() for point in points]}
     title = f"{arm.name} on {place.title}: µs per torque vector, and speed-up"
-    print_result(document, f"{title}\n{scaling_text(points)}")
-    if output is not None and not wants_json():
-        click.echo(f"written to {output}", err=True)
+    note = f"written to {output}" if output else ""
+    print_result(document, f"{title}\n{scaling_text(points)}", note)
 
 
 @command.command(epilog="Example: boolcomp schedule paper zomaya")
@@ -442,9 +440,7 @@ def _one(
             f"from Newton-Euler {done.relative_error:.1e} of the largest torque; simulated "
             f"speed-up on {schedule.machine} {schedule.speedup:.2f}"
         )
-    print_result(document, "\n".join(lines))
-    if output is not None and not wants_json():
-        click.echo(f"written to {output}", err=True)
+    print_result(document, "\n".join(lines), f"written to {output}" if output else "")
 
 
 def _check(method: str, measured: tuple[str, int] | None) -> None:

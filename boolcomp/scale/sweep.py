@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import csv
 import heapq
-import io
 import json
 import math
 from collections import Counter, deque
@@ -36,6 +34,7 @@ from boolcomp.base.pages import (
     scatter,
 )
 from boolcomp.base.processes import WorkerLostError
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.base.store import DAMAGE
 from boolcomp.base.workers import TICK
 from boolcomp.scale.sweep_spec import (
@@ -112,7 +111,8 @@ def write_tables(spec: Spec, state: SweepState, folder: Path) -> list[Path]:
     """Write `results.csv` and `.json`; `.parquet` and `.html` where what they need is installed."""
     found = rows(spec, state)
     document = {"sweep": spec.name, "cells": len(spec.cells), "rows": found}
-    write_text(folder / "results.csv", _csv(found))
+    columns = [ResultColumn(key) for key in (*OF_CELL, *OF_OUTPUT)]
+    write_text(folder / "results.csv", Results(columns, found).csv)
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     write_text(folder / "results.json", text + "\n")
     written = [folder / "results.csv", folder / "results.json"]
@@ -123,14 +123,6 @@ def write_tables(spec: Spec, state: SweepState, folder: Path) -> list[Path]:
         write_text(folder / "results.html", page(spec, state))
         written.append(folder / "results.html")
     return written
-
-
-def _csv(found: Sequence[dict[str, Any]]) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, [*OF_CELL, *OF_OUTPUT], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(found)
-    return stream.getvalue()
 
 
 def _parquet(found: list[dict[str, Any]]) -> bytes:
@@ -154,14 +146,19 @@ KINDS = {"bound": "bound", "worst_found": "worst found", "rms": "rms"}
 SERIES = ChartAxis("series", "", names=True)
 BITS, NODES = ChartAxis("bits", "bits"), ChartAxis("nodes", "nodes", log=True)
 COLUMNS = (
-    Column("cell", "robot, function, bits and what else was asked"),
-    Column("nodes", "of the logic, three inputs each; of a family its largest load"),
-    Column("depth", "nodes one after another"),
-    Column("rms, LSB", "sampled; the largest of all outputs and loads, as are those that follow",
-           ".3g"),
-    Column("worst found, LSB", "the largest error that a search found", ".3g"),
-    Column("bound, LSB", "what no error exceeds: proved; none where it is not", ".3g"),
-    Column("bound, %", "the same of the output's range: comparable between word lengths", ".3g"),
+    ResultColumn("", "cell", lambda one: str(one.cell),
+                 meaning="robot, function, bits and what else was asked"),
+    ResultColumn("", "nodes", "nodes",
+                 meaning="of the logic, three inputs each; of a family its largest load"),
+    ResultColumn("", "depth", "depth", meaning="nodes one after another"),
+    ResultColumn("", "rms, LSB", lambda one: one.errors["rms"], ".3g",
+                 meaning="sampled; the largest of all outputs and loads, as are those that follow"),
+    ResultColumn("", "worst found, LSB", lambda one: one.errors["worst_found"], ".3g",
+                 meaning="the largest error that a search found"),
+    ResultColumn("", "bound, LSB", lambda one: one.errors["bound"], ".3g",
+                 meaning="what no error exceeds: proved; none where it is not"),
+    ResultColumn("", "bound, %", lambda one: one.shares["bound"], ".3g",
+                 meaning="the same of the output's range: comparable between word lengths"),
 )  # fmt: skip
 
 
@@ -333,12 +330,7 @@ def front(pairs: Sequence[tuple[float, float]]) -> set[int]:
 
 
 def _cells(points: Sequence[_Point]) -> Parts:
-    rows = [
-        [str(one.cell), one.nodes, one.depth, one.errors["rms"], one.errors["worst_found"],
-         one.errors["bound"], one.shares["bound"]]
-        for one in points[:MOST_ROWS]
-    ]  # fmt: skip
-    table = Table(COLUMNS, rows, "All cells that are done")
+    table = Results(COLUMNS, points[:MOST_ROWS]).page("All cells that are done")
     if len(points) <= MOST_ROWS:
         return (table,)
     return (table, Text(f"{len(points) - MOST_ROWS} more are in results.csv.", "note"))
