@@ -148,7 +148,7 @@ def _sizes(rows: Iterable[Any], kind: str) -> str:
         [
             (one["name"], one["bits"], one["target"] or "default", one["luts"], one["lut6"],
              one["depth"], f"{one['rms']:.2f}", f"{one['found']:.2f}",
-             f"{_up(one['bound'])}" if one["bound"] else "none", one["grade"])
+             f"{_up(one['bound'])}" if one["bound"] else "none", one["grade"] or "")
             for one in rows
         ],
     )  # fmt: skip

@@ -51,6 +51,7 @@ def compiled(subject: str, bits: int, rms: str, *words: str) -> dict[str, Any]:
     sizes = ["--bits", str(bits)] if bits else []
     found = told("compile", subject, *sizes, *(["--rms-error", rms] if rms else []), *words)
     outputs = found["joints"]
+    bounds = [one["bound_lsb"] for one in outputs]  # None where one holds on conditions
     return {
         "name": found["robot"],
         "bits": found["bits"],
@@ -60,7 +61,7 @@ def compiled(subject: str, bits: int, rms: str, *words: str) -> dict[str, Any]:
         "lut6": found["lut6"],
         "rms": max(one["rms_error_lsb"] for one in outputs),
         "found": max(one["worst_found_lsb"] for one in outputs),
-        "bound": max(one["bound_lsb"] for one in outputs),
+        "bound": None if None in bounds else max(bounds),
         "grade": outputs[0]["grade"],
     }
 
