@@ -380,7 +380,7 @@ class BoxSteps:
             self.limits[-1][2:4] = map(int, fixed(seen.exact, scale))
             if isinstance(heap, Heap):
                 self.limits[-1][:2] = map(int, fixed(value, scale))
-                self.limits[-1][4:] = map(int, fixed(error, scale))
+                self.limits[-1][4:] = map(int, fixed(error.meet(value - seen.exact), scale))
         self.addends = slots
         return made
 
