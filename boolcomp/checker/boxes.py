@@ -407,7 +407,7 @@ class BoxSteps:
         source, seen, drop = self.function(place), self.plain.seen[place], 0
         times = lost = Fraction(0)
         if seen.word is not None and parts:
-            drop = min(part.drop for part in parts if isinstance(part, Bits))
+            drop = min((part.drop for part in parts if isinstance(part, Bits)), default=0)
             source = self._once(self._operand, place, seen.word, drop)
         for part in parts:
             if not isinstance(part, Bits):
@@ -421,15 +421,8 @@ class BoxSteps:
         if whole[0] != whole[1]:
             raise NotCoveredError("a sum is added by too many rows")
         up = source.scale - scale
-        row = [
-            source.place,
-            whole[0],
-            whole[2] + up,
-            *kept[:2],
-            kept[2] + up,
-            *rest[:2],
-            rest[2] + up,
-        ]
+        row = [source.place, whole[0], whole[2] + up]
+        row += [*kept[:2], kept[2] + up, *rest[:2], rest[2] + up]
         return self._add(loops.ROWS, scale, [*row, int(fixed(exactly(lost), scale)[1])])
 
     def _product(
@@ -450,30 +443,22 @@ class BoxSteps:
             raise NotCoveredError("a product has another factor than its words")
         one = self._once(self._operand, read[0], part.a, part.drop_a)
         two = self._once(self._operand, read[1], part.b, part.drop_b)
-        size = (
-            sum(n * Fraction(2) ** (c - 1) for c, n in columns(self.graph, part) if c < 0)
-            * own.line.step
-        )
+        gone = sum(n * Fraction(2) ** (c - 1) for c, n in columns(self.graph, part) if c < 0)
+        size = gone * own.line.step
         scale = TOP - log2_up(size_of(one) * size_of(two) * abs(factor) + size)
         shift = one.scale + two.scale - scale - log2_up(abs(factor))
         lost = int(fixed(exactly(size), scale)[1])
         row = [one.place, two.place, shift, 1 if factor > 0 else -1, *[0] * 6, lost]
-        a, b = (
-            self.graph.nodes[part.a].bits - part.drop_a,
-            self.graph.nodes[part.b].bits - part.drop_b,
-        )
-        below = -part.column
+        a = self.graph.nodes[part.a].bits - part.drop_a
+        b = self.graph.nodes[part.b].bits - part.drop_b
+        below, unit = -part.column, own.line.step * Fraction(2) ** (part.column - 1)
         listed = below > 0 and min(a, below) + min(b, below) <= MOST_LISTED_BITS
-        for k, slot, word, drop, bits in (
-            (1, two, part.b, part.drop_b, b),
-            (0, one, part.a, part.drop_a, a),
-        ):
+        ends = (1, two, part.b, part.drop_b, b), (0, one, part.a, part.drop_a, a)
+        for k, slot, word, drop, bits in ends:
             shift = slot.scale + self.graph.scales[word].lsb + drop
             if listed and shift >= 1:
                 sums = lost_sums(min(a, below), min(b, below), below)[k]
-                span = IntegerSpan(sums.low * ONE, sums.high * ONE).times(
-                    own.line.step * Fraction(2) ** (part.column - 1)
-                )
+                span = IntegerSpan(sums.low * ONE, sums.high * ONE).times(unit)
                 row += [self._tabulated(span, scale), 1 << min(bits, below), bits, shift]
             else:
                 row += [-1, 0, 0, 0]
