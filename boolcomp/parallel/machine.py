@@ -9,24 +9,22 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from boolcomp.base.errors import (
-    DataError,
     UsageError,
-    cut,
     listing,
-    parse_toml,
     short,
     shown,
     suggestion,
 )
 from boolcomp.base.files import read_text
+from boolcomp.base.toml import TomlTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -226,102 +224,44 @@ def load_machine(name: str) -> Machine:
 
 def parse_machine(text: str, where: str = "machine") -> Machine:
     """Parse the text of a machine file; messages begin with `where`."""
-    document = parse_toml(text, where)
-    top = _Table(where, "", document)
+    top = TomlTable.read(text, where)
     top.check_keys(_TOP)
-    if ("links" in document) == ("shared" in document):
+    if ("links" in top.table) == ("shared" in top.table):
         top.fail("links", "a machine has either a [links] or a [shared] section")
     costs = top.section("operations", _OPERATIONS)
     return Machine(
-        name=top.string("name"),
-        title=top.string("title", ""),
-        source=top.string("source", ""),
-        processors=top.count("processors"),
+        name=top.string("name", required=True),
+        title=top.string("title"),
+        source=top.string("source"),
+        processors=top.whole("processors", MOST_PROCESSORS),
         costs=OperationTimes(
-            *(costs.cost(x, 0.0 if x == "dispatch" else None) for x in _OPERATIONS)
+            *(_cost(costs, x, 0.0 if x == "dispatch" else None) for x in _OPERATIONS)
         ),
-        memory=_links(top) if "links" in document else _shared(top),
+        memory=_links(top) if "links" in top.table else _shared(top),
     )
 
 
-def _links(top: _Table) -> Links:
+def _links(top: TomlTable) -> Links:
     section = top.section("links", _LINKS)
-    text = section.string("topology")
-    topology = next((known for known in TOPOLOGIES if known == text), None)
-    if topology is None:
-        hint = suggestion(text, TOPOLOGIES) or f" (allowed: {listing(TOPOLOGIES)})"
-        section.fail("topology", f"unknown topology {shown(text)}{hint}")
-    return Links(
-        topology, section.count("count"), section.cost("latency"), section.cost("word"),
-        section.truth("overlap"),
-    )  # fmt: skip
+    topology = cast("Topology", section.choice("topology", TOPOLOGIES))
+    count, overlap = section.whole("count", MOST_PROCESSORS), section.truth("overlap")
+    return Links(topology, count, _cost(section, "latency"), _cost(section, "word"), overlap)
 
 
-def _shared(top: _Table) -> SharedMemory:
+def _shared(top: TomlTable) -> SharedMemory:
     section = top.section("shared", _SHARED)
-    latency, word, lock, queue = (section.cost(name) for name in _SHARED[:4])
+    latency, word, lock, queue = (_cost(section, name) for name in _SHARED[:4])
     poll, own = section.truth("poll"), section.truth("own", default=False)
     return SharedMemory(latency, word, lock, queue, poll, own)
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """A table of the file; messages name file and key."""
-
-    where: str
-    path: str
-    table: Mapping[str, Any]
-
-    def fail(self, key: str, problem: str) -> NoReturn:
-        raise DataError(f"{self.where}: {self.path}{cut(key)}: {problem}")
-
-    def check_keys(self, allowed: tuple[str, ...]) -> None:
-        for key in self.table:
-            if key not in allowed:
-                hint = suggestion(key, allowed) or f" (allowed: {listing(allowed)})"
-                self.fail(key, f"unknown key{hint}")
-
-    def value(self, key: str, default: Any = None) -> Any:
-        if key not in self.table and default is None:
-            self.fail(key, "missing")
-        return self.table.get(key, default)
-
-    def section(self, key: str, allowed: tuple[str, ...]) -> _Table:
-        table = self.value(key)
-        if not isinstance(table, dict):
-            self.fail(key, f"must be a section, [{key}]")
-        section = _Table(self.where, f"{self.path}{key}.", table)
-        section.check_keys(allowed)
-        return section
-
-    def string(self, key: str, default: str | None = None) -> str:
-        value = self.value(key, default)
-        if not isinstance(value, str):
-            self.fail(key, f"must be text, not {shown(value)}")
-        return str(value)
-
-    def truth(self, key: str, *, default: bool | None = None) -> bool:
-        value = self.value(key, default)
-        if not isinstance(value, bool):
-            self.fail(key, f"must be true or false, not {shown(value)}")
-        return bool(value)
-
-    def count(self, key: str) -> int:
-        value = self.value(key)
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not 1 <= value <= MOST_PROCESSORS:
-            self.fail(
-                key, f"must be a whole number from 1 to {MOST_PROCESSORS}, not {shown(value)}"
-            )
-        return int(value)
-
-    def cost(self, key: str, default: float | None = None) -> float:
-        value = self.value(key, default)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self.fail(key, f"must be a number of µs, not {shown(value)}")
-        if not 0 <= value <= MOST_COST:
-            self.fail(key, f"must be a cost of 0 to {MOST_COST:g} µs, not {shown(value)}")
-        return float(value)
+def _cost(section: TomlTable, key: str, default: float | None = None) -> float:
+    value = section.value(key, default)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        section.fail(key, f"must be a number of µs, not {shown(value)}")
+    if not 0 <= value <= MOST_COST:
+        section.fail(key, f"must be a cost of 0 to {MOST_COST:g} µs, not {shown(value)}")
+    return float(value)
 
 
 # --------------------------------------------------------------------------------------------------

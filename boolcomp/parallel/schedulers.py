@@ -10,20 +10,19 @@ import time
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from boolcomp.base.errors import (
     DataError,
     UsageError,
-    cut,
     listing,
-    parse_toml,
     short,
     shown,
     suggestion,
 )
+from boolcomp.base.toml import TomlTable
 from boolcomp.parallel.machine import SharedMemory
 from boolcomp.parallel.simulation import simulate
 from boolcomp.parallel.taskgraph import (
@@ -870,20 +869,13 @@ def parse_assignment(
     text: str, graph: TaskGraph, machine: Machine, processors: int, where: str = "assignment"
 ) -> Assignment:
     """Read an assignment file for a graph; every task must be matched on exactly one processor."""
-    document = parse_toml(text, where)
-    for key in document:
-        if key not in _KEYS:
-            hint = suggestion(key, _KEYS) or f" (allowed: {listing(_KEYS)})"
-            raise DataError(f"{where}: {cut(key)}: unknown key{hint}")
-    order = document.get("order", "priority")
-    if order not in _ORDERS:
-        hint = suggestion(order, _ORDERS) if isinstance(order, str) else ""
-        raise DataError(f"{where}: order: must be {' or '.join(_ORDERS)}, not {shown(order)}{hint}")
-    table = document.get("processors")
-    if not isinstance(table, dict) or not table:
-        raise DataError(f"{where}: a [processors] section with at least one processor is missing")
+    top = TomlTable.read(text, where)
+    top.check_keys(_KEYS)
+    order, section = top.choice("order", _ORDERS, "priority"), top.section("processors")
+    if not section.table:
+        top.fail("processors", "a section with at least one processor is missing")
     names = [task.name for task in graph.tasks]
-    lists = _lists(where, table, names, processors)
+    lists = _lists(section, names, processors)
     if order == "priority":
         tasks = indexed(graph, machine)
         number = {name: k for k, name in enumerate(tasks.names)}
@@ -900,32 +892,25 @@ def parse_assignment(
     return Assignment(tuple(tuple(held) for held in lists))
 
 
-def _lists(
-    where: str, table: Mapping[str, Any], names: Sequence[str], processors: int
-) -> list[list[str]]:
+def _lists(section: TomlTable, names: Sequence[str], processors: int) -> list[list[str]]:
     """Return the tasks of every processor in the order of the patterns."""
     known = [f"P{k}" for k in range(processors)]
     lists: list[list[str]] = [[] for _ in known]
     owner: dict[str, str] = {}
-    for key, patterns in table.items():
+    for key, patterns in section.table.items():
         if key not in known:
             hint = suggestion(key, known) if re.fullmatch(r"P\d+", key) is None else ""
-            raise DataError(
-                f"{where}: processors.{cut(key)}: unknown processor{hint}; there are {processors}: "
-                f"{known[0]} to {known[-1]}"
-            )
+            known_ones = f"{known[0]} to {known[-1]}"
+            section.fail(key, f"unknown processor{hint}; there are {processors}: {known_ones}")
         if not isinstance(patterns, list) or not all(isinstance(p, str) for p in patterns):
-            raise DataError(f"{where}: processors.{key}: must be a list of task names or patterns")
+            section.fail(key, "must be a list of task names or patterns")
         for pattern in patterns:
             found = [name for name in names if fnmatchcase(name, pattern)]
             if not found:
-                raise DataError(
-                    f"{where}: processors.{key}: no task matches {shown(pattern)}"
-                    + suggestion(pattern, names)
-                )
+                section.fail(key, f"no task matches {shown(pattern)}{suggestion(pattern, names)}")
             for name in found:
                 if owner.setdefault(name, key) != key:
-                    raise DataError(f"{where}: task {name!r} is on {owner[name]} and on {key}")
+                    section.fail(key, f"task {name!r} is on {owner[name]} too")
                 if name not in lists[known.index(key)]:
                     lists[known.index(key)].append(name)
     return lists

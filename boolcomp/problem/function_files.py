@@ -30,13 +30,12 @@ from boolcomp.base.errors import (
     listing,
     number,
     parse_number,
-    parse_toml,
     shown,
     suggestion,
 )
+from boolcomp.base.toml import TomlTable
 from boolcomp.problem import operations
 from boolcomp.problem.build import RecordedFunction
-from boolcomp.problem.robot.toml import TomlTable
 from boolcomp.problem.tape import Recorder, Value, power
 from boolcomp.problem.words import MOST_SIZE, Interval, Word, name_problem
 
@@ -236,7 +235,7 @@ def parse_function(text: str, where: str = "function") -> Problem:
     """Parse the text of a function file; `where` names it in messages."""
     if len(text) > MOST_BYTES:
         raise DataError(f"{where}: too large: a function file has at most {MOST_BYTES} bytes")
-    return _FunctionFile(TomlTable(where, text, "", parse_toml(text, where))).problem()
+    return _FunctionFile(TomlTable.read(text, where)).problem()
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +252,7 @@ class _FunctionFile:
                              f"{LONGEST_NAME} at most")  # fmt: skip
         for key in ("title", "source"):
             top.string(key)
-        tables = {key: self.table(key) for key in ("inputs", "let", "outputs")}
+        tables = {key: self.top.section(key).table for key in ("inputs", "let", "outputs")}
         for key in ("inputs", "outputs"):
             if not tables[key]:
                 top.fail(key, f"a function needs at least one [{key}.NAME]")
@@ -261,8 +260,7 @@ class _FunctionFile:
             top.fail("", f"more than {MOST_NAMES} inputs, values and outputs")
         self.check_names(tables)
         inputs, outputs = (
-            {one: self.word(key, one, table) for one, table in tables[key].items()}
-            for key in ("inputs", "outputs")
+            {one: self.word(key, one) for one in tables[key]} for key in ("inputs", "outputs")
         )
         recorder = Recorder(place=lambda: where)
         values = self.values(recorder, inputs, tables["let"], tables["outputs"])
@@ -321,22 +319,17 @@ class _FunctionFile:
                     self.top.fail(key, problem)
                 seen[one] = key
 
-    def word(self, kind: str, name: str, table: Any) -> Word:
+    def word(self, kind: str, name: str) -> Word:
         """Return the word of an input's or an output's table."""
-        key = f"{kind}.{name}"
-        if not isinstance(table, dict):
-            self.top.fail(key, f"must be a table, [{key}], not {shown(table)}")
-        section = self.top.inner(key, table)
-        section.check_keys(INPUT_KEYS if kind == "inputs" else OUTPUT_KEYS)
-        angle, bits = table.get("angle", False), table.get("bits")
-        if not isinstance(angle, bool):
-            section.fail("angle", f"must be true or false, not {shown(angle)}")
+        keys = INPUT_KEYS if kind == "inputs" else OUTPUT_KEYS
+        section = self.top.section(kind).section(name, keys)
+        angle, bits = section.truth("angle", default=False), section.table.get("bits")
         if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int)):
             section.fail("bits", f"must be a whole number, not {shown(bits)}")
         span = _interval(section)
         if span is None and kind == "inputs":
             if not angle:
-                self.top.fail(key, "its range is missing: range = [low, high]")
+                self.top.fail(f"{kind}.{name}", "its range is missing: range = [low, high]")
             span = Interval(*TURN)
         unit = section.string("unit")
         section.string("title")
@@ -344,13 +337,6 @@ class _FunctionFile:
             return Word(span, bits, unit, angle)
         except BoolcompError as error:
             section.fail("bits" if "bits" in str(error) else "range", str(error))
-
-    def table(self, key: str) -> dict[str, Any]:
-        """Return a table of the document, empty if it is missing."""
-        found = self.top.table.get(key, {})
-        if not isinstance(found, dict):
-            self.top.fail(key, f"must be a table, not {shown(found)}")
-        return found
 
 
 def _interval(section: TomlTable) -> Interval | None:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from boolcomp.base.errors import (
     LONGEST_NAME,
     DataError,
-    DataWarning,
-    cut,
     listing,
     number,
     parse_number,
-    parse_toml,
     short,
     shown,
     suggestion,
 )
+from boolcomp.base.toml import TomlTable
 from boolcomp.problem.robot import model
 from boolcomp.problem.robot.model import (
     HERE,
@@ -50,85 +45,11 @@ from boolcomp.problem.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from boolcomp.problem.robot.model import Inertia, JointType, Triple
 
 
-_HEADER = re.compile(r"\s*\[(\[?)\s*([A-Za-z0-9_.\"'\s-]+?)\s*\]")
-_KEY = re.compile(r"\s*([A-Za-z0-9_\"'-]+(?:\s*\.\s*[A-Za-z0-9_\"'-]+)*)\s*=")
-
-
-def lines_of(text: str) -> dict[str, int]:
-    """Return the lines of all tables and keys by their paths, such as `joint[2].mass`."""
-    found: dict[str, int] = {}
-    table, counts = "", Counter[str]()
-    for row, line in enumerate(text.splitlines(), 1):
-        if header := _HEADER.match(line):
-            table = _plain(header[2])
-            if header[1]:
-                found.setdefault(table, row)
-                counts[table] += 1
-                table = f"{table}[{counts[table]}]"
-            found.setdefault(table, row)
-        elif key := _KEY.match(line):
-            name = _plain(key[1])
-            for one in (name.partition(".")[0], name):  # a.b = 1 defines a, too
-                found.setdefault(f"{table}.{one}".lstrip("."), row)
-    return found
-
-
-def _plain(key: str) -> str:
-    return ".".join(part.strip().strip("\"'") for part in key.split("."))
-
-
-@dataclass(frozen=True, slots=True)
-class TomlTable:
-    """A table of a file with its place; `joint` is the number of its joint, 0 if it has none."""
-
-    where: str
-    text: str
-    path: str
-    table: Mapping[str, Any]
-    joint: int = 0
-
-    def inner(self, path: str, table: Mapping[str, Any], joint: int = 0) -> TomlTable:
-        return TomlTable(self.where, self.text, f"{self.path}{path}.", table, joint)
-
-    def fail(self, key: str, problem: str) -> NoReturn:
-        raise DataError(f"{self.at(key)}: {problem}")
-
-    def warn(self, key: str, problem: str) -> None:
-        warnings.warn(f"{self.at(key)}: {problem}", DataWarning, stacklevel=4)
-
-    def at(self, key: str) -> str:
-        """Return file, line (that of the key or else of its table, if known) and key."""
-        path, lines = f"{self.path}{key}", lines_of(self.text)
-        line = lines.get(path) or lines.get(path.rpartition(".")[0])
-        place = f"{self.where}:{line}" if line else self.where
-        return f"{place}: {self.path}{cut(key)}" if path else place
-
-    def check_keys(self, allowed: tuple[str, ...]) -> None:
-        """Raise a DataError for a key that is not allowed."""
-        for key in self.table:
-            if key not in allowed:
-                hint = suggestion(key, allowed) or f" (allowed: {listing(allowed)})"
-                self.fail(key, f"unknown key{hint}")
-
-    def value(self, key: str, default: Any = None) -> Any:
-        """Return a key's value; a missing key without a default is an error."""
-        if key in self.table:
-            return self.table[key]
-        if default is None:
-            self.fail(key, "missing")
-        return default
-
-    def string(self, key: str, *, required: bool = False, kind: str = "text") -> str:
-        """Return a text, empty if it is missing."""
-        value = self.value(key, None if required else "")
-        if not isinstance(value, str):
-            self.fail(key, f"must be {kind}, not {shown(value)}")
-        return str(value)
+class RobotTable(TomlTable):
+    """A table of a robot file."""
 
     def number(self, key: str, default: float | None = None) -> float:
         return self.one_number(key, self.value(key, default))
@@ -191,8 +112,8 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
     """Parse the text of a robot file; `where` names it in messages."""
     if len(text) > model.MOST_BYTES:
         raise DataError(f"{where}: too large: a robot file has at most {model.MOST_BYTES} bytes")
-    document = parse_toml(text, where)
-    top = TomlTable(where, text, "", document)
+    top = RobotTable.read(text, where)
+    document = top.table
     if "inputs" in document and "joint" not in document:
         raise DataError(
             f"{where}: a function, not a robot: compile, evaluate, terms, plan, tables and report "
@@ -214,7 +135,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
         source=top.string("source"),
         doubt=top.string("doubt"),
         gravity=top.triple("gravity"),
-        links=tuple(_link(top.inner(f"joint[{k}]", joint, k)) for k, joint in enumerate(joints, 1)),
+        links=tuple(_link(top.inner(f"joint[{k}]", joint), k) for k, joint in enumerate(joints, 1)),
         tool=_pose(top, "tool_") if {"tool_origin", "tool_rotation"} & set(document) else None,
         base=_pose(top, "base_") if {"base_origin", "base_rotation"} & set(document) else None,
         control_rate=_positive(top, "control_rate"),
@@ -222,13 +143,9 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
     return robot if "payload" not in document else _loaded(robot, top)
 
 
-def _loaded(robot: Robot, top: TomlTable) -> Robot:
+def _loaded(robot: Robot, top: RobotTable) -> Robot:
     """Return the robot with the file's fixed payload, merged with its last link."""
-    table = top.table["payload"]
-    if not isinstance(table, dict):
-        top.fail("payload", "must be a table: [payload] with mass, center_of_mass and inertia")
-    section = top.inner("payload", table)
-    section.check_keys(PAYLOAD_KEYS)
+    section = top.section("payload", PAYLOAD_KEYS)
     mass = section.number("mass")
     if mass <= 0:
         section.fail("mass", f"must be positive, not {number(mass)}")
@@ -247,7 +164,7 @@ def _loaded(robot: Robot, top: TomlTable) -> Robot:
     return loaded
 
 
-def _link(section: TomlTable) -> Link:
+def _link(section: RobotTable, joint: int) -> Link:
     section.check_keys(JOINT_KEYS)
     kind = _type(section)
     revolute = kind == "revolute"
@@ -283,7 +200,7 @@ def _link(section: TomlTable) -> Link:
         word_range=_word_range(section, position, revolute=revolute),
         pose=pose,
         axis=_axis(section, "axis", section.triple("axis", Z)) if pose else Z,
-        parent=_parent(section),
+        parent=_parent(section, joint),
         word=_word(section),
         torque_limit=_positive(section, "torque_limit"),
         encoder_step=_positive(section, "encoder_step"),
@@ -305,15 +222,15 @@ def _link(section: TomlTable) -> Link:
     return link
 
 
-def _inertia(section: TomlTable, default: Triple | None = None) -> Inertia:
+def _inertia(section: RobotTable, default: Triple | None = None) -> Inertia:
     inertia = section.numbers("inertia", (3, 6), default)
     xx, yy, zz, xy, yz, xz = inertia if len(inertia) == 6 else [*inertia, 0.0, 0.0, 0.0]
     return (xx, yy, zz, xy, yz, xz)
 
 
-def _parent(section: TomlTable) -> int | None:
+def _parent(section: RobotTable, joint: int) -> int | None:
     """Return the number of the joint's parent, None for the joint before it."""
-    before = section.joint - 1
+    before = joint - 1
     parent = section.value("parent", before)
     if isinstance(parent, bool) or not isinstance(parent, int) or not 0 <= parent <= before:
         section.fail(
@@ -326,7 +243,9 @@ def _parent(section: TomlTable) -> int | None:
     return None if parent == before else parent
 
 
-def _denavit_hartenberg(section: TomlTable, *, revolute: bool) -> tuple[float, float, float, float]:
+def _denavit_hartenberg(
+    section: RobotTable, *, revolute: bool
+) -> tuple[float, float, float, float]:
     return (
         section.number("a"),
         _snapped(section.number("alpha")),
@@ -335,7 +254,7 @@ def _denavit_hartenberg(section: TomlTable, *, revolute: bool) -> tuple[float, f
     )
 
 
-def _joint_pose(section: TomlTable) -> Pose | None:
+def _joint_pose(section: RobotTable) -> Pose | None:
     """Return the pose of a joint's frame, or None if the joint has Denavit-Hartenberg keys."""
     given = next((key for key in POSE_KEYS if key in section.table), None)
     if given is None:
@@ -348,7 +267,7 @@ def _joint_pose(section: TomlTable) -> Pose | None:
     return _pose(section)
 
 
-def _pose(section: TomlTable, prefix: str = "") -> Pose:
+def _pose(section: RobotTable, prefix: str = "") -> Pose:
     key = f"{prefix}rotation"
     numbers = section.numbers(key, (3, 4), (0.0, 0.0, 0.0))
     if len(numbers) == 3:
@@ -359,13 +278,13 @@ def _pose(section: TomlTable, prefix: str = "") -> Pose:
     return Pose(section.triple(f"{prefix}origin"), (roll, pitch, yaw))
 
 
-def _axis(section: TomlTable, key: str, axis: Triple) -> Triple:
+def _axis(section: RobotTable, key: str, axis: Triple) -> Triple:
     if not any(axis):
         section.fail(key, "an axis must not be zero: give its direction, such as [0, 0, 1]")
     return unit(axis)
 
 
-def _word_range(section: TomlTable, position: Interval, *, revolute: bool) -> Interval | None:
+def _word_range(section: RobotTable, position: Interval, *, revolute: bool) -> Interval | None:
     """Return the range of a position's word: two numbers, or "exact" for the position's range."""
     if "word_range" not in section.table:
         return None
@@ -380,7 +299,7 @@ def _word_range(section: TomlTable, position: Interval, *, revolute: bool) -> In
     return word
 
 
-def _word(section: TomlTable) -> WordFormat:
+def _word(section: RobotTable) -> WordFormat:
     """Return the width, code and zero of a position's word."""
     found: dict[str, Any] = {}
     for key, allowed in (("code", CODE_KINDS), ("zero", ZEROS), ("bits", WIDTHS)):
@@ -396,7 +315,7 @@ def _word(section: TomlTable) -> WordFormat:
     return WordFormat(**found)
 
 
-def _type(section: TomlTable) -> JointType:
+def _type(section: RobotTable) -> JointType:
     text = section.string("type", required=True)
     for kind in TYPES:
         if kind == text:
@@ -405,7 +324,7 @@ def _type(section: TomlTable) -> JointType:
     return section.fail("type", f"unknown joint type {shown(text)}{hint}")
 
 
-def _mass(section: TomlTable) -> float:
+def _mass(section: RobotTable) -> float:
     massless = section.value("massless", default=False)
     if not isinstance(massless, bool):
         section.fail("massless", f"must be true or false, not {shown(massless)}")
@@ -424,14 +343,14 @@ def _mass(section: TomlTable) -> float:
     return mass
 
 
-def _not_negative(section: TomlTable, key: str) -> float:
+def _not_negative(section: RobotTable, key: str) -> float:
     value = section.number(key, 0.0)
     if value < 0:
         section.fail(key, f"must not be negative, not {number(value)}")
     return value
 
 
-def _positive(section: TomlTable, key: str) -> float:
+def _positive(section: RobotTable, key: str) -> float:
     """Return a positive number, 0 if it is missing."""
     if key not in section.table:
         return 0.0
@@ -441,7 +360,7 @@ def _positive(section: TomlTable, key: str) -> float:
     return value
 
 
-def _friction(section: TomlTable) -> tuple[float, float]:
+def _friction(section: RobotTable) -> tuple[float, float]:
     key = "coulomb_friction"
     friction = section.value(key, 0.0)
     pair = friction if isinstance(friction, list) else [friction, friction]

@@ -34,12 +34,12 @@ def test_patterns_are_sorted_by_urgency_or_left_as_given() -> None:
         ("P1", "P2", "processors.P2: unknown processor; there are 2: P0 to P1"),
         ("P1", "p1", "did you mean 'P1'"),
         ('"k*"', '"kk*"', "no task matches 'kk.'"),
-        ('"k*"', '"k*", "M/1"', "'M/1' is on P0 and on P1"),
+        ('"k*"', '"k*", "M/1"', "processors.P1: task 'M/1' is on P0 too"),
         ('"k*"', '"k/1"]\nP0 = [', "not a TOML file"),
         ('P1 = ["k*"]', "", "task 'k/1' is on no processor"),
         ('["k*"]', '"k*"', "must be a list"),
         ("[processors]", "[processor]", "did you mean 'processors'"),
-        ("[processors]", 'order = "prio"\n[processors]', "must be priority or given"),
+        ("[processors]", 'order = "prio"\n[processors]', "order: unknown order 'prio'"),
     ],
 )
 def test_a_bad_assignment_file_is_refused(old: str, new: str, message: str) -> None:

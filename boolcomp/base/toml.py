@@ -1,0 +1,131 @@
+"""TOML documents: parsed to tables whose values are checked; messages name file, line and key."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from boolcomp.base.errors import (
+    DataError,
+    DataWarning,
+    cut,
+    listing,
+    parse_toml,
+    shown,
+    suggestion,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+
+_HEADER = re.compile(r"\s*\[(\[?)\s*([A-Za-z0-9_.\"'\s-]+?)\s*\]")
+_KEY = re.compile(r"\s*([A-Za-z0-9_\"'-]+(?:\s*\.\s*[A-Za-z0-9_\"'-]+)*)\s*=")
+
+
+def lines_of(text: str) -> dict[str, int]:
+    """Return the lines of all tables and keys by their paths, such as `joint[2].mass`."""
+    found: dict[str, int] = {}
+    table, counts = "", Counter[str]()
+    for row, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = _plain(header[2])
+            if header[1]:
+                found.setdefault(table, row)
+                counts[table] += 1
+                table = f"{table}[{counts[table]}]"
+            found.setdefault(table, row)
+        elif key := _KEY.match(line):
+            name = _plain(key[1])
+            for one in (name.partition(".")[0], name):  # a.b = 1 defines a, too
+                found.setdefault(f"{table}.{one}".lstrip("."), row)
+    return found
+
+
+def _plain(key: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in key.split("."))
+
+
+@dataclass(frozen=True, slots=True)
+class TomlTable:
+    """A table of a file with its place."""
+
+    where: str
+    text: str
+    path: str
+    table: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, text: str, where: str) -> Self:
+        return cls(where, text, "", parse_toml(text, where))
+
+    def inner(self, path: str, table: Mapping[str, Any]) -> Self:
+        return type(self)(self.where, self.text, f"{self.path}{path}.", table)
+
+    def section(self, key: str, allowed: Collection[str] | None = None) -> Self:
+        """Return the table of a key, empty if it is missing, after checking its keys."""
+        table = self.table.get(key, {})
+        if not isinstance(table, dict):
+            self.fail(key, f"must be a table, [{self.path}{key}], not {shown(table)}")
+        found = self.inner(key, table)
+        if allowed is not None:
+            found.check_keys(allowed)
+        return found
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        raise DataError(f"{self.at(key)}: {problem}")
+
+    def warn(self, key: str, problem: str) -> None:
+        warnings.warn(f"{self.at(key)}: {problem}", DataWarning, stacklevel=4)
+
+    def at(self, key: str) -> str:
+        """Return file, line (that of the key or else of its table, if known) and key."""
+        path, lines = f"{self.path}{key}", lines_of(self.text)
+        line = lines.get(path) or lines.get(path.rpartition(".")[0])
+        place = f"{self.where}:{line}" if line else self.where
+        return f"{place}: {self.path}{cut(key)}" if path else place
+
+    def check_keys(self, allowed: Collection[str]) -> None:
+        """Raise a DataError for a key that is not allowed."""
+        for key in self.table:
+            if key not in allowed:
+                hint = suggestion(key, allowed) or f" (allowed: {listing(allowed)})"
+                self.fail(key, f"unknown key{hint}")
+
+    def value(self, key: str, default: Any = None) -> Any:
+        """Return a key's value; a missing key without a default is an error."""
+        if key in self.table:
+            return self.table[key]
+        if default is None:
+            self.fail(key, "missing")
+        return default
+
+    def string(self, key: str, *, required: bool = False, kind: str = "text") -> str:
+        """Return a text, empty if it is missing."""
+        value = self.value(key, None if required else "")
+        if not isinstance(value, str):
+            self.fail(key, f"must be {kind}, not {shown(value)}")
+        return str(value)
+
+    def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
+        value = self.value(key, default)
+        if value not in allowed:
+            hint = suggestion(value, allowed) or f" (allowed: {listing(allowed)})"
+            self.fail(key, f"unknown {key} {shown(value)}{hint}")
+        return str(value)
+
+    def truth(self, key: str, *, default: bool | None = None) -> bool:
+        value = self.value(key, default)
+        if not isinstance(value, bool):
+            self.fail(key, f"must be true or false, not {shown(value)}")
+        return bool(value)
+
+    def whole(self, key: str, most: int) -> int:
+        """Return a whole number from 1."""
+        value = self.value(key)
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+            self.fail(key, f"must be a whole number from 1 to {most}, not {shown(value)}")
+        return int(value)
