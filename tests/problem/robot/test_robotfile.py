@@ -415,5 +415,6 @@ def test_mistakes_in_a_payload_are_named_with_their_key(table: str, message: str
 
 
 def test_a_payload_is_a_table() -> None:
-    with pytest.raises(bc.DataError, match=r"payload: must be a table, \[payload\]"), warnings.catch_warnings():
+    problem = r"payload: must be a table, \[payload\]"
+    with pytest.raises(bc.DataError, match=problem), warnings.catch_warnings():
         parse_robot(f"payload = 3\n{GOOD}")
