@@ -111,6 +111,7 @@ class TomlTable:
         return str(value)
 
     def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
+        """Return one of the allowed texts."""
         value = self.value(key, default)
         if value not in allowed:
             hint = suggestion(value, allowed) or f" (allowed: {listing(allowed)})"
@@ -118,6 +119,7 @@ class TomlTable:
         return str(value)
 
     def truth(self, key: str, *, default: bool | None = None) -> bool:
+        """Return true or false."""
         value = self.value(key, default)
         if not isinstance(value, bool):
             self.fail(key, f"must be true or false, not {shown(value)}")
