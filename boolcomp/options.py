@@ -62,27 +62,33 @@ def _seconds(name: str, given: Any) -> float:
 
 
 def _promise(name: str, given: "Promised | None") -> "Promise | None":
+    if given is None:
+        return None
     from boolcomp.problem.problem import promise_of  # noqa: PLC0415 (imports numpy)
 
     return promise_of(name, given)
 
 
 def _formats(name: str, given: "Formats | None") -> "dict[str, WordFormat]":
-    from boolcomp.problem.words import formats  # noqa: PLC0415 (start-up time)
+    if given is None:
+        return {}
+    from boolcomp.problem.words import formats  # noqa: PLC0415 (imports numpy)
 
     return formats(name, given)
 
 
 def _grade(_: str, given: object) -> "Grade | None":
+    if given is None:
+        return None
     from boolcomp.proof.bound.bounds import grade_of  # noqa: PLC0415 (imports numpy)
 
-    return None if given is None else grade_of(given)
+    return grade_of(given)
 
 
 def _place(_: str, given: "str | Path | ResultPlace | None") -> "ResultPlace | None":
     from boolcomp.base.store import place_of  # noqa: PLC0415 (start-up time)
 
-    return None if given is None else place_of(given).check()
+    return None if given is None else place_of(given)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -370,7 +376,13 @@ class GivenOptions:
         """The store of covers: the given place, or the user's cache and the shipped covers."""
         from boolcomp.paper.covers import default_store  # noqa: PLC0415 (imports numpy)
 
-        return default_store(self.values["store"])
+        return default_store(self.store)
+
+    @property
+    def store(self) -> "ResultPlace | None":
+        """The given store of results, which must be there."""
+        place: ResultPlace | None = self.values["store"]
+        return place and place.check()
 
     def demand(self, bits: int) -> "Demand":
         """Return the accuracy target and cost model at a word length."""
@@ -387,7 +399,9 @@ class GivenOptions:
         from boolcomp.base.workers import TWO  # noqa: PLC0415 (start-up time)
         from boolcomp.compact.passes import CompactChoices  # noqa: PLC0415 (imports numpy)
 
-        own = {"demand": self.demand(bits), "workers": self.workers or TWO}
+        own = {
+            "demand": self.demand(bits), "workers": self.workers or TWO, "store": self.store,
+        }  # fmt: skip
         return CompactChoices(**{**self._of(CompactChoices), **own, **others})
 
     def paper(self, source: object, **others: Any) -> "PaperChoices":

@@ -78,7 +78,7 @@ def command(
         return
     folder.check()
     if state.left:
-        store = options.values["store"]
+        store = options.store
         _run(found, folder, state, where, store and everywhere(store))
     _report(found, folder, state)
     if state.failed:
