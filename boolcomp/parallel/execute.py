@@ -23,7 +23,6 @@ from boolcomp.parallel.schedulers import for_batches
 from boolcomp.parallel.simulation import StagedProgram, stage
 from boolcomp.parallel.stageworker import (
     COUNTER_WORDS,
-    LARGEST_ANGLE,
     StageBatch,
     StageSetup,
     prepare,
@@ -31,6 +30,7 @@ from boolcomp.parallel.stageworker import (
     run_batch,
 )
 from boolcomp.parallel.taskgraph import Assignment
+from boolcomp.problem.printers import LARGEST_ANGLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

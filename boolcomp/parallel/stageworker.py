@@ -4,24 +4,19 @@ Every segment becomes `void segment_i(frame, in, in_stride, out, out_stride)`, w
 block of samples in vectors. `frame` holds the exchanged values of a block, a row of `block` doubles
 each. `in` and `out` point at the block's first sample of the first column; columns are `stride`
 doubles apart.
-
-Sine and cosine are reduced by multiples of pi/2 in three parts. Taylor series to x^15 and x^16 on
-±pi/4 have a remainder below half a unit in the last place, for |x| up to `LARGEST_ANGLE`.
 """
 
 from __future__ import annotations
 
 import ctypes
-import math
-import struct
 import time
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from boolcomp.base.processes import wait_until
 from boolcomp.problem.algebra import OPERATIONS
+from boolcomp.problem.printers import LlvmVectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,16 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.parallel.simulation import Segment, StagedProgram
-    from boolcomp.problem.tape import Operation, Straight
+    from boolcomp.problem.tape import Straight
 
 
-LARGEST_ANGLE = 1e6
-_HALF_PI = Fraction("1.5707963267948966192313216916397514420985846996875529")
-_BITS = 33  # of a part: its products with counts below 2^20 are exact
-_TERMS = 8
 COUNTER_WORDS = 8
 _LOOKS, _VECTOR_YIELDS = 2000, 20_000
-_OPERATORS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
 def module_text(setup: StageSetup, width: int) -> str:
@@ -48,11 +38,7 @@ def module_text(setup: StageSetup, width: int) -> str:
     Segments are numbered in the order of its list; `drive(blocks, frames, in, out, progress)` runs
     them on all blocks.
     """
-    vector = f"<{width} x double>"
-    parts = [
-        f"declare {vector} @llvm.rint.v{width}f64({vector})",
-        f"declare {vector} @llvm.sqrt.v{width}f64({vector})",
-    ]
+    parts = [LlvmVectors(width).declarations]
     for number, segment in enumerate(setup.staged.of(setup.processor)):
         parts.append(_Writer(setup, segment, width).function(f"segment_{number}"))
     parts.append(_driver(setup))
@@ -166,41 +152,24 @@ def _counter(staged: StagedProgram, processor: int, stage: int) -> int:
     return (processor * staged.stages + stage) * COUNTER_WORDS
 
 
-class _Writer:
+class _Writer(LlvmVectors):
     """Writer of one function."""
 
     def __init__(self, setup: StageSetup, segment: Segment, width: int) -> None:
-        self.straight, self.block, self.width = setup.straight, setup.block, width
+        super().__init__(width)
+        self.straight, self.block = setup.straight, setup.block
         self.slot = dict(setup.staged.slots)
         self.segment = segment
-        self.vector = f"<{width} x double>"
-        self.whole = f"<{width} x i32>"
-        self.lines: list[str] = []
-        self.count = 0
         self.names: dict[int, str] = {}
-        self.turns: dict[str, tuple[str, str, str]] = {}
-
-    def emit(self, text: str) -> str:
-        self.count += 1
-        name = f"%v{self.count}"
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def constant(self, value: float) -> str:
-        return self._splat("double", "0x" + struct.pack(">d", value).hex().upper())
-
-    def whole_constant(self, value: int) -> str:
-        return self._splat("i32", str(value))
-
-    def _splat(self, kind: str, text: str) -> str:
-        return "<" + ", ".join([f"{kind} {text}"] * self.width) + ">"
 
     def function(self, name: str) -> str:
         for read in self.segment.reads:
             self.names[read[0]] = self._load("%frame", str(self.slot[read] * self.block))
         written = set(self.segment.writes)
         for k in self.segment.nodes:
-            self.names[k] = self._node(self.straight.nodes[k])
+            node = self.straight.nodes[k]
+            operands = [self._operand(one) for one in node.operands]
+            self.names[k] = self.operation(node.kind, operands)
             if k in written:
                 place = self.slot[k, self.segment.processor] * self.block
                 self._store(self.names[k], "%frame", str(place))
@@ -236,90 +205,6 @@ class _Writer:
                 column = self.straight.inputs.index(node.name)
                 self.names[k] = self._load("%in", self.emit(f"mul i64 %in_stride, {column}"))
         return self.names[k]
-
-    def _node(self, node: Operation) -> str:
-        operands = [self._operand(k) for k in node.operands]
-        if node.kind in _OPERATORS:
-            return self.binary(_OPERATORS[node.kind], *operands)
-        (x,) = operands
-        if node.kind == "neg":
-            return self.emit(f"fneg {self.vector} {x}")
-        if node.kind == "sqrt":
-            return self._call("sqrt", x)
-        if node.kind == "sign":
-            zero, one = self.constant(0.0), self.constant(1.0)
-            up = self._chosen(self.emit(f"fcmp ogt {self.vector} {x}, {zero}"), one, zero)
-            down = self._chosen(self.emit(f"fcmp olt {self.vector} {x}, {zero}"), one, zero)
-            return self.binary("fsub", up, down)
-        return self._circular(node.kind, x)
-
-    def binary(self, operator: str, a: str, b: str) -> str:
-        # Contraction: fused multiply-add rounds once less.
-        return self.emit(f"{operator} contract {self.vector} {a}, {b}")
-
-    def _call(self, name: str, x: str) -> str:
-        function = f"@llvm.{name}.v{self.width}f64"
-        return self.emit(f"call {self.vector} {function}({self.vector} {x})")
-
-    def _chosen(self, condition: str, yes: str, no: str) -> str:
-        kinds = f"<{self.width} x i1> {condition}, {self.vector} {yes}, {self.vector} {no}"
-        return self.emit(f"select {kinds}")
-
-    def _circular(self, kind: str, x: str) -> str:
-        if x not in self.turns:
-            self.turns[x] = self._turn(x)
-        sine, cosine, quarter = self.turns[x]
-        if kind == "cos":  # cos x = sin(x + pi/2)
-            quarter = self.emit(f"add {self.whole} {quarter}, {self.whole_constant(1)}")
-        odd = self._bit(quarter, 1)
-        value = self._chosen(odd, cosine, sine)
-        negated = self.emit(f"fneg {self.vector} {value}")
-        return self._chosen(self._bit(quarter, 2), negated, value)
-
-    def _bit(self, quarter: str, bit: int) -> str:
-        masked = self.emit(f"and {self.whole} {quarter}, {self.whole_constant(bit)}")
-        return self.emit(f"icmp ne {self.whole} {masked}, zeroinitializer")
-
-    def _turn(self, x: str) -> tuple[str, str, str]:
-        """Return sine and cosine of a reduced angle, and its quarter turns."""
-        scaled = self.binary("fmul", x, self.constant(float(1 / _HALF_PI)))
-        turns = self._call("rint", scaled)
-        rest = x
-        for part in half_pi_parts():
-            rest = self.binary("fsub", rest, self.binary("fmul", turns, self.constant(part)))
-        square = self.binary("fmul", rest, rest)
-        odd = self._series(
-            [(-1) ** n / math.factorial(2 * n + 1) for n in range(1, _TERMS)], square
-        )
-        even = self._series(
-            [(-1) ** n / math.factorial(2 * n) for n in range(2, _TERMS + 1)], square
-        )
-        cube = self.binary("fmul", rest, square)
-        sine = self.binary("fadd", rest, self.binary("fmul", cube, odd))
-        half = self.binary("fmul", square, self.constant(0.5))
-        one = self.binary("fsub", self.constant(1.0), half)
-        fourth = self.binary("fmul", square, square)
-        cosine = self.binary("fadd", one, self.binary("fmul", fourth, even))
-        quarter = self.emit(f"fptosi {self.vector} {turns} to {self.whole}")
-        return sine, cosine, quarter
-
-    def _series(self, factors: list[float], square: str) -> str:
-        value = self.constant(factors[-1])
-        for factor in factors[-2::-1]:
-            value = self.binary("fadd", self.binary("fmul", value, square), self.constant(factor))
-        return value
-
-
-def half_pi_parts() -> tuple[float, float, float]:
-    """Return pi/2 as a sum of three numbers, the first two of few bits."""
-    first = _truncated(_HALF_PI)
-    second = _truncated(_HALF_PI - Fraction(first))
-    return first, second, float(_HALF_PI - Fraction(first) - Fraction(second))
-
-
-def _truncated(value: Fraction) -> float:
-    scale = Fraction(2) ** (_BITS - math.frexp(float(value))[1])
-    return float(Fraction(math.floor(value * scale)) / scale)
 
 
 # --------------------------------------------------------------------------------------------------
