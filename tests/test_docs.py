@@ -247,3 +247,18 @@ def test_every_decision_is_listed_with_its_title_and_has_three_parts() -> None:
             "Consequences",
         ]
         assert 50 <= len(text.split()) <= 200, page.name
+
+
+def test_example_patches_apply_to_the_sources() -> None:
+    page = (ROOT / "docs" / "contributing" / "where-to-change.md").read_text("utf-8")
+    patches = re.findall(r"```diff\n(.*?)```", page, re.DOTALL)
+    assert len(patches) >= 3
+    for patch in patches:
+        assert len(patch.splitlines()) < 80
+        for part in re.split(r"^--- a/", patch, flags=re.MULTILINE)[1:]:
+            name, _, *lines = part.splitlines()
+            hunks = re.split(r"^@@.*$", "\n".join(lines), flags=re.MULTILINE)[1:]
+            source = (ROOT / name).read_text("utf-8")
+            for hunk in hunks:
+                old = "\n".join(x[1:] for x in hunk.strip("\n").split("\n") if x[:1] != "+")
+                assert source.count(f"\n{old}\n") == 1, (name, old)
