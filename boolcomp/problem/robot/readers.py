@@ -77,7 +77,10 @@ def read_urdf(top: Element) -> LinkTree:
         top.fail("a robot needs at least one <link>")
     motors = _motors(top)
     joints = [_joint(element, links, motors) for element in top.all("joint")]
-    return tree_of(top, top.get("name"), links, joints)
+    bodies = [one for one in links.values() if one.inertial and one.inertial.mass]
+    points = [one.name for one in bodies if one.element.some("inertial").one("inertia") is None]
+    notes = [f"<inertia> is missing, taken as zero: {listed(points)}"] if points else []
+    return tree_of(top, top.get("name"), links, joints, notes=notes)
 
 
 def _joint(

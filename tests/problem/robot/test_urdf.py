@@ -97,6 +97,15 @@ def test_a_turning_joint_without_limits_goes_once_around(
     assert f"shoulder has {said}: taken as one full turn" in arm.notes
 
 
+def test_a_mass_without_inertia_is_a_point_mass_with_a_note(tmp_path: Path) -> None:
+    assert not any("<inertia>" in note for note in arm_of(tmp_path).notes)
+    text = re.sub("<inertia .*?/>", "", ARM)
+    assert text != ARM
+    notes = [note for note in arm_of(tmp_path, text).notes if "<inertia>" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("<inertia> is missing, taken as zero: ")
+
+
 def test_limits_of_zeros_are_taken_as_none(tmp_path: Path, run: Run) -> None:
     """Such placeholders stand in many files; the warning and `boolcomp robots` list them."""
     placeholder = '<limit lower="0" upper="0" effort="0" velocity="0"/>'
