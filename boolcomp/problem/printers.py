@@ -111,6 +111,7 @@ class LlvmVectors:
         )
 
     def emit(self, text: str) -> str:
+        """Write an instruction; return the name of its value."""
         self.count += 1
         name = f"%v{self.count}"
         self.lines.append(f"  {name} = {text}")
