@@ -1,4 +1,4 @@
-# Two commands do everything on a machine with Python 3.11 or later and make; tests need a C compiler:
+# Two commands do everything with Python 3.11 or later and make (tests need a C compiler too):
 #
 #   make demo    makes the environment in .venv and runs the main commands: half a minute
 #   make test    makes the environment and runs lint, types, layers, tests and the golden net: minutes

@@ -103,6 +103,8 @@ def main() -> None:
     except subprocess.CalledProcessError as error:
         print(error.stderr, end="", file=sys.stderr)
         sys.exit(error.returncode)
+    except KeyboardInterrupt:  # the commands have received it too
+        sys.exit(130)
 
 
 if __name__ == "__main__":
