@@ -1,6 +1,6 @@
-# Two commands do everything on a machine with Python 3.11 or later, make and a C compiler:
+# Two commands do everything with Python 3.11 or later and make (tests need a C compiler too):
 #
-#   make demo    makes the environment in .venv and runs the main job
+#   make demo    makes the environment in .venv and runs the main commands: half a minute
 #   make test    makes the environment and runs lint, types, layers, tests and the golden net: minutes
 #   make check   runs all other tests as well: searches, fuzzers, browsers, simulators, clusters
 #
@@ -47,27 +47,7 @@ help:
 	@awk '/^#/ { sub(/^# ?/, ""); print; next } { exit }' Makefile
 
 demo: $(VENV)/demo.ready
-	@echo "== The plan of the 1988 paper's 2R arm at 8 bits (its Fig. 1)"
-	@$(BIN)/boolcomp plan machado-2r --bits 8
-	@echo "== Its truth tables, as PLA files"
-	@$(BIN)/boolcomp tables machado-2r --bits 8 -o out/machado-2r-8
-	@echo "== Compiled to product terms, as the paper does it"
-	@$(BIN)/boolcomp compile machado-2r --bits 8 --mode paper -o out/2r-paper
-	@echo "== Compiled to word-level logic: compact mode"
-	@$(BIN)/boolcomp compile machado-2r --bits 8 -o out/2r
-	@$(BIN)/boolcomp plan machado-2r --mode compact --graph out/2r.svg > out/2r-graph.txt
-	@echo "== A trajectory by logic only, beside arithmetic"
-	@$(BIN)/python examples/trajectory.py out/2r machado-2r
-	@echo "== The same file of states through the command"
-	@$(BIN)/boolcomp evaluate out/2r -i out/trajectory/states.csv -o out/trajectory/tau.csv
-	@echo "== The whole PUMA 560 as logic"
-	@$(BIN)/boolcomp compile puma560 --bits 8 --rms-error .505 -o out/puma560
-	@echo "== Both modes, and the PUMA: nodes, depth, errors, ns per sample"
-	@$(BIN)/python examples/modes.py out/2r-paper out/2r out/puma560
-	@echo "== Error versus bits, of the paper's tables"
-	@$(BIN)/boolcomp report machado-2r --bits 4,6,8,10,12 --mode paper --samples 100000 --no-logic \
-	  -o out/report > /dev/null && grep -v "(+" out/report/report.txt
-	@echo "== Look at out/trajectory/torques.png, out/2r.svg and out/report/report.html"
+	@$(BIN)/python examples/demo.py
 
 # Installing and compiling the loops are not counted.
 test: $(VENV)/loops.ready
@@ -190,14 +170,14 @@ $(VENV)/bin/python:
 $(VENV)/demo.ready: pyproject.toml $(VENV)/bin/python
 	@echo "== installing boolcomp"
 	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[plots,abc]'
-	@command -v cc >/dev/null || command -v gcc >/dev/null || \
-	  { echo "make: a C compiler (cc or gcc) is missing: the Espresso minimiser needs one"; exit 1; }
-	@echo "== installing the Espresso minimiser (pyeda, built from source)"
-	@CFLAGS="$(PYEDA_FLAGS)" $(BIN)/pip install -qq --disable-pip-version-check -e '.[espresso]' || \
-	  echo "make: pyeda could not be built; everything but --minimizer espresso works without it"
+	@CFLAGS="$(PYEDA_FLAGS)" $(BIN)/pip install -qq --disable-pip-version-check -e '.[espresso]' \
+	  > /dev/null 2>&1 || \
+	  echo "== without pyeda, which needs a C compiler: --minimizer espresso is not available"
 	@touch $@
 
 $(VENV)/test.ready: $(VENV)/demo.ready
+	@command -v cc >/dev/null || command -v gcc >/dev/null || \
+	  { echo "make: a C compiler (cc or gcc) is missing: tests of exported C need one"; exit 1; }
 	@echo "== installing what tests and lint need"
 	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[test,dev,docs,cluster]'
 	@touch $@

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import boolcomp as bc
+from boolcomp.base.errors import short, short_above, table
 from boolcomp.base.pages import ChartAxis, lines, picture
 from boolcomp.problem.samples import column_names
 
@@ -81,6 +82,17 @@ def draw(time: Floats, logic: Floats, exact: Floats, units: Sequence[str], path:
         path.with_suffix(f".{ending}").write_bytes(content)
 
 
+def comparison(time: Floats, logic: Floats, exact: Floats, units: Sequence[str]) -> str:
+    """Return both torques of every joint at six times."""
+    at = range(0, STEPS, STEPS // 6)[:6]
+    rows = [
+        (f"T{k + 1} {name}, {unit}", *(f"{torques[i, k]:.2f}" for i in at))
+        for k, unit in enumerate(units)
+        for name, torques in (("by logic", logic), ("exact", exact))
+    ]
+    return table(("torque at", *(f"{time[i]:.1f} s" for i in at)), rows)
+
+
 def main() -> None:
     """Run the example."""
     if len(sys.argv) != 3:
@@ -98,15 +110,14 @@ def main() -> None:
     np.savetxt(FOLDER / "torques.csv", rows, "%.9g", ",", header=both, comments="")
     units = [link.torque_unit for link in robot.links]
     draw(time, found.values, exact, units, FOLDER / "torques")
-    print(f"{STEPS} states of a {SECONDS:g} s trajectory, torques by logic and by Newton-Euler:")
-    for k, bound in enumerate(program.bound):
+    print(comparison(time, found.values, exact, units))
+    print(f"errors of {STEPS} states:")
+    for k, (bound, unit) in enumerate(zip(program.bound, units, strict=True)):
         error = np.abs(found.values[:, k] - exact[:, k])
-        rms = np.sqrt((error**2).mean())
-        above = math.ceil(1000 * bound) / 1000 if np.isfinite(bound) else bound  # not rounded down
-        proved = f"proven bound {above:.3f}" if np.isfinite(bound) else "none proved"
+        proved = f"proved limit {short_above(bound, 4)}" if math.isfinite(bound) else "none proved"
         print(
-            f"  torque {k + 1}: {exact[:, k].min():8.2f} .. {exact[:, k].max():7.2f} {units[k]}, "
-            f"error rms {rms:.3f}, max {error.max():.3f}, {proved}"
+            f"  T{k + 1}: rms {short((error**2).mean() ** 0.5, 3)}, "
+            f"largest {short(error.max(), 3)}, {proved} {unit}"
         )
     print(f"written to {FOLDER}: states.csv, torques.csv, torques.svg, torques.png")
 

@@ -8,6 +8,8 @@ import importlib
 import json
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -262,3 +264,43 @@ def test_example_patches_apply_to_the_sources() -> None:
             for hunk in hunks:
                 old = "\n".join(x[1:] for x in hunk.strip("\n").split("\n") if x[:1] != "+")
                 assert source.count(f"\n{old}\n") == 1, (name, old)
+
+
+def run_demo(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the recipe of `make demo` in another folder."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    recipe = re.search(r"^demo: .*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    assert recipe is not None
+    python, script = recipe[1].split()
+    assert python == "@$(BIN)/python"
+    return subprocess.run(
+        [sys.executable, str(ROOT / script)],
+        check=False, cwd=folder, capture_output=True, encoding="utf-8",
+    )  # fmt: skip
+
+
+@pytest.mark.check
+def test_the_demo_prints_at_most_60_lines_of_100_columns_and_ends_with_its_files(
+    tmp_path: Path,
+) -> None:
+    done = run_demo(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 100
+    titles = [line.removeprefix("== ") for line in lines if line.startswith("== ")]
+    assert [title.split()[:2] for title in titles[:4]] == [
+        ["The", "arm:"], ["Its", "program:"], ["Its", "torques:"], ["Its", "page:"],
+    ]  # fmt: skip
+    assert lines[-4] == "== Look at"
+    for line in lines[-3:]:
+        assert (tmp_path / line.split()[0]).stat().st_size > 10_000, line
+
+
+@pytest.mark.check
+def test_a_command_that_fails_ends_the_demo_with_its_message_and_code(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file where the demo needs a folder")
+    done = run_demo(tmp_path)
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith("boolcomp: error: ")
+    assert "Look at" not in done.stdout
