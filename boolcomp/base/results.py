@@ -101,5 +101,17 @@ class Results:
         return Table(columns, [[one.of(row) for one in shown] for row in self.rows], caption)
 
 
+def pivoted(
+    rows: Sequence[Any], name: Callable[[Any], object], place: Callable[[Any], object]
+) -> list[dict[str, Any]]:
+    """Return a mapping for every `name`, with each of its rows, or None, under its `place`."""
+    absent = dict.fromkeys(str(place(row)) for row in rows)
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        title = str(name(row))
+        found.setdefault(title, {"name": title, **absent})[str(place(row))] = row
+    return list(found.values())
+
+
 def yes(value: object) -> str:
     return "yes" if value else "no"

@@ -82,3 +82,10 @@ def test_rows_may_be_mappings() -> None:
 def test_a_path_through_nothing_is_nothing() -> None:
     column = base.ResultColumn("sign", "", "error.real")
     assert [column.of(row) for row in ROWS] == [0.125, None]
+
+
+def test_rows_of_one_name_are_one_row_with_a_column_for_each_place() -> None:
+    rows = base.pivoted([("a", 1), ("b", 1), ("a", 2)], lambda x: x[0], lambda x: x[1])
+    assert rows == [
+        {"name": "a", "1": ("a", 1), "2": ("a", 2)}, {"name": "b", "1": ("b", 1), "2": None},
+    ]  # fmt: skip
