@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from boolcomp.base.processes import run_program as run_program
     from boolcomp.base.results import ResultColumn as ResultColumn
     from boolcomp.base.results import Results as Results
+    from boolcomp.base.results import pivoted as pivoted
     from boolcomp.base.results import yes as yes
     from boolcomp.base.store import Folder as Folder
     from boolcomp.base.store import find as find
@@ -67,7 +68,7 @@ else:
             "loops": "cache_folder",
             "pages": "page_text",
             "processes": "Ended Limits Processes Worker WorkerLostError run_program",
-            "results": "ResultColumn Results yes",
+            "results": "ResultColumn Results pivoted yes",
             "store": "Folder find",
             "workers": "ALONE SharedValue TWO executor",
         },

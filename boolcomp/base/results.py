@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from boolcomp.base.errors import table
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 class ResultColumn(NamedTuple):
     """A column: its key in JSON and CSV, and its header in text; without one it is not there.
 
-    Without `json` the key is that of the page alone.
-    `value` is a function of a row, or the path of an attribute, or a key of a mapping; the default
-    is the key. `text`
-    writes a value in text and on pages: a format such as `.2f`, or a function. `left` aligns it.
+    Without `json` the key is that of the page alone. `value` is a function of a row or a path of
+    attributes and keys of mappings (None where one of them is None); the default is the key. `text`
+    is a format such as `.2f`, or a function, which pages do not use. `left` aligns to the left.
+    A `unit` follows the header, in text as `max/rad`, on pages as `max, rad`.
     """
 
     key: str = ""
@@ -33,13 +32,20 @@ class ResultColumn(NamedTuple):
     left: bool = False
     meaning: str = ""
     json: bool = True
+    unit: str = ""
 
     def of(self, row: Any) -> Any:
         """Return the value of a row."""
         read = self.value or self.key
         if not isinstance(read, str):
             return read(row)
-        return row[read] if isinstance(row, Mapping) else attrgetter(read)(row)
+        for name in read.split("."):
+            if row is not None:
+                row = row[name] if isinstance(row, Mapping) else getattr(row, name)
+        return row
+
+    def title(self, before_unit: str) -> str:
+        return f"{self.header}{before_unit}{self.unit}" if self.unit else self.header
 
     def cell(self, row: Any, nothing: str) -> str:
         """Return the text of a row."""
@@ -70,7 +76,7 @@ class Results:
         shown = [one for one in self.columns if one.header]
         cells = [[one.cell(row, self.nothing) for one in shown] for row in self.rows]
         left = [place for place, one in enumerate(shown) if one.left]
-        return table([one.header for one in shown], [*before, *cells], left)
+        return table([one.title("/") for one in shown], [*before, *cells], left)
 
     @property
     def csv(self) -> str:
@@ -89,10 +95,22 @@ class Results:
         shown = [one for one in self.columns if one.header]
         forms = [one.text if isinstance(one.text, str) else "" for one in shown]
         columns = [
-            Column(one.header, one.meaning, form, one.key)
+            Column(one.title(", "), one.meaning, form, one.key)
             for one, form in zip(shown, forms, strict=True)
         ]
         return Table(columns, [[one.of(row) for one in shown] for row in self.rows], caption)
+
+
+def pivoted(
+    rows: Sequence[Any], name: Callable[[Any], object], place: Callable[[Any], object]
+) -> list[dict[str, Any]]:
+    """Return a mapping for every `name`, with each of its rows, or None, under its `place`."""
+    absent = dict.fromkeys(str(place(row)) for row in rows)
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        title = str(name(row))
+        found.setdefault(title, {"name": title, **absent})[str(place(row))] = row
+    return list(found.values())
 
 
 def yes(value: object) -> str:

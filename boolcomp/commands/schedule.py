@@ -10,6 +10,7 @@ import click
 
 from boolcomp.base.errors import UsageError, listing, number, shown, suggestion
 from boolcomp.base.files import outputs, read_text
+from boolcomp.base.results import Results
 from boolcomp.commands.options import (
     ROBOTS,
     FilePath,
@@ -303,7 +304,7 @@ def chart(
     from boolcomp.base.errors import DataError
     from boolcomp.base.pages import require_charts
     from boolcomp.parallel.machine import load_machine
-    from boolcomp.parallel.pages import draw_scaling, scaling, scaling_text, ways
+    from boolcomp.parallel.pages import POINTS, draw_scaling, scaling, scaling_text, ways
     from boolcomp.problem.robot.library import load_robot
 
     if output is not None:
@@ -322,7 +323,7 @@ def chart(
         with outputs() as put:
             for kind in ("svg", "png"):
                 put(output / f"scaling.{kind}", draw_scaling(points, title, kind))
-    document = {"robot": arm.name, "rows": [point.document() for point in points]}
+    document = {"robot": arm.name, "rows": Results(POINTS, points).documents}
     title = f"{arm.name} on {place.title}: µs per torque vector, and speed-up"
     note = f"written to {output}" if output else ""
     print_result(document, f"{title}\n{scaling_text(points)}", note)
@@ -335,15 +336,14 @@ def paper(name: str) -> None:
     """Compare the figures of a paper (zomaya, zeng, zalzala, schaefer) with reproduced ones."""
     from boolcomp.parallel.papers import reproduce
     from boolcomp.parallel.registry import task_graph
-    from boolcomp.parallel.simulation import findings_text
+    from boolcomp.parallel.simulation import FINDINGS
     from boolcomp.problem.robot.library import load_robot
 
     cycle = None
     if name == "schaefer":
         cycle = task_graph("symbolic-forward", load_robot("stanford")).graph
-    findings = reproduce(name, cycle)
-    document = {"paper": name, "findings": [finding.document() for finding in findings]}
-    print_result(document, findings_text(findings))
+    findings = Results(FINDINGS, reproduce(name, cycle))
+    print_result({"paper": name, "findings": findings.documents}, findings.text())
 
 
 def _older(**values: Any) -> None:

@@ -241,9 +241,9 @@ def _compiled(options: GivenOptions, problem: Problem, bits: int) -> Program:
 
 def _write(found: Study, output: Path, tolerances: tuple[float, float]) -> None:
     if output.suffix == ".csv":
-        from boolcomp.measure.control import csv_table
+        from boolcomp.measure.control import results
 
-        write_output(output, csv_table(found.rows))
+        write_output(output, results(found.rows).csv)
         return
     if output.suffix == ".html":
         from boolcomp.measure.control import page
@@ -257,7 +257,7 @@ def _write(found: Study, output: Path, tolerances: tuple[float, float]) -> None:
 
 
 def _document(found: Study, tolerance: float, at_tip: float) -> dict[str, Any]:
-    from boolcomp.measure.control import documents, enough
+    from boolcomp.measure.control import enough, results
 
     drive = found.loop.drive
     return {
@@ -274,5 +274,5 @@ def _document(found: Study, tolerance: float, at_tip: float) -> dict[str, Any]:
         "enough_bits": enough(found.rows, tolerance),
         "tip_tolerance": at_tip,
         "enough_bits_tip": enough(found.rows, at_tip, tip=True),
-        "rows": documents(found.rows),
+        "rows": results(found.rows).documents,
     }

@@ -21,6 +21,7 @@ import numpy as np
 from boolcomp.base.errors import BoolcompError, DataError, UsageError, short, short_above, table
 from boolcomp.base.files import read_text, temporary_folder
 from boolcomp.base.processes import cores, run_program
+from boolcomp.base.results import ResultColumn, Results, pivoted
 from boolcomp.base.store import load_library, native_code
 from boolcomp.engines.choice import engine_name, make_engine
 from boolcomp.problem.functions import inverse_dynamics_problem
@@ -200,6 +201,11 @@ class Timing:
     def least(self) -> float:
         return self.ns_per_sample or 0.0
 
+    @property
+    def spread(self) -> float | None:
+        """The distance of the upper quartile from the minimum, relative to it."""
+        return None if self.quartiles is None else self.quartiles[1] / self.least - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Host:
@@ -244,15 +250,10 @@ class Bench:
     def document(self) -> dict[str, Any]:
         """Return the results as JSON values."""
         found = asdict(self)
-        found["rows"] = [_document(row) for row in self.rows]
+        for row in found["rows"]:
+            types = {"in": row["kind"], "out": row["kind"]}
+            row.update(types=types, sampled_max=row["max_errors"])
         return found
-
-
-def _document(row: Timing) -> dict[str, Any]:
-    found = asdict(row)
-    found["types"] = {"in": row.kind, "out": row.kind}
-    found["sampled_max"] = row.max_errors
-    return found
 
 
 def text_report(bench: Bench) -> str:
@@ -305,32 +306,20 @@ def _tables(bench: Bench) -> list[str]:
 
 def _case_text(bench: Bench, batch: int, cores: int) -> str:
     rows = [r for r in bench.rows if (r.batch, r.cores) == (batch, cores) and r.least]
-    kinds = [k for k in ("int8", "int16", "float32", "float64") if any(r.kind == k for r in rows)]
-    header = [f"batch {batch}, {cores} core{'s' if cores > 1 else ''}"]
-    for kind in kinds:
-        header += [f"{kind} ns", "spread", "ratio", "sampled max", "rms"]
-    best: dict[str, float] = {}
-    for row in rows:
-        best[row.rival] = min(best.get(row.rival, row.least), row.least)
-    lines = []
-    for rival in sorted(best, key=lambda name: best[name]):
-        cells = [rival]
-        for kind in kinds:
-            found = [r for r in rows if r.rival == rival and r.kind == kind]
-            cells += _cells(found[0]) if found else [""] * 5
-        lines.append(cells)
-    return table(header, lines)
-
-
-def _cells(row: Timing) -> list[str]:
-    least = row.least
-    quartiles = "" if row.quartiles is None else f"+{100 * (row.quartiles[1] / least - 1):.0f}%"
-    ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
-    if row.wrong:
-        return [_ns(least), quartiles, ratio, "WRONG", f"{row.own_error:.3g}"]
-    return [
-        _ns(least), quartiles, ratio, f"{row.max_error:.2f}", f"{row.rms_error:.3f}",
-    ]  # fmt: skip
+    title = f"batch {batch}, {cores} core{'s' if cores > 1 else ''}"
+    columns = [ResultColumn("name", title, left=True)]
+    for kind in (k for k in BITS if any(r.kind == k for r in rows)):
+        columns += [
+            ResultColumn("", f"{kind} ns", f"{kind}.least", _ns),
+            ResultColumn("", "spread", f"{kind}.spread", "+.0%"),
+            ResultColumn("", "ratio", f"{kind}.ratio", ".3g"),
+            ResultColumn("", "sampled max", kind,
+                         lambda r: "WRONG" if r.wrong else f"{r.max_error:.2f}"),
+            ResultColumn("", "rms", kind,
+                         lambda r: f"{r.own_error:.3g}" if r.wrong else f"{r.rms_error:.3f}"),
+        ]  # fmt: skip
+    rows.sort(key=lambda row: row.least)
+    return Results(columns, pivoted(rows, lambda r: r.rival, lambda r: r.kind)).text()
 
 
 def _ns(value: float) -> str:
@@ -343,19 +332,14 @@ def _sweep(bench: Bench) -> str:
     batches = sorted({r.batch for r in one})
     if len(batches) < 2:
         return ""
-    lines = []
-    for rival, kind in dict.fromkeys((r.rival, r.kind) for r in one):
-        cells = [f"{rival} {kind}"]
-        for batch in batches:
-            found = [r for r in one if (r.rival, r.kind, r.batch) == (rival, kind, batch)]
-            if not found or found[0].ns_per_sample is None:
-                cells.append("")
-                continue
-            mark = "*" if found[0].break_even == batch else ""
-            cells.append(_ns(found[0].ns_per_sample) + mark)
-        lines.append(cells)
-    note = "* from this batch size on, the logic is faster"
-    return table(["ns per sample, one core", *map(str, batches)], lines) + f"\n{note}"
+
+    def marked(row: Timing) -> str:
+        return _ns(row.least) + ("*" if row.break_even == row.batch else "")
+
+    columns = [ResultColumn("name", "ns per sample, one core", left=True)]
+    columns += [ResultColumn("", batch, batch, marked) for batch in map(str, batches)]
+    rows = pivoted(one, lambda r: f"{r.rival} {r.kind}", lambda r: r.batch)
+    return f"{Results(columns, rows).text()}\n* from this batch size on, the logic is faster"
 
 
 def _skipped(bench: Bench) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
 import importlib.util
-import io
 import math
 import re
 import warnings
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +22,6 @@ from boolcomp.base.errors import (
     listing,
     shown,
     suggestion,
-    table,
 )
 from boolcomp.base.pages import (
     Alternatives,
@@ -32,18 +29,17 @@ from boolcomp.base.pages import (
     Chart,
     ChartAxis,
     ChartRow,
-    Column,
     Fact,
     KeyFigure,
     Page,
     PageSection,
-    Table,
     Text,
     lines,
     page_text,
     picture,
     scatter,
 )
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.codes import Code
 from boolcomp.measure.control_loop import (
     BANDWIDTH,
@@ -735,6 +731,13 @@ class StudyRow:
         return self.variant.steps[self.joint - 1] if self.variant.steps else None
 
     @property
+    def noise_lsb(self) -> float | None:
+        """The rms noise in LSB of the torque's word."""
+        if not self.lsb or self.figures is None or self.figures.rms_noise is None:
+            return None
+        return self.figures.rms_noise / self.lsb
+
+    @property
     def bound(self) -> float | None:
         return self.variant.bounds[self.joint - 1] if self.variant.bounds else None
 
@@ -837,44 +840,58 @@ def _estimate(loop: ControlLoop, variant: Variant, path: Trajectory) -> Floats |
     return np.asarray((inverse @ np.array(variant.bounds)).max(axis=0) * loop.law.pull)
 
 
-def documents(rows: Sequence[StudyRow]) -> list[dict[str, object]]:
-    return [_document(row) for row in rows]
+def results(rows: Sequence[StudyRow]) -> Results:
+    """Return rows under all columns, in the order of JSON; that of text is `TEXT`."""
+    joints, torques = units(rows)
+    return Results((
+        ResultColumn("trajectory"),
+        ResultColumn("mode", "mode", "variant.mode", left=True,
+                     meaning="source of the torques: exact, or a kind of words"),
+        ResultColumn("bits", "bits", "variant.bits", meaning="the word length of a torque"),
+        ResultColumn("joint", "joint", meaning="counted from 1"),
+        ResultColumn("unit"),
+        ResultColumn("rms_tracking", "rms", "figures.rms_tracking", ".3g", unit=joints,
+                     meaning="tracking error of the joint, rms"),
+        ResultColumn("max_tracking", "max", "figures.max_tracking", ".3g", unit=joints,
+                     meaning="largest tracking error of the joint"),
+        ResultColumn("bound_tracking", "bound", "estimate", ".3g", unit=joints,
+                     meaning="tracking error that the proved torque bound allows"),
+        ResultColumn("tip_rms"),
+        ResultColumn("tip_max"),
+        ResultColumn("tip_max_mm", "tip max", lambda row: row.tip_max and 1000 * row.tip_max, ".3g",
+                     unit="mm", json=False, meaning="largest error of the tip"),
+        ResultColumn("torque_unit"),
+        ResultColumn("lsb"),
+        ResultColumn("rms_noise", "noise", "figures.rms_noise", ".3g", unit=torques,
+                     meaning="torque minus exact torque for the same measured state, rms"),
+        ResultColumn("max_noise", "", "figures.max_noise"),
+        ResultColumn("rms_noise_lsb", "noise", "noise_lsb", ".2f", unit="LSB",
+                     meaning="the same in steps of the torque's word"),
+        ResultColumn("rms_jump", "jump", "figures.rms_jump", ".3g", unit=torques,
+                     meaning="change of torque from one instant to the next, rms"),
+        ResultColumn("max_jump", "", "figures.max_jump"),
+        ResultColumn("bound", "torque bound", text=".3g", unit=torques,
+                     meaning="proved bound of the torque's error"),
+        ResultColumn("rest_amplitude", "rest ±", "figures.rest.amplitude", ".3g", unit=joints,
+                     meaning="residual motion at rest, half of peak to peak"),
+        ResultColumn("rest_period", "rest period", "figures.rest.period", ".3g", unit="s",
+                     meaning="period of the residual motion"),
+        ResultColumn("rest_offset", "rest mean", "figures.rest.offset", ".3g", unit=joints,
+                     meaning="mean error at rest"),
+        ResultColumn("rest_torque", "", "figures.rest.torque"),
+        ResultColumn("saturated_inputs", "beyond words", "figures.outside", _count,
+                     meaning="instants with an input outside its word's range"),
+        ResultColumn("limited_torques", "at limit", "figures.limited", _count,
+                     meaning="instants at which the drive limited the torque"),
+        ResultColumn("nodes", "nodes", "variant.nodes", meaning="LUT3 nodes of the logic"),
+        ResultColumn("table_bits", "", "variant.table_bits"),
+        ResultColumn("note"),
+        ResultColumn("bound_note", "", lambda row: row.variant.bound_note or None),
+    ), rows)  # fmt: skip
 
 
-def _document(row: StudyRow) -> dict[str, object]:
-    known: dict[str, Any] = {} if row.figures is None else asdict(row.figures)
-    rest = known.get("rest") or {}
-    lsb, noise = row.lsb, known.get("rms_noise")
-    return {
-        "trajectory": row.trajectory,
-        "mode": row.variant.mode,
-        "bits": row.variant.bits,
-        "joint": row.joint,
-        "unit": row.unit,
-        "rms_tracking": known.get("rms_tracking"),
-        "max_tracking": known.get("max_tracking"),
-        "bound_tracking": row.estimate,
-        "tip_rms": row.tip_rms,
-        "tip_max": row.tip_max,
-        "torque_unit": row.torque_unit,
-        "lsb": lsb,
-        "rms_noise": noise,
-        "max_noise": known.get("max_noise"),
-        "rms_noise_lsb": None if noise is None or not lsb else noise / lsb,
-        "rms_jump": known.get("rms_jump"),
-        "max_jump": known.get("max_jump"),
-        "bound": row.bound,
-        "rest_amplitude": rest.get("amplitude"),
-        "rest_period": rest.get("period"),
-        "rest_offset": rest.get("offset"),
-        "rest_torque": rest.get("torque"),
-        "saturated_inputs": known.get("outside"),
-        "limited_torques": known.get("limited"),
-        "nodes": row.variant.nodes,
-        "table_bits": row.variant.table_bits,
-        "note": row.note,
-        "bound_note": row.variant.bound_note or None,
-    }
+def _count(value: int) -> str:
+    return str(value or "")
 
 
 def enough(
@@ -905,61 +922,41 @@ def _fewest(lengths: Mapping[int, float], tolerance: float) -> int | None:
 
 
 # --------------------------------------------------------------------------------------------------
-# Results as text and as CSV.
+# Results as text.
 # --------------------------------------------------------------------------------------------------
 
 
-HEADER = (
-    "mode", "bits", "nodes", "joint", "rms/{0}", "max/{0}", "bound/{0}", "tip max/mm",
-    "noise/{1}", "noise/LSB", "jump/{1}", "rest ±/{0}", "period/s", "beyond words", "at limit",
+TEXT = (
+    "mode", "bits", "nodes", "joint", "rms_tracking", "max_tracking", "bound_tracking",
+    "tip_max_mm", "rms_noise", "rms_noise_lsb", "rms_jump", "rest_amplitude", "rest_period",
+    "saturated_inputs", "limited_torques",
 )  # fmt: skip
 
 
 def text_table(found: Study, tolerance: float, at_tip: float) -> str:
     """Return the tables of all trajectories, explanations, and the numbers of bits needed."""
+    known = {one.key: one for one in results(found.rows).columns}
+    known["rest_period"] = known["rest_period"]._replace(header="period")
+    known["bound_tracking"] = known["bound_tracking"]._replace(value=_bound)
+    columns = [known[key] for key in TEXT]
+    columns = [one._replace(text=_size) if one.text == ".3g" else one for one in columns]
     parts = []
-    header = [one.format(*units(found.rows)) for one in HEADER]
     for name in dict.fromkeys(row.trajectory for row in found.rows):
-        rows = [row for row in found.rows if row.trajectory == name]
-        cells = [_cells(row) for row in rows if row.figures is not None]
-        parts.append(f"{name}\n{table(header, cells, left=(0,))}")
+        rows = [row for row in found.rows if row.trajectory == name and row.figures is not None]
+        parts.append(f"{name}\n{Results(columns, rows).text()}")
     return "\n".join(
         [*parts, *_notes(found.rows), footnote(found), *answers(found, tolerance, at_tip)]
     )
 
 
-def _cells(row: StudyRow) -> list[str]:
-    known = row.figures
-    assert known is not None  # noqa: S101 (rows without figures have no line)
-    rest, lsb = known.rest, row.lsb
-    noise = known.rms_noise
-    return [
-        row.variant.mode,
-        _some(row.variant.bits),
-        _some(row.variant.nodes),
-        str(row.joint),
-        _size(known.rms_tracking),
-        _size(known.max_tracking),
-        NOT_USEFUL if row.variant.bound_note == NOT_USEFUL else _size(row.estimate),
-        _size(None if row.tip_max is None else 1000 * row.tip_max),
-        _size(noise),
-        f"{noise / lsb:.2f}" if lsb and noise is not None else "",
-        _size(known.rms_jump),
-        _size(None if rest is None else rest.amplitude),
-        _size(None if rest is None else rest.period),
-        str(known.outside or ""),
-        str(known.limited or ""),
-    ]
+def _bound(row: StudyRow) -> float | str | None:
+    return NOT_USEFUL if row.variant.bound_note == NOT_USEFUL else row.estimate
 
 
-def _some(value: int | None) -> str:
-    return "" if value is None else str(value)
-
-
-def _size(value: float | None) -> str:
+def _size(value: float | str) -> str:
     """Return a figure with three digits; values below 1e-9 are rounding errors."""
-    if value is None:
-        return ""
+    if isinstance(value, str):
+        return value
     return "0" if abs(value) < 1e-9 else f"{value:.3g}"
 
 
@@ -1022,16 +1019,6 @@ def _verdict(bits: int | None, maximum: int) -> str:
     return f"{maximum} bits are not enough" if bits is None else f"{bits} bits are enough"
 
 
-def csv_table(rows: Sequence[StudyRow]) -> str:
-    """Return rows as CSV with the keys of the JSON document."""
-    items = documents(rows)
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, fieldnames=list(items[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(items)
-    return stream.getvalue()
-
-
 # --------------------------------------------------------------------------------------------------
 # A study as a page: request, bits needed, charts, and all figures.
 # --------------------------------------------------------------------------------------------------
@@ -1042,28 +1029,6 @@ LEVELS = ("exact", "tolerance", "rounding alone")
 SERIES = ChartAxis("series", "", names=True, levels=LEVELS)
 ROUNDING_ALONE = 12**-0.5  # rms, in steps
 BITS = "bits of a torque"
-# Key, name, meaning, number format; {0} is the unit of joints, {1} that of torques.
-COLUMNS = (
-    ("mode", "mode", "source of the torques: exact, or a kind of words", ""),
-    ("bits", "bits", "the word length of a torque", ""),
-    ("joint", "joint", "counted from 1", ""),
-    ("rms_tracking", "rms, {0}", "tracking error of the joint, rms", ".3g"),
-    ("max_tracking", "max, {0}", "largest tracking error of the joint", ".3g"),
-    ("bound_tracking", "bound, {0}",
-     "tracking error that the proved torque bound allows", ".3g"),
-    ("tip_max_mm", "tip max, mm", "largest error of the tip", ".3g"),
-    ("rms_noise", "noise, {1}",
-     "torque minus exact torque for the same measured state, rms", ".3g"),
-    ("rms_noise_lsb", "noise, LSB", "the same in steps of the torque's word", ".2f"),
-    ("rms_jump", "jump, {1}", "change of torque from one instant to the next, rms", ".3g"),
-    ("bound", "torque bound, {1}", "proved bound of the torque's error", ".3g"),
-    ("rest_amplitude", "rest ±, {0}", "residual motion at rest, half of peak to peak", ".3g"),
-    ("rest_period", "rest period, s", "period of the residual motion", ".3g"),
-    ("rest_offset", "rest mean, {0}", "mean error at rest", ".3g"),
-    ("saturated_inputs", "beyond words", "instants with an input outside its word's range", ""),
-    ("limited_torques", "at limit", "instants at which the drive limited the torque", ""),
-    ("nodes", "nodes", "LUT3 nodes of the logic", ""),
-)  # fmt: skip
 
 
 def page(found: Study, tolerances: tuple[float, float], command: str) -> str:
@@ -1120,8 +1085,7 @@ def _charts(found: Study, tolerance: float) -> tuple[Chart, ...]:
         line = sizes.setdefault(key, {"tracking": 0.0, "bound": 0.0, "noise": 0.0, "nodes": 0.0})
         line["tracking"] = max(line["tracking"], known.max_tracking)
         line["bound"] = max(line["bound"], row.estimate or 0.0)
-        share = (known.rms_noise or 0.0) / row.lsb if row.lsb else 0.0
-        line["noise"] = max(line["noise"], share)
+        line["noise"] = max(line["noise"], row.noise_lsb or 0.0)
         line["nodes"] = float(row.variant.nodes or 0)
     for (mode, bits), line in sizes.items():
         one: ChartRow = {"bits": bits, "series": mode}
@@ -1218,27 +1182,15 @@ def _page_variants(found: Study) -> list[Variant]:
 
 
 def _tables(found: Study, names: Sequence[str]) -> Alternatives:
-    joints, torques = units(found.rows)
-    columns = [
-        Column(name.format(joints, torques), meaning, form, key)
-        for key, name, meaning, form in COLUMNS
-    ]
-    items = [
-        {**row, "tip_max_mm": None if one.tip_max is None else 1000 * one.tip_max}
-        for row, one in zip(documents(found.rows), found.rows, strict=True)
-    ]
+    columns = [one for one in results(found.rows).columns if one.meaning]
     options: list[tuple[str, Parts]] = []
     for name in names:
-        rows: list[list[Any]] = [
-            [row[key] for key, *_ in COLUMNS] for row in items if row["trajectory"] == name
-        ]  # fmt: skip
+        rows = [row for row in found.rows if row.trajectory == name]
         notes = dict.fromkeys(
-            f"{row['mode']} {row['bits']}: {row['note']}"
-            for row in items
-            if row["trajectory"] == name and row["note"]
+            f"{row.variant.mode} {row.variant.bits}: {row.note}" for row in rows if row.note
         )
         texts = tuple(Text(one, kind="note") for one in notes)
-        options.append((name, (Table(columns, rows, f"on {name}"), *texts)))
+        options.append((name, (Results(columns, rows).page(f"on {name}"), *texts)))
     return Alternatives("trajectory", options)
 
 

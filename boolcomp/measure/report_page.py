@@ -612,19 +612,17 @@ def _bench(document: Any, rows: list[Any]) -> PageSection:
     timed = _timed(rows)
     mine = _case(timed)[1]
     columns = (
-        Column("rival"), Column("type", "type of inputs and outputs"),
-        Column("ns per sample", "minimum of the rounds", ".3g", "ns_per_sample"),
-        Column("ratio", "time divided by that of the logic", ".2f"),
-        Column("rms, LSB", "relative to exact values, worst output", ".3g", "rms_error"),
-        Column("wrong", "whether errors exceed their limits"),
+        ResultColumn("", "rival", "rival"),
+        ResultColumn("", "type", "kind", meaning="type of inputs and outputs"),
+        ResultColumn("ns_per_sample", "ns per sample", text=".3g", meaning="minimum of the rounds"),
+        ResultColumn("", "ratio", "ratio", ".2f", meaning="time divided by that of the logic"),
+        ResultColumn("rms_error", "rms", text=".3g", unit="LSB",
+                     meaning="relative to exact values, worst output"),
+        ResultColumn("", "wrong", lambda row: "WRONG" if row["wrong"] else "",
+                     meaning="whether errors exceed their limits"),
     )  # fmt: skip
-    cells = [
-        [r["rival"], r["kind"], r["ns_per_sample"], r["ratio"], r["rms_error"],
-         "WRONG" if r["wrong"] else ""]
-        for r in mine
-    ]  # fmt: skip
     title = f"Comparison with rivals: {document['program']}, {document['bits']} bits"
-    return PageSection(title, (*bench_charts(document, timed), Table(columns, cells)))
+    return PageSection(title, (*bench_charts(document, timed), Results(columns, mine).page()))
 
 
 def _nanoseconds(row: Any) -> float:
@@ -633,7 +631,9 @@ def _nanoseconds(row: Any) -> float:
 
 def _area(document: Any, rows: list[Any]) -> PageSection:
     """Return the section of an area file: FPGA cells of designs."""
-    columns = [Column(one.key, one.meaning) for one in AREA if one.meaning]
+    columns = [
+        ResultColumn("", one.key, one.key, meaning=one.meaning) for one in AREA if one.meaning
+    ]
     drawn: list[ChartRow] = [
         {"design": f"{row['target']}, {row['design']}", "luts": row["luts"]} for row in rows
     ]
@@ -644,9 +644,8 @@ def _area(document: Any, rows: list[Any]) -> PageSection:
         title="Look-up tables by target",
     )
     del document
-    table = Table(columns, [[row[one.name] for one in columns] for row in rows])
     note = Text("Clocks are estimates of place and route.", kind="note")
-    return PageSection("FPGA cells", (chart, table, note))
+    return PageSection("FPGA cells", (chart, Results(columns, rows).page(), note))
 
 
 def _codes(document: Any, rows: list[Any]) -> PageSection:
@@ -667,10 +666,10 @@ def _codes(document: Any, rows: list[Any]) -> PageSection:
         colour_by=ChartAxis("input", "", names=True), title="Product terms by code",
         shows="Sums over the terms and word lengths that were minimised.",
     )  # fmt: skip
-    columns = [Column(name) for name in ("term", "bits", "code", "inputs", *codes)]
-    table = Table(columns, [[row[column.name] for column in columns] for row in rows])
+    names = ("term", "bits", "code", "inputs", *codes)
+    columns = [ResultColumn("", name, name) for name in names]
     del document
-    return PageSection("Codes of words", (chart, table))
+    return PageSection("Codes of words", (chart, Results(columns, rows).page()))
 
 
 WAYS: tuple[tuple[set[str], Callable[[Any, list[Any]], PageSection]], ...] = (

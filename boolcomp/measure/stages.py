@@ -10,18 +10,17 @@ import numpy as np
 from boolcomp.base.pages import (
     ChartAxis,
     ChartRow,
-    Column,
     Fact,
     KeyFigure,
     Markup,
     Page,
     PageSection,
-    Table,
     Text,
     bars,
     page_text,
     require_charts,
 )
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.measure.show_page import MOST, Shown, draw
 from boolcomp.measure.show_scripts import module
 from boolcomp.terms.extrema import amplitude
@@ -40,23 +39,34 @@ if TYPE_CHECKING:
     from boolcomp.terms.extract import Terms
 
 TERM = (
-    Column("term", "name: T13 is the third term of torque 1"),
-    Column("expression"),
-    Column("amplitude", "the largest absolute value found", ".6g"),
-    Column("at most", "a proved upper limit of the amplitude", ".6g"),
-    Column("even in", "variables whose sign has no effect: their sign bit is left out"),
-)
+    ResultColumn("", "term", "name", meaning="name: T13 is the third term of torque 1"),
+    ResultColumn("", "expression", str),
+    ResultColumn("", "amplitude", lambda term: amplitude(term).value, ".6g",
+                 meaning="the largest absolute value found"),
+    ResultColumn("", "at most", lambda term: amplitude(term).bound, ".6g",
+                 meaning="a proved upper limit of the amplitude"),
+    ResultColumn("", "even in",
+                 lambda x: ", ".join(v.name for v in x.variables if x.parity(v) > 0) or "–",
+                 meaning="variables whose sign has no effect: their sign bit is left out"),
+)  # fmt: skip
 PLANNED = (
-    Column("term"),
-    Column("expression"),
-    Column("range", "the range of its word is ± this value", ".6g"),
-    Column("amplitude", "the largest absolute value", ".6g"),
-    Column("bits", "bits of its word: a halved range needs one bit less"),
-    Column("input bits", "input bits of its table, all words together"),
-    Column("words", "bits of each input that the table reads"),
-    Column("table bits", "rows of its truth table times its bits"),
-    Column("used", "states of its word that occur, counted as in the paper", ".6g"),
-)
+    ResultColumn("", "term", "term.name"),
+    ResultColumn("", "expression", lambda one: str(one.term)),
+    ResultColumn("", "range", "code.range.high", ".6g",
+                 meaning="the range of its word is ± this value"),
+    ResultColumn("", "amplitude", "amplitude", ".6g", meaning="the largest absolute value"),
+    ResultColumn("", "bits", "code.bits",
+                 meaning="bits of its word: a halved range needs one bit less"),
+    ResultColumn("", "input bits", "input_bits",
+                 meaning="input bits of its table, all words together"),
+    ResultColumn("", "words",
+                 lambda one: " + ".join(f"{w.inputs} {w.variable.name}" for w in one.words),
+                 meaning="bits of each input that the table reads"),
+    ResultColumn("", "table bits", lambda one: _table_bits(one.input_bits, one.code.bits),
+                 meaning="rows of its truth table times its bits"),
+    ResultColumn("", "used", lambda one: float(one.used_states), ".6g",
+                 meaning="states of its word that occur, counted as in the paper"),
+)  # fmt: skip
 
 
 def terms_page(terms: Terms, command: str) -> str:
@@ -65,17 +75,11 @@ def terms_page(terms: Terms, command: str) -> str:
     problem = terms.problem
     sections = []
     for output, several in zip(problem.outputs, terms.outputs, strict=True):
-        rows = [
-            (
-                term.name, str(term), amplitude(term).value, amplitude(term).bound,
-                ", ".join(v.name for v in term.variables if term.parity(v) > 0) or "–",
-            )
-            for term in several
-        ]  # fmt: skip
-        if rows:
-            chart = _bars([(row[0], row[2]) for row in rows], "amplitude", output.unit)
-            title = f"{output.symbol}: {counted(len(rows), 'term')}"
-            sections.append(PageSection(title, (chart, Table(TERM, rows, title))))
+        if several:
+            heights = [(term.name, amplitude(term).value) for term in several]
+            chart = _bars(heights, "amplitude", output.unit)
+            title = f"{output.symbol}: {counted(len(several), 'term')}"
+            sections.append(PageSection(title, (chart, Results(TERM, several).page(title))))
     if not sections:
         sections = [PageSection("Steps", (Markup(f"<pre>{html.escape(str(terms.steps))}</pre>"),))]
     count = sum(map(len, terms.outputs))
@@ -140,20 +144,13 @@ def _table_bits(inputs: int, outputs: int) -> float:
 
 
 def _planned(output: OutputPlan) -> PageSection:
-    rows = [
-        (
-            term.term.name, str(term.term), term.code.range.high, term.amplitude, term.code.bits,
-            term.input_bits, " + ".join(f"{w.inputs} {w.variable.name}" for w in term.words),
-            _table_bits(term.input_bits, term.code.bits), float(term.used_states),
-        )
-        for term in output.terms
-    ]  # fmt: skip
     title = (
         f"{output.output.symbol}: {output.guard_bits} guard bits, "
         f"range ±{output.code.range.high:g} {output.output.unit}".rstrip()
     )
-    chart = _bars([(row[0], row[7]) for row in rows], "table bits", "")
-    return PageSection(title, (chart, Table(PLANNED, rows, title)))
+    bits = [(one.term.name, _table_bits(one.input_bits, one.code.bits)) for one in output.terms]
+    chart = _bars(bits, "table bits", "")
+    return PageSection(title, (chart, Results(PLANNED, output.terms).page(title)))
 
 
 def _shown(entry: TermTable, names: Sequence[str]) -> Shown:

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 from boolcomp.base.errors import short, table
 from boolcomp.base.pages import (
     ChartAxis,
-    Column,
     Drawing,
     Fact,
     KeyFigure,
     Page,
     PageSection,
-    Table,
     Text,
     lines,
     page_text,
     picture,
 )
+from boolcomp.base.results import ResultColumn, Results, pivoted
 from boolcomp.parallel import registry
 from boolcomp.parallel.registry import WORD, boolean_tasks, method_named, network_tasks, task_graph
 from boolcomp.parallel.schedulers import lower_bounds, make_schedule
@@ -67,15 +66,12 @@ class Point:
     def speedup(self) -> float:
         return self.sequential_us / self.makespan_us
 
-    def document(self) -> dict[str, object]:
-        return {
-            "method": self.method,
-            "processors": self.processors,
-            "makespan_us": self.makespan_us,
-            "sequential_us": self.sequential_us,
-            "lower_bound_us": self.least_us,
-            "speedup": self.speedup,
-        }
+
+POINTS = (
+    *map(ResultColumn, ("method", "processors", "makespan_us", "sequential_us")),
+    ResultColumn("lower_bound_us", "", "least_us"),
+    ResultColumn("speedup"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +140,14 @@ def scaling(
 
 def scaling_text(points: Sequence[Point]) -> str:
     """Return a table of µs and speed-up of each method by number of processors."""
-    methods = list(dict.fromkeys(p.method for p in points))
-    by_place = {(p.method, p.processors): p for p in points}
-    rows = []
-    for count in dict.fromkeys(p.processors for p in points):
-        row = [str(count)]
-        for method in methods:
-            point = by_place.get((method, count))
-            row.append("-" if point is None else f"{short(point.makespan_us)} {point.speedup:.2f}×")
-        rows.append(row)
-    return table(("processors", *methods), rows)
+    methods = dict.fromkeys(p.method for p in points)
+    columns = [ResultColumn("name", "processors", left=True)]
+    columns += [
+        ResultColumn("", name, name, lambda p: f"{short(p.makespan_us)} {p.speedup:.2f}×")
+        for name in methods
+    ]
+    rows = pivoted(points, lambda p: p.processors, lambda p: p.method)
+    return Results(columns, rows, "-").text()
 
 
 def draw_scaling(points: Sequence[Point], title: str, kind: str) -> bytes:
@@ -256,6 +250,18 @@ def vectors_text(vectors: Sequence[CommunicationVector]) -> str:
     return "\n".join([head, *(f"  {vector}" for vector in vectors)])
 
 
+TASKS = (
+    ResultColumn("task"),
+    ResultColumn("", "task", "task", meaning="an equation of the method, and its link"),
+    ResultColumn("processor"),
+    ResultColumn("", "processor", lambda x: f"P{x.processor}",
+                 meaning="the processor that calculates it"),
+    ResultColumn("start_us", "start µs", text=".2f", meaning="when it begins"),
+    ResultColumn("end_us", "end µs", text=".2f", meaning="when its result is available"),
+)  # fmt: skip
+VECTORS = tuple(map(ResultColumn, ("source", "target", "words", "tasks")))
+
+
 def schedule_document(
     schedule: Schedule, graph: TaskGraph, machine: Machine, vectors: Sequence[CommunicationVector],
     pipeline: Pipelined | None = None, done: RealRun | None = None,
@@ -273,18 +279,9 @@ def schedule_document(
         "utilisation": list(schedule.utilisation),
         "critical_path_us": schedule.critical_path_us,
         "lower_bound_us": bounds.best_us,
-        "tasks": [
-            {
-                "task": x.task, "processor": x.processor, "start_us": x.start_us,
-                "end_us": x.end_us,
-            }
-            for x in schedule.placements
-        ],
-        "communication": [
-            {"source": v.source, "target": v.target, "words": v.words, "tasks": list(v.tasks)}
-            for v in vectors
-        ],
-    }  # fmt: skip
+        "tasks": Results(TASKS, schedule.placements).documents,
+        "communication": Results(VECTORS, vectors).documents,
+    }
     if pipeline is not None:
         document["pipeline"] = {
             "points": pipeline.points, "text": str(pipeline), "makespan_us": pipeline.makespan_us
@@ -296,13 +293,6 @@ def schedule_document(
 
 def schedule_page(schedule: Schedule, method: str) -> str:
     """Return a schedule as one HTML page: Gantt chart, figures, all tasks."""
-    rows = [(x.task, f"P{x.processor}", x.start_us, x.end_us) for x in schedule.placements]
-    columns = (
-        Column("task", "an equation of the method, and its link"),
-        Column("processor", "the processor that calculates it"),
-        Column("start µs", "when it begins", ".2f", "start_us"),
-        Column("end µs", "when its result is available", ".2f", "end_us"),
-    )
     title = f"{schedule.graph} on {schedule.processors} × {schedule.machine}"
     page = Page(
         title,
@@ -322,7 +312,7 @@ def schedule_page(schedule: Schedule, method: str) -> str:
         meaning=(Text(f"Utilisation: {_used(schedule)}."),),
         sections=(
             PageSection("Tasks by processor and time", (Drawing(gantt_svg(schedule), title),)),
-            PageSection("Tasks", (Table(columns, rows),)),
+            PageSection("Tasks", (Results(TASKS, schedule.placements).page(),)),
         ),
     )
     return page_text(page)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.base.errors import UsageError, listing, suggestion, table
+from boolcomp.base.errors import UsageError, listing, suggestion
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.logic.network import CONSTANTS, operation_kinds
 from boolcomp.parallel import methods
 from boolcomp.parallel.methods import (
@@ -542,14 +543,15 @@ def distributed_lagrangian(robot: Robot) -> Operations:
 
 def report(rows: Sequence[Count]) -> str:
     """Return the rows as a table."""
-    cells = [
-        [
-            row.method,
-            row.equation,
-            f"{row.ours.multiplications}/{row.ours.additions}",
-            f"{row.printed.multiplications}/{row.printed.additions}",
-            row.note,
-        ]
-        for row in rows
-    ]
-    return table(("method", "equation", "ours", "printed", "note"), cells, left=(0, 1, 4))
+
+    def pair(count: Operations) -> str:
+        return f"{count.multiplications}/{count.additions}"
+
+    columns = (
+        ResultColumn("method", "method", left=True),
+        ResultColumn("equation", "equation", left=True),
+        ResultColumn("ours", "ours", text=pair),
+        ResultColumn("printed", "printed", text=pair),
+        ResultColumn("note", "note", left=True),
+    )
+    return Results(columns, rows).text()

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
-from boolcomp.base.errors import DataError, short, table
+from boolcomp.base.errors import DataError, short
+from boolcomp.base.results import ResultColumn
 from boolcomp.parallel.machine import SharedMemory
 from boolcomp.parallel.taskgraph import (
     IndexedTasks,
@@ -564,20 +565,16 @@ class Finding:
         digits = len(self.printed.partition(".")[2])
         return abs(self.ours - self.value) <= 0.5 * 10.0**-digits * (1 + 1e-9) + 1e-12
 
-    def document(self) -> dict[str, object]:
-        return {
-            "figure": self.figure, "printed": self.value, "ours": self.ours, "kind": self.kind,
-            "holds": self.holds, "residual": self.residual, "note": self.note,
-        }  # fmt: skip
 
-    def __str__(self) -> str:
-        return findings_text((self,))
-
-
-def findings_text(findings: tuple[Finding, ...]) -> str:
-    """Return a table of findings."""
-    rows = []
-    for x in findings:
-        agreement = "agrees" if x.holds else f"{x.residual:+.1%}"
-        rows.append((x.figure, x.printed, short(x.ours, 5), agreement, x.kind, x.note))
-    return table(("figure", "printed", "ours", "", "kind", "note"), rows, left=(0, 4, 5))
+FINDINGS = (
+    ResultColumn("figure", "figure", left=True),
+    ResultColumn("printed", "", "value"),
+    ResultColumn("", "printed", "printed"),
+    ResultColumn("ours", "ours", text=lambda value: short(value, 5)),
+    ResultColumn("kind"),
+    ResultColumn("", " ", lambda x: "agrees" if x.holds else f"{x.residual:+.1%}"),
+    ResultColumn("", "kind", "kind", left=True),
+    ResultColumn("holds"),
+    ResultColumn("residual"),
+    ResultColumn("note", "note", left=True),
+)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from boolcomp.base.errors import DataError, short, suggestion, table
+from boolcomp.base.errors import DataError, short, suggestion
 from boolcomp.parallel.machine import SharedMemory
 
 if TYPE_CHECKING:
@@ -279,22 +279,6 @@ class Schedule:
         for placement in self.placements:
             lists[placement.processor].append(placement.task)
         return Assignment(tuple(tuple(names) for names in lists))
-
-    def __str__(self) -> str:
-        words = sum(transfer.words for transfer in self.transfers)
-        head = (
-            f"{self.graph} by {self.scheduler} on {self.processors} × {self.machine}: "
-            f"{short(self.makespan_us)} µs, one processor {short(self.sequential_us)} µs, "
-            f"speed-up {short(self.speedup, 4)}, critical path {short(self.critical_path_us)} µs, "
-            f"{len(self.transfers)} transfers of {words} words"
-        )
-        used = ", ".join(f"P{k} {share:.2f}" for k, share in enumerate(self.utilisation))
-        rows = [
-            (x.task, f"P{x.processor}", f"{x.start_us:.2f}", f"{x.end_us:.2f}")
-            for x in self.placements
-        ]
-        lines = table(("task", "processor", "start µs", "end µs"), rows)
-        return f"{head}\nutilisation: {used}\n{lines}"
 
 
 def sorted_placements(placements: list[Placement]) -> tuple[Placement, ...]:

@@ -25,7 +25,9 @@ COLUMNS = (
     base.ResultColumn("name", "word", left=True, meaning="the name of the word"),
     base.ResultColumn("bits"),
     base.ResultColumn("", "length", "bits"),
-    base.ResultColumn("error_lsb", "error/LSB", lambda x: x.error and x.error / x.lsb, ".2f"),
+    base.ResultColumn(
+        "error_lsb", "error", lambda x: x.error and x.error / x.lsb, ".2f", unit="LSB"
+    ),
     base.ResultColumn("exact", "exact", lambda x: x.error == 0, base.yes, json=False),
 )
 ROWS = (Word("a", 2, 0.125), Word("bcd", 12, None))
@@ -61,7 +63,7 @@ def test_csv_has_the_keys_of_json_and_all_digits() -> None:
 def test_a_page_has_numbers_with_their_formats_and_the_meanings_of_columns() -> None:
     table = base.Results(COLUMNS[:4], ROWS).page()
     assert [(one.name, one.form, one.key) for one in table.columns] == [
-        ("word", "", "name"), ("length", "", ""), ("error/LSB", ".2f", "error_lsb"),
+        ("word", "", "name"), ("length", "", ""), ("error, LSB", ".2f", "error_lsb"),
     ]  # fmt: skip
     assert [one.meaning for one in table.columns] == ["the name of the word", "", ""]
     assert table.rows == [["a", 2, 0.5], ["bcd", 12, None]]
@@ -75,3 +77,15 @@ def test_rows_may_be_mappings() -> None:
     )
     found = base.Results(columns, [row])
     assert (found.documents, found.text()) == ([{"name": "a", "count": 3}], "word\n----\na")
+
+
+def test_a_path_through_nothing_is_nothing() -> None:
+    column = base.ResultColumn("sign", "", "error.real")
+    assert [column.of(row) for row in ROWS] == [0.125, None]
+
+
+def test_rows_of_one_name_are_one_row_with_a_column_for_each_place() -> None:
+    rows = base.pivoted([("a", 1), ("b", 1), ("a", 2)], lambda x: x[0], lambda x: x[1])
+    assert rows == [
+        {"name": "a", "1": ("a", 1), "2": ("a", 2)}, {"name": "b", "1": ("b", 1), "2": None},
+    ]  # fmt: skip
