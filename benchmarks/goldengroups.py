@@ -149,6 +149,10 @@ def help_(bench: Bench) -> None:
         bench.run(f"{name} --help")
     for name in ("chart", "paper", "run", "simulate"):
         bench.run(f"schedule {name} --help")
+    for name in ("compile", "plan", "report", "simulate", "paper plan", "paper compile"):
+        bench.run(f"{name} --help-all")
+    for name in ("terms", "plan", "tables", "compile"):
+        bench.run(f"paper {name} --help")
     for line in ("compile machado-2r --bits 99", "terms machado-3r", "export c --to verilogg -o x"):
         bench.run(line)
 
