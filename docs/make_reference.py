@@ -43,8 +43,9 @@ def commands() -> str:
 
 def _helps(command: click.Command, name: str, width: int) -> Iterator[tuple[str, str]]:
     with click.Context(
-        command, info_name=name, max_content_width=width, terminal_width=width
-    ) as at:
+        command, info_name=name, max_content_width=width, terminal_width=width,
+        **cli.context_settings,
+    ) as at:  # fmt: skip
         at.meta[HELP_ALL] = True
         yield name, command.get_help(at)
         if isinstance(command, click.Group):
