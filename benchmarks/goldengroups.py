@@ -149,6 +149,10 @@ def help_(bench: Bench) -> None:
         bench.run(f"{name} --help")
     for name in ("chart", "paper", "run", "simulate"):
         bench.run(f"schedule {name} --help")
+    for name in ("compile", "plan", "report", "simulate", "paper plan", "paper compile"):
+        bench.run(f"{name} --help-all")
+    for name in ("terms", "plan", "tables", "compile"):
+        bench.run(f"paper {name} --help")
     for line in ("compile machado-2r --bits 99", "terms machado-3r", "export c --to verilogg -o x"):
         bench.run(line)
 
@@ -176,7 +180,7 @@ def docs(bench: Bench) -> None:
         for count, ((_, *words), _) in enumerate(docblocks.commands(block)):
             title = f"{name} {count}: boolcomp {' '.join(words)}"
             bench.run(words, title)
-            if words[0] in {"plan", "terms", "robots", "compile"} and "--json" not in words:
+            if {"plan", "terms", "robots", "compile"} & {*words[:2]} and "--json" not in words:
                 bench.run([*words, "--json"], f"{title} --json")
     bench.only_whole = False
 

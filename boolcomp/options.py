@@ -96,17 +96,28 @@ def _place(_: str, given: "str | Path | ResultPlace | None") -> "ResultPlace | N
 # --------------------------------------------------------------------------------------------------
 
 
-Group = Literal["function", "work", "demand", "plan", "minimiser", "payloads", "store", ""]
 Mode = Literal["paper", "compact", ""]
+Group = Literal[
+    "function", "bits", "formats", "accuracy", "cost", "proving", "work", "plan", "minimiser",
+    "payloads", "store", "",
+]  # fmt: skip
+DEMAND: tuple[Group, ...] = ("formats", "accuracy", "cost", "proving")
+HEADINGS: Mapping[Group, str] = {
+    "function": "What", "payloads": "What", "bits": "Words", "formats": "Words",
+    "accuracy": "Accuracy", "cost": "Cost", "proving": "Proof", "plan": "Paper mode",
+    "minimiser": "Paper mode", "work": "Run", "store": "Run", "": "Output",
+}  # fmt: skip
 
 
 class Option(NamedTuple):
     """An option: its group (options that a command has together), default, help, and only mode.
 
+    The group gives the heading in the help of a command; `brief` options are in its short form.
     The command line converts values to `kind`; Python values and texts are read by `read`, by
-    default the reader of that type. Shell completion proposes `values`: words, or a name in a
-    module. `spelled` is the spelling on the command line, if it is not `--name`. `older` marks an
-    older spelling, in Python only, of another option.
+    default the reader of that type. Help lists the words in `values` as choices, and shell
+    completion proposes them, or those of a name in a module. `spelled` is the spelling on the
+    command line, if it is not `--name`. `older` marks an older spelling, in Python only, of another
+    option.
     """
 
     group: Group
@@ -118,7 +129,13 @@ class Option(NamedTuple):
     values: str = ""
     spelled: str = ""
     metavar: str | None = None
+    brief: bool = False
     older: str = ""
+
+    @property
+    def usage(self) -> str | None:
+        """The values in the help of the command line, or None for the name of the type."""
+        return self.metavar or ("" if ":" in self.values else self.values.replace(" ", "|")) or None
 
     def value(self, name: str, given: Any) -> Any:
         """Return a value from a text or from a value of Python."""
@@ -137,7 +154,7 @@ class CompileOptions(TypedDict, total=False):
         "function", "inverse-dynamics",
         "Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
         "derivatives, computed-torque, pd-gravity, control, forward-dynamics, "
-        "inverse-kinematics.", values="problem.functions:NAMES"
+        "inverse-kinematics.", values="problem.functions:NAMES", metavar="NAME", brief=True
     )]
     friction: Annotated[bool, Option(
         "function", default=False, help="Include joint friction (inverse dynamics only).",
@@ -146,20 +163,22 @@ class CompileOptions(TypedDict, total=False):
     smoothing: Annotated[Reals | None, Option(
         "function", None,
         "Speed v (rad/s, m/s) at which dry friction is smoothed to tanh(qd/v): one value or one"
-        " per joint [default: 2 % of a joint's largest speed]"
+        " per joint [default: 2 % of a joint's largest speed]", metavar="SPEED"
     )]
     kp: Annotated[Reals | None, Option(
         "function", None,
-        "Position gain, one value or one per joint (control only) [default: 100]"
+        "Position gain, one value or one per joint (control only) [default: 100]", metavar="GAIN"
     )]
     kd: Annotated[Reals | None, Option(
-        "function", None, "Speed gain, one value or one per joint (control only) [default: 20]"
+        "function", None, "Speed gain, one value or one per joint (control only) [default: 20]",
+        metavar="GAIN"
     )]
     load_range: Annotated[str | tuple[Number, Number] | None, Option(
-        "function", None, "Range of the payload (kg) as an input word: 0..5"
+        "function", None, "Range of the payload (kg) as an input word: 0..5", metavar="LO..HI"
     )]
     elbow: Annotated[str | None, Option(
-        "function", None, "up or down (inverse kinematics only) [default: up]"
+        "function", None, "Elbow of the arm (inverse kinematics only) [default: up]",
+        values="up down"
     )]
     processes: Annotated[Number | None, Option(
         "work", None,
@@ -167,81 +186,81 @@ class CompileOptions(TypedDict, total=False):
     )]
     cluster: Annotated[Any, Option(
         "work", None,
-        "Use a Dask cluster: tcp://host:8786, a scheduler file, or local:4 (local workers)."
+        "Use a Dask cluster: tcp://host:8786, a scheduler file, or local:4 (local workers).",
+        metavar="PLACE"
     )]
     error: Annotated["Promised | None", Option(
-        "demand", None,
+        "accuracy", None,
         "Guarantee that no error exceeds this value: 1lsb, 0.5Nm, 1lsb,0.8lsb or tau1=1lsb. "
-        "Slower. --input-bits then sets maximum widths [default: about bits + 5]", read=_promise
+        "Slower. --input-bits then sets maximum widths [default: about bits + 5]", read=_promise,
+        metavar="LIMIT", brief=True
     )]
     rms_error: Annotated[Reals | None, Option(
-        "demand", None,
+        "accuracy", None,
         "Allowed rms error in LSB: .5, or .43,.58 [default: that of the 1988 tables]", "compact",
-        read=reals
+        read=reals, metavar="LSB", brief=True
     )]
     max_error: Annotated[Reals | None, Option(
-        "demand", None,
+        "accuracy", None,
         "Limit in LSB on the largest error found by search, one value or one per joint.",
-        "compact", read=reals
+        "compact", read=reals, metavar="LSB", brief=True
     )]
     input_bits: Annotated[Widths | None, Option(
-        "demand", None, "Widths of input words: 10, or q=12,qd=8,qdd3=9 [default: bits + 2]",
-        "compact", read=widths
+        "formats", None, "Widths of input words: 10, or q=12,qd=8,qdd3=9 [default: bits + 2]",
+        "compact", read=widths, metavar="N|NAME=N", brief=True
     )]
     saturate: Annotated[bool, Option(
-        "demand", default=False, mode="compact", kind=bool,
+        "formats", default=False, mode="compact", kind=bool,
         help="Saturate torques outside their range [default: add a bit to their words]"
     )]
     objective: Annotated["Objective", Option(
-        "demand", "nodes", "Quantity to minimise: nodes, depth.", "compact",
-        values="logic.synthesis:OBJECTIVES"
+        "cost", "nodes", "Quantity to minimise.", "compact", values="nodes depth lut6"
     )]
     approximate: Annotated["Approximate | None", Option(
-        "demand", None,
+        "cost", None,
         "Trade unused error budget for size: off, tables (change table entries; bound still "
         "proved), free (experimental: change any node; no bound) [default: tables; off with "
-        "--error and for code targets]", "compact", values="compact.demand:APPROXIMATE"
+        "--error and for code targets]", "compact", values="off tables free"
     )]
     target: Annotated["Target", Option(
-        "demand", "luts",
-        "Cost model of the search: luts (LUT3), lut4, lut6, gates, carry, dsp; mcu8, mcu32, "
-        "simd.", "compact", values="compact.demand:TARGETS"
+        "cost", "luts", "Cost model of the search; luts counts LUT3 nodes.", "compact",
+        values="luts lut4 lut6 gates carry dsp mcu8 mcu32 simd", brief=True
     )]
     flash: Annotated[Number, Option(
-        "demand", 0, "Bytes for tables (targets mcu8, mcu32) [default: 16384, 65536]", "compact",
+        "cost", 0, "Bytes for tables (targets mcu8, mcu32) [default: 16384, 65536]", "compact",
         int
     )]
     effort: Annotated[Number, Option(
-        "demand", 30.0,
+        "cost", 30.0,
         "Search budget for smaller logic, in nominal seconds of one core [default: 30]. Smaller"
         " values also shorten the search for the largest error, 0 to a million evaluations. "
-        "Work is counted, not timed: the result is the same on any machine.", "compact", float
+        "Work is counted, not timed: the result is the same on any machine.", "compact", float,
+        metavar="SECONDS", brief=True
     )]
-    seed: Annotated[Number, Option("demand", 0, "Seed of samples and search.", "compact", int)]
+    seed: Annotated[Number, Option("cost", 0, "Seed of samples and search.", "compact", int)]
     proof: Annotated["Grade | str | None", Option(
-        "demand", None,
+        "proving", None,
         "Tightness of the proved bound: plain, tables (every addend by itself), or tight "
         "[default: tight if it takes about 5 s at most or with --error, else plain].", "compact",
-        read=_grade, values="proof.bound.bounds:GRADES"
+        read=_grade, values="plain tables tight", brief=True
     )]
     proof_effort: Annotated[Number | None, Option(
-        "demand", None,
+        "proving", None,
         "Work budget of a tight bound, counted, not timed: the bound is the same on any machine"
         " [default: 2000; 20 without --proof]", "compact", int
     )]
     certify: Annotated[bool, Option(
-        "demand", default=False, help="Save a certificate with the program, for verify.",
-        kind=bool
+        "proving", default=False, help="Save a certificate with the program, for verify.",
+        kind=bool, brief=True
     )]
     words: Annotated["Formats | None", Option(
-        "demand", None,
+        "formats", None,
         "Format of a word: q1=gray:12:0..2pi, tau=twos:10:tread. Code (gray, natural, twos, "
         "sign-magnitude), bits, low..high, rise (no zero code) or tread (zero code).", "compact",
-        read=_formats, spelled="--word", metavar="NAME=FORMAT"
+        read=_formats, spelled="--word", metavar="NAME=FORMAT", brief=True
     )]
     code: Annotated["CodeKind", Option(
-        "plan", "gray", "Code of words: gray, natural, twos, sign-magnitude.", "paper",
-        values="problem.words:CODE_KINDS"
+        "plan", "gray", "Code of words.", "paper", values="gray natural twos sign-magnitude"
     )]
     guard_bits: Annotated[Number | None, Option(
         "plan", None, "Extra bits of every term [default: int log2(p+1)]", "paper", int
@@ -250,26 +269,26 @@ class CompileOptions(TypedDict, total=False):
         "plan", None, "Cuts per torque [default: all cuts that cost nothing]", "paper", int
     )]
     rounding: Annotated["Rounding", Option(
-        "plan", "nearest", "Rounding of table entries: nearest, faithful.", "paper",
-        values="paper.plan:ROUNDINGS"
+        "plan", "nearest", "Rounding of table entries.", "paper", values="nearest faithful"
     )]
     signs: Annotated["Place", Option(
-        "plan", "inside", "Signs of odd terms inside or outside of tables: inside, outside.",
-        "paper", values="paper.plan:PLACES"
+        "plan", "inside", "Signs of odd terms inside or outside of tables.", "paper",
+        values="inside outside"
     )]
     sums: Annotated["Place", Option(
-        "plan", "inside", "Sums of angles inside or outside of tables: inside, outside.", "paper",
-        values="paper.plan:PLACES"
+        "plan", "inside", "Sums of angles inside or outside of tables.", "paper",
+        values="inside outside"
     )]
     minimizer: Annotated[str, Option(
         "minimiser", "own", "exact (with proof), own (heuristic), espresso, isop (fastest).",
-        "paper", values="twolevel.minimisation:METHODS"
+        "paper", values="own exact espresso isop"
     )]
     deadline: Annotated[Number | None, Option(
         "minimiser", 60.0, "Seconds per table; 0: no limit.", "paper", float, _seconds
     )]
     payloads: Annotated[Reals, Option(
-        "payloads", "0", "Payloads in kg: 0,1,2.5, or 0:5:0.05.", read=masses
+        "payloads", "0", "Payloads in kg: 0,1,2.5, or 0:5:0.05.", read=masses,
+        metavar="KG", brief=True
     )]
     store: Annotated["str | Path | None", Option(
         "store", None,
@@ -284,9 +303,9 @@ class CompileOptions(TypedDict, total=False):
 
 
 BITS = Option(  # a key of its own: `compile` also takes it by its place
-    "plan", USUAL_BITS,
+    "bits", USUAL_BITS,
     "Word length of a torque, 2 to 16 (paper mode: 4 to 16), or auto: the fewest bits for an "
-    "--error in a unit.", read=_bits,
+    "--error in a unit.", read=_bits, metavar="N|auto", brief=True,
 )  # fmt: skip
 OPTIONS: Mapping[str, Option] = {
     "bits": BITS,
@@ -429,7 +448,9 @@ def reference() -> str:
         usual = one.default is not None and one.kind is not bool and "[default" not in one.help
         text = f"{one.help} [default: {one.default}]" if usual else one.help
         text = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), text)
-        only = f" (mode {one.mode})" if one.mode else ""
+        values = "" if ":" in one.values else one.values.replace(" ", "|")
+        notes = ", ".join(filter(None, (values, f"mode {one.mode}" if one.mode else "")))
+        only = f" ({notes})" if notes else ""
         parts.append(
             fill(f"{name}{only}: {text}", 96, initial_indent="    ", subsequent_indent=" " * 8)
         )

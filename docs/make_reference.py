@@ -21,6 +21,7 @@ import click
 
 import boolcomp
 from boolcomp.commands.group import cli
+from boolcomp.commands.options import HELP_ALL
 from boolcomp.problem.robot.library import robot_names
 from boolcomp.program import Program
 
@@ -42,8 +43,10 @@ def commands() -> str:
 
 def _helps(command: click.Command, name: str, width: int) -> Iterator[tuple[str, str]]:
     with click.Context(
-        command, info_name=name, max_content_width=width, terminal_width=width
-    ) as at:
+        command, info_name=name, max_content_width=width, terminal_width=width,
+        **cli.context_settings,
+    ) as at:  # fmt: skip
+        at.meta[HELP_ALL] = True
         yield name, command.get_help(at)
         if isinstance(command, click.Group):
             for one in command.list_commands(at):

@@ -28,6 +28,7 @@ BASES = {
     "tables": ("machado-2r", "--bits", "4", "-o", "tables"),
     "compile": ("machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop",
                 "-o", "made"),
+    "paper": ("plan", "machado-2r", "--bits", "4"),
     "evaluate": ("program", "-i", "states.csv", "-o", "torques.csv"),
     "report": ("machado-2r", "--mode", "paper", "--bits", "4", "--extra", "0", "--samples", "1000",
                "--no-logic", "-o", "report"),
@@ -82,7 +83,7 @@ def parameters(name: str) -> tuple[click.Parameter, ...]:
     """Return a command's options and arguments."""
     command = importlib.import_module(f"boolcomp.commands.{name}").command
     if isinstance(command, click.Group):  # BASES has the spelling of all options side by side
-        command = command.commands["older"]
+        command = command.get_command(click.Context(command), {"paper": "plan"}.get(name, "older"))
     return tuple(command.params)
 
 

@@ -263,7 +263,7 @@ def test_what_is_found_out_after_some_work_is_a_sentence(said: Callable[[str], R
 
 TAKES_A_ROBOT = set(COMMANDS) - {
     "minimize", "export", "verify", "import", "cycles", "area", "build", "sweep", "show", "doctor",
-    "completion",
+    "completion", "paper",
 }  # fmt: skip
 
 

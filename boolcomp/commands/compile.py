@@ -13,9 +13,11 @@ from boolcomp.base.files import check_place
 from boolcomp.base.results import ResultColumn, Results, yes
 from boolcomp.commands.options import (
     FilePath,
+    LongHelp,
     completes,
     ends,
     json_option,
+    option,
     options,
     print_result,
     refuse_others,
@@ -31,6 +33,7 @@ from boolcomp.commands.output import (
     over_loads,
     share,
 )
+from boolcomp.options import DEMAND
 from boolcomp.program.program import NOT_USEFUL, WIDE, bound_note
 
 if TYPE_CHECKING:
@@ -56,21 +59,21 @@ if TYPE_CHECKING:
 # --------------------------------------------------------------------------------------------------
 
 
-@click.command("compile", epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r")
+@click.command(
+    "compile", cls=LongHelp, epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r"
+)
 @source_argument
 @options(
-    "function",
-    click.option(
-        "--mode",
-        default="compact",
-        show_default=True,
+    "function", "payloads", "bits", *DEMAND, "work", "store",
+    option(
+        "--mode", default="compact", show_default=True, heading="Paper mode", brief=False,
         help="compact: word-level logic. paper: AND/OR product terms of truth tables.",
-        shell_complete=completes("compact paper"),
+        metavar="compact|paper", shell_complete=completes("compact paper"),
     ),
-    "work", "demand", "plan", "minimiser", "payloads", "store",
+    "plan", "minimiser",
+    option("-o", "--output", type=FilePath(), help="Folder for the program."),
+    json_option,
 )  # fmt: skip
-@click.option("-o", "--output", type=FilePath(), help="Folder for the program.")
-@json_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -20,27 +20,34 @@ from boolcomp.base.errors import (
     shown,
     suggestion,
 )
-from boolcomp.commands import COMMANDS
+from boolcomp.commands import GROUPS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 VARIABLE = "_BOOLCOMP_COMPLETE"  # set by click's completion scripts
 
 
 class LazyGroup(click.Group):
-    """A group that imports the module of a command only to run it."""
+    """A group that imports the module of a command only to run it; `groups` are those of help."""
+
+    def __init__(
+        self, *names: Any, groups: Mapping[str, Mapping[str, str]] = GROUPS, **more: Any
+    ) -> None:
+        super().__init__(*names, **more)
+        self.groups = groups
+        self.names = [name for several in groups.values() for name in several]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the command names in the order of the stages."""
+        """Return the command names in the order of their groups, without older spellings."""
         del ctx
-        return list(COMMANDS)
+        return [name for group, several in self.groups.items() if group for name in several]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of a command; return None for an unknown name."""
         del ctx
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.names:
             return None
         command = importlib.import_module(f"boolcomp.commands.{cmd_name}").command
         return command if isinstance(command, click.Command) else None
@@ -49,24 +56,27 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; the error message of an unknown name suggests the nearest one."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in self.names and not args[0].startswith("-"):
             ctx.fail(
-                f"no command {shown(args[0])}{suggestion(args[0], COMMANDS)}: "
-                f"commands are {listing(COMMANDS)}"
+                f"no command {shown(args[0])}{suggestion(args[0], self.names)}: "
+                f"commands are {listing(self.list_commands(ctx))}"
             )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
+        """List the commands in groups without importing them."""
         del ctx
-        with formatter.section("Commands, in the order of the stages"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, self.names))
+        for group, several in self.groups.items():
+            if group:
+                with formatter.section(group):
+                    formatter.write_dl([(f"{name:{width}}", it) for name, it in several.items()])
 
 
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: boolcomp plan machado-2r --bits 8",
+    epilog="Example: boolcomp compile machado-2r -o out/2r",
 )
 @click.version_option(VERSION, prog_name="boolcomp")
 def cli() -> None:

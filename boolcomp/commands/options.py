@@ -16,7 +16,7 @@ import click
 
 from boolcomp.base.errors import UsageError, cut, listing, short, shown, suggestion
 from boolcomp.base.files import is_file, similar_names
-from boolcomp.options import AUTO, OPTIONS, GivenOptions, Option
+from boolcomp.options import AUTO, HEADINGS, OPTIONS, GivenOptions, Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -119,6 +119,73 @@ class StorePlace(FilePath):
         return place_of(super().convert(value, param, ctx))
 
 
+# --------------------------------------------------------------------------------------------------
+# Help with headings: the short form has the brief options, --help-all has all.
+# --------------------------------------------------------------------------------------------------
+
+
+HELP_ALL = "boolcomp.help-all"  # key of a context whose help has all options
+ORDER = ("What", "Loop", *dict.fromkeys([*HEADINGS.values(), "Help"]))
+LEFT = 24  # columns of the widest option whose text begins on the same line
+
+
+class GroupedOption(click.Option):
+    """An option under a heading of the help; only `brief` ones are in the short form."""
+
+    def __init__(
+        self, *names: Any, heading: str = "Output", brief: bool = True, **more: Any
+    ) -> None:
+        super().__init__(*names, **more)
+        self.heading, self.brief = heading, brief
+
+
+def option(*names: str, **more: Any) -> Decorator:
+    return click.option(*names, cls=GroupedOption, **more)
+
+
+def _help_all(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value:
+        context.meta[HELP_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+class LongHelp(click.Command):
+    """A command with many options: --help shows the brief ones, --help-all shows all.
+
+    `also` is a heading whose options are all in the short form, too.
+    """
+
+    also = ""
+
+    def __init__(self, *names: Any, **more: Any) -> None:
+        super().__init__(*names, **more)
+        whole = click.Option(
+            ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_help_all,
+            help="Show all options and exit.",
+        )  # fmt: skip
+        self.params.append(whole)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings."""
+        every = ctx.meta.get(HELP_ALL, False)
+        found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in ORDER}
+        for one in self.get_params(ctx):
+            if isinstance(one, click.Argument):
+                continue
+            record, heading = one.get_help_record(ctx), getattr(one, "heading", "Help")
+            if record and (every or heading == self.also or getattr(one, "brief", False)):
+                found[heading].append(record)
+        for heading, rows in found.items():
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl([(f"{name:{LEFT}}", it) for name, it in rows], col_max=LEFT)
+        if not every:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(f"All options: {ctx.command_path} --help-all")
+
+
 _JSON = "boolcomp.json"
 
 
@@ -126,11 +193,11 @@ def _remember(context: click.Context, _: click.Parameter, value: bool) -> None: 
     context.meta[_JSON] = value or context.meta.get(_JSON, False)
 
 
-json_option = click.option(
+json_option = option(
     "--json", "as_json", is_flag=True, expose_value=False, callback=_remember,
     help="Print one JSON document.",
 )  # fmt: skip
-page_option = click.option("--page", type=FilePath(), help="Also write an HTML page: x.html")
+page_option = option("--page", type=FilePath(), help="Also write an HTML page: x.html")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -161,20 +228,22 @@ def changed(name: str, **properties: Any) -> tuple[str, Option]:
 
 
 PLAN = (  # the group `plan` without --bits auto
-    changed("bits", kind=int, help="Word length of a torque, 2 to 16 (paper mode: 4 to 16)."),
+    changed("bits", kind=int, metavar="N",
+            help="Word length of a torque, 2 to 16 (paper mode: 4 to 16)."),
     "code", "guard_bits", "splits", "rounding", "signs", "sums",
 )  # fmt: skip
 
 
 def _decorator(name: str, one: Option) -> Decorator:
+    shape: dict[str, Any] = {"heading": HEADINGS[one.group], "brief": one.brief}
     if one.kind is bool:
-        return click.option(spelled(name), name, is_flag=True, help=one.help)
+        return option(spelled(name), name, is_flag=True, help=one.help, **shape)
     types: dict[str, Any] = {"store": StorePlace(), "bits": WordLength()}
-    return click.option(
+    return option(
         one.spelled or spelled(name), name, default=one.default, help=one.help,
         type=types.get(name, str) if one.kind is str else one.kind, multiple=name == "words",
-        show_default="[default" not in one.help, metavar=one.metavar,
-        shell_complete=completes(one.values) if one.values else None,
+        show_default="[default" not in one.help, metavar=one.usage,
+        shell_complete=completes(one.values) if one.values else None, **shape,
     )  # fmt: skip
 
 
@@ -195,7 +264,7 @@ def options(*items: str | tuple[str, Option] | Decorator) -> Decorator:
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapped(*args: Any, **more: Any) -> Any:
-            values = {name: more.pop(name) for name in names}
+            values = {name: more.pop(name, None) for name in names}
             found = {name: value for name, value in values.items() if value is not None}
             context = click.get_current_context()
             if not given(context, "bits"):
@@ -315,14 +384,15 @@ def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[...,
     """Add --base and --tip, passed on as part of the robot's name: `arm.urdf#base..tip,tip`."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @click.option("--base", help="Base link of a URDF, MJCF or SDF model [default: the root]")
-        @click.option(
-            "--tip",
-            "tips",
-            multiple=True,
+        @option(
+            "--base", metavar="LINK", heading="What",
+            help="Base link of a URDF, MJCF or SDF model [default: the root]",
+        )  # fmt: skip
+        @option(
+            "--tip", "tips", multiple=True, metavar="LINK", heading="What",
             help="End link of a URDF, MJCF or SDF model; repeat for a tree [default: the only "
             "leaf]",
-        )
+        )  # fmt: skip
         @functools.wraps(function)
         def wrapped(*args: Any, base: str | None, tips: tuple[str, ...], **more: Any) -> Any:
             name = more[argument]

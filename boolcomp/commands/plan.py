@@ -12,16 +12,19 @@ from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import (
     PLAN,
     FilePath,
+    LongHelp,
     chosen,
     command_text,
     completes,
     json_option,
+    option,
     options,
     page_option,
     print_result,
     refuse_others,
     source_argument,
 )
+from boolcomp.options import DEMAND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,19 +34,20 @@ if TYPE_CHECKING:
     from boolcomp.paper.plan import OutputPlan, Plan, PlanOptions, TableWord, TermPlan
 
 WIDEST_EXPRESSION = 44
+COMPACT = ("graph", "error", "certify", "processes", "cluster")  # further options of this mode
 
 
-@click.command("plan", epilog="Example: boolcomp plan machado-2r --bits 8 --json")
+@click.command("plan", cls=LongHelp, epilog="Example: boolcomp plan machado-2r --bits 8 --json")
 @source_argument
 @options(
     "function",
-    click.option(
-        "--mode", default="paper", show_default=True,
-        help="paper: Fig. 1 of the paper. compact: a word graph.",
+    option(
+        "--mode", default="paper", show_default=True, heading="What",
+        help="paper: Fig. 1 of the paper. compact: a word graph.", metavar="paper|compact",
         shell_complete=completes("paper compact"),
     ),
-    *PLAN, "work", "demand",
-    click.option("--graph", type=FilePath(), help="Picture of the word graph: x.svg"),
+    *PLAN, "work", *DEMAND,
+    option("--graph", type=FilePath(), help="Picture of the word graph: x.svg"),
     "store", page_option, json_option,
 )  # fmt: skip
 @click.pass_context
@@ -53,7 +57,7 @@ def command(
     mode: str,
     *,
     options: GivenOptions,
-    graph: Path | None,
+    graph: Path | None = None,
     page: Path | None,
 ) -> None:
     """Print Fig. 1 of the 1988 paper for ROBOT: range, width and input words of every term.
@@ -66,7 +70,7 @@ def command(
     from boolcomp.problem.sources import problem_of
 
     check_mode(mode)
-    refuse_others(context, mode, "graph", "error", "certify", "processes", "cluster")
+    refuse_others(context, mode, *COMPACT)
     problem = problem_of(robot, options.of)
     if mode == "compact":
         if page is not None:

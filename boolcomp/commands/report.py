@@ -13,12 +13,14 @@ from boolcomp.base.files import check_place, is_file
 from boolcomp.commands.options import (
     ROBOTS,
     FilePath,
+    LongHelp,
     chain_options,
     changed,
     completes,
     given,
     json_option,
     numbers,
+    option,
     options,
     print_result,
     refuse_given,
@@ -27,7 +29,7 @@ from boolcomp.commands.options import (
     within,
 )
 from boolcomp.commands.output import progress
-from boolcomp.options import OPTIONS
+from boolcomp.options import DEMAND, OPTIONS
 from boolcomp.problem.sources import problem_of
 
 if TYPE_CHECKING:
@@ -50,9 +52,9 @@ ROBOT_ONLY = (
       and name != "seed"),
     "mode", "bits", "extra", "logic", "widest",
 )  # fmt: skip
-DEMAND = [  # without options of compilation alone; here --seed is the seed of the samples
+OF_DEMAND = [  # without options of compilation alone; here --seed is the seed of the samples
     name for name, one in OPTIONS.items()
-    if one.group == "demand" and name not in {"error", "seed", "words", "certify", "approximate"}
+    if one.group in DEMAND and name not in {"error", "seed", "words", "certify", "approximate"}
 ]  # fmt: skip
 MODES = ("both", "paper", "compact")
 MOST_INPUT_BITS = 24  # of a table
@@ -73,44 +75,45 @@ class SampleOptions:
 
 
 STATES = (
-    click.option("--samples", default=1_000_000, show_default=True, help="Random states."),
-    click.option("--seed", default=0, show_default=True, help="Seed of the random states."),
-    click.option(
-        "--evaluations",
-        type=click.IntRange(0, 10**9),
-        help="Evaluations of the search for the largest error; 0: no search [default: 20000000; "
-        "1000000 for plans]",
-    ),
-    click.option("--map", "across", metavar="X,Y", help="Inputs of error maps [default: chosen]"),
-    click.option(
-        "--beside",
-        type=FilePath(),
-        multiple=True,
-        help="JSON of bench, area or benchmarks/codes.py, also shown on the page.",
-    ),
-)
+    option("--samples", default=1_000_000, show_default=True, help="Random states.",
+           heading="Accuracy"),
+    option("--seed", default=0, show_default=True, help="Seed of the random states.",
+           heading="Accuracy"),
+    option("--evaluations", type=click.IntRange(0, 10**9), heading="Accuracy",
+           help="Evaluations of the search for the largest error; 0: no search [default: 20000000; "
+           "1000000 for plans]"),
+    option("--map", "across", metavar="X,Y", help="Inputs of error maps [default: chosen]",
+           brief=False),
+    option("--beside", type=FilePath(), multiple=True, brief=False,
+           help="JSON of bench, area or benchmarks/codes.py, also shown on the page."),
+)  # fmt: skip
 
 
-@click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
+@click.command(
+    "report", cls=LongHelp,
+    epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000",
+)  # fmt: skip
 @click.argument("source", metavar="ROBOT|FUNCTION|PROGRAM", shell_complete=ROBOTS)
 @options(
     "function", chain_options("source"),
-    click.option("--mode", default="both", show_default=True, help="both, paper, compact (robots).",
-                 shell_complete=completes("both paper compact")),
+    option("--mode", default="both", show_default=True, help="Modes (robots).", heading="What",
+           metavar="both|paper|compact", shell_complete=completes("both paper compact")),
     "code", "splits", "rounding", "signs", "sums",
-    click.option("--bits", default="4-12", show_default=True,
-                 help="Word lengths: 8, 4-12 or 4,6,8."),
-    click.option("--extra", default="0-2", show_default=True,
-                 help="Guard bits beyond the paper's m."),
+    option("--bits", default="4-12", show_default=True, heading="Words",
+           help="Word lengths: 8, 4-12 or 4,6,8."),
+    option("--extra", default="0-2", show_default=True, heading="Paper mode", brief=False,
+           help="Guard bits beyond the paper's m."),
     *STATES, "minimizer", changed("deadline", default=10.0),
-    click.option("--logic/--no-logic", default=True, help="Also compile the logic (slower)."),
-    click.option("--widest", default=18, show_default=True,
-                 help="Most input bits of a minimised table."),
-    "work", *DEMAND,
-    click.option("--payload", type=float, help="Payload in kg (programs only)."),
-    click.option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]"),
+    option("--logic/--no-logic", default=True, help="Also compile the logic (slower).",
+           heading="Run"),
+    option("--widest", default=18, show_default=True, heading="Paper mode", brief=False,
+           help="Most input bits of a minimised table."),
+    "work", *OF_DEMAND,
+    option("--payload", type=float, help="Payload in kg (programs only).", heading="What"),
+    option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]",
+           heading="What", brief=False),
     "store",
-    click.option("-o", "--output", type=FilePath(), help="Folder [out/report-NAME]"),
+    option("-o", "--output", type=FilePath(), help="Folder [out/report-NAME]"),
     json_option,
 )  # fmt: skip
 @click.pass_context

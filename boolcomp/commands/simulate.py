@@ -15,12 +15,14 @@ from boolcomp.base.files import check_place, is_folder, write_output
 from boolcomp.commands.options import (
     ROBOTS,
     FilePath,
+    LongHelp,
     chain_options,
     changed,
     check_robot,
     completes,
     json_option,
     numbers,
+    option,
     options,
     print_result,
     refuse_given,
@@ -43,72 +45,57 @@ ENDINGS = (".html", ".svg", ".png", ".csv")
 
 
 LOOP = (
-    click.option("--time", "seconds", default=10.0, show_default=True, help="Simulated time in s."),
-    click.option(
-        "--rate", type=float, help="Control rate in Hz [default: that of the robot, or 1000]"
-    ),
-    click.option(
-        "--encoder-bits",
-        type=click.IntRange(4, 40),
-        help="Encoder bits per turn, or per range of a sliding joint [default: encoder_step of "
-        "the robot, or exact]",
-    ),
-    click.option(
-        "--speeds",
-        help="Speed measurement: exact, difference or filtered [default: filtered with encoders]",
-    ),
-    click.option(
-        "--cutoff", default=50.0, show_default=True, help="Cutoff of the speed filter in Hz."
-    ),
-    click.option(
-        "--friction",
-        default="compensated",
-        show_default=True,
-        help="Friction of the robot: compensated (added exactly), uncompensated, none.",
-    ),
-    click.option(
-        "--bandwidth", default=10.0, show_default=True, help="Bandwidth of the loop in rad/s."
-    ),
-    click.option("--damping", default=1.0, show_default=True, help="Damping ratio of the loop."),
-)  # drives, friction and gains: the fields of `LoopSettings`
+    option("--time", "seconds", default=10.0, show_default=True, heading="Loop",
+           help="Simulated time in s."),
+    option("--rate", type=float, heading="Loop",
+           help="Control rate in Hz [default: that of the robot, or 1000]"),
+    option("--encoder-bits", type=click.IntRange(4, 40), heading="Loop", brief=False,
+           help="Encoder bits per turn, or per range of a sliding joint [default: encoder_step of "
+           "the robot, or exact]"),
+    option("--speeds", metavar="exact|difference|filtered", heading="Loop", brief=False,
+           help="Speed measurement [default: filtered with encoders]"),
+    option("--cutoff", default=50.0, show_default=True, heading="Loop", brief=False,
+           help="Cutoff of the speed filter in Hz."),
+    option("--friction", metavar="compensated|uncompensated|none", default="compensated",
+           show_default=True, heading="Loop", brief=False,
+           help="Friction of the robot; compensated: added exactly."),
+    option("--bandwidth", default=10.0, show_default=True, heading="Loop", brief=False,
+           help="Bandwidth of the loop in rad/s."),
+    option("--damping", default=1.0, show_default=True, heading="Loop", brief=False,
+           help="Damping ratio of the loop."),
+)  # drives, friction and gains: the fields of `LoopSettings`  # fmt: skip
 
 
 @click.command(
-    "simulate", epilog="Example: boolcomp simulate machado-2r -t point -t circle --bits 4-10"
-)
+    "simulate", cls=LongHelp,
+    epilog="Example: boolcomp simulate machado-2r -t point -t circle --bits 4-10",
+)  # fmt: skip
 @click.argument("source", metavar="ROBOT|PROGRAM", shell_complete=ROBOTS)
 @chain_options("source")
-@click.option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]")
-@click.option(
-    "-t", "--trajectory", "trajectories", multiple=True, default=("point",), show_default=True,
-    help="point, circle, sine, hold or FILE.csv; repeatable. sine:amplitude=.1:frequency=1.",
-)  # fmt: skip
-@click.option("--bits", default="4-10", show_default=True, help="Word lengths: 4-12 or 4,8,12.")
-@click.option(
-    "--mode", "modes", default="both", show_default=True,
-    help="paper, compact, rounded (ideal logic), several with commas; both, all; exact only.",
-    shell_complete=completes("both all paper compact rounded exact"),
-)  # fmt: skip
-@click.option(
-    "--controller", "law", default="computed-torque", show_default=True,
-    help="computed-torque, pd-gravity, MODULE:FUNCTION or FILE.py:FUNCTION (Python code to run).",
-)  # fmt: skip
 @options(
+    option("--robot", "arm", help="The robot of a PROGRAM [default: found by its name]",
+           heading="What", brief=False),
+    option("-t", "--trajectory", "trajectories", multiple=True, default=("point",),
+           show_default=True, heading="Loop", help="point, circle, sine, hold or FILE.csv; "
+           "repeatable. sine:amplitude=.1:frequency=1."),
+    option("--bits", default="4-10", show_default=True, heading="Words",
+           help="Word lengths: 4-12 or 4,8,12."),
+    option("--mode", "modes", default="both", show_default=True, heading="What",
+           help="paper, compact, rounded (ideal logic), several with commas; both, all; exact "
+           "only.", shell_complete=completes("both all paper compact rounded exact")),
+    option("--controller", "law", default="computed-torque", show_default=True, heading="Loop",
+           help="computed-torque, pd-gravity, MODULE:FUNCTION or FILE.py:FUNCTION (Python code to "
+           "run)."),
     *LOOP,
-    click.option(
-        "--tolerance", default=1e-3, show_default=True, help="Largest tracking error, in rad or m."
-    ),
-    click.option(
-        "--tip-tolerance", "at_tip", default=1e-3, show_default=True,
-        help="Largest tip error in m.",
-    ),
+    option("--tolerance", default=1e-3, show_default=True, heading="Accuracy",
+           help="Largest tracking error, in rad or m."),
+    option("--tip-tolerance", "at_tip", default=1e-3, show_default=True, heading="Accuracy",
+           help="Largest tip error in m."),
     changed("words", help="Word format as in compile (compact mode): tau=twos:tread.",
-            metavar=None),
+            brief=False),
     changed("effort", help="Search budget as in compile.", default=None),
-    click.option(
-        "-o", "--output", type=FilePath(),
-        help="Page (.html), picture (.svg, .png) or rows (.csv).",
-    ),
+    option("-o", "--output", type=FilePath(),
+           help="Page (.html), picture (.svg, .png) or rows (.csv)."),
     json_option,
 )  # fmt: skip
 @click.pass_context
@@ -159,9 +146,9 @@ def _check(output: Path | None, tolerance: float, at_tip: float) -> None:
         raise UsageError(f"-o {output}: the name must end in .html, .svg, .png or .csv")
     if output is not None:
         check_place(output)
-    for option, value in (("--tolerance", tolerance), ("--tip-tolerance", at_tip)):
+    for name, value in (("--tolerance", tolerance), ("--tip-tolerance", at_tip)):
         if not value > 0:
-            raise UsageError(f"{option} must be above 0, not {value:g}")
+            raise UsageError(f"{name} must be above 0, not {value:g}")
 
 
 def _of_robot(

@@ -38,7 +38,7 @@ from boolcomp.base.processes import WorkerLostError
 from boolcomp.base.workers import ALONE
 from boolcomp.compact.demand import PROMISE_VERSION, SEARCH_VERSION
 from boolcomp.logic import lutmapping
-from boolcomp.options import OPTIONS, GivenOptions
+from boolcomp.options import DEMAND, OPTIONS, GivenOptions
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.function_files import parse_function
 from boolcomp.problem.functions import USUAL, function_name, robot_problem
@@ -470,7 +470,7 @@ SETTINGS: dict[str, Any] = {
     **{
         name: "" if one.default is None else one.default
         for name, one in OPTIONS.items()
-        if one.group == "demand" and name not in {*AXES, "rms_error", "max_error", "error"}
+        if one.group in DEMAND and name not in {*AXES, "rms_error", "max_error", "error"}
         and name not in {"target", "words"}
     },
     "proof_effort": EFFORT, "exports": (),

@@ -43,8 +43,8 @@ def test_every_option_of_compact_mode_is_a_setting_or_an_axis_but_words() -> Non
     with pytest.raises(bc.UsageError, match="keys are") as caught:
         parse_spec({**USUAL, "x": 1})
     keys = {one.strip() for one in str(caught.value).partition("keys are")[2].split(",")}
-    compact = {name for name, one in options.OPTIONS.items() if one.group == "demand"} - {"words"}
-    assert all(name in keys or f"{name}s" in keys for name in compact)
+    compact = {name for name, one in options.OPTIONS.items() if one.group in options.DEMAND}
+    assert all(name in keys or f"{name}s" in keys for name in compact - {"words"})
 
 
 def test_a_key_is_of_what_a_robot_is_and_not_of_where_its_file_lies(tmp_path: Path) -> None:
