@@ -133,9 +133,8 @@ class Option(NamedTuple):
     older: str = ""
 
     @property
-    def usage(self) -> str | None:
-        """The values in the help of the command line, or None for the name of the type."""
-        return self.metavar or ("" if ":" in self.values else self.values.replace(" ", "|")) or None
+    def choices(self) -> str:
+        return "" if ":" in self.values else self.values.replace(" ", "|")
 
     def value(self, name: str, given: Any) -> Any:
         """Return a value from a text or from a value of Python."""
@@ -448,8 +447,7 @@ def reference() -> str:
         usual = one.default is not None and one.kind is not bool and "[default" not in one.help
         text = f"{one.help} [default: {one.default}]" if usual else one.help
         text = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), text)
-        values = "" if ":" in one.values else one.values.replace(" ", "|")
-        notes = ", ".join(filter(None, (values, f"mode {one.mode}" if one.mode else "")))
+        notes = ", ".join(filter(None, (one.choices, f"mode {one.mode}" if one.mode else "")))
         only = f" ({notes})" if notes else ""
         parts.append(
             fill(f"{name}{only}: {text}", 96, initial_indent="    ", subsequent_indent=" " * 8)

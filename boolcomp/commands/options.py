@@ -242,7 +242,7 @@ def _decorator(name: str, one: Option) -> Decorator:
     return option(
         one.spelled or spelled(name), name, default=one.default, help=one.help,
         type=types.get(name, str) if one.kind is str else one.kind, multiple=name == "words",
-        show_default="[default" not in one.help, metavar=one.usage,
+        show_default="[default" not in one.help, metavar=one.metavar or one.choices or None,
         shell_complete=completes(one.values) if one.values else None, **shape,
     )  # fmt: skip
 
