@@ -123,8 +123,8 @@ def first() -> str:
     two = list(_results()["first"].values())
     rows: dict[str, Callable[[Any], str]] = {
         "circuit: LUT3, depth": lambda x: f"{x['luts']}, {x['depth']}",
-        "mapped to LUT4; LUT6": lambda x: f"{x['lut4']}; {x['lut6']}",
-        "rms error, worst joint (LSB: 1/256 of the range)": lambda x: f"{x['rms']:.2f} LSB",
+        "mapped by ABC to LUT4; LUT6": lambda x: f"{x['lut4']}; {x['lut6']}",
+        "rms error, worst joint": lambda x: f"{x['rms']:.2f} LSB",
         "largest error found by search": lambda x: f"{x['found']:.1f} LSB",
         "proved limit of the error": lambda x: f"{_up(x['bound'])} LSB",
         "largest tip error in closed loop, 1 kHz ²": lambda x: f"{x['tip_mm']:.2f} mm",

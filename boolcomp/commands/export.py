@@ -54,7 +54,7 @@ def command(
 
     The files contain the program's logic (gates) or its word graph (words: sums, products and
     tables with readable names); comments at the top describe every word. If PATH has the target's
-    suffix (2r.v), it is a file, and a test bench is written next to it. Otherwise it is a folder,
+    suffix (2r.v), it is a file; a test bench is a second file beside it. Otherwise it is a folder,
     and files are named after the program.
     """
     from boolcomp.base.errors import masses
