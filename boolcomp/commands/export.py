@@ -54,8 +54,8 @@ def command(
 
     The files contain the program's logic (gates) or its word graph (words: sums, products and
     tables with readable names); comments at the top describe every word. If PATH has the target's
-    suffix (2r.v), it is a file; a test bench is a second file beside it. Otherwise it is a folder,
-    and files are named after the program.
+    suffix (2r.v), it is a file; --test-bench writes a second file. Otherwise it is a folder, and
+    files are named after the program.
     """
     from boolcomp.base.errors import masses
     from boolcomp.program.files import load_program, with_loads
