@@ -34,7 +34,13 @@ from boolcomp.logic import Network
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.words import Interval
-from boolcomp.proof.certificates import Refutation, Refuter, origin_text, trimmed
+from boolcomp.proof.certificates import (
+    Refutation,
+    Refuter,
+    following,
+    origin_text,
+    trimmed,
+)
 from boolcomp.words.graph import (
     Angles,
     Bits,
@@ -352,7 +358,11 @@ def counter(nodes: RuleNetwork, bits: list[int]) -> list[int]:
     return found
 
 
-def test_proofs_over_all_nodes_share_clauses_and_each_is_accepted(
+def test_clauses_that_do_not_follow_are_left_out() -> None:
+    assert following([[1, 2], [-1, 2]], [[2], [3], [1, 2], [2, 3], [-3]]) == [[2], [1, 2], [2, 3]]
+
+
+def test_every_proof_over_all_nodes_is_accepted_by_the_checker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("boolcomp.proof.certificates.TRIES", ())

@@ -283,10 +283,11 @@ def test_many_outputs_are_not_weighed_again_for_every_output_added(
         return done
 
     monkeypatch.setattr(kernels, "sweep", counted)
-    function = Function.from_dense(random_table(np.random.default_rng(1), 4, outputs, 0.5, 0.1))
+    few, times = random_table(np.random.default_rng(1), 4, 4, 0.5, 0.1), (outputs // 4, 1)
+    table = Dense(4, outputs, np.tile(few.on, times), np.tile(few.dc, times))
+    function = Function.from_dense(table)  # products can lose literals: their outputs are alike
     minimise(as_lists(function) if listed else function, "isop" if listed else "own")
-    assert drawn
-    assert max(drawn) <= most
+    assert 0 < max(drawn) <= most
 
 
 def test_verification_ends_when_its_time_is_over() -> None:
