@@ -102,9 +102,9 @@ def _source(
                 f'{missing}={{"x": boolcomp.word(-1, 1, bits=10)}}'
             )
         return function_problem(given, inputs, outputs, name)
-    for said, value in (("inputs", inputs), ("outputs", outputs), ("name", name)):
+    for keyword, value in (("inputs", inputs), ("outputs", outputs), ("name", name)):
         if value is not None:
-            raise UsageError(f"{said} belong to a Python function: this has its own")
+            raise UsageError(f"{keyword} belong to a Python function: this has its own")
     return given if isinstance(given, Robot | Problem) else load_source(given)  # type: ignore[arg-type]  # load_robot says what is none
 
 

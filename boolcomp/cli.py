@@ -38,7 +38,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.heard = False
-        self.said = False
+        self.reported = False
         self.before: tuple[Any, int, Any] | None = None
 
     def install(self) -> None:
@@ -69,7 +69,7 @@ class Interrupts:
 
     def say(self) -> None:
         """Print that the command was interrupted."""
-        self.said = True
+        self.reported = True
         if sys.stderr is not None:
             with contextlib.suppress(OSError):
                 sys.stderr.write(SENTENCE)
@@ -98,7 +98,7 @@ class Interrupts:
 
     def leave(self) -> NoReturn:
         """End at once; children end with this process, and temporary files are removed here."""
-        if not self.said:  # not through sys.stderr, which the main thread may be using
+        if not self.reported:  # not through sys.stderr, which the main thread may be using
             with contextlib.suppress(OSError):
                 os.write(2, SENTENCE.encode())
         files = sys.modules.get("boolcomp.base.files")

@@ -128,7 +128,7 @@ class Dask(Executor):
 
 
 def handed_on(inner: Future[Result]) -> Future[Result]:
-    """Return a future of the same call, with the errors of `_said`."""
+    """Return a future of the same call, with the errors of `_as_raised`."""
     outer: Future[Result] = Future()
     outer.add_done_callback(lambda done: done.cancelled() and inner.cancel())
     inner.add_done_callback(lambda done: _hand_on(done, outer))
@@ -142,12 +142,12 @@ def _hand_on(inner: Future[Any], outer: Future[Any]) -> None:
     if inner.cancelled():
         outer.set_exception(WorkerLostError("the connection to the cluster was lost"))
     elif (error := inner.exception()) is not None:
-        outer.set_exception(_said(error))
+        outer.set_exception(_as_raised(error))
     else:
         outer.set_result(inner.result())
 
 
-def _said(error: BaseException) -> BaseException:
+def _as_raised(error: BaseException) -> BaseException:
     if isinstance(error, BoolcompError):
         return error
     name = type(error).__name__

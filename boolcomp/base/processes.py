@@ -322,10 +322,10 @@ class Worker:
         environment: Mapping[str, str] | None = None,
         quiet: bool = False,
     ) -> None:
-        self._said = tempfile.TemporaryFile() if quiet else None  # noqa: SIM115 (closed at the end)
+        self._stderr = tempfile.TemporaryFile() if quiet else None  # noqa: SIM115 (closed at the end)
         self.process = start_python(
             entry, arguments, limits,
-            stdin=PIPE, stdout=PIPE, stderr=self._said, bufsize=0,
+            stdin=PIPE, stdout=PIPE, stderr=self._stderr, bufsize=0,
             pass_fds=(memory.file,) if memory else (), env={**os.environ, **(environment or {})},
         )  # fmt: skip
         assert self.process.stdin is not None  # noqa: S101 (both are pipes)
@@ -363,10 +363,10 @@ class Worker:
             if patience:
                 self.process.wait(patience)
         end(self.process)
-        if self._said is not None and not self._said.closed:
-            with self._said:
-                self._said.seek(-min(1000, self._said.seek(0, os.SEEK_END)), os.SEEK_END)
-                lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        if self._stderr is not None and not self._stderr.closed:
+            with self._stderr:
+                self._stderr.seek(-min(1000, self._stderr.seek(0, os.SEEK_END)), os.SEEK_END)
+                lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
             self.last_words = lines[-1][:200] if lines else ""
         return self.process.returncode
 

@@ -132,11 +132,11 @@ class SweepCell:
     def apart(self) -> str:
         """The settings in which cells of equal bits in a group differ."""
         widths = " ".join(f"{name}={bits}" for name, bits in self.input_bits)
-        said = {
+        known = {
             "inputs": widths, "rms": " ".join(map(str, self.rms_error)),
             "max": " ".join(map(str, self.max_error)), "error": self.error,
         }  # fmt: skip
-        parts = [f"{name} {value}" for name, value in said.items() if value]
+        parts = [f"{name} {value}" for name, value in known.items() if value]
         if self.function:
             parts.append(f"{' '.join(f'{mass:g}' for mass in self.payloads)} kg")
         return ", ".join([*parts, self.target])

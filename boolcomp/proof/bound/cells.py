@@ -558,24 +558,24 @@ class CellPieces(NamedTuple):
 
     low: Floats
     high: Floats
-    said: Floats
+    computed: Floats
     most: Floats
     cut: Words
 
     def chosen(self, which: Truths | Words) -> CellPieces:
         """Select some pieces."""
-        low, high, said, most, cut = self
-        return CellPieces(low[which], high[which], said[which], most[which], cut[which])
+        low, high, computed, most, cut = self
+        return CellPieces(low[which], high[which], computed[which], most[which], cut[which])
 
     def halves(self) -> CellPieces:
         """Halve every piece."""
         low, high = np.tile(self.low, (2, 1)), np.tile(self.high, (2, 1))
-        rows = np.arange(len(self.said))
+        rows = np.arange(len(self.computed))
         middle = self.low[rows, self.cut]
         middle = middle + (self.high[rows, self.cut] - middle) / 2
         high[rows, self.cut] = low[rows + len(rows), self.cut] = middle
-        said, most, cut = np.tile(self.said, 2), np.tile(self.most, 2), np.tile(self.cut, 2)
-        return CellPieces(low, high, said, most, cut)
+        computed, most, cut = np.tile(self.computed, 2), np.tile(self.most, 2), np.tile(self.cut, 2)
+        return CellPieces(low, high, computed, most, cut)
 
 
 @dataclass(slots=True)
@@ -675,7 +675,7 @@ class CellSearch:
             cells.append(BoxSpan(axis.low[at], axis.high[at]))
             words[axis.name] = at + (axis.first or 0)
         full = np.broadcast_shapes(*(one.low.shape for one in cells))
-        said = self._said({
+        computed = self._computed({
             axis.name: np.broadcast_to(words[axis.name], full).reshape(-1)
             for axis in self.axes
             if axis.first is not None
@@ -684,10 +684,10 @@ class CellSearch:
         boxes = InputBoxes(ends)
         points = [one.reshape(shape) for one in boxes.points]
         for column, found in enumerate(boxes.outputs(self.steps)):
-            own = np.broadcast_to(said[:, column], math.prod(full)).reshape(full)
+            own = np.broadcast_to(computed[:, column], math.prod(full)).reshape(full)
             self._offer(column, _shaped(found, len(firsts[0]), shape), points, cells, own)
 
-    def _said(self, words: dict[str, Words]) -> Floats:
+    def _computed(self, words: dict[str, Words]) -> Floats:
         """Return the values of outputs' words, in steps from the middles of their ranges."""
         found = simulate(self.sketched.graph, words).words
         return np.asarray(found + (np.array([low for low, _ in self.limits]) + 0.5))
@@ -698,11 +698,11 @@ class CellSearch:
         node: CellNode,
         points: Sequence[Floats],
         cells: Sequence[BoxSpan],
-        said: Floats,
+        computed: Floats,
     ) -> None:
         """Add the cells that may be the worst."""
-        found = self._errors(column, node, points, cells, said)
-        full = said.shape
+        found = self._errors(column, node, points, cells, computed)
+        full = computed.shape
         for one, (most, least) in zip(self.open[column], found, strict=True):
             one.found = max(one.found, float(np.nan_to_num(least, nan=-np.inf).max()))
             which = one.matters(most)
@@ -713,8 +713,8 @@ class CellSearch:
                 for end in (0, 1)
             )
             cut = self._cut(node, low, high, which)
-            one.pieces.append(CellPieces(low, high, said[which], most[which], cut))
-            if sum(len(part.said) for part in one.pieces) > 2 * KEPT:
+            one.pieces.append(CellPieces(low, high, computed[which], most[which], cut))
+            if sum(len(part.computed) for part in one.pieces) > 2 * KEPT:
                 one.gathered()
 
     # errors ---------------------------------------------------------------------------------------
@@ -725,7 +725,7 @@ class CellSearch:
         node: CellNode,
         points: Sequence[Floats],
         cells: Sequence[BoxSpan],
-        said: Floats,
+        computed: Floats,
     ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
         """Return upper bounds of errors in both directions, and lower bounds of their maxima."""
         low, high = node.point
@@ -743,8 +743,8 @@ class CellSearch:
         value = self._in_steps(column, met(node.value, BoxSpan(low - slack, high + slack)))
         corner = self._in_steps(column, BoxSpan(most, least))
         return (
-            (said - value.low, np.minimum(said - corner.high, said - value.low)),
-            (value.high - said, np.minimum(corner.low - said, value.high - said)),
+            (computed - value.low, np.minimum(computed - corner.high, computed - value.low)),
+            (value.high - computed, np.minimum(corner.low - computed, value.high - computed)),
         )
 
     def _in_steps(self, column: int, value: BoxSpan) -> BoxSpan:
@@ -776,14 +776,14 @@ class CellSearch:
 
     def _refine(self, column: int, sign: int, one: Open, left: int) -> None:
         """Halve relevant pieces until there are none, or until the limit of pieces."""
-        while (every := one.gathered()) is not None and len(every.said):
+        while (every := one.gathered()) is not None and len(every.computed):
             count = min(ONCE, left // 2)
             if not count:
                 one.closed = max(one.closed, float(every.most[0]))
                 break
-            halves = every.chosen(np.arange(len(every.said)) < count).halves()
-            left, self.work = left - len(halves.said), self.work + len(halves.said)
-            one.pieces = [every.chosen(np.arange(len(every.said)) >= count)]
+            halves = every.chosen(np.arange(len(every.computed)) < count).halves()
+            left, self.work = left - len(halves.computed), self.work + len(halves.computed)
+            one.pieces = [every.chosen(np.arange(len(every.computed)) >= count)]
             self._look(column, sign, one, halves)
         one.pieces = []
 
@@ -791,7 +791,7 @@ class CellSearch:
         cells = [BoxSpan(pieces.low[:, k], pieces.high[:, k]) for k in range(len(self.axes))]
         boxes = InputBoxes({axis.name: cell for axis, cell in zip(self.axes, cells, strict=True)})
         node = boxes.outputs(self.steps)[column]
-        found = self._errors(column, node, boxes.points, cells, pieces.said)
+        found = self._errors(column, node, boxes.points, cells, pieces.computed)
         most, least = found[sign < 0]
         most = np.fmin(most, pieces.most)
         one.found = max(one.found, float(np.nan_to_num(least, nan=-np.inf).max()))
@@ -810,7 +810,7 @@ class CellSearch:
                 {axis.name: BoxSpan(x, x) for axis, x in zip(self.axes, at, strict=True)}
             )
             value = self._in_steps(column, boxes.outputs(self.steps)[column].point)
-            error = pieces.said - value.high if sign > 0 else value.low - pieces.said
+            error = pieces.computed - value.high if sign > 0 else value.low - pieces.computed
             found = max(found, float(error.max(initial=-np.inf)))
         return found
 

@@ -33,10 +33,10 @@ from boolcomp.proof.bound.tables import (
     Error,
     Read,
     cells_reached,
+    computed_values,
     curve_within,
     input_known,
     looked_up,
-    said,
     table_known,
     turns_known,
 )
@@ -120,7 +120,7 @@ class Forward:
         read = Read(*line, self.words_reached(table, line[1]))
         both = (*words.words, *(words.product or ()))
         self.entries |= {word: looked_up(self.graph, word, read) for word in both}
-        return table_known(table, source, read, said(self.graph, words, read))
+        return table_known(table, source, read, computed_values(self.graph, words, read))
 
     def words_reached(self, table: Table, line: WordLine) -> Words:
         """Return the possible words of a table's source."""

@@ -129,12 +129,12 @@ def curve_known(
             values[x] = curve_within(table, x)
         return values[x]
 
-    for word, said in zip(read.words.tolist(), found.values, strict=True):
+    for word, computed in zip(read.words.tolist(), found.values, strict=True):
         at = exactly(read.line.value(word))
         here = within(at)
         moved = within(at - error) if error != ZERO else here
         near = within(at - beside)
-        missed.append(Enclosure(said, said + found.slack) - here)
+        missed.append(Enclosure(computed, computed + found.slack) - here)
         passed.append(here - moved if error != ZERO else ZERO)
         inputs.append(here - near if error == ZERO else moved - near)
         exact.append(moved)
@@ -291,7 +291,7 @@ def table_known(
     return Enclosures(exact, entries.hull, error, source.inputs * slope).tightened()
 
 
-def said(graph: WordGraph, words: NodeWords, read: Read) -> Sampled:
+def computed_values(graph: WordGraph, words: NodeWords, read: Read) -> Sampled:
     """Return the values of the words of a table at all words of its source."""
     total, slack = np.zeros(len(read.words), dtype=object), 0
     for word in words.words:
