@@ -335,19 +335,24 @@ class Refuter:
         cone = _Cone(self.nodes, self.levels, x, y)
         for size, conflicts in TRIES:
             whole = cone.grow(size)
-            clauses = cone_clauses(self.nodes, x, y, cone.leaves)
-            with Glucose4(bootstrap_with=clauses, with_proof=True) as solver:
-                solver.conf_budget(conflicts)
-                answer = solver.solve_limited()
-                if answer is False:
-                    steps = trimmed(clauses, _steps_of(solver.get_proof()))
-                    return _refutation(cone, steps)
-                if answer and whole:
-                    return self._inputs(solver)
+            found = self._differ(cone, x, y, conflicts)
+            if found is not None and (whole or isinstance(found, Refutation)):
+                return found
             if whole:
                 break
         cone.grow(len(self.levels))
-        return self._over_all(cone, x, y)
+        found = self._over_all(cone, x, y)
+        return found if found is not None else self._differ(cone, x, y, CONFLICTS)
+
+    def _differ(self, cone: _Cone, x: int, y: int, conflicts: int) -> Refutation | list[int] | None:
+        """Refute that two literals differ, in one clause set, or return inputs of the model."""
+        clauses = cone_clauses(self.nodes, x, y, cone.leaves)
+        with Glucose4(bootstrap_with=clauses, with_proof=True) as solver:
+            solver.conf_budget(conflicts)
+            answer = solver.solve_limited()
+            if answer is False:
+                return _refutation(cone, trimmed(clauses, _steps_of(solver.get_proof())))
+            return self._inputs(solver) if answer else None
 
     def _over_all(self, cone: _Cone, x: int, y: int) -> Refutation | list[int] | None:
         """Refute both ways to differ as assumptions, so that learned clauses hold without them."""
