@@ -15,8 +15,7 @@ from unittest import mock
 
 import docblocks
 import numpy as np
-from shipped import problem_of
-from worst import demand_of
+from worst import demand_of, problem_of
 
 from boolcomp.base.errors import BoolcompError
 from boolcomp.base.store import Folder

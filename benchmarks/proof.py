@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from worst import demand_of, results_in
+from worst import problem_of as problem_named
 
 from boolcomp.base.errors import BoolcompError, table
 from boolcomp.base.store import Folder
@@ -41,7 +42,7 @@ from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.result import proved, result_store, sketched
 from boolcomp.pipeline import COMPACT, problems_of, run
 from boolcomp.problem.function_files import parse_function
-from boolcomp.problem.functions import inverse_dynamics_problem, robot_problem
+from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.sources import problem_of
 from boolcomp.proof.bound.bounds import EFFORT, GRADES, NotPlainError
@@ -113,7 +114,7 @@ def shipped(folder: Path, names: Sequence[str]) -> Iterator[Case]:
     """Yield what lies in a folder."""
     for path, document in results_in(folder, names):
         demand = demand_of(document["demand"])
-        terms = split(inverse_dynamics_problem(load_robot(document["robot"])))
+        terms = split(problem_named(document["robot"]))
         ours = Folder(folder, trusted=True)
         kept = result_store(terms, demand, ours, also_shipped=False).find()
         if kept is None or kept.worst is None:

@@ -14,29 +14,15 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from worst import demand_of, results_in
+from worst import demand_of, problem_of, results_in
 
 from boolcomp.base.errors import BoolcompError
 from boolcomp.base.errors import table as aligned
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.problem.functions import inverse_dynamics_problem
-from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.sources import load_source
-from boolcomp.problem.sources import problem_of as of_source
 from boolcomp.terms.extract import split
 
 TABLES = Path(__file__).parent.parent / "tables"
-FUNCTIONS = ("gravity",)  # of which results ship
-
-
-def problem_of(name: str) -> Any:
-    """Return the problem of a name: a robot, or a function of one."""
-    for function in FUNCTIONS:
-        if name.endswith(f"-{function}"):
-            return of_source(load_source(name.removesuffix(f"-{function}")), function)
-    return inverse_dynamics_problem(load_robot(name))
 
 
 def main() -> int:

@@ -92,7 +92,8 @@ class Case(NamedTuple):
 
 def case_names(options: argparse.Namespace) -> Iterator[str]:
     """Yield the names of all programs that are asked for."""
-    every = [path.name for path, _ in results_in(options.folder)]
+    robots = tuple(robot_names())
+    every = [path.name for path, _ in results_in(options.folder) if path.name.startswith(robots)]
     every += [
         f"{CERTIFIED}{path.parent.name}"
         for path in sorted(options.certified.glob("*/program.json"))

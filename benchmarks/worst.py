@@ -32,7 +32,9 @@ from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import PlanOptions
 from boolcomp.pipeline import compile_paper
 from boolcomp.problem.functions import inverse_dynamics_problem
-from boolcomp.problem.robot.library import load_robot
+from boolcomp.problem.robot.library import load_robot, robot_names
+from boolcomp.problem.sources import load_source
+from boolcomp.problem.sources import problem_of as of_source
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms.extract import split
 
@@ -41,8 +43,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.problem.problem import Problem
+
     Floats = NDArray[np.float64]
 
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "functions"
 SAMPLES, SEED, BLOCK = 1_000_000, 20_260_301, 1 << 16
 SLACK = 1e-6  # steps
 HEADER = (
@@ -69,6 +74,14 @@ def demand_of(key: str) -> Demand:
     )  # fmt: skip
 
 
+def problem_of(name: str) -> Problem:
+    """Return the problem of a shipped result: of a robot, a function of one or an example."""
+    robot = name.removesuffix("-gravity")
+    if robot not in robot_names():
+        return of_source(load_source(EXAMPLES / f"{name}.toml"))
+    return of_source(load_source(robot), "gravity" if robot != name else "inverse-dynamics")
+
+
 def results_in(folder: Path, names: Sequence[str] = ()) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the results of a folder whose names begin so, if that was said, and what files say.
 
@@ -89,7 +102,7 @@ def listed(values: Sequence[float] | Floats, digits: int = 2) -> str:
 def of_file(path: Path, document: dict[str, Any], *, write: bool) -> tuple[list[str], bool]:
     """Search a stored result; return its row, and whether anything is wrong."""
     demand = demand_of(document["demand"])
-    torques = split(inverse_dynamics_problem(load_robot(document["robot"])))
+    torques = split(problem_of(document["robot"]))
     ours = Folder(path.parent, trusted=True)
     kept = result_store(torques, demand, ours, also_shipped=False).find()
     if kept is None:
