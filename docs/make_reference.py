@@ -136,6 +136,15 @@ def first() -> str:
     )
 
 
+def landing() -> str:
+    """Return the figures of the first page of the site."""
+    two = _results()["first"]["machado-2r"]
+    return (
+        f"**{two['luts']} LUT3**, depth {two['depth']} · largest tip error in closed loop "
+        f"**{two['tip_mm']:.2f} mm** · no error above **{_up(two['bound'])} LSB**, proved\n"
+    )
+
+
 def _up(bound: float) -> str:
     """Return a bound with one decimal, rounded up."""
     return f"{math.ceil(bound * 10) / 10:.1f}"
@@ -211,6 +220,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "python": python,
     "robots": robots,
     "first": first,
+    "landing": landing,
     "results-programs": lambda: _sizes(_results()["programs"], "arm"),
     "results-functions": lambda: _sizes(_results()["functions"], "function"),
     "results-loops": loops,

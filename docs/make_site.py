@@ -1,8 +1,9 @@
 """Make the documentation a small site, in out/site: `python docs/make_site.py [FOLDER]`.
 
-The README is its first page. The pages of docs/ and its folders are copied to one folder, together
-with the files that they link. A broken link or anchor ends the build. The site loads nothing from
-other hosts; its search needs a server (`python -m http.server`).
+docs/site/index.md is its first page, the README its overview; gallery.py makes its programs. The
+pages of docs/ and its folders are copied to one folder, together with the files that they link. A
+broken link or anchor ends the build. The site loads nothing from other hosts; its search needs a
+server (`python -m http.server`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import gallery
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+LANDING = DOCS / "site"  # pages of the site alone
+FOCUSABLE = '<pre tabindex="0"><span></span><code>'
+CARDS = "<!-- cards -->"
 FILES = "files"  # where linked files lie that are no pages
 
 
@@ -55,6 +61,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Decisions": _sorted("contributing/decisions", "0*.md"),
     "Research notes": _sorted("research"),
 }  # fmt: skip
+FIRST = {"index": "Start", "overview": "Overview", "gallery": "Gallery"}
 FOLDED = ("Research notes", "Decisions", "Representations")  # not part of the manual
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 _CODE = re.compile(r"<code.*?</code>", re.DOTALL)
@@ -63,10 +70,13 @@ _NAMED_FENCE = re.compile(r"^([ ]*```\w+) (\S+)$", re.MULTILINE)  # as in ```tom
 
 def pages() -> dict[str, Path]:
     """Return the pages by their names in the site, and where their texts are."""
-    found = {"index": ROOT / "README.md"}
+    found = {"index": LANDING / "index.md", "gallery": LANDING / "gallery.md"}
+    found |= {"overview": ROOT / "README.md"}
     found |= {name: ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING")}
     names = {path: path.relative_to(DOCS).with_suffix("") for path in sorted(DOCS.rglob("*.md"))}
-    return found | {"-".join(name.parts): path for path, name in names.items()}
+    return found | {
+        "-".join(name.parts): path for path, name in names.items() if LANDING not in path.parents
+    }
 
 
 def moved(text: str, page: Path, folder: Path) -> str:
@@ -80,6 +90,8 @@ def moved(text: str, page: Path, folder: Path) -> str:
         target = (page.parent / match[1]).resolve()
         if target in known:
             return known[target]
+        if (folder / match[1]).is_file():  # made for the site
+            return match[1]
         if not target.is_file():
             raise SystemExit(f"{page.relative_to(ROOT)}: nothing is at {match[1]}")
         place = target.relative_to(DOCS) if target.is_relative_to(DOCS) else FILES / _flat(target)
@@ -98,11 +110,11 @@ def _flat(target: Path) -> Path:
 
 def configuration(source: Path, target: Path) -> dict[str, Any]:
     """Return what mkdocs is told; every page has its place."""
-    names = set(pages()) - {"index"}
+    names = set(pages()) - set(FIRST)
     placed = {name for section in NAVIGATION.values() for name in section}
     if names - placed:
         raise SystemExit(f"no place in the site for {', '.join(sorted(names - placed))}")
-    navigation: list[dict[str, Any]] = [{"boolcomp": "index.md"}]
+    navigation: list[dict[str, Any]] = [{name: f"{page}.md"} for page, name in FIRST.items()]
     sections = {
         title: [f"{name}.md" for name in section if name in names]
         for title, section in NAVIGATION.items()
@@ -127,8 +139,12 @@ def configuration(source: Path, target: Path) -> dict[str, Any]:
             ],
         },
         "plugins": ["material/search"],
+        "extra": {"generator": False},
+        "extra_css": ["site.css"],
+        "extra_javascript": ["site.js"],
         "markdown_extensions": [
-            "tables", "pymdownx.highlight", "pymdownx.superfences", {"toc": {"permalink": True}},
+            "attr_list", "md_in_html", "tables", "pymdownx.highlight", "pymdownx.superfences",
+            {"toc": {"permalink": True}},
         ],
         "validation": {
             "nav": {"omitted_files": "warn", "not_found": "warn"},
@@ -145,12 +161,18 @@ def make(target: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "pages"
         source.mkdir()
+        for name in ("site.css", "site.js"):
+            shutil.copyfile(LANDING / name, source / name)
+        cards = gallery.make(source)
         for name, path in pages().items():
-            text = moved(path.read_text("utf-8"), path, source)
+            text = moved(path.read_text("utf-8"), path, source).replace(CARDS, cards)
             (source / f"{name}.md").write_text(text, "utf-8")
         settings = configuration(source, target.resolve())
         build(load_config(config_file=_empty(Path(folder)), strict=True, **settings))
+    (target / "404.html").unlink()  # of servers that have a site for errors
     texts = {one.name: one.read_text("utf-8") for one in sorted(target.glob("*.html"))}
+    for name, text in texts.items():  # blocks that scroll are reached by the keyboard
+        (target / name).write_text(text.replace("<pre><span></span><code>", FOCUSABLE), "utf-8")
     if broken := [name for name, text in texts.items() if "```" in _CODE.sub("", text)]:
         raise SystemExit(f"a code fence is left in {', '.join(broken)}")
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import sys
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -9,11 +10,13 @@ from typing import Any
 
 import markdown
 import pytest
+from browser import Window, needs_chromium
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def site_maker() -> ModuleType:
+    sys.path.append(str(ROOT / "docs"))  # of the gallery
     spec = importlib.util.spec_from_file_location("make_site", ROOT / "docs" / "make_site.py")
     assert spec is not None
     assert spec.loader is not None
@@ -28,8 +31,9 @@ SITE: Any = site_maker()
 def test_every_page_has_a_place_in_the_site() -> None:
     placed = [name for section in SITE.NAVIGATION.values() for name in section]
     assert len(set(placed)) == len(placed)
-    assert len(list(ROOT.rglob("docs/**/*.md"))) == len(set(placed) - {"CONTRIBUTING", "CHANGELOG"})
-    assert set(SITE.pages()) - {"index"} <= set(placed)
+    manual = {path for path in ROOT.rglob("docs/**/*.md") if path.parent != SITE.LANDING}
+    assert len(manual) == len(set(placed) - {"CONTRIBUTING", "CHANGELOG"})
+    assert set(SITE.pages()) - set(SITE.FIRST) <= set(placed)
 
 
 def test_links_between_pages_and_to_files_are_those_of_the_site(tmp_path: Path) -> None:
@@ -66,6 +70,8 @@ def test_a_code_fence_in_a_finished_page_ends_the_build(
     page = tmp_path / "page.md"
     page.write_text("```toml park.toml\nx = 1\n\ny = 2\n```\n")
     monkeypatch.setattr(SITE, "pages", lambda: {"index": page})
+    monkeypatch.setattr(SITE, "FIRST", {"index": "page"})
+    monkeypatch.setattr(SITE.gallery, "make", lambda _: "")
     monkeypatch.setattr(SITE, "NAVIGATION", {})
     monkeypatch.setattr(SITE, "ROOT", tmp_path)
     settings = SITE.configuration(tmp_path, tmp_path)
@@ -79,17 +85,45 @@ def test_a_code_fence_in_a_finished_page_ends_the_build(
         SITE.make(tmp_path / "site")
 
 
-@pytest.mark.check
-def test_the_site_is_made_without_a_warning_and_loads_nothing_from_elsewhere(
-    tmp_path: Path,
-) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("made") / "site"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of mkdocs' own packages; links are errors by `strict`
-        SITE.make(tmp_path / "site")
-    made = {path.stem for path in (tmp_path / "site").glob("*.html")}
+        SITE.make(made)
+    return made
+
+
+@pytest.mark.check
+def test_the_site_is_made_without_a_warning_and_loads_nothing_from_elsewhere(site: Path) -> None:
+    made = {path.stem for path in site.glob("*.html")}
     assert set(SITE.pages()) <= made
-    for path in (tmp_path / "site").glob("*.html"):
-        loaded = re.findall(
-            r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"([^\"]+)\"", path.read_text()
-        )
+    for path in site.glob("*.html"):
+        text = path.read_text()
+        loaded = re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"([^\"]+)\"", text)
         assert [one for one in loaded if "//" in one] == [], path.name
+
+
+@pytest.mark.check
+def test_files_of_the_gallery_are_there(site: Path) -> None:
+    text = (site / "gallery.html").read_text()
+    names = re.findall(r'(?:href|src)="((?:demo|downloads)/[^"]+)"', text)
+    assert text.count("<article>") == 6
+    assert all((site / name).is_file() for name in names)
+    assert {name.rpartition(".")[2] for name in names} == {"html", "v", "blif", "txt", "pla", "png"}
+
+
+@needs_chromium
+@pytest.mark.check
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_pages_fit_a_phone_and_axe_finds_nothing_serious(
+    window: Window, site: Path, width: int, *, dark: bool
+) -> None:
+    names = ("index", "gallery", "overview", "reference-results", "explanation-errors-and-bounds")
+    for name in names:
+        window.open(site / f"{name}.html", width, dark=dark)
+        if name == names[0]:  # a page remembers the scheme of its first visit
+            window.run("localStorage.clear()")
+            window.driver.refresh()
+        assert (window.overflow(), window.unreachable()) == (0, []), name
