@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +16,10 @@ from samples import terms_of
 
 from boolcomp.base.errors import DataError, DataWarning, UsageError
 from boolcomp.base.workers import ALONE
-from boolcomp.compact import approximate as module
 from boolcomp.compact import approximate_kernels
 from boolcomp.compact.approximate import (
-    Approximation,
-    Judge,
     Pricing,
     Searching,
-    arrays_of,
     cores_of,
     drawn,
     room,
@@ -33,15 +29,10 @@ from boolcomp.compact.approximate import (
 from boolcomp.compact.approximate import approximated as smaller_by
 from boolcomp.compact.approximate_kernels import (
     FORBIDDEN,
-    Active,
     RowWords,
     SearchBudget,
-    Substitutes,
     WordRows,
-    bare_move,
     extra,
-    patience,
-    table_move,
 )
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors import deviations, network_errors
@@ -181,125 +172,6 @@ def test_a_flag_is_never_changed_and_no_word_moves_too_far() -> None:
     assert not wholly(flagged, top, 1.0)[0]
 
 
-def crossed() -> Network:
-    """Return a network whose nodes do not lie in the order of their levels."""
-    builder = Builder(6)
-    a, b, c, d, e, f = (builder.input(k) for k in range(6))
-    deep = builder.node(luts.MAJ3, builder.node(luts.XOR2, a, b), c, d)
-    return builder.build([deep, builder.node(luts.XOR3, d, e, f), 0])
-
-
-@pytest.mark.parametrize("network", [adder(), crossed()])
-def test_levels_and_heights_count_nodes_before_and_after(network: Network) -> None:
-    nodes = arrays_of(network)
-    order = approximate_kernels.ordered(nodes)
-    level = dict.fromkeys(range(nodes.first), 0)
-    for s, node in enumerate(network.nodes, nodes.first):
-        level[s] = 1 + max(level[k] for k in node.operands)
-        assert nodes.level[s] == level[s]
-    for s in range(2, len(nodes.fan)):
-        readers = [t for t, node in enumerate(network.nodes, nodes.first) if s in node.operands]
-        after = [1 + int(nodes.height[t]) for t in readers] + [0] * (s in network.outputs)
-        assert nodes.height[s] == max(after)
-    assert sorted(order.tolist()) == list(range(nodes.first, len(nodes.fan)))
-    assert [level[s] for s in order.tolist()] == sorted(level[s] for s in order.tolist())
-
-
-def test_the_best_table_is_the_cheapest_of_all() -> None:
-    rng = np.random.default_rng(5)
-    for seed in range(20):
-        searched = searching(adder())
-        nodes, node = searched.nodes, 11
-        approximate_kernels.ordered(nodes)
-        seen = rng.integers(0, 2, (3, 40)).astype(np.uint8)
-        values, costs = rng.integers(0, 2, 40).astype(np.uint8), rng.normal(0.3, 1.0, 40)
-        active = Active(np.arange(40), costs, values, np.zeros(1, np.uint64))
-        choice = Substitutes(np.array([2, 3, 4]), seen, 0, 3)
-        state = np.array([seed], np.uint64)
-        gain, move = table_move(nodes, node, choice, active, -1e9, state)
-        row = seen[0] << 2 | seen[1] << 1 | seen[2]
-        every = [costs[(one >> row & 1) != values].sum() for one in range(256)]
-        saved = approximate_kernels.saved_by(nodes, node, np.array([2, 3, 4]), 1)
-        assert gain == pytest.approx(saved - min(every))
-        assert every[move[0]] == pytest.approx(min(every))
-        bare, _ = bare_move(nodes, node, choice, active)
-        single = [
-            costs[(value if k < 0 else seen[k] ^ value) != values].sum()
-            for k in (-1, 0, 1, 2)
-            for value in (0, 1)
-        ]
-        whole = approximate_kernels.saved_by(nodes, node, np.array([2, 2, 2]), 0)
-        assert bare == pytest.approx(whole - min(single))
-
-
-def living(fan: NDArray[np.int64], outs: NDArray[np.int64], first: int) -> int:
-    """Return how many nodes outputs need."""
-    needed, waiting = set(), [int(s) for s in outs]
-    while waiting:
-        s = waiting.pop()
-        if s >= first and s not in needed:
-            needed.add(s)
-            waiting += [int(k) for k in fan[s]]
-    return len(needed)
-
-
-def test_a_change_of_operands_saves_the_nodes_that_no_output_needs() -> None:
-    builder = Builder(6)
-    made = [builder.input(k) for k in range(6)]
-    for k in range(12):  # every node reads the one before it, and an earlier one
-        made.append(builder.node((luts.XOR3, luts.MAJ3)[k % 2], made[-1], made[k // 2], made[k]))
-    nodes = arrays_of(builder.build([*made[-4:], 0]))
-    rng, seen = np.random.default_rng(3), set()
-    for node in range(nodes.first, len(nodes.fan)):
-        for _ in range(30):
-            new = rng.integers(0, node, 3)
-            before, refs = living(nodes.fan, nodes.outs, nodes.first), nodes.refs.copy()
-            saved = approximate_kernels.saved_by(nodes, node, new, 1)
-            assert np.array_equal(nodes.refs, refs)  # it only looked
-            other = nodes.fan.copy()
-            other[node] = new
-            assert saved == before - living(other, nodes.outs, nodes.first)
-            seen.add(saved)
-    assert len(seen) > 1
-
-
-def test_errors_are_accepted_only_well_below_what_is_allowed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    errors = np.random.default_rng(1).normal(0.0, 0.5, (12_000, 2))
-    errors[10_000:] = 100.0  # states that do not count
-    squares = errors[:10_000] ** 2
-    spread = squares.std(axis=0) / 100
-    judge = Judge.__new__(Judge)
-    judge.counted, judge.graph, judge.states = 10_000, cast("Any", None), cast("Any", None)
-
-    def left(allowed: Any, *, centred: bool = False, by: float = 0.0, wrapped: Any = ()) -> Any:
-        judge.allowed, judge.centred = allowed, np.array([centred] * 2)
-        found = errors + by, wrapped, 0
-        monkeypatch.setattr(module, "deviations", lambda *_: found)
-        monkeypatch.setattr(module, "network_errors", lambda *_: found)
-        kept = judge.of_graph(judge.graph, 1.5)
-        assert judge.holds(cast("Any", None), 1.5) == (kept is not None or bool(wrapped))
-        return kept
-
-    most = squares.mean(axis=0) + 1.5 * spread
-    assert left(most - 1e-9) is None
-    assert left(most + np.array([1e-3, -1e-3])) is None
-    assert left(most + 0.25) == pytest.approx(0.25)
-    assert left(most + 0.25, wrapped=(3,)) is None
-    assert left(most + 0.02, by=0.3) is None
-    assert left(most + 0.02, by=0.3, centred=True) is not None
-
-
-def test_patience_is_exponential_and_repeatable() -> None:
-    state = np.array([1], np.uint64)
-    drawn_ones = np.array([patience(state) for _ in range(20_000)])
-    for most in (1, 2, 3):
-        assert (drawn_ones >= most).mean() == pytest.approx(0.5**most, abs=0.01)
-    assert drawn_ones.min() >= 0
-    assert patience(np.array([1], np.uint64)) == pytest.approx(0.8464183417454265, abs=1e-12)
-
-
 def searched(worth: float, seed: int = 1, visits: int = 400) -> Searching:
     """Return the adder after a search at what a squared step is worth."""
     found, state = searching(adder()), np.array([seed], np.uint64)
@@ -340,15 +212,6 @@ def test_a_search_spends_no_more_than_is_left() -> None:
 
 
 ARM = case(small_robot(3, 1), 5)
-
-
-def test_the_entries_of_cores_are_those_of_tables() -> None:
-    graph = ARM.graph(0.3)
-    cores = cores_of(graph)
-    assert cores
-    for core in cores:
-        for place, table in with_entries(graph, core, np.asarray(core.entries)).items():
-            assert table == graph.nodes[place]
 
 
 @pytest.mark.slow
@@ -413,22 +276,6 @@ def test_a_result_with_other_tables_holds_and_is_bounded(store: Path) -> None:
     assert (found.largest <= np.asarray(found.bounds.steps)).all()
     others = zip(found.compact.graph.nodes, loose.compact.graph.nodes, strict=True)
     assert all(one == other or type(one) is type(other) is Lookup for one, other in others)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("share", "holds"), [(1.1, True), (0.9, False)])
-def test_errors_of_a_result_are_measured_once_and_not_used_where_they_are_too_large(
-    exact: Built, store: Path, share: float, *, holds: bool
-) -> None:
-    errors = exact.errors
-    compact = replace(exact.compact, allowed=share * (errors.rms**2 - errors.mean**2))
-    begin, heard = Begin(compact, Finished(exact.network, exact.steps)), list[Any]()
-    results = result_store(torques(), replace(DEMAND, approximate="tables"), store)
-    made = Approximation(begin, results, fresh_states(compact), heard.append)
-    first, again = made._errors(begin), made._errors(begin)  # noqa: SLF001 (the search takes seconds)
-    assert (first is not None) == holds
-    assert first is again
-    assert len(heard) == 1
 
 
 @pytest.mark.slow

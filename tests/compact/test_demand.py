@@ -10,7 +10,7 @@ from samples import problem_of
 import boolcomp as bc
 from boolcomp.base import UsageError, widths
 from boolcomp.compact import Built, CompactChoices, Demand, WordEnds, result_store, usual_demand
-from boolcomp.problem import Problem, formats, load_robot, promise_of, robot_problem, with_words
+from boolcomp.problem import Problem, formats, promise_of, with_words
 from boolcomp.terms import split
 
 ARM = problem_of("machado-2r")
@@ -82,25 +82,11 @@ def test_widths_of_inputs_are_completed(demand: Demand, found: dict[str, int]) -
     assert demand.completed(ARM).input_bits == found
 
 
-def test_one_width_suits_every_problem() -> None:
-    given = Demand(input_bits=widths("input_bits", "7"))
-    assert given.completed(robot_problem(load_robot("machado-2r"), "gravity")).input_bits == {
-        "q": 7
-    }
-
-
 @pytest.mark.parametrize(("error", "bits"), [("1.5lsb", 12), ("6lsb", 10), ("0.6lsb", 16)])
 def test_inputs_are_as_wide_as_a_promise_needs(error: str, bits: int) -> None:
     asked = usual_demand(8, error=promise_of("--error", error)).completed(ARM)
     assert asked.input_bits["q"] == bits
     assert asked.completed(ARM) == asked
-
-
-def test_the_usual_approximation_is_of_tables_except_in_code_and_promises() -> None:
-    assert usual_demand(8, approximate=None).approximate == "tables"
-    assert usual_demand(8, approximate="off").approximate == "off"
-    assert usual_demand(8, approximate=None, target="mcu8").approximate == "off"
-    assert usual_demand(8, approximate=None, error=ONE_LSB).approximate == "off"
 
 
 def test_the_older_spelling_of_a_target_is_the_same() -> None:

@@ -70,12 +70,6 @@ def test_a_sketch_of_an_arm_is_newton_euler(arm: Robot | str, form: Formulation)
     assert outputs_of(made.sketch, made.states(50, seed=4)) == pytest.approx(exact, abs=1e-5)
 
 
-def test_coefficients_of_sliding_words_are_exact() -> None:
-    made = case("stanford", bits=8)
-    exact = made.problem.in_steps(made.problem.reference(*made.problem.draw(500, 3)), made.steps)
-    assert outputs_of(made.sketch, made.states(500, seed=3)) == pytest.approx(exact, abs=1e-6)
-
-
 def products(sketch: Sketch) -> int:
     """Return how many products its sums hold."""
     sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
@@ -87,19 +81,6 @@ def products(sketch: Sketch) -> int:
 )
 def test_the_2r_needs_one_product_for_each_factor(form: Formulation, count: int) -> None:
     assert products(case("machado-2r", form=form).sketch) == count
-
-
-def test_the_command_of_a_controller_is_multiplied_once() -> None:
-    """What is added to an acceleration, gains and all, is one word before any product."""
-
-    def count(problem: Problem) -> int:
-        words = {group.name: 10 for group in problem.groups}
-        return products(build_sketch(split(problem), words, [1.0, 1.0]))
-
-    arm = load_robot("machado-2r")
-    controller = robot_problem(arm, "computed-torque")
-    assert count(controller) == count(robot_problem(arm))
-    assert count(replace(controller, sums=())) > count(controller)
 
 
 @pytest.mark.parametrize("name", ["machado-2r", "elbow-3r"])
@@ -128,27 +109,6 @@ def test_what_no_sketch_may_hold_is_refused(last: Any, said: str) -> None:
     words = (SourceWord("x", 3, angle=False), SourceWord("y", 3, angle=False))
     with pytest.raises(ValueError, match=said):
         Sketch((*words, last), (2,))
-
-
-@pytest.mark.parametrize("form", [Formulation(), Formulation(speeds=False, chained=True)])
-@pytest.mark.parametrize("name", ["planar-3r", "elbow-3r"])
-def test_no_sum_multiplies_the_same_word_twice(name: str, form: Formulation) -> None:
-    for node in case(name, form=form).sketch.nodes:
-        products = [a for a in getattr(node, "addends", ()) if isinstance(a, Product)]
-        words = [word for one in products for word in {one.a, one.b}]
-        assert len(words) == len(set(words))
-
-
-def test_a_common_factor_of_two_speeds_is_multiplied_by_their_sum() -> None:
-    sketch = case("machado-2r", form=Formulation(speeds=False)).sketch
-    sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
-    names = [getattr(node, "name", "") for node in sketch.nodes]
-    speeds = {
-        tuple(sorted((names[a.node], a.factor) for a in node.addends if isinstance(a, Linear)))
-        for node in sums
-        if all(isinstance(a, Linear) and names[a.node] in ("qd1", "qd2") for a in node.addends)
-    }
-    assert speeds == {(("qd1", 2.0), ("qd2", 1.0))}  # (2 qd1 + qd2) qd2 sin q2
 
 
 def test_an_input_of_one_value_has_no_word() -> None:
@@ -207,17 +167,6 @@ def test_a_sketch_with_prepared_factors_computes_the_function(of: str, form: int
     assert outputs_of(sketch, states) == pytest.approx(states.outputs, abs=1e-5)
 
 
-def test_dry_friction_is_one_table_a_joint_and_no_product() -> None:
-    _, sketch = sketched(FRICTION, 0)
-    plain = build_sketch(
-        split(robot_problem(ARM)), dict.fromkeys(("q", "qd", "qdd"), 10),
-        robot_problem(ARM).steps(8), FORMS[0],
-    )  # fmt: skip
-    assert sum(isinstance(node, Curve) for node in sketch.nodes) == 2
-    assert len(sketch.nodes) == len(plain.nodes) + 2
-    assert products(sketch) == products(plain)
-
-
 def computed(problem: Problem, sketch: Sketch, count: int = 500) -> tuple[Floats, Floats]:
     """Return a sketch's outputs and the exact ones, both in steps."""
     words = quantities(problem, {one.name: 10 for one in problem.inputs})
@@ -261,35 +210,9 @@ def test_a_sketch_computes_what_its_steps_do(name: str) -> None:
     assert np.abs(found - exact).max() < (0.02 if "point" in name else 1e-6)
 
 
-def test_an_output_is_counted_from_the_middle_of_its_range() -> None:
-    problem = tape_problem([X], lambda t, x: t.function("exp", x), [(0.0, 3.0)])
-    found, _ = computed(problem, sketch_of(problem))
-    x = StateMaker(problem, quantities(problem, {"x": 10}), [1.0]).draw(500, 7).values["x"] / 512
-    assert np.allclose(found[:, 0], (np.exp(x) - 1.5) / (3.0 / 256), atol=1e-6)
-
-
 def tables(sketch: Sketch) -> list[Curve | Waves]:
     """Return the tables of a sketch."""
     return [node for node in sketch.nodes if isinstance(node, (Curve, Waves))]
-
-
-SHAPES: dict[str, tuple[Sequence[tuple[str, float, float, bool]], Any, int, int]] = {
-    "a function of one word is one table": (*FUNCTIONS["sigmoid"], 1, 0),
-    "addends of one word are one table": (
-        [X, Y], lambda t, x, y: t.root(y) + x * y + t.function("exp", y), 1, 1,
-    ),
-    "a linear function is no table": ([X, Y], lambda _, x, y: (x * 2.0 - 1.0) * 3.0 + y, 0, 0),
-    "waves are one table": ([Q], lambda t, q: t.sine(q + 0.3) * t.cosine(q), 1, 0),
-    "a word that is read twice is one word": (*FUNCTIONS["shared word"], 1, 1),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_sketch_has_no_more_tables_and_products_than_it_needs(name: str) -> None:
-    words, function, table_count, product_count = SHAPES[name]
-    sketch = sketch_of(tape_problem(words, function))
-    assert len(tables(sketch)) == table_count
-    assert products(sketch) == product_count
 
 
 @pytest.mark.parametrize(("most", "kind"), [(11, Waves), (12, Waves), (13, Curve)])

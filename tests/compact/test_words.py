@@ -274,11 +274,6 @@ def test_an_impossible_format_of_a_word_is_refused(asked: str, said: str) -> Non
         with_words(problem_of("machado-2r"), formats("words", [asked]))
 
 
-def test_paper_mode_refuses_formats_of_single_words() -> None:
-    with pytest.raises(UsageError, match="words belongs to mode compact"):
-        bc.compile("machado-2r", 5, "paper", words={"q1": "gray:10"})
-
-
 KEYS = 'word_code = "gray"\nword_bits = 12\nword_zero = "tread"\n'
 
 
