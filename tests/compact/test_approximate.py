@@ -21,12 +21,9 @@ from boolcomp.compact.approximate import (
     Pricing,
     Searching,
     cores_of,
-    drawn,
     room,
     with_entries,
-    with_free_changes,
 )
-from boolcomp.compact.approximate import approximated as smaller_by
 from boolcomp.compact.approximate_kernels import (
     FORBIDDEN,
     RowWords,
@@ -35,13 +32,12 @@ from boolcomp.compact.approximate_kernels import (
     extra,
 )
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors import deviations, network_errors
-from boolcomp.compact.passes import fresh_states, require_true
-from boolcomp.compact.result import Begin, Built, result_store
+from boolcomp.compact.errors import deviations
+from boolcomp.compact.passes import require_true
+from boolcomp.compact.result import Built, result_store
 from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
-from boolcomp.logic.synthesis import Finished
 from boolcomp.targets.rtl import graph_of
 from boolcomp.terms.extract import Terms
 from boolcomp.words.graph import (
@@ -236,33 +232,6 @@ def test_prices_of_entries_are_the_errors_that_simulation_finds() -> None:
         grown = ((pricing.errors + moved) ** 2 - pricing.errors**2).mean(axis=0)
         said = prices.linear[:, row] * by + prices.square[:, row]
         assert np.allclose(grown, said, rtol=0.2, atol=2e-4)
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(("share", "gained"), [(0.0, True), (0.99, False)])
-def test_an_approximation_that_was_not_asked_for_must_gain_enough(
-    tmp_path: Path, share: float, *, gained: bool
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.approximate.WORTH", share)
-        loose = replace(DEMAND, rms=(0.66,))
-        own = built_of(torques(), loose, store=tmp_path, workers=ALONE)
-        results = result_store(torques(), replace(loose, approximate="tables"), tmp_path)
-        wide = replace(own.compact, allowed=1.5 * own.compact.allowed)
-        begin = Begin(wide, Finished(own.network, own.steps))
-        made = smaller_by(begin, results, fresh_states(wide), lambda _: None)
-    assert (made is not None) == gained
-
-
-@pytest.mark.check
-def test_freely_changed_logic_is_smaller_and_no_deeper(exact: Built) -> None:
-    compact = exact.compact
-    loose = replace(compact, allowed=1.2 * compact.allowed)
-    made = with_free_changes(loose, exact.network, [True], 0.05)[0]
-    assert len(made.nodes) < exact.nodes
-    assert made.depth <= exact.depth
-    errors, _, _ = network_errors(made, compact.graph, drawn(compact, 1 << 16, 5))
-    assert (errors.var(axis=0) <= 1.02 * loose.allowed).all()
 
 
 @pytest.mark.check

@@ -23,39 +23,27 @@ def digest(problem: Problem, demand: Demand) -> str:
     return result_store(split(problem), demand, None).name.removesuffix(".builtin").split(".")[-1]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"bits": 1}, "bits must be 2 to 16"),
-        ({"rms": (0.1,)}, "rounding alone"),
-        ({"max": (0.4,)}, "rounding alone"),
-        ({"effort": float("nan")}, "effort"),
-        ({"input_bits": {"q": 40}}, "input q of 40 bits"),
-        ({"target": "lut"}, "did you mean 'luts'"),
-        ({"target": "mcu8", "objective": "lut6"}, "give one"),
-        ({"target": "lut4", "flash": 4096}, "no flash"),
-        ({"target": "mcu8", "flash": 1 << 17}, "flash of mcu8 is 256 to 65536 bytes, not 131072"),
-        ({"approximate": "table"}, r"approximate 'table'.*tables"),
-        (
-            {"approximate": "cones"},
-            r"'cones' \(no longer supported: use 'tables'\): ",
-        ),
-        ({"target": "mcu8", "approximate": "tables"}, "target mcu8 is code"),
-        ({"error": ONE_LSB, "rms": (0.5,)}, "give one of them"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "said"), [
+    ({"bits": 1}, "bits must be 2 to 16"), ({"rms": (0.1,)}, "rounding alone"),
+    ({"max": (0.4,)}, "rounding alone"), ({"effort": float("nan")}, "effort"),
+    ({"input_bits": {"q": 40}}, "input q of 40 bits"), ({"target": "lut"}, "did you mean 'luts'"),
+    ({"target": "mcu8", "objective": "lut6"}, "give one"),
+    ({"target": "lut4", "flash": 4096}, "no flash"),
+    ({"target": "mcu8", "flash": 1 << 17}, "flash of mcu8 is 256 to 65536 bytes, not 131072"),
+    ({"approximate": "table"}, r"approximate 'table'.*tables"),
+    ({"approximate": "cones"}, r"'cones' \(no longer supported: use 'tables'\): "),
+    ({"target": "mcu8", "approximate": "tables"}, "target mcu8 is code"),
+    ({"error": ONE_LSB, "rms": (0.5,)}, "give one of them"),
+])  # fmt: skip
 def test_an_impossible_demand_is_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Demand(**wrong)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"rms": (0.5, 0.5, 0.5)}, "rms_error has 3 values"),
-        ({"input_bits": {"q": 8, "qd": 8, "qdd": 8, "q3": 9}}, "no input 'q3'"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "said"), [
+    ({"rms": (0.5, 0.5, 0.5)}, "rms_error has 3 values"),
+    ({"input_bits": {"q": 8, "qd": 8, "qdd": 8, "q3": 9}}, "no input 'q3'"),
+])  # fmt: skip
 def test_a_demand_that_does_not_suit_the_problem_is_refused(
     wrong: dict[str, Any], said: str
 ) -> None:
@@ -68,16 +56,13 @@ def test_a_certificate_of_freely_changed_logic_is_refused() -> None:
         CompactChoices(Demand(approximate="free"), certify=True)
 
 
-@pytest.mark.parametrize(
-    ("demand", "found"),
-    [
-        (Demand(), {"q": 10, "qd": 10, "qdd": 10}),
-        (Demand(input_bits={"qd1": 7}, usual_input=9), {"q": 9, "qd": 9, "qdd": 9, "qd1": 7}),
-        (Demand(input_bits=widths("input_bits", "7")), {"q": 7, "qd": 7, "qdd": 7}),
-        (usual_demand(8, error=ONE_LSB), {"q": 13, "qd": 13, "qdd": 13}),
-        (usual_demand(8, {"words": 11}, error=ONE_LSB), {"q": 11, "qd": 11, "qdd": 11}),
-    ],
-)
+@pytest.mark.parametrize(("demand", "found"), [
+    (Demand(), {"q": 10, "qd": 10, "qdd": 10}),
+    (Demand(input_bits={"qd1": 7}, usual_input=9), {"q": 9, "qd": 9, "qdd": 9, "qd1": 7}),
+    (Demand(input_bits=widths("input_bits", "7")), {"q": 7, "qd": 7, "qdd": 7}),
+    (usual_demand(8, error=ONE_LSB), {"q": 13, "qd": 13, "qdd": 13}),
+    (usual_demand(8, {"words": 11}, error=ONE_LSB), {"q": 11, "qd": 11, "qdd": 11}),
+])  # fmt: skip
 def test_widths_of_inputs_are_completed(demand: Demand, found: dict[str, int]) -> None:
     assert demand.completed(ARM).input_bits == found
 

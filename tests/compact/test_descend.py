@@ -26,7 +26,6 @@ from boolcomp.compact.search import (
     SampledForm,
     SearchTask,
     Trial,
-    choose_widths,
     explore,
     polish,
 )
@@ -34,7 +33,6 @@ from boolcomp.compact.sketch import (
     Curve,
     Role,
     WidthVariable,
-    live_nodes,
     widths_of,
     widths_text,
 )
@@ -47,20 +45,6 @@ from boolcomp.terms.extract import Terms, split
 from boolcomp.terms.terms import evaluate_terms
 
 Floats = NDArray[np.float64]
-
-
-def test_a_descent_is_restored() -> None:
-    descent = case("machado-2r").chosen(0.4)
-    before = (dict(descent.widths), descent.cost, descent.noise.tolist(), set(descent.live))
-    saved = descent.saved()
-    rng = random.Random(1)  # noqa: S311 (no secrets)
-    for _ in range(5):
-        descent.jump(np.full(2, 5.0), rng)
-    assert descent.widths != before[0]
-    descent.restore(saved)
-    after = (descent.widths, descent.cost, descent.noise.tolist(), descent.live)
-    assert after == before
-    assert descent.live == live_nodes(descent.sketch, descent.widths)
 
 
 def test_polishing_ends_after_a_sweep_without_gain() -> None:
@@ -204,17 +188,6 @@ def test_the_message_for_coarse_inputs_names_sufficient_widths() -> None:
         assert input_floor(ARM, narrow).least.max() > 0.75
 
 
-def test_no_program_errs_less_than_its_inputs_make() -> None:
-    asked = asked_for("4lsb", 5, input_bits={"q": 6, "qd": 6, "qdd": 6}).completed(ARM)
-    floor = input_floor(ARM, asked).least
-    terms = split(ARM)
-    search = task_of(terms, asked, 4.0).search(0)
-    widths, _ = choose_widths(search.model, np.array([0.6, 0.6]))  # as fine as can be
-    found = np.array(search.bounded(widths, np.zeros(2)).bounds.steps)
-    assert (floor <= found).all()
-    assert (found < 1.6 * floor).all()
-
-
 def task_of(terms: Terms, asked: Demand, limit: float) -> BoundTask:
     """Return the task of plain bounds below a limit, for all outputs."""
     limits = np.full(len(terms.problem.outputs), limit)
@@ -249,47 +222,6 @@ def test_refining_uses_up_the_guaranteed_error() -> None:
     assert (made.bounds.steps / limits).max() > 1  # of the first choice
     found = state.task.search(0).refine(state.starts[0])
     assert 0.9 < found.excess <= 1
-
-
-def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    state, made = steering()
-
-    def turn(state: PromisedSearch, nodes: float, tight: float) -> PromisedSearch:
-        monkeypatch.setattr(promise, "_steps", lambda *_: [tight, 0.6])
-        return state.judged(replace(state.starts[0], nodes=nodes), f"{nodes} {tight}")
-
-    state = turn(state, 100, 4.000002)  # not proved
-    assert state.best is None
-    assert state.reached == (4.000002, 0.6)
-    state = turn(state, 120, 5.5)  # neither, and farther from it
-    assert state.best is None
-    assert state.nearest is not None
-    assert state.nearest.nodes == 100
-    state = turn(state, 110, 1.0)
-    assert state.best is not None
-    assert state.best.nodes == 110
-    # The next plain bound may be as much larger beside rounding as the tight one was smaller.
-    looser = max(1.0, (made.bounds.steps[0] - 0.5) / 0.5)
-    assert state.task.allowed[0] == pytest.approx(0.5 + looser * 3.5, rel=0.01)
-    assert state.task.allowed[0] < 0.5 + looser * 3.5
-    for nodes, tight in ((130, 0.9), (110, 0.9), (90, 4.1)):  # larger, as large, not proved
-        before, state = state.best, turn(state, nodes, tight)
-        assert state.best is before
-    state = turn(state, 95, 3.99)
-    assert state.best is state.starts[0]
-    assert (turn(state, 99, made.bounds.steps[0] + 1)).task.allowed[0] <= 4.0  # were it looser
-
-
-def test_an_output_moves_by_half_a_cell_times_its_slope() -> None:
-    words = {"x": bc.word(0, 1, bits=5), "z": bc.word(-1, 1, bits=5)}
-    problem = function_problem(lambda x, z: 3 * x - 2 * z, words, ["y"], "plane")
-    found = input_floor(problem, asked_for("1lsb", 6).completed(problem))
-    (step,) = problem.steps(6)
-    assert found.names == ("x", "z")
-    assert found.bits == (5, 5)
-    cells = np.array([3 * 1 / 2**5, 2 * 2 / 2**5])
-    assert found.moves.max(axis=(1, 2)) == pytest.approx(cells / 2 / step)
-    assert found.least == pytest.approx(0.5 + cells.sum() / 2 / step)
 
 
 def test_one_output_below_the_floor_is_refused() -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import itertools
 import random
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from compact.word_robots import case
 
 import boolcomp as bc
 from boolcomp.compact.network import (
@@ -36,13 +34,10 @@ from boolcomp.compact.tables import SampleStatistics
 from boolcomp.logic.simulation import Planes
 from boolcomp.words import graph as g
 from boolcomp.words.graph import (
-    Grid,
-    Heap,
     InputWord,
-    Lookup,
     WordGraph,
 )
-from boolcomp.words.simulation import Resimulation, node_word, simulate
+from boolcomp.words.simulation import node_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,31 +133,6 @@ def test_a_product_of_truncated_words_is_exact(drops: tuple[int, int], factor: f
         assert value == Fraction(factor) * x * y + Fraction(1, 4)
 
 
-@pytest.mark.parametrize(
-    ("bits", "column"), [((2, 3), -2), ((3, 2), -3), ((1, 4), -1), ((3, 3), 1)]
-)
-def test_a_grid_knows_the_variance_of_the_products_that_it_discards(
-    bits: tuple[int, int], column: int
-) -> None:
-    grid = Grid(column, 1, bits[0], 0, bits[1])
-    kept = {(i, row.drop + k): row.column + k for i, row in grid.rows() for k in range(row.bits)}
-    every = {(1 + i, j): column + i + j for i in range(bits[0]) for j in range(bits[1])}
-    assert kept == {pair: c for pair, c in every.items() if c >= 0}
-    assert all(row.bits > 0 for _, row in grid.rows())
-    assert grid.weight == sum(1 << c for c in kept.values())
-    assert grid.top == max(every.values())
-    counted = {c: n for c, n in grid.diagonals() if n}
-    assert counted == {c: list(every.values()).count(c) for c in set(every.values())}
-    turned = [(i, row.drop + k) for i, row in grid.swapped.rows() for k in range(row.bits)]
-    assert sorted((i, j) for j, i in turned) == sorted(kept)
-    totals = [
-        sum(a[i - 1] * b[j] * 2.0**c / 2 for (i, j), c in every.items() if c < 0)
-        for a in itertools.product((-1, 1), repeat=bits[0])
-        for b in itertools.product((-1, 1), repeat=bits[1])
-    ]
-    assert grid.lost == pytest.approx(float(np.var(totals)))
-
-
 def angles(
     bits: tuple[int, ...],
     *sums: tuple[tuple[int, int], ...],
@@ -252,28 +222,6 @@ def test_a_heap_adds_its_bits_in_as_many_nodes_as_predicted(
         total = sum(bit << weight for bit, weight in zip(word, weights, strict=True))
         assert sum(bit << k for k, bit in enumerate(outputs)) == total % (1 << bits) >> dropped
     assert len(network.nodes) == adder_nodes([*counts, *[0] * more], dropped)
-
-
-def test_a_graph_with_one_other_table_or_constant_is_simulated_again_as_if_it_were_new() -> None:
-    arm = case("machado-2r")
-    words, graph = arm.states(200, seed=5).words, arm.graph(0.4)
-    again, before = Resimulation(words), simulate(graph, words).words
-    moved = 0
-    for place, node in enumerate(graph.nodes):
-        other: Lookup | Heap
-        if isinstance(node, Lookup):
-            other = replace(node, entries=node.entries[::-1])
-        elif isinstance(node, Heap):
-            other = replace(node, constant=node.constant ^ 5)
-        else:
-            continue
-        nodes = (*graph.nodes[:place], other, *graph.nodes[place + 1 :])
-        for one in (graph, replace(graph, nodes=nodes)):
-            found, expected = again.simulate(one), simulate(one, words)
-            assert np.array_equal(found.words, expected.words)
-            assert (found.wrapped, found.saturated) == (expected.wrapped, expected.saturated)
-        moved += not np.array_equal(found.words, before)
-    assert moved > 5
 
 
 def functions_of(network: Network) -> set[int]:

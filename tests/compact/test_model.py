@@ -1,8 +1,6 @@
 """The noise and the cost that the model predicts of each node, beside enumeration and networks."""
 
-import itertools
 import json
-import random
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compact.word_robots import case, logarithm, searched
-from limited import random_limited, with_ranges
 from numpy.typing import NDArray
 from samples import terms_of
 
@@ -34,28 +31,22 @@ from boolcomp.compact.errors import (
     paper_rms,
 )
 from boolcomp.compact.network import word_depth, word_logic
-from boolcomp.compact.noise import sensitivities
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.realisation import realise
 from boolcomp.compact.result import Compact
 from boolcomp.compact.sketch import (
     Sketch,
-    SourceWord,
 )
-from boolcomp.compact.sketch_terms import Formulation
 from boolcomp.compact.tables import Tabulated
 from boolcomp.logic.synthesis import Objective
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
-from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.words import Interval
 from boolcomp.proof.worst import Worst
 from boolcomp.terms.extract import split
 from boolcomp.words.graph import (
     Bits,
-    Grid,
     Heap,
-    HeapRow,
     InputWord,
     Node,
     OutputWord,
@@ -82,43 +73,6 @@ def test_errors_and_nodes_are_about_as_predicted(name: str) -> None:
     assert abs(descent.cost / built - 1) < 0.15
 
 
-def test_after_many_changes_the_model_agrees_with_a_fresh_one() -> None:
-    arm = case("machado-2r", bits=6)
-    descent = arm.chosen(0.4)
-    rng = random.Random(3)  # noqa: S311 (no secrets)
-    for _ in range(6):
-        descent.jump(np.full(2, 300.0), rng)
-    fresh = arm.model()
-    for place in sorted(descent.live):
-        cost, noise = descent.model.local(descent.widths, place)
-        again, expected = fresh.local(dict(descent.widths), place)
-        assert (cost, noise.tolist()) == (again, expected.tolist())
-
-
-@pytest.mark.parametrize("row", [HeapRow(3, 0, 2), HeapRow(2, 1, 4), HeapRow(0, 2, 3)])
-def test_the_most_of_dropped_bits_is_that_of_all_their_values(row: HeapRow) -> None:
-    first = row.column - row.drop
-    sums = [
-        sum(digit * 2.0 ** (first + i) for i, digit in enumerate(digits))
-        for digits in itertools.product((-0.5, 0.5), repeat=row.drop)
-    ]
-    assert row.most_lost == max(sums) == -min(sums)
-
-
-@pytest.mark.parametrize("grid", [Grid(-3, 0, 3, 0, 4), Grid(-1, 1, 2, 0, 2), Grid(0, 0, 2, 0, 2)])
-def test_the_most_of_discarded_products_is_the_sum_of_each(grid: Grid) -> None:
-    columns = [grid.column + i + j for i in range(grid.a) for j in range(grid.b)]
-    assert grid.most_lost == sum(2.0**c / 2 for c in columns if c < 0)
-
-
-ARMS: dict[str, Robot] = {
-    "stops": with_ranges("machado-2r", q2=(-2.5, 2.5)),
-    "part of a turn": with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9)),
-    "exact ranges": with_ranges("machado-2r", q2=(-2, 2.5), word2=(-2, 2.5)),
-    "sliding": random_limited(2, 7),
-}
-
-
 def moved(sketch: Sketch, inputs: Mapping[str, Floats], place: int, change: float) -> Floats:
     """Return the torques with the value of one node changed: plain recursion over the sketch."""
     values: list[Floats] = []
@@ -126,23 +80,6 @@ def moved(sketch: Sketch, inputs: Mapping[str, Floats], place: int, change: floa
         value = sketch._value(node, values, inputs)  # noqa: SLF001  # what `evaluate` does, node by node
         values.append(value + change if k == place else value)
     return np.stack([values[k] for k in sketch.outputs])
-
-
-@pytest.mark.parametrize(
-    ("arm", "form"),
-    [*((name, Formulation()) for name in ARMS), ("stops", Formulation(speeds=False, exact=True))],
-)
-def test_sensitivities_are_those_of_finite_differences(arm: str, form: Formulation) -> None:
-    made = case(ARMS[arm], form=form)
-    inputs = made.states(60, seed=2).values
-    found = sensitivities(made.sketch, made.sketch.evaluate(inputs))
-    for place, node in enumerate(made.sketch.nodes):
-        if isinstance(node, SourceWord) and node.name.startswith("qdd"):
-            continue
-        step = 1e-4
-        slope = moved(made.sketch, inputs, place, step) - moved(made.sketch, inputs, place, -step)
-        expected = ((slope / (2 * step)) ** 2).mean(axis=1)
-        assert found[place].value == pytest.approx(expected, rel=1e-4, abs=1e-9), str(node)
 
 
 def cost(target: Target, *nodes: Node, drop: int = 0) -> int:
@@ -164,15 +101,12 @@ def added(bits: int) -> tuple[Node, ...]:
     return (*two(bits), Heap(parts, 0, bits + 1))
 
 
-@pytest.mark.parametrize(
-    ("target", "counted"),
-    [
-        ("luts", 8),  # four full adders, the first of two inputs: an XOR and a carry each
-        ("gates", 28),  # of three and a half gates each
-        ("carry", 4),  # a table and a carry for every bit
-        ("dsp", 4),
-    ],
-)
+@pytest.mark.parametrize(("target", "counted"), [
+    ("luts", 8),  # four full adders, the first of two inputs: an XOR and a carry each
+    ("gates", 28),  # of three and a half gates each
+    ("carry", 4),  # a table and a carry for every bit
+    ("dsp", 4),
+])  # fmt: skip
 def test_a_sum_of_two_words_of_four_bits(target: Target, counted: int) -> None:
     assert cost(target, *added(4)) == counted
 

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from boolcomp.compact.network import word_logic
 from boolcomp.compact.result import lut6, smaller, table_network
-from boolcomp.compact.sketch import Powers, Waves
+from boolcomp.compact.sketch import Waves
 from boolcomp.compact.tables import (
     Domain,
     Interpolation,
     TablePieces,
     Tabulated,
-    bipartite_error,
     columns_of,
     mux_network,
     mux_nodes,
@@ -83,27 +82,6 @@ def test_nodes_are_counted_as_the_network_by_cofactors_has_them(inputs: int) -> 
     for table in tables:
         columns = columns_of(table.tolist(), 4)
         assert mux_nodes(inputs, columns) == len(mux_network(inputs, columns).nodes)
-
-
-@pytest.mark.parametrize(
-    ("table", "domain"),
-    [
-        (Waves(0, ((1, 1.3, 0.2),)), Domain(9, 2 * np.pi / 512, 0.0)),
-        (Waves(0, ((1, 1.3, 0.2),)), Domain(9, 2 * np.pi / 512, 0.0, guarded=True)),
-        (Powers(0, (0.0, 0.0, 1e-5)), Domain(9, 2.0, 0.0)),
-    ],
-)
-def test_the_two_tables_of_a_bipartite_one_add_up_to_the_function(
-    table: Waves | Powers, domain: Domain
-) -> None:
-    made = tabulate(table, domain, -12, centred=True, low=3, lead=4)
-    total = np.zeros(1 << domain.read)
-    for part in made:
-        words = np.repeat(part.entries, 1 << (domain.read - part.read))
-        total += part.offset + 2.0**-12 * (words + 0.5 - 2.0 ** (part.bits - 1))
-    error = total - table.at(domain.points())
-    predicted = np.sqrt(bipartite_error(table, domain, 3, 4) + 2 * 4.0**-12 / 12)
-    assert 0.7 * predicted < np.sqrt((error**2).mean()) < 1.3 * predicted
 
 
 class _Bits:

@@ -33,7 +33,6 @@ from boolcomp.compact.sketch import (
 from boolcomp.compact.sketch_steps import direct_sketch
 from boolcomp.compact.sketch_terms import Formulation, build_sketch
 from boolcomp.compact.widths import Checkpoint, Ledger
-from boolcomp.logic.simulation import Planes
 from boolcomp.problem.problem import Group, Problem, with_exact_words
 from boolcomp.problem.tape import Tape
 from boolcomp.problem.words import Input, Interval, Output
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from boolcomp.compact.errors import Errors
     from boolcomp.compact.result import Built, Compact
     from boolcomp.compact.search import Candidate, SampledForm
-    from boolcomp.logic.network import Network
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.tape import Straight
     from boolcomp.terms.extract import Terms
@@ -131,33 +129,6 @@ def case(
     widths = dict(input_bits or TEN)
     sketch = build_sketch(split(problem), widths, steps, form)
     return Case(problem, steps, quantities(problem, widths), sketch)
-
-
-def run_network(
-    network: Network, graph: WordGraph, words: Mapping[str, NDArray[np.int64]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the torques' words and the saturation flags of a network, (samples, joints) each."""
-    count = len(next(iter(words.values())))
-    planes = []
-    for node in graph.inputs:
-        for bit in reversed(range(node.bits)):
-            column = (words[node.name] >> bit & 1).astype(np.uint8)
-            planes.append(
-                int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")
-            )
-    outputs = network.fold(Planes((1 << count) - 1), planes)
-    rows = [
-        np.unpackbits(
-            np.frombuffer(plane.to_bytes((count + 7) // 8, "little"), np.uint8), bitorder="little"
-        )[:count].astype(np.int64)
-        for plane in outputs
-    ]
-    torques, flags, first = [], [], 0
-    for result in graph.results:
-        torques.append(sum(rows[first + k] << (result.bits - 1 - k) for k in range(result.bits)))
-        flags.append(rows[first + result.bits])
-        first += result.bits + 1
-    return np.stack(torques, axis=1), np.stack(flags, axis=1)
 
 
 def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[WidthVariable, int]:
