@@ -102,17 +102,6 @@ def test_a_phase_line_turns_outputs_over(some: File, data: st.DataObject) -> Non
         assert got[point] == "".join(complemented)
 
 
-def test_a_function_given_by_lists_is_turned_over_as_one_given_by_tables() -> None:
-    chooser, inputs = np.random.default_rng(3), 24  # too many for tables
-    rows = [("".join(chooser.choice(list("01-"), inputs)), "10") for _ in range(5)]
-    complemented = function_of(([*rows, ("-" * 23 + "1", "01")], inputs, 2), ".phase 01")
-    assert not complemented.is_dense
-    for term, _ in rows:
-        point = term.replace("-", "0")
-        assert not any(holds(other, point) and w[0] == "1" for other, w in complemented.on.rows())
-        assert any(holds(other, point) and w[0] == "1" for other, w in complemented.off.rows())
-
-
 @given(plas())
 def test_assigned_phases_cover_what_they_say_and_never_take_more_products(some: File) -> None:
     function = function_of(some)
