@@ -1,7 +1,6 @@
 """Approximation: kernels against recalculation; results made smaller, kept, proved, believed."""
 
 import itertools
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -13,8 +12,9 @@ import pytest
 from compact.word_robots import built_of, case, small_robot
 from numpy.typing import NDArray
 from samples import terms_of
+from synthesis.networks import looked_up
 
-from boolcomp.base.errors import DataError, DataWarning, UsageError
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.workers import ALONE
 from boolcomp.compact import approximate_kernels
 from boolcomp.compact.approximate import (
@@ -126,16 +126,8 @@ def wholly(searched: Searching, node: int, weight: float) -> tuple[bool, NDArray
 
 def words_of(network: Network, bits: int = 4) -> NDArray[np.int64]:
     """Return the word that a network makes of every word of its six inputs, node by node."""
-    found = []
-    for row in range(64):
-        signals = [0, 1, *(row >> (5 - k) & 1 for k in range(6))]
-        for lut, operands in network.nodes:
-            x, y, z = [*(signals[k] for k in operands), 0, 0][:3]
-            signals.append(lut >> (4 * x + 2 * y + z) & 1)
-        found.append(
-            sum(signals[s] << (bits - 1 - k) for k, s in enumerate(network.outputs[:bits]))
-        )
-    return np.array(found)
+    rows = [looked_up(network, word)[:bits] for word in itertools.product((0, 1), repeat=6)]
+    return np.asarray(np.array(rows) @ (1 << np.arange(bits)[::-1]), np.int64)
 
 
 def inverted(network: Network, node: int) -> Network:
@@ -255,24 +247,6 @@ def test_an_approximated_result_is_kept_beside_the_exact_one(exact: Built, store
     assert again.network == first.network
     assert again.compact.demand.approximate == "tables"
     assert built_of(torques(), DEMAND, store=store, workers=ALONE).network == exact.network
-
-
-@pytest.mark.slow
-def test_the_exact_result_is_used_where_approximation_gains_nothing(
-    exact: Built, store: Path, tmp_path: Path
-) -> None:
-    demand = replace(DEMAND, approximate="tables")
-    for place, there in ((store, True), (tmp_path, False)):
-        results = result_store(torques(), demand, place, also_shipped=False)
-        results.put_same()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            kept = results.find(require_true)
-        assert (kept is not None) == there
-        if kept is not None:
-            assert kept.network == exact.network
-            assert kept.compact.demand == demand.completed(torques().problem)
-    assert approximated(store, "tables").network == exact.network
 
 
 @pytest.mark.slow

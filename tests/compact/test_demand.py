@@ -147,18 +147,6 @@ def test_digests_of_results_that_are_kept_are_those_of_their_versions(version: s
     assert digest(problem, demand) == hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def test_bits_of_single_outputs_are_in_digests() -> None:
-    plain, said = (
-        bc.function_problem(
-            lambda x: x * x, {"x": bc.word(-1, 1, bits=5)}, {"y": bc.word(-1, 1, bits=bits)}
-        )
-        for bits in (None, 5)
-    )
-    assert plain.key == said.key
-    assert digest(plain, Demand(bits=5)) != digest(said, Demand(bits=5))
-    assert digest(plain, Demand(5, saturate=True)) == digest(said, Demand(5, saturate=True))
-
-
 def test_less_effort_asks_for_fewer_evaluations_but_at_least_a_million() -> None:
     usual = 20_000_000
     found = [Demand(effort=effort).evaluations(usual) for effort in (0, 15, 30, 300)]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import random
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-import boolcomp as bc
 from boolcomp.compact.network import (
     TimedBuilder,
     adder_nodes,
     reduce_columns,
-    word_logic,
 )
 from boolcomp.compact.realisation import angle_node, angle_shape, realise, sum_shape
-from boolcomp.compact.result import table_network
 from boolcomp.compact.sketch import (
     AngleSum,
     Linear,
@@ -43,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boolcomp.compact.sketch import Widths
-    from boolcomp.logic.network import Network
 
 
 def graph_of(
@@ -222,24 +217,3 @@ def test_a_heap_adds_its_bits_in_as_many_nodes_as_predicted(
         total = sum(bit << weight for bit, weight in zip(word, weights, strict=True))
         assert sum(bit << k for k, bit in enumerate(outputs)) == total % (1 << bits) >> dropped
     assert len(network.nodes) == adder_nodes([*counts, *[0] * more], dropped)
-
-
-def functions_of(network: Network) -> set[int]:
-    """Return the values of all nodes at random input words, up to inversion."""
-    noise, ones = random.Random(7), (1 << 1024) - 1  # noqa: S311 (reproducible)
-    planes = [0, ones, *(noise.getrandbits(1024) for _ in range(network.inputs))]
-    for node in network.nodes:
-        planes.append(Planes(ones).node(node.lut, tuple(planes[k] for k in node.operands)))
-    return {min(one, one ^ ones) for one in planes}
-
-
-def test_adders_in_the_order_of_a_network_share_its_functions() -> None:
-    graph = bc.compile("machado-2r", bits=8).graph
-    assert graph is not None
-    network = table_network(graph).network  # its tables have other depths than decision diagrams
-    known = functions_of(network)
-    others = [
-        len(functions_of(made) - known)
-        for made in (word_logic(graph), word_logic(graph, like=network))
-    ]
-    assert others[1] < others[0] / 3

@@ -1,7 +1,6 @@
 """The noise and the cost that the model predicts of each node, beside enumeration and networks."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,17 +26,12 @@ from boolcomp.compact.errors import (
     is_exact,
     measure,
     measure_many,
-    measure_worst,
     paper_rms,
 )
 from boolcomp.compact.network import word_depth, word_logic
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.realisation import realise
 from boolcomp.compact.result import Compact
-from boolcomp.compact.sketch import (
-    Sketch,
-)
-from boolcomp.compact.tables import Tabulated
 from boolcomp.logic.synthesis import Objective
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
@@ -54,8 +48,6 @@ from boolcomp.words.graph import (
     WordGraph,
 )
 
-Floats = NDArray[np.float64]
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["machado-2r", "elbow-3r"])
@@ -71,15 +63,6 @@ def test_errors_and_nodes_are_about_as_predicted(name: str) -> None:
     assert (np.abs(errors.rms / predicted - 1) < 0.2).all()
     built = len(word_logic(graph).nodes)
     assert abs(descent.cost / built - 1) < 0.15
-
-
-def moved(sketch: Sketch, inputs: Mapping[str, Floats], place: int, change: float) -> Floats:
-    """Return the torques with the value of one node changed: plain recursion over the sketch."""
-    values: list[Floats] = []
-    for k, node in enumerate(sketch.nodes):
-        value = sketch._value(node, values, inputs)  # noqa: SLF001  # what `evaluate` does, node by node
-        values.append(value + change if k == place else value)
-    return np.stack([values[k] for k in sketch.outputs])
 
 
 def cost(target: Target, *nodes: Node, drop: int = 0) -> int:
@@ -109,14 +92,6 @@ def added(bits: int) -> tuple[Node, ...]:
 ])  # fmt: skip
 def test_a_sum_of_two_words_of_four_bits(target: Target, counted: int) -> None:
     assert cost(target, *added(4)) == counted
-
-
-def test_six_inputs_are_one_table_of_six() -> None:
-    rng = np.random.default_rng(2)
-    entries = tuple(rng.integers(0, 2, 64).tolist())
-    table = Tabulated(6, entries, 1, 0.0)
-    assert costs_of(Demand(target="lut6")).table(table, 9, operand=False) == 1
-    assert costs_of(Demand(target="lut4")).table(table, 9, operand=False) > 4
 
 
 def arm_for(target: Target, bits: int, objective: Objective = "nodes") -> Compact:
@@ -199,20 +174,6 @@ def test_blocks_of_states_are_measured_as_one() -> None:
     assert errors.rms == pytest.approx(np.sqrt((every**2).mean(axis=0)))
     assert errors.max.tolist() == np.abs(every).max(axis=0).tolist()
     assert errors.mean == pytest.approx(every.mean(axis=0))
-
-
-def test_the_worst_states_are_those_with_the_largest_errors() -> None:
-    arm = case("machado-2r")
-    graph = arm.graph(0.4)
-    sampling = Sampling(arm.problem, {"q": 10, "qd": 10, "qdd": 10}, 6, 5000, 9)
-    errors, worst = measure_worst(sampling, graph, 20)
-    states = arm.maker.at(worst)
-    again, _, _ = deviations(graph, states)
-    kept = len(again) // 2
-    for joint in range(2):
-        own = np.abs(again[joint * kept : (joint + 1) * kept, joint])
-        assert own.max() == errors.max[joint]
-        assert own.min() > errors.rms[joint]
 
 
 def test_few_words_are_enumerated() -> None:

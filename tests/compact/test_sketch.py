@@ -83,20 +83,6 @@ def test_the_2r_needs_one_product_for_each_factor(form: Formulation, count: int)
     assert products(case("machado-2r", form=form).sketch) == count
 
 
-@pytest.mark.parametrize("name", ["machado-2r", "elbow-3r"])
-def test_a_chained_output_is_added_in_its_own_steps(name: str) -> None:
-    arm = case(name, form=Formulation(chained=True))
-    parts = [hint for hint in arm.problem.parts if arm.steps[hint.whole] != arm.steps[hint.part]]
-    assert parts
-    for hint in parts:
-        whole = arm.sketch.nodes[arm.sketch.outputs[hint.whole]]
-        assert isinstance(whole, WordSum)
-        held = [
-            x for x in whole.addends if getattr(x, "node", None) == arm.sketch.outputs[hint.part]
-        ]
-        assert [abs(x.factor) for x in held] == [arm.steps[hint.part] / arm.steps[hint.whole]]
-
-
 @pytest.mark.parametrize(("last", "said"), [
     (WordSum((Product(0, 1, 0.75),), 0.0), "a product's factor is no power of two"),
     (WordSum((Linear(2, 1.0),), 0.0), "node 2 reads a later node"),
@@ -132,16 +118,6 @@ def test_corner_states_reach_a_margin_beyond_the_stops() -> None:
         word = words[name]
         ends = word.range.low + word.step * np.array([cells[name].min(), cells[name].max() + 1])
         assert ends == pytest.approx([low - margin, high + margin], abs=0.03)
-
-
-def test_an_angle_with_stops_has_a_word_of_part_of_a_turn() -> None:
-    part, other = case(ARMS["part"]), case(with_ranges(ARMS["part"], word1=(0.3, 1.4)))
-    assert SourceWord("q1", 10, angle=True, part=2) in part.sketch.nodes
-    turning = [
-        any(isinstance(node, WordSum) and node.angle for node in one.sketch.nodes)
-        for one in (part, other)
-    ]
-    assert turning == [False, True]
 
 
 ARM = load_robot("machado-2r")

@@ -197,19 +197,6 @@ def test_a_stored_result_that_breaks_a_demanded_maximum_is_not_used(
         assert (results.find() is not None) == believed
 
 
-@pytest.mark.check
-def test_a_demanded_maximum_holds_for_the_worst_error_that_climbing_finds(
-    made: tuple[Built, Path], tmp_path: Path
-) -> None:
-    free = made[0]
-    most = float(free.worst.largest[0] + free.errors.max[0]) / 2  # no sample breaks it
-    demand = replace(QUICK, max=(most,))
-    bound = built_of(torques(), demand, store=tmp_path, workers=ALONE)
-    assert bound.holds
-    assert bound.worst.largest[0] <= most
-    assert bound.nodes > free.nodes
-
-
 @pytest.mark.slow
 def test_a_result_that_breaks_its_demand_is_neither_delivered_nor_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -360,16 +347,6 @@ def test_a_network_that_differs_at_one_word_is_found_out_by_proof_alone(
         assert read(foreign) is None
     monkeypatch.setattr("boolcomp.compact.passes._require_logic", lambda *_: None)
     assert read(foreign) is not None  # nothing else would have found it
-
-
-@pytest.mark.slow
-def test_the_number_of_tables_of_six_inputs_is_counted_by_the_reader(foreign: Path) -> None:
-    _, document = opened(foreign)
-    write(foreign, {**document, "lut6": 1})
-    for _ in range(2):
-        kept = read(foreign)
-        assert kept is not None
-        assert kept.lut6 == document["lut6"]
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 from compact.word_robots import case
 from hypothesis import given
 from hypothesis import strategies as st
+from synthesis.networks import looked_up
 
 from boolcomp.compact.network import word_logic
 from boolcomp.compact.result import lut6, smaller, table_network
@@ -70,7 +71,7 @@ def test_the_network_by_cofactors_is_the_table(inputs: int) -> None:
     network = mux_network(inputs, columns)
     for row, entry in enumerate(entries):
         bits = [row >> k & 1 for k in range(inputs)]
-        assert network.fold(_Bits(), bits) == tuple(entry >> k & 1 for k in range(3))
+        assert looked_up(network, bits) == tuple(entry >> k & 1 for k in range(3))
 
 
 @pytest.mark.parametrize("inputs", [0, 3, 8])
@@ -82,15 +83,6 @@ def test_nodes_are_counted_as_the_network_by_cofactors_has_them(inputs: int) -> 
     for table in tables:
         columns = columns_of(table.tolist(), 4)
         assert mux_nodes(inputs, columns) == len(mux_network(inputs, columns).nodes)
-
-
-class _Bits:
-    def constant(self, value: int) -> int:
-        return value
-
-    def node(self, lut: int, operands: tuple[int, ...]) -> int:
-        a, b, c = (*operands, 0, 0)[:3]
-        return lut >> (4 * a + 2 * b + c) & 1
 
 
 def index_of(word: int, mask: int) -> int:

@@ -13,7 +13,6 @@ from boolcomp.logic import (
     TruthTable,
     abc_networks,
     diagram_networks,
-    lutmapping,
     matches,
     synthesise,
     synthesise_all,
@@ -100,24 +99,6 @@ def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(
     assert note.startswith("ABC ended with exit code 9")
 
 
-def test_all_batches_of_networks_are_tried_and_none_that_went_well_is_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    body = (
-        "while read -r command file; do\n"
-        'case "$command" in\n'
-        'read_blif) read_from="$file"; test "$file" = 4.blif && exit 9;;\n'
-        'write_blif) cp "$read_from" "$file";;\n'
-        "esac\ndone < script.abc\nexit 0"
-    )
-    monkeypatch.setattr(lutmapping, "BATCH", 2)
-    starts = [diagram_networks(product(2))[0]] * 13
-    found, note = abc_networks(fake(tmp_path, body), starts, 30)
-    assert [len(results) for results in found] == [0 if k == 4 else 3 for k in range(13)]
-    assert note.startswith("ABC ended with exit code 9")
-    assert "; " not in note
-
-
 def test_wrong_results_of_abc_are_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,28 +116,10 @@ def test_wrong_results_of_abc_are_not_taken(
     assert "results were wrong" in made.note
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"effort": "hih"}, "did you mean 'high'"),
-        ({"objective": "node"}, "did you mean 'nodes'"),
-        ({"slack": -1}, "slack is a number of levels"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    ({"effort": "hih"}, "did you mean 'high'"), ({"objective": "node"}, "did you mean 'nodes'"),
+    ({"slack": -1}, "slack is a number of levels"),
+])  # fmt: skip
 def test_a_wrong_recipe_is_refused(arguments: dict[str, object], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         SynthesisRecipe(**arguments)  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-def test_more_effort_is_no_larger_and_tables_that_robots_need_get_small() -> None:
-    table = product(3)
-    sizes = [
-        len(synthesise(table, SynthesisRecipe(effort=effort, use_abc=False)).network.nodes)
-        for effort in ("quick", "normal")
-    ]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] <= 22
-    sizes = [len(synthesise(sine(*size), QUICK).network.nodes) for size in ((5, 6), (6, 8))]
-    assert sizes[0] <= 27
-    assert sizes[1] <= 62
