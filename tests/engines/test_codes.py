@@ -107,30 +107,6 @@ def test_planes_made_once_give_what_codes_give(width: int) -> None:
     assert (again == made).all()
 
 
-def test_where_llvm_chooses_the_registers_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.engines.llvm.assembles", lambda: False)
-    made = NativeEngine(wiring("gray"), HERE[0])
-    given = columns(1100)
-    assert (cells(made.run_codes(given)) == expected(given, "gray")[0]).all()
-    planes = made.run_planes(made.to_planes(given))
-    assert (cells(made.from_planes(planes, 1100)) == expected(given, "gray")[0]).all()
-    assert made.from_planes(planes, 1100).saturated == expected(given, "gray")[1]
-
-
-def test_threads_change_nothing() -> None:
-    many, one = engine(HERE[0], threads=3), engine(HERE[0])
-    for count in (1, 30_000):
-        given = columns(count)
-        found, alone = many.run_codes(given), one.run_codes(given)
-        assert (cells(found) == cells(alone)).all()
-        assert found.saturated == alone.saturated
-    rng = np.random.default_rng(0)
-    states = [rng.uniform(-1.1, 1.1, (20_001, 3)) for _ in range(3)]
-    a, b = (evaluate(x, states, coded=False) for x in (many, one))
-    assert a.torques.tobytes() == b.torques.tobytes()
-    assert (a.saturated_inputs, a.saturated_outputs) == (b.saturated_inputs, b.saturated_outputs)
-
-
 def test_what_does_not_fit_is_an_error_that_says_what_would() -> None:
     chosen = engine(HERE[0])
     given = columns(10)
