@@ -154,21 +154,6 @@ def test_parity_in_every_variable() -> None:
     assert term("2 q3^2 cos q1").parity(SLIDE) == 1
 
 
-def test_a_cosine_reflects_at_right_angles_with_its_sign() -> None:
-    quarter = math.pi / 2
-    assert term("66.15 cos q1").reflections(Q1) == ((0.0, 1), (quarter, -1))
-    assert term("2 sin q1").reflections(Q1) == ((0.0, -1), (quarter, 1))
-    assert term("(4 + 5 cos q2) qdd1").reflections(Q2) == ((0.0, 1),)
-    eighths = ((0.0, 1), (quarter / 2, -1), (quarter, 1), (3 * quarter / 2, -1))
-    assert term("3 cos(2 q1)").reflections(Q1) == eighths
-
-
-def test_a_parabola_reflects_at_its_vertex() -> None:
-    assert term("1 - 2 q3 + 1 q3^2").reflection(SLIDE, 1.0) == 1
-    assert term("-1 + 1 q3").reflection(SLIDE, 1.0) == -1
-    assert term("-1 + 1 q3").reflection(SLIDE, 0.5) == 0
-
-
 @given(st.integers(0, 3), st.integers(0, 3), st.floats(-4, 4))
 def test_a_monomial_is_the_sum_of_its_waves(cosines: int, sines: int, angle: float) -> None:
     monomial = Monomial((("q1", cosines, sines), ("q2", 1, 1)), (("q3", 2),), 2.5)

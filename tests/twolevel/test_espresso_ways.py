@@ -131,18 +131,6 @@ def test_essential_primes_are_those_that_alone_hold_some_point(some: File) -> No
     assert set(chosen.rows()) == wanted
 
 
-def test_a_prime_of_more_outputs_than_either_cube_takes_what_a_prime_alone_seemed_to_hold() -> None:
-    # At 11 output 0 is held by 1- and by 11 for all three outputs, which the cover does not have.
-    rows = [("1-", "110"), ("-0", "110"), ("-1", "011")]
-    cover = Cubes.from_rows(2, 3, rows)
-    chosen = essential(function_of((rows, 2, 3)), cover).tolist()
-    assert dict(zip(cover.rows(), chosen, strict=True)) == {
-        rows[0]: False,
-        rows[1]: True,
-        rows[2]: True,
-    }
-
-
 @pytest.mark.slow
 @given(plas(), st.sampled_from([(0, 1), (1, 0), (3, 1), (1, 4)]))
 @settings(max_examples=25)

@@ -1,13 +1,11 @@
 """Irredundant sums, sweeps, lists of cubes and pools: right covers, small ones, the same again."""
 
-import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from twolevel.strategies import (
-    Rows,
     as_lists,
     cubes,
     functions,
@@ -36,7 +34,6 @@ from boolcomp.twolevel import sweep_kernels as kernels
 from boolcomp.twolevel.cubes import rasterised
 from boolcomp.twolevel.function import isop, minterms
 from boolcomp.twolevel.heuristic import (
-    Pool,
     improve,
     improve_lists,
     suits,
@@ -142,49 +139,6 @@ def test_a_tautology_of_many_inputs_is_known_at_once() -> None:
 def test_a_walk_gives_up_when_the_clock_has_run_out() -> None:
     with pytest.raises(GaveUpError):
         lists.complement(Cubes.from_rows(48, 1, in_pairs(24)), Clock(0.05))
-
-
-INPUTS, OUTPUTS = 5, 3
-
-
-def held_by(rows: Rows) -> set[tuple[str, int]]:
-    """Return all (point, output) that some row holds."""
-    return {
-        (point, j)
-        for term, owners in rows
-        for point in points(INPUTS)
-        if holds(term, point)
-        for j, letter in enumerate(owners)
-        if letter == "1"
-    }
-
-
-def random_rows(seed: int, count: int) -> Rows:
-    chooser, rows = np.random.default_rng(seed), Rows()
-    while len(rows) < count:
-        term = "".join(chooser.choice(list("01-"), INPUTS))
-        owners = "".join(chooser.choice(["0", "1"], OUTPUTS))
-        rows += [(term, owners)] * ("1" in owners)
-    return rows
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_the_fewest_of_a_pool_are_those_that_looking_at_all_choices_finds(seed: int) -> None:
-    rows = random_rows(seed, 6)
-    wanted = held_by(rows)
-    more = [row for row in random_rows(seed + 99, 40) if held_by([row]) <= wanted]
-    pool = Pool(as_lists(of_rows(*rows)))
-    pool.add(Cubes.from_rows(INPUTS, OUTPUTS, [*rows, *more]))
-    found = pool.fewest(Clock())
-    assert found is not None
-    assert held_by(found.rows()) == wanted
-    assert len(found) == next(
-        size
-        for size in range(len(rows) + 1)
-        for chosen in itertools.combinations({*rows, *more}, size)
-        if held_by(list(chosen)) == wanted
-    )
 
 
 @pytest.mark.parametrize(("outputs", "listed", "most"), [
