@@ -105,8 +105,7 @@ def test_results_that_are_lost_are_made_again(whole: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("choices", "what"),
-    [({"chunk": 700}, "chunks, chunk"), ({"against": "machado-2r"}, "against")],
+    ("choices", "what"), [({"chunk": 700}, "chunks, chunk"), ({"against": "machado-2r"}, "against")]
 )
 def test_a_run_of_another_kind_is_left_alone(
     choices: dict[str, Any], what: str, tmp_path: Path

@@ -21,23 +21,11 @@ from boolcomp.checker.lemmas import cone_clauses, letters, primes, prove
 from boolcomp.checker.network import FirstNetwork, RuleNetwork
 from boolcomp.checker.problem import Functions
 from boolcomp.checker.robot import ClaimedWaveSum, Space, Variable, number, precise
-from boolcomp.checker.tabled import (
-    KINDS,
-    cells_of,
-    elimination,
-    largest,
-    table_of,
-    words_of,
-)
+from boolcomp.checker.tabled import KINDS, cells_of, elimination, largest, table_of, words_of
 from boolcomp.codes import Code
 from boolcomp.logic import Network
 from boolcomp.problem.words import Interval
-from boolcomp.proof.certificates import (
-    Refutation,
-    Refuter,
-    following,
-    trimmed,
-)
+from boolcomp.proof.certificates import Refutation, Refuter, following, trimmed
 from boolcomp.words.graph import (
     Angles,
     Bits,

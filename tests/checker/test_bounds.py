@@ -16,13 +16,7 @@ from proof.sketchedstates import drawn
 from shippedarms import built_of, made, made_by_name
 
 from boolcomp.base import DataError
-from boolcomp.checker import (
-    BoxedOutput,
-    NotCoveredError,
-    PlainBound,
-    Tight,
-    groups_of,
-)
+from boolcomp.checker import BoxedOutput, NotCoveredError, PlainBound, Tight, groups_of
 from boolcomp.compact import sketched
 from boolcomp.problem import parse_function
 from boolcomp.proof import claim_of, plain_bounds

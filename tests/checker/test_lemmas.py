@@ -25,9 +25,7 @@ def test_a_lemma_that_is_changed_is_refused(folder: Path, old: str, new: str) ->
     assert "certificate.txt:" in step.note
 
 
-def test_a_node_that_computes_something_else_is_found_with_words_that_show_it(
-    folder: Path,
-) -> None:
+def test_a_node_that_computes_something_else_is_found_with_words_that_show_it(folder: Path) -> None:
     lines = str(certified().networks[0]).splitlines()
     line = next(line for line in lines if re.search(r" & [in]\d+$", line))
     wrong = line.replace(" & ", " | ")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compact.word_robots import built_of, case, small_robot
+from compact.word_robots import built_of, case, fewer_states, small_robot
 from numpy.typing import NDArray
 from samples import terms_of
 from synthesis.networks import looked_up
@@ -17,20 +17,8 @@ from synthesis.networks import looked_up
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.workers import ALONE
 from boolcomp.compact import approximate_kernels
-from boolcomp.compact.approximate import (
-    Pricing,
-    Searching,
-    cores_of,
-    room,
-    with_entries,
-)
-from boolcomp.compact.approximate_kernels import (
-    FORBIDDEN,
-    RowWords,
-    SearchBudget,
-    WordRows,
-    extra,
-)
+from boolcomp.compact.approximate import Pricing, Searching, cores_of, room, with_entries
+from boolcomp.compact.approximate_kernels import FORBIDDEN, RowWords, SearchBudget, WordRows, extra
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors import deviations
 from boolcomp.compact.passes import require_true
@@ -40,9 +28,7 @@ from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
 from boolcomp.targets.rtl import graph_of
 from boolcomp.terms.extract import Terms
-from boolcomp.words.graph import (
-    Lookup,
-)
+from boolcomp.words.graph import Lookup
 from boolcomp.words.simulation import row_planes
 
 DEMAND = Demand(bits=5, rms=(0.6,), effort=0.0, seed=3)
@@ -54,19 +40,8 @@ def torques() -> Terms:
 
 
 @pytest.fixture(name="fewer", autouse=True, scope="module")
-def fewer_states() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.widths.SEEN", 20_000)
-        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 60_000)
-        patch.setattr("boolcomp.compact.errors.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.CLIMBED", 40_000)
-        patch.setattr("boolcomp.compact.approximate.WINDOW", 1 << 13)
-        patch.setattr("boolcomp.compact.approximate.JUDGED", 1 << 16)
-        patch.setattr("boolcomp.compact.approximate.WINDOW", 1 << 15)
-        patch.setattr("boolcomp.compact.approximate.JUDGED", 1 << 16)
-        patch.setattr("boolcomp.compact.approximate.EXTREMES", 1 << 10)
-        patch.setattr("boolcomp.compact.approximate.VISITS", 1 << 16)
+def few() -> Iterator[None]:
+    with fewer_states(60_000, WINDOW=1 << 15, JUDGED=1 << 16, EXTREMES=1 << 10, VISITS=1 << 16):
         yield
 
 

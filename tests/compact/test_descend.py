@@ -22,20 +22,8 @@ from boolcomp.compact import promise
 from boolcomp.compact.demand import Demand, ignore_progress, usual_demand
 from boolcomp.compact.limits import Floor, curve_splits, in_range
 from boolcomp.compact.promise import BoundTask, PromisedSearch, input_floor, refuse_impossible
-from boolcomp.compact.search import (
-    SampledForm,
-    SearchTask,
-    Trial,
-    explore,
-    polish,
-)
-from boolcomp.compact.sketch import (
-    Curve,
-    Role,
-    WidthVariable,
-    widths_of,
-    widths_text,
-)
+from boolcomp.compact.search import SampledForm, SearchTask, Trial, explore, polish
+from boolcomp.compact.sketch import Curve, Role, WidthVariable, widths_of, widths_text
 from boolcomp.compact.sketch import variable as variable_of
 from boolcomp.compact.sketch_terms import SHARE, without_small_waves
 from boolcomp.compact.widths import Ledger

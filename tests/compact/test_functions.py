@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compact.word_robots import built_of, first_choice, logarithm, search_for
+from compact.word_robots import built_of, logarithm, search_for
 from numpy.typing import NDArray
 
 import boolcomp as bc
@@ -38,7 +38,7 @@ def curve_search(bits: int, rms: float, objective: Any = "nodes", largest: float
 @pytest.mark.parametrize("objective", ["nodes", "lut6"])
 def test_a_curve_errs_at_all_words_as_predicted(objective: Any) -> None:
     search = curve_search(11, 0.34, objective)
-    choice = first_choice(search)
+    choice = search.screen()
     graph = search.graph(choice)
     tables = [node for node in graph.nodes if isinstance(node, Lookup)]
     assert len(tables) >= 3  # it is split by slopes
@@ -128,7 +128,7 @@ def search_of(text: str, allowed: float) -> Any:
 def check(text: str, allowed: float) -> bool:
     """Hold numpy, steps, word graph and network together; return whether widths were found."""
     problem, search = function_of(text), search_of(text, allowed)
-    found = search.refine(first_choice(search))
+    found = search.refine(search.screen())
     if found.nodes == math.inf:
         return False
     graph = search.graph(found)

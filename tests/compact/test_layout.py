@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.compact.network import (
-    TimedBuilder,
-    adder_nodes,
-    reduce_columns,
-)
+from boolcomp.compact.network import TimedBuilder, adder_nodes, reduce_columns
 from boolcomp.compact.realisation import angle_node, angle_shape, realise, sum_shape
 from boolcomp.compact.sketch import (
     AngleSum,
@@ -29,10 +25,7 @@ from boolcomp.compact.sketch import (
 from boolcomp.compact.tables import SampleStatistics
 from boolcomp.logic.simulation import Planes
 from boolcomp.words import graph as g
-from boolcomp.words.graph import (
-    InputWord,
-    WordGraph,
-)
+from boolcomp.words.graph import InputWord, WordGraph
 from boolcomp.words.simulation import node_word
 
 if TYPE_CHECKING:

@@ -38,15 +38,7 @@ from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.words import Interval
 from boolcomp.proof.worst import Worst
 from boolcomp.terms.extract import split
-from boolcomp.words.graph import (
-    Bits,
-    Heap,
-    InputWord,
-    Node,
-    OutputWord,
-    Scale,
-    WordGraph,
-)
+from boolcomp.words.graph import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 
 
 @pytest.mark.slow
@@ -65,25 +57,6 @@ def test_errors_and_nodes_are_about_as_predicted(name: str) -> None:
     assert abs(descent.cost / built - 1) < 0.15
 
 
-def cost(target: Target, *nodes: Node, drop: int = 0) -> int:
-    """Return what a target counts of a graph whose last node is the output."""
-    last = len(nodes) - 1
-    result = OutputWord(last, drop, nodes[last].bits - drop)
-    graph = WordGraph(tuple(nodes), (Scale(0, 0.0),) * len(nodes), (result,))
-    return costs_of(Demand(target=target)).graph(graph)
-
-
-def two(bits: int) -> tuple[Node, Node]:
-    """Return two input words."""
-    return InputWord("x", bits, angle=False), InputWord("y", bits, angle=False)
-
-
-def added(bits: int) -> tuple[Node, ...]:
-    """Return the sum of two words."""
-    parts = (Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=False))
-    return (*two(bits), Heap(parts, 0, bits + 1))
-
-
 @pytest.mark.parametrize(("target", "counted"), [
     ("luts", 8),  # four full adders, the first of two inputs: an XOR and a carry each
     ("gates", 28),  # of three and a half gates each
@@ -91,7 +64,10 @@ def added(bits: int) -> tuple[Node, ...]:
     ("dsp", 4),
 ])  # fmt: skip
 def test_a_sum_of_two_words_of_four_bits(target: Target, counted: int) -> None:
-    assert cost(target, *added(4)) == counted
+    x, y = (InputWord(name, 4, angle=False) for name in "xy")
+    total = Heap((Bits(0, 0, 0, negative=False), Bits(1, 0, 0, negative=False)), 0, 5)
+    graph = WordGraph((x, y, total), (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 5),))
+    assert costs_of(Demand(target=target)).graph(graph) == counted
 
 
 def arm_for(target: Target, bits: int, objective: Objective = "nodes") -> Compact:

@@ -16,20 +16,9 @@ from samples import problem_of, terms_of
 
 import boolcomp as bc
 from boolcomp.base import ALONE, UsageError
-from boolcomp.compact import (
-    CompactChoices,
-    Demand,
-    result_store,
-    search,
-    usual_demand,
-    widths,
-)
+from boolcomp.compact import CompactChoices, Demand, result_store, search, usual_demand, widths
 from boolcomp.pipeline import COMPACT, run
-from boolcomp.problem import (
-    inverse_dynamics,
-    parse_function,
-    promise_of,
-)
+from boolcomp.problem import inverse_dynamics, parse_function, promise_of
 from boolcomp.terms import split
 
 TIGHTENINGS = 6  # tries to hold the errors on many states

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compact.word_robots import built_of, case, small_robot
+from compact.word_robots import built_of, case, fewer_states, small_robot
 from samples import terms_of
 
 from boolcomp.base import ALONE, DataError, DataWarning, Folder
@@ -42,14 +42,8 @@ def torques() -> Terms:
 
 
 @pytest.fixture(name="fewer", autouse=True, scope="module")
-def fewer_states() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.widths.SEEN", 20_000)
-        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 20_000)
-        patch.setattr("boolcomp.compact.errors.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.errors.CHECKED", 40_000)
-        patch.setattr("boolcomp.compact.widths.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.CLIMBED", 40_000)
+def few() -> Iterator[None]:
+    with fewer_states(20_000):
         yield
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from samples import problem_of, random_robot
 
 from boolcomp.base.workers import Workers
@@ -40,14 +42,14 @@ from boolcomp.terms.extract import split
 from boolcomp.terms.extrema import output_amplitudes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from boolcomp.compact.errors import Errors
     from boolcomp.compact.result import Built, Compact
-    from boolcomp.compact.search import Candidate, SampledForm
+    from boolcomp.compact.search import SampledForm
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.tape import Straight
     from boolcomp.terms.extract import Terms
@@ -57,6 +59,18 @@ if TYPE_CHECKING:
 
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
+
+
+@contextmanager
+def fewer_states(fresh: int, **more: int) -> Iterator[None]:
+    """Let searches look at few states; `more` are constants of `approximate.py`."""
+    few = {"widths.SEEN": 20_000, "passes.FRESH_SAMPLES": fresh, "errors.EVALUATIONS": 40_000,
+           "errors.CHECKED": 40_000, "widths.EVALUATIONS": 40_000,
+           "widths.CLIMBED": 40_000}  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name, count in (few | {f"approximate.{key}": k for key, k in more.items()}).items():
+            patch.setattr(f"boolcomp.compact.{name}", count)
+        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +239,6 @@ def search_for(
     asked = demand.completed(problem)
     task = SearchTask(terms, asked, np.array([rms**2]), np.array([largest]))
     return search_of(task, 0 if terms.steps is None else DIRECT)
-
-
-def first_choice(search: SampledForm) -> Candidate:
-    """Return the widths that the model chooses before anything is simulated."""
-    return search.screen()
 
 
 def logarithm(bits: int, *, exact: bool = True) -> Problem:

@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 from small_programs import same, stages, table_wiring
 from test_network import networks
 
-from boolcomp.engines import (
-    Call,
-    NativeEngine,
-    Wiring,
-    evaluate,
-    host,
-    make_engine,
-    split_calls,
-)
+from boolcomp.engines import Call, NativeEngine, Wiring, evaluate, host, make_engine, split_calls
 from boolcomp.logic import Builder, Network
 
 KINDS = ["numpy", *(str(width) for width in (512, 256, 64) if width < 512 or host().has_ternary)]

@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 
 from boolcomp.base import UsageError
 from boolcomp.codes import Code
-from boolcomp.engines import (
-    Call,
-    EnginePort,
-    NativeEngine,
-    Result,
-    Wiring,
-    evaluate,
-)
+from boolcomp.engines import Call, EnginePort, NativeEngine, Result, Wiring, evaluate
 from boolcomp.logic import XOR2, Builder
 from boolcomp.problem import Interval, numbered
 

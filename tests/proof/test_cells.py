@@ -27,11 +27,7 @@ from boolcomp.proof.bound.bounds import NotPlainError
 from boolcomp.proof.bound.cells import cell_bounds, cells_of
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.plain import beyond_ends, plain_bounds
-from boolcomp.proof.bound.sketched import (
-    DecodedOutput,
-    InputRange,
-    SketchedGraph,
-)
+from boolcomp.proof.bound.sketched import DecodedOutput, InputRange, SketchedGraph
 from boolcomp.proof.worst import subject_of
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
 

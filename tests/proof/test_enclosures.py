@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -17,20 +16,12 @@ from shippedarms import built_of, shipped
 
 from boolcomp.base.errors import DataError
 from boolcomp.checker import PlainBound
-from boolcomp.checker.box_loops import (
-    evaluate,
-)
-from boolcomp.checker.boxes import (
-    GRID,
-    BoxSearch,
-    BoxSteps,
-    StepSlot,
-    heap_fits,
-)
+from boolcomp.checker.box_loops import evaluate
+from boolcomp.checker.boxes import GRID, BoxSearch, BoxSteps, StepSlot, heap_fits
 from boolcomp.checker.folder import DoesNotHoldError
 from boolcomp.checker.graph import Claim, ClaimedWords, InputCells, OutputSteps
 from boolcomp.checker.plain import product_of
-from boolcomp.checker.problem import ClaimedInput, ClaimedTotal, ClaimedWaves, Turns
+from boolcomp.checker.problem import ClaimedInput, ClaimedTotal, ClaimedWaves
 from boolcomp.checker.spans import between as span_between
 from boolcomp.compact import result as module
 from boolcomp.compact.network import WordEnds
@@ -40,12 +31,10 @@ from boolcomp.proof.bound.bounds import EFFORT
 from boolcomp.proof.bound.graded import USUAL, claim_of, met_with_checker
 from boolcomp.proof.bound.plain import plain_bounds
 from boolcomp.words.graph import (
-    Angles,
     Bits,
     Heap,
     InputWord,
     Lookup,
-    Node,
     OutputWord,
     PartialProducts,
     Scale,
@@ -225,52 +214,13 @@ ENOUGH = 100_000_000  # steps over boxes
 WIDE = 20  # bits of a heap that holds every sum here
 WORDS = (InputWord("q", 5, angle=True), InputWord("x", 4, angle=False),
          InputWord("y", 4, angle=False))  # fmt: skip
-GIVEN = (ClaimedInput("q", angle=True), ClaimedInput("x", angle=False),
-         ClaimedInput("y", angle=False))  # fmt: skip
+GIVEN = tuple(ClaimedInput(one.name, angle=one.angle) for one in WORDS)
 NOTHING = ClaimedWaves(0, ())  # a table may have any entries: its error is what it is
 
 
-def heap_claim(
-    nodes: Sequence[Node], functions: Sequence[ClaimedWaves | Turns | ClaimedTotal],
-    owners: Sequence[Sequence[int]], ends: tuple[int, int] = (0, 15),
-) -> Claim:  # fmt: skip
-    """Return the claim of a graph, whose last node is the output, with x in some of its cells.
-
-    The factors of products are those of their parts, all others are 1.
-    """
-    every = (*WORDS, *nodes)
-    scales = [Scale(-node.bits if isinstance(node, Angles) else 0, 0.0) for node in every]
-    result = OutputWord(len(every) - 1, 0, every[-1].bits)
-    graph = WordGraph(every, tuple(scales), (result,))
-    words = [ClaimedWords((k,), None, tuple(owned)) for k, owned in enumerate(owners)]
-    made = [
-        replace(one, addends=tuple(_addend(graph, graph.nodes[k], own) for own in one.addends))
-        if isinstance(one, ClaimedTotal) else one
-        for k, one in enumerate((*GIVEN, *functions))
-    ]  # fmt: skip
-    whole = span_between(Fraction(-1, 2), Fraction(1, 2))
-    x = span_between(Fraction(ends[0] - 8) + Fraction(1, 4), Fraction(ends[1] - 7) - Fraction(1, 4))
-    inputs = {"q": InputCells(whole, 32, wraps=True), "x": InputCells(x, 16),
-              "y": InputCells(span_between(-8, 8), 16)}  # fmt: skip
-    output = OutputSteps("f", len(made) - 1, Fraction(1), Fraction(0))
-    return Claim(graph, tuple(made), tuple(words), inputs, (output,))
-
-
-def _addend(
-    graph: WordGraph, heap: Node, own: tuple[float, tuple[int, ...]]
-) -> tuple[float, tuple[int, ...]]:
-    if len(own[1]) < 2 or not isinstance(heap, Heap):
-        return own
-    (part,) = (
-        one for one in heap.parts if isinstance(one, PartialProducts) and (one.a, one.b) == own[1]
-    )
-    return float(product_of(graph, part, Fraction(1))[0]), own[1]
-
-
-def sums(graph: WordGraph, low: Sequence[int], high: Sequence[int]) -> Whole:
-    """Return the output's heap for all words of a box."""
-    axes = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
-    grid = np.meshgrid(*axes, indexing="ij")
+def sums(graph: WordGraph) -> Whole:
+    """Return the output's heap for all words."""
+    grid = np.meshgrid(*(np.arange(1 << node.bits) for node in WORDS), indexing="ij")
     given = {n.name: axis.reshape(-1) for n, axis in zip(WORDS, grid, strict=True)}
     return np.asarray(simulate(graph, given).words[:, 0], np.int64)
 
@@ -278,15 +228,23 @@ def sums(graph: WordGraph, low: Sequence[int], high: Sequence[int]) -> Whole:
 def added(bits: int, constant: int, ends: tuple[int, int] = (0, 15)) -> Claim:
     """Return a claim that adds a product and two tables of one angle, never both large.
 
-    No product is discarded.
+    No product is discarded; x lies in some of its cells.
     """
     entries = tuple(range(16))
-    tables = (Lookup(0, 4, entries, 4), Lookup(0, 4, entries[::-1], 4))
     parts = (Bits(3, 0, 1, negative=False), Bits(4, 0, 1, negative=False),
              PartialProducts(1, 0, 2, 0, 0, negative=False))  # fmt: skip
-    total = ClaimedTotal(0.0, ((2.0, (3,)), (2.0, (4,)), (1.0, (1, 2))))
-    nodes = (*tables, Heap(parts, constant, bits))
-    return heap_claim(nodes, (NOTHING, NOTHING, total), ((), (), (), (), (), (0, 1, 2)), ends)
+    nodes = (*WORDS, Lookup(0, 4, entries, 4), Lookup(0, 4, entries[::-1], 4),
+             Heap(parts, constant, bits))  # fmt: skip
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 6, (OutputWord(5, 0, bits),))
+    product = float(product_of(graph, parts[2], Fraction(1))[0])
+    total = ClaimedTotal(0.0, ((2.0, (3,)), (2.0, (4,)), (product, (1, 2))))
+    words = [ClaimedWords((k,), None, (0, 1, 2) if k == 5 else ()) for k in range(6)]
+    x = span_between(Fraction(ends[0] - 8) + Fraction(1, 4), Fraction(ends[1] - 7) - Fraction(1, 4))
+    whole = span_between(Fraction(-1, 2), Fraction(1, 2))
+    inputs = {"q": InputCells(whole, 32, wraps=True), "x": InputCells(x, 16),
+              "y": InputCells(span_between(-8, 8), 16)}  # fmt: skip
+    output = OutputSteps("f", 5, Fraction(1), Fraction(0))
+    return Claim(graph, (*GIVEN, NOTHING, NOTHING, total), tuple(words), inputs, (output,))
 
 
 def fits(claim: Claim, effort: int = ENOUGH) -> bool:
@@ -297,8 +255,7 @@ def fits(claim: Claim, effort: int = ENOUGH) -> bool:
 
 
 def test_a_heap_is_proved_exactly_where_no_word_overflows_it() -> None:
-    full = [(1 << node.bits) - 1 for node in WORDS]
-    every = sums(added(WIDE, 0).graph, (0, 0, 0), full)
+    every = sums(added(WIDE, 0).graph)
     lowest, highest = -int(every.min()), 511 - int(every.max())
     assert lowest < highest
     for constant in range(lowest - 2, highest + 3):
@@ -306,8 +263,7 @@ def test_a_heap_is_proved_exactly_where_no_word_overflows_it() -> None:
 
 
 def test_words_that_no_input_has_do_not_overflow_a_heap(monkeypatch: pytest.MonkeyPatch) -> None:
-    full = [(1 << node.bits) - 1 for node in WORDS]
-    every = sums(added(WIDE, 0).graph, (0, 0, 0), full)
+    every = sums(added(WIDE, 0).graph)
     constant = 512 - int(every.max())  # the largest sum just does not fit
     with pytest.raises(DoesNotHoldError, match=r"w5 may overflow: where w0 = \d+, w1 = (0|15)"):
         heap_fits(BoxSteps(PlainBound(added(9, constant))), 5, ENOUGH)
@@ -316,11 +272,6 @@ def test_words_that_no_input_has_do_not_overflow_a_heap(monkeypatch: pytest.Monk
     assert fits(added(9, constant - 1))
     assert not fits(added(9, constant - 1), 1)  # too few boxes
 
-
-# Products, cells and their worst
-
-
-# Elementary functions
 
 # The tighter of the bounds of the compiler and of the checker
 

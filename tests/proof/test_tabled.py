@@ -28,11 +28,7 @@ from boolcomp.paper.plan import PlanOptions, make_plan
 from boolcomp.paper.program import error_bound, explained, plan_subject, proven
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.sources import problem_of
-from boolcomp.proof.bound.tabled import (
-    TabledTerm,
-    entries_of,
-    estimated,
-)
+from boolcomp.proof.bound.tabled import TabledTerm, entries_of, estimated
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms.extract import split
 

@@ -50,11 +50,7 @@ def adder(bits: int, *, majority: bool = True) -> Network:
 
 
 networks = st.builds(
-    random_network,
-    st.integers(0, 10**6),
-    st.integers(1, 7),
-    st.integers(0, 40),
-    st.integers(1, 6),
+    random_network, st.integers(0, 10**6), st.integers(1, 7), st.integers(0, 40), st.integers(1, 6)
 )
 
 

@@ -73,18 +73,14 @@ def test_what_a_deadline_cut_short_is_right_and_not_stored(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_abc_high_effort_gives_a_result_and_a_note(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_abc_high_effort_gives_a_result_and_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     no_abc(monkeypatch)
     made = synthesise(product(2), SynthesisRecipe(effort="high"))
     assert matches(made.network, product(2)).holds
     assert "ABC was not found" in made.note
 
 
-def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(
-    tmp_path: Path,
-) -> None:
+def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(tmp_path: Path) -> None:
     # It writes what it read, until it meets network 1 and dies; $3 is `source -x script.abc`.
     body = (
         "while read -r command file; do\n"

@@ -177,19 +177,6 @@ def test_an_extremum_inside_the_range_is_found() -> None:
     assert found.value == pytest.approx(1.7601725930461, abs=1e-10)
 
 
-def test_a_short_range_keeps_a_wave_from_its_crest() -> None:
-    q = input_of("q1", Interval(0.5, 1.0), angle=True)
-    assert largest((Wave((("q1", 1),), (), 3.0),), (q,)).value == pytest.approx(3 * math.cos(0.5))
-    assert largest((Wave((("q1", 2),), (), 0.0, 3.0),), (q,)).value == pytest.approx(3.0)
-
-
-def test_a_sliding_joints_parabola_counts_its_vertex() -> None:
-    q = input_of("q1", Interval(0.0, 1.0))
-    bump = (Wave((), (("q1", 1),), 4.0), Wave((), (("q1", 2),), -4.0))
-    assert largest(bump, (q,)).value == pytest.approx(1.0, abs=1e-9)
-    assert largest(bump, (q,)).exact
-
-
 def test_the_papers_torques_reach_their_true_extremes() -> None:
     first, second = output_amplitudes(problem_of("machado-2r"))
     assert first == pytest.approx(152.422, abs=1e-3)

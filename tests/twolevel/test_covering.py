@@ -22,12 +22,7 @@ from boolcomp.twolevel.setcover import (
     solve_block,
     without_dominated_rows,
 )
-from boolcomp.twolevel.solvers import (
-    CoverProblem,
-    Milp,
-    rechecked,
-    rounded_bound,
-)
+from boolcomp.twolevel.solvers import CoverProblem, Milp, rechecked, rounded_bound
 
 COLUMNS, LATER = 9, Clock()
 rows_of = st.lists(

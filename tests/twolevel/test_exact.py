@@ -25,13 +25,7 @@ from twolevel.strategies import (
     slow_primes,
 )  # fmt: skip
 
-from boolcomp.twolevel import (
-    Clock,
-    Cover,
-    Cubes,
-    Function,
-    minimise,
-)
+from boolcomp.twolevel import Clock, Cover, Cubes, Function, minimise
 from boolcomp.twolevel import primes as prime_module
 from boolcomp.twolevel.cubes import Shape
 from boolcomp.twolevel.exact import minimise_exact, warm_exact

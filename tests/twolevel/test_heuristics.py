@@ -20,24 +20,12 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
-from boolcomp.twolevel import (
-    Clock,
-    Cubes,
-    Dense,
-    Function,
-    GaveUpError,
-    heuristic,
-    minimise,
-)
+from boolcomp.twolevel import Clock, Cubes, Dense, Function, GaveUpError, heuristic, minimise
 from boolcomp.twolevel import function as lists
 from boolcomp.twolevel import sweep_kernels as kernels
 from boolcomp.twolevel.cubes import rasterised
 from boolcomp.twolevel.function import isop, minterms
-from boolcomp.twolevel.heuristic import (
-    improve,
-    improve_lists,
-    suits,
-)
+from boolcomp.twolevel.heuristic import improve, improve_lists, suits
 
 
 @given(tables())

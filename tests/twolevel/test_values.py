@@ -19,14 +19,7 @@ from twolevel.strategies import (
 )  # fmt: skip
 
 from boolcomp.base import DataError
-from boolcomp.twolevel import (
-    Clock,
-    Cover,
-    Cubes,
-    Dense,
-    Function,
-    verify,
-)
+from boolcomp.twolevel import Clock, Cover, Cubes, Dense, Function, verify
 
 
 @given(cubes)

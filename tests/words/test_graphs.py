@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from boolcomp.base import DataError
-from boolcomp.words import draw_graph, narrowed, parse_graph, simulate, with_word, word_values
+from boolcomp.words import draw_graph, parse_graph, simulate, with_word, word_values
 
 SMALL = """w0[4] = input a angle unit 2^0
 w1[3] = input b unit 2^0
@@ -54,26 +54,6 @@ def test_a_line_that_no_graph_has_is_named(old: str, new: str) -> None:
     (line,) = (k for k, text in enumerate(SMALL.splitlines(), 1) if old in text)
     with pytest.raises(DataError, match=f"^graph:{line}: .* is no line of a word graph"):
         parse_graph(SMALL.replace(old, new))
-
-
-def test_narrowing_takes_the_low_bits_that_no_node_reads() -> None:
-    words = """w0[4] = input a unit 2^0
-w1[3] = input b unit 2^1
-w2[4] = input c unit 2^0
-w3[2] = table w1:2 3 1 2 0 unit 2^0
-w4[9] = heap + w0>>1 << 2 - w2>>2 * w0>>2 << 0 + 3 unit 2^0
-tau1[9] = w4 >> 0
-"""
-    assert (
-        str(narrowed(parse_graph(words)))
-        == """w0[3] = input a unit 2^1
-w1[2] = input b unit 2^2
-w2[2] = input c unit 2^2
-w3[2] = table w1:2 3 1 2 0 unit 2^0
-w4[9] = heap + w0>>0 << 2 - w2>>0 * w0>>1 << 0 + 3 unit 2^0
-tau1[9] = w4 >> 0
-"""
-    )
 
 
 def test_a_heaps_columns_are_listed() -> None:
