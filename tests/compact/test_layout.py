@@ -25,7 +25,7 @@ from boolcomp.compact.sketch import (
 from boolcomp.compact.tables import SampleStatistics
 from boolcomp.logic.simulation import Planes
 from boolcomp.words import graph as g
-from boolcomp.words.graph import InputWord, WordGraph
+from boolcomp.words.graph import Grid, HeapRow, InputWord, WordGraph
 from boolcomp.words.simulation import node_word
 
 if TYPE_CHECKING:
@@ -210,3 +210,26 @@ def test_a_heap_adds_its_bits_in_as_many_nodes_as_predicted(
         total = sum(bit << weight for bit, weight in zip(word, weights, strict=True))
         assert sum(bit << k for k, bit in enumerate(outputs)) == total % (1 << bits) >> dropped
     assert len(network.nodes) == adder_nodes([*counts, *[0] * more], dropped)
+
+
+@pytest.mark.parametrize("part", [
+    HeapRow(3, 0, 2), HeapRow(2, 1, 4), HeapRow(0, 2, 3), Grid(-2, 1, 2, 0, 3),
+    Grid(-3, 1, 3, 0, 2), Grid(-1, 1, 1, 0, 4), Grid(1, 1, 3, 0, 3),
+])  # fmt: skip
+def test_discarded_bits_have_the_variance_and_the_largest_of_all_their_values(
+    part: HeapRow | Grid,
+) -> None:
+    signs = (-1, 1)
+    if isinstance(part, HeapRow):
+        low = part.column - part.drop
+        every = itertools.product(signs, repeat=part.drop)
+        totals = [sum(x * 2.0 ** (low + i) / 2 for i, x in enumerate(row)) for row in every]
+    else:
+        places = list(itertools.product(range(part.a), range(part.b)))
+        below = [(i, j, part.column + i + j) for i, j in places if part.column + i + j < 0]
+        words = (list(itertools.product(signs, repeat=n)) for n in (part.a, part.b))
+        totals = [
+            sum(a[i] * b[j] * 2.0**c / 2 for i, j, c in below) for a, b in itertools.product(*words)
+        ]
+    assert part.lost == pytest.approx(float(np.var(totals)))
+    assert part.most_lost == max(totals)

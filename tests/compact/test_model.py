@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compact.word_robots import case, logarithm, searched
+from compact.word_robots import TEN, case, logarithm, searched
 from numpy.typing import NDArray
 from samples import terms_of
 
@@ -30,8 +30,10 @@ from boolcomp.compact.errors import (
 )
 from boolcomp.compact.network import word_depth, word_logic
 from boolcomp.compact.passes import CompactChoices, build
+from boolcomp.compact.promise import BoundTask
 from boolcomp.compact.realisation import realise
 from boolcomp.compact.result import Compact
+from boolcomp.compact.search import Descent, choose_widths
 from boolcomp.logic.synthesis import Objective
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.robot.library import load_robot
@@ -77,6 +79,18 @@ def arm_for(target: Target, bits: int, objective: Objective = "nodes") -> Compac
         usual_input=bits + 2,
     )  # fmt: skip
     return searched(terms_of("machado-2r"), demand)
+
+
+def test_the_model_of_the_worst_says_what_the_plain_bound_is() -> None:
+    terms = terms_of("machado-2r")
+    demand = usual_demand(6, TEN).completed(terms.problem)
+    allowed = np.array([1.5, 2.5])
+    search = BoundTask(terms, demand, allowed, np.full(2, np.inf)).search(0)
+    widths, _ = choose_widths(search.model, allowed)
+    said = Descent(search.model, widths, allowed).noise
+    found = np.array(search.bounded(widths, np.zeros(2)).bounds.steps)
+    assert (said <= allowed).all()
+    assert np.abs(said / found - 1).max() < 0.15
 
 
 @pytest.mark.slow

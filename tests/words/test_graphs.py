@@ -66,6 +66,9 @@ def test_a_heaps_columns_are_listed() -> None:
                                                  "2: w0.2*w1.2 w0.3*w1.1"]  # fmt: skip
     with pytest.raises(TypeError, match="word 3 is no heap"):
         graph.columns(3)
+    for ask in (graph.table, graph.angle_sum):
+        with pytest.raises(ValueError, match="word 4 is no"):
+            ask(4)
 
 
 @pytest.mark.parametrize(("kind", "wrapped"), [("heap", (1,)), ("wrapping", ())])
