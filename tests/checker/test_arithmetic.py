@@ -77,6 +77,13 @@ def test_a_sum_and_its_slopes_are_those_of_the_function_that_it_was_made_of() ->
     }
 
 
+def test_the_most_of_a_sum_counts_the_farther_end_of_every_input() -> None:
+    with precise():
+        x, z = SPACE.value("x"), SPACE.value("z")
+        found = SPACE.maximum(x * x * z + SPACE.sine("q").times(0.25) - number(arb(1) / 8))
+    assert float(found.mid()) == pytest.approx(9 * 5 + 0.25 + 0.125)
+
+
 def test_products_that_are_too_large_are_refused() -> None:
     with precise():
         power = SPACE.value("x")
@@ -84,6 +91,27 @@ def test_products_that_are_too_large_are_refused() -> None:
             power = power * power
         with pytest.raises(DataError, match="factors: too many"):
             power * power
+
+
+@pytest.mark.parametrize(("kind", "slope"), [
+    ("sin", 1.0), ("tanh", 1.0), ("exp", 20.0856), ("log", 1.0), ("sqrt", 0.5),
+])  # fmt: skip
+def test_what_an_argument_is_off_goes_through_the_largest_slope(kind: str, slope: float) -> None:
+    with precise():
+        space = Functions([Variable("x", angle=False, low=1.0, high=3.0)])
+        x, away = space.value("x"), arb(2) ** -30
+        off = space.maximum(space.apply(kind, [x]) - space.apply(kind, [x + number(away)]))
+    assert float((off / away).mid()) == pytest.approx(slope, rel=1e-4)
+
+
+def test_where_a_sum_lies_is_found_product_by_product() -> None:
+    with precise():
+        space = Functions([Variable("x", angle=False, low=-2.0, high=1.0),
+                           Variable("z", angle=False, low=1.0, high=3.0)])  # fmt: skip
+        x, z = space.value("x"), space.value("z")
+        for made, ends in ((x * x, (0, 4)), (x * z, (-6, 3)), (z * z, (1, 9)), (x * x * x, (-8, 1)),
+                           (-(x * x) * z + number(1), (-11, 1))):  # fmt: skip
+            assert tuple(float(end.mid()) for end in space.reached(made)) == ends
 
 
 def test_a_function_without_a_value_is_not_covered() -> None:
