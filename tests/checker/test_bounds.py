@@ -1,4 +1,4 @@
-"""The checker's bounds beside the compiler's, beside what climbing finds, and of damaged graphs.
+"""The checker's bounds beside the compiler's and what climbing finds; groups that do not split.
 
 Plain bounds take every word alone, boxes split inputs, tight bounds look at all words of groups.
 """

@@ -1,4 +1,4 @@
-"""Approximation: kernels against recalculation; results made smaller, kept, proved, believed."""
+"""Approximation: prices against recalculation; results made smaller, kept, proved, believed."""
 
 import itertools
 from collections.abc import Iterator

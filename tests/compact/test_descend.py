@@ -1,4 +1,4 @@
-"""Searches of widths, inside: descents, what widths are in effect, what inputs forbid."""
+"""Searches of widths, inside: moves of widths, what inputs forbid, what is guaranteed."""
 
 import random
 from dataclasses import replace

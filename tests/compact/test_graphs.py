@@ -1,4 +1,4 @@
-"""Word graphs of sketches: what they compute, simulated and as logic; their texts and networks."""
+"""Word graphs of sketches: what they compute, and what stays of it with narrower inputs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The noise and the cost that the model predicts of each node, beside enumeration and networks."""
+"""The errors and the cost that the model predicts, beside measured errors, bounds and networks."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Words named by what they mean: of graphs made by hand, and beside what tables hold."""
+"""Words named by what they mean: of graphs made by hand, and of graphs that ship."""
 
 import hashlib
 import math

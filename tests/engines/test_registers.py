@@ -1,4 +1,4 @@
-"""What native code is made of: registers that suffice, and cells that are never wrong."""
+"""What native code is made of: steps in registers that suffice, and look-up tables in two."""
 
 import numpy as np
 from hypothesis import given
@@ -18,26 +18,16 @@ from boolcomp.engines.avx512 import (
 from boolcomp.logic import network as luts
 from boolcomp.logic.network import CONSTANTS, Builder, Network
 from boolcomp.logic.order import greedy_order
+from boolcomp.logic.simulation import Planes
 
 ALL = (1 << 64) - 1
+PLANES = Planes(ALL)  # 64 samples
 OPERATIONS = {
     "and": lambda a, b: a & b,
     "or": lambda a, b: a | b,
     "xor": lambda a, b: a ^ b,
     "andn": lambda a, b: ~a & b & ALL,
 }
-
-
-def table(lut: int, a: int, b: int, c: int) -> int:
-    """Return a table's value on 64 samples."""
-    found = 0
-    for row in range(8):
-        if lut >> row & 1:
-            term = ALL
-            for k, x in enumerate((a, b, c)):
-                term &= x if row >> (2 - k) & 1 else ~x & ALL
-            found |= term
-    return found
 
 
 def random_network(seed: int, inputs: int, nodes: int) -> Network:
@@ -48,16 +38,6 @@ def random_network(seed: int, inputs: int, nodes: int) -> Network:
         operands = [literals[k] ^ int(rng.integers(2)) for k in rng.integers(0, len(literals), 3)]
         literals.append(builder.node(lut, *operands))
     return builder.build([*literals[-max(3, nodes // 4) :], *literals[:3], literals[2] ^ 1])
-
-
-class Fold:
-    """The algebra of 64 samples."""
-
-    def constant(self, value: int) -> int:
-        return ALL * value
-
-    def node(self, lut: int, operands: tuple[int, ...]) -> int:
-        return table(lut, *operands, *(0 for _ in range(3 - len(operands))))
 
 
 def run(allocation: Allocation, inputs: list[int]) -> list[int]:
@@ -75,7 +55,7 @@ def run(allocation: Allocation, inputs: list[int]) -> list[int]:
             case WriteMemory(of, place):
                 memory[place] = registers[of]
             case Ternary(lut, to, second, third):
-                registers[to] = table(lut, registers[to], registers[second], value(third))
+                registers[to] = PLANES.node(lut, (registers[to], registers[second], value(third)))
             case BitwiseOperation(operation, to, first, second):
                 registers[to] = OPERATIONS[operation](registers[first], value(second))
             case Fill(to, ones):
@@ -93,7 +73,7 @@ def test_steps_compute_the_network(seed: int, registers: int, nodes: int) -> Non
     network = random_network(seed, 7, nodes)
     rng = np.random.default_rng(seed)
     inputs = [int(x) for x in rng.integers(0, 1 << 63, 7)]
-    expected = list(network.fold(Fold(), inputs))
+    expected = list(network.fold(PLANES, inputs))
     orders = [None, greedy_order(network, 3, variant=seed % 5)]
     for order in orders:
         assert run(Allocation(network, registers, order), inputs) == expected

@@ -1,4 +1,4 @@
-"""Enclosures hold what happens: of every node, in boxes and in heaps; products and cells."""
+"""Enclosures hold what happens in boxes and in heaps; both bounds are combined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds of paper mode: beside all words and corners there are, and beside what climbing finds."""
+"""Bounds of paper mode: beside what climbing finds, with wrong entries and of estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Irredundant sums, sweeps, lists of cubes and pools: right covers, small ones, the same again."""
+"""Irredundant sums, sweeps, and lists of cubes: right covers, small ones, the same again."""
 
 from typing import Any
 
