@@ -8,18 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from compact.word_robots import small_robot
+from compact.word_robots import Case, small_robot
 from numpy.typing import NDArray
 from samples import problem_of
 
 import boolcomp as bc
 from boolcomp.base.errors import UsageError
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors import StateMaker
 from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
-from boolcomp.compact.noise import Model
 from boolcomp.compact.realisation import realise
-from boolcomp.compact.search import choose_widths
 from boolcomp.compact.sketch import quantities
 from boolcomp.compact.sketch_terms import build_sketch
 from boolcomp.engines.choice import EngineName
@@ -48,74 +45,54 @@ class Worded(NamedTuple):
 
 
 @cache
-def worded(name: str, asked: tuple[str, ...], bits: int = 6, allowed: float = ALLOWED) -> Worded:
+def worded(name: str, asked: tuple[str, ...], bits: int = 6) -> Worded:
     """Return a program whose widths the noise model has chosen: nothing is searched."""
-    robot = small_robot(2, 2) if name == "small" else name
-    return of_problem(problem_of(robot), asked, bits, allowed)
-
-
-def of_problem(
-    plain: Problem, asked: tuple[str, ...], bits: int = 6, allowed: float = ALLOWED
-) -> Worded:
+    plain = problem_of(small_robot(2, 2) if name == "small" else name)
     problem = with_words(plain, formats("words", asked))
-    demand = Demand(bits).completed(problem)
-    terms, steps = split(problem), problem.steps(bits)
-    words = quantities(problem, demand.input_bits)
+    demand, terms, steps = Demand(bits).completed(problem), split(problem), problem.steps(bits)
     sketch = build_sketch(terms, demand.input_bits, steps)
-    maker = StateMaker(problem, words, steps)
-    model = Model(sketch, maker.draw(1000, 1).values, maker.corners(4000, 2).values)
-    widths, _ = choose_widths(model, np.full(len(steps), allowed))
+    case = Case(problem, steps, quantities(problem, demand.input_bits), sketch)
+    chosen, own = case.chosen(ALLOWED), problem.output_bits(bits)
     treads = [one.format.tread for one in problem.outputs]
-    own = problem.output_bits(bits)
-    made = realise(sketch, widths, model.statistics, own, [0.0] * len(own), treads=treads)
-    graph = narrowed(made)
+    none = [0.0] * len(own)
+    statistics = chosen.model.statistics
+    graph = narrowed(realise(sketch, chosen.widths, statistics, own, none, treads=treads))
     ends = WordEnds(rest=resting(terms))
     program = program_of_graph(problem, demand, graph, word_logic(graph), ends)
     meanings = tuple(f"w{k}" for k in range(len(graph.nodes)))
     loads = (replace(program.loads[0], graph=graph, meanings=meanings),)
-    program = replace(program, loads=loads)
     assert parse_graph(str(graph)) == graph
-    return Worded(problem, program)
+    return Worded(problem, replace(program, loads=loads))
 
 
-def delivered(program: Program, words: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+def coded(program: Program, arrays: list[Floats]) -> list[NDArray[np.int64]]:
+    """Return the words of states; inputs without a word have 0."""
+    codes = {word.name: word.code for word in program.inputs}
+    found = [np.zeros(array.shape, np.int64) for array in arrays]
+    for group, array, words in zip(program.groups, arrays, found, strict=True):
+        for k, name in enumerate(group.members):
+            if name in codes:
+                words[:, k] = codes[name].encode(array[:, k]).words
+    return found
+
+
+def delivered(program: Program, words: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Return the outputs' words of the program's one network, (samples, outputs)."""
-    network = program.network()
+    names = [name for group in program.groups for name in group.members]
+    columns = dict(zip(names, np.concatenate(words, axis=1).T, strict=True))
+    count = len(words[0])
     planes = [
-        sum(int(bit) << s for s, bit in enumerate(words[one.name] >> k & 1))
+        sum(int(bit) << s for s, bit in enumerate(columns[one.name] >> k & 1))
         for one in program.inputs
         for k in reversed(range(one.code.bits))
     ]
-    count = len(next(iter(words.values())))
-    made = iter(network.fold(Planes((1 << count) - 1), planes))
-    columns = []
+    made = iter(program.network().fold(Planes((1 << count) - 1), planes))
+    found = []
     for output in program.outputs:
         bits = [next(made) for _ in range(output.code.bits)]
         next(made)  # whether it saturates
-        found = [int("".join(str(bit >> s & 1) for bit in bits), 2) for s in range(count)]
-        columns.append(found)
-    return np.array(columns).T
-
-
-def words_of(program: Program, arrays: list[Floats]) -> dict[str, NDArray[np.int64]]:
-    columns = {
-        name: array[:, k]
-        for group, array in zip(program.groups, arrays, strict=True)
-        for k, name in enumerate(group.members)
-    }
-    return {
-        word.name: word.code.encode(columns[word.name]).words.astype(np.int64)
-        for word in program.inputs
-    }
-
-
-def coded(program: Program, words: dict[str, NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-    count = len(next(iter(words.values())))
-    none = np.zeros(count, np.int64)
-    return [
-        np.stack([words.get(name, none) for name in group.members], axis=1)
-        for group in program.groups
-    ]
+        found.append([int("".join(str(bit >> s & 1) for bit in bits), 2) for s in range(count)])
+    return np.array(found).T
 
 
 def states_of(problem: Problem, count: int = 4000) -> list[Floats]:
@@ -171,9 +148,9 @@ def test_engines_words_and_the_delivered_logic_agree_bit_for_bit(
         assert first.saturated_inputs == again.saturated_inputs > 0
     alone = program.evaluate(*(array[0] for array in arrays), engine="words")
     assert np.array_equal(alone.words, first.words[0])
-    words = words_of(program, arrays)
+    words = coded(program, arrays)
     for engine in ENGINES:
-        from_words = program.evaluate_words(*coded(program, words), engine=engine)
+        from_words = program.evaluate_words(*words, engine=engine)
         assert np.array_equal(from_words.words, first.words)
         assert np.array_equal(from_words.values, first.values)
     made = delivered(program, words)
