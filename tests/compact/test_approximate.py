@@ -17,15 +17,23 @@ from synthesis.networks import looked_up
 from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.workers import ALONE
 from boolcomp.compact import approximate_kernels
-from boolcomp.compact.approximate import Pricing, Searching, cores_of, room, with_entries
+from boolcomp.compact.approximate import (
+    Approximation,
+    Pricing,
+    Searching,
+    cores_of,
+    room,
+    with_entries,
+)
 from boolcomp.compact.approximate_kernels import FORBIDDEN, RowWords, SearchBudget, WordRows, extra
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors import deviations
-from boolcomp.compact.passes import require_true
-from boolcomp.compact.result import Built, result_store
+from boolcomp.compact.passes import fresh_states, require_true
+from boolcomp.compact.result import Begin, Built, result_store
 from boolcomp.logic import network as luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
+from boolcomp.logic.synthesis import Finished
 from boolcomp.targets.rtl import graph_of
 from boolcomp.terms.extract import Terms
 from boolcomp.words.graph import Lookup
@@ -212,6 +220,22 @@ def test_a_result_with_other_tables_holds_and_is_bounded(store: Path) -> None:
     assert (found.largest <= np.asarray(found.bounds.steps)).all()
     others = zip(found.compact.graph.nodes, loose.compact.graph.nodes, strict=True)
     assert all(one == other or type(one) is type(other) is Lookup for one, other in others)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("share", "holds"), [(1.1, True), (0.9, False)])
+def test_errors_of_a_result_are_measured_once_and_not_used_where_they_are_too_large(
+    exact: Built, store: Path, share: float, *, holds: bool
+) -> None:
+    errors = exact.errors
+    compact = replace(exact.compact, allowed=share * (errors.rms**2 - errors.mean**2))
+    begin, heard = Begin(compact, Finished(exact.network, exact.steps)), list[Any]()
+    results = result_store(torques(), replace(DEMAND, approximate="tables"), store)
+    made = Approximation(begin, results, fresh_states(compact), heard.append)
+    first, again = made._errors(begin), made._errors(begin)  # noqa: SLF001 (the search takes seconds)
+    assert (first is not None) == holds
+    assert first is again
+    assert len(heard) == 1
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from compact.word_robots import case, logarithm, sketch_of
+from compact.word_robots import case, logarithm, sketch_of, small_robot
 from numpy.typing import NDArray
 from samples import problem_of as arm_problem
 from samples import terms_of
@@ -22,7 +22,15 @@ from boolcomp.compact import promise
 from boolcomp.compact.demand import Demand, ignore_progress, usual_demand
 from boolcomp.compact.limits import Floor, curve_splits, in_range
 from boolcomp.compact.promise import BoundTask, PromisedSearch, input_floor, refuse_impossible
-from boolcomp.compact.search import SampledForm, SearchTask, Trial, explore, polish
+from boolcomp.compact.search import (
+    MOST_PERTURBATIONS_A_SECOND,
+    Candidate,
+    SampledForm,
+    SearchTask,
+    Trial,
+    explore,
+    polish,
+)
 from boolcomp.compact.sketch import Curve, Role, WidthVariable, widths_of, widths_text
 from boolcomp.compact.sketch import variable as variable_of
 from boolcomp.compact.sketch_terms import SHARE, without_small_waves
@@ -33,6 +41,21 @@ from boolcomp.terms.extract import Terms, split
 from boolcomp.terms.terms import evaluate_terms
 
 Floats = NDArray[np.float64]
+
+
+def test_a_large_problem_takes_no_more_perturbations_than_effort_allows() -> None:
+    torques = terms_of(small_robot(1, 1))
+    demand = Demand(effort=2.0).completed(torques.problem)
+    one = SampledForm(SearchTask(torques, demand, np.ones(1), np.full(1, np.inf)), 0)
+    none = np.zeros(0)
+
+    def rounds(variables: int, excess: float = 0.0) -> list[int]:
+        widths = {Role.CUT.of(place): 0 for place in range(variables)}
+        return one.rounds(Candidate(0, widths, none, none, 0, 1.0, excess))
+
+    assert rounds(100) == [0, 2, 2, 0, 0, 0]  # a hundredth a width and second
+    assert max(rounds(10_000)) == 2 * MOST_PERTURBATIONS_A_SECOND
+    assert rounds(10_000, 0.1) == [0] * 4
 
 
 def test_polishing_ends_after_a_sweep_without_gain() -> None:
@@ -191,6 +214,20 @@ def steering() -> tuple[PromisedSearch, Any]:
     last = task.search(0).screen()
     made = task.search(0).bounded(last.widths, last.biases)
     return PromisedSearch(split(ARM), asked, ledger, most**2, most, task, starts=(last,)), made
+
+
+def test_two_more_bits_than_the_best_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def predicted(_terms: Terms, demand: Demand, _ledger: Ledger) -> float:
+        tried.append(demand.bits)
+        if demand.bits < 4:
+            raise DataError("below the floor")
+        return {4: 200.0, 5: 210.0, 6: 150.0, 7: 160.0, 8: 170.0, 9: 100.0}[demand.bits]
+
+    monkeypatch.setattr(promise, "predicted", predicted)
+    assert promise.bits_for([split(ARM)], asked_for("20Nm")) == 6
+    assert tried == [2, 3, 4, 5, 6, 7, 8]
 
 
 @pytest.mark.parametrize(("tolerance", "centred"), [(0.4, True), (0.6, False)])
