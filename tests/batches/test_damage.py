@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +32,25 @@ def refused(
     assert bytes_of(target.parent) == before
 
 
-def test_a_truncated_npy_file_of_a_folder_is_named(tmp_path: Path) -> None:
-    folder = write(tmp_path / "npys", states(ROWS))
-    os.truncate(folder / "part11.npy", 1000)
-    refused(folder, tmp_path / "t.npy", r"part11\.npy: damaged: shape \(893, 6\) takes 42864 bytes")
-
-
-def test_a_foreign_file_in_a_folder_is_named(tmp_path: Path) -> None:
-    folder = write(tmp_path / "npys", states(ROWS))
-    (folder / "notes.txt").write_text("x")
-    refused(folder, tmp_path / "t.npy", r"notes\.txt: not a \.npy file")
-    (folder / "notes.txt").unlink()
-    (folder / "part10.npy").write_text("q1,q2\n")
-    refused(folder, tmp_path / "t.npy", r"part10\.npy: not a numpy file: it looks like CSV")
+@pytest.mark.parametrize(("name", "spoil", "said"), [
+    ("npys", lambda path: os.truncate(path / "part11.npy", 1000),
+     r"part11\.npy: damaged: shape \(893, 6\) takes 42864 bytes"),
+    ("npys", lambda path: (path / "notes.txt").write_text("x"), r"notes\.txt: not a \.npy file"),
+    ("npys", lambda path: (path / "part10.npy").write_text("q1,q2\n"),
+     r"part10\.npy: not a numpy file: it looks like CSV"),
+    ("s.parquet", lambda path: os.truncate(path, 5000),
+     r"s\.parquet: damaged, or not a Parquet file"),
+    ("s.parquet", lambda path: path.write_bytes(b""),
+     r"s\.parquet: damaged, or not a Parquet file"),
+    ("s.zarr", lambda path: (path / "c" / "2" / "0").unlink(),
+     r"s\.zarr: chunk c/2/0 is not there"),
+])  # fmt: skip
+def test_a_file_that_is_damaged_or_of_another_kind_is_named(
+    name: str, spoil: Callable[[Path], object], said: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / name, states(ROWS))
+    spoil(path)
+    refused(path, tmp_path / "t.npy", said)
 
 
 def test_a_damaged_group_of_parquet_is_named(tmp_path: Path) -> None:
@@ -53,20 +60,6 @@ def test_a_damaged_group_of_parquet_is_named(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(bc.DataError, match=r"s\.parquet: group 1 of its rows: damaged"):
         evaluated(path, tmp_path / "t.npy")
-
-
-def test_what_is_no_parquet_file_is_a_sentence(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.parquet", states(ROWS))
-    os.truncate(path, 5000)
-    refused(path, tmp_path / "t.npy", r"s\.parquet: damaged, or not a Parquet file")
-    path.write_bytes(b"")
-    refused(path, tmp_path / "t.npy", r"s\.parquet: damaged, or not a Parquet file")
-
-
-def test_a_chunk_of_zarr_that_is_not_there_is_named(tmp_path: Path) -> None:
-    folder = write(tmp_path / "s.zarr", states(ROWS))
-    (folder / "c" / "2" / "0").unlink()
-    refused(folder, tmp_path / "t.npy", r"s\.zarr: chunk c/2/0 is not there")
 
 
 def test_headers_that_claim_very_much_take_no_memory(tmp_path: Path) -> None:

@@ -63,20 +63,6 @@ def test_unsigned_integers_are_code_words(source: str, kind: str, tmp_path: Path
     assert np.array_equal(read(tmp_path / "t.npy"), alone)
 
 
-@pytest.mark.parametrize("kind", [">f8", "float16", ">i4"])
-def test_other_numbers_are_values_of_float64(kind: str, tmp_path: Path) -> None:
-    table = states(ROWS).astype(kind)
-    evaluated(write(tmp_path / "s.npy", table), tmp_path / "t.npy")
-    assert np.array_equal(read(tmp_path / "t.npy"), torques(table.astype(np.float64)))
-
-
-def test_columns_of_an_npy_file_may_lie_one_after_the_other(tmp_path: Path) -> None:
-    table = states(ROWS)
-    np.save(tmp_path / "s.npy", np.asfortranarray(table))
-    evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
-    assert np.array_equal(read(tmp_path / "t.npy"), torques(table))
-
-
 def test_columns_of_parquet_go_by_their_names_and_others_are_left_alone(tmp_path: Path) -> None:
     table = states(ROWS)
     columns: dict[str, Any] = {name: table[:, k] for k, name in [*enumerate(NAMES)][::-1]}

@@ -104,17 +104,8 @@ def test_results_that_are_lost_are_made_again(whole: Path, tmp_path: Path) -> No
     assert (tmp_path / "t.npy").read_bytes() == whole.read_bytes()
 
 
-def test_a_file_of_a_folder_that_is_lost_is_made_again(tmp_path: Path) -> None:
-    evaluated(write(tmp_path / "s.npy", states(ROWS)), tmp_path / "whole")
-    folder = ended(tmp_path, "t", 3)
-    (folder / "output" / "00000001.npy").unlink()
-    assert evaluated(tmp_path / "s.npy", tmp_path / "t").resumed == 2
-    assert bytes_of(tmp_path / "t") == bytes_of(tmp_path / "whole")
-
-
 @pytest.mark.parametrize(
-    ("choices", "what"),
-    [({"chunk": 700}, "chunks, chunk"), ({"against": "machado-2r"}, "against")],
+    ("choices", "what"), [({"chunk": 700}, "chunks, chunk"), ({"against": "machado-2r"}, "against")]
 )
 def test_a_run_of_another_kind_is_left_alone(
     choices: dict[str, Any], what: str, tmp_path: Path

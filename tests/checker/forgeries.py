@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 from checker.forging import (
-    CERTIFICATE,
     Change,
     Forged,
     conditioned,
@@ -63,16 +62,8 @@ def _gone(_: str) -> str:
     return ""
 
 
-def _without_loads(old: str) -> str:
-    return old.partition("== load")[0]
-
-
 def _empty(old: str) -> str:
     return old.partition("\n")[0] + "\n"
-
-
-def _twice(old: str) -> str:
-    return old + old
 
 
 def _drop_last(old: str) -> str:
@@ -82,20 +73,6 @@ def _drop_last(old: str) -> str:
 def _outputs_inverted(network: str) -> str:
     place = network.rindex("outputs")
     return network[:place] + re.sub(r"([ni]\d+)", r"~\1", network[place:])
-
-
-def _sections_turned(forged: Forged) -> None:
-    """Write the sections of a load the other way round."""
-    old = forged.files[CERTIFICATE]
-    parts = re.split(r"(?m)^(?== \w)", old[old.index("= origin") :])
-    forged.files[CERTIFICATE] = old[: old.index("= origin")] + "".join(reversed(parts))
-
-
-def _format_1(forged: Forged) -> None:
-    """Write the certificate as one of format 1, which says less."""
-    old = forged.files[CERTIFICATE]
-    loads = re.sub(r"(?m)^payload .*\n", "", old[old.index("== load 0") :])
-    forged.files[CERTIFICATE] = "boolcomp certificate 1\n" + loads
 
 
 def _loads_of_certificate(*places: int) -> Change:
@@ -133,22 +110,6 @@ def _both_renamed(one: str, other: str) -> tuple[Change, ...]:
     return _everywhere(one, "between"), _everywhere(other, one), _everywhere("between", other)
 
 
-def _load_copied(payload: float, kilogram: list[float]) -> Change:
-    """Return what says that the first load's logic is that of another load, too."""
-
-    def change(forged: Forged) -> None:
-        first = forged.head["loads"][0]
-        forged.head["loads"] = [first, {**first, "payload": payload}]
-        forged.head["per_kilogram"] = kilogram
-        forged.files["graphs/1.txt"] = forged.files["graphs/0.txt"]
-        old = forged.files[CERTIFICATE]
-        again = old[old.index("== load 0") :].replace("== load 0", "== load 1", 1)
-        again = re.sub(r"(?m)^payload .*$", f"payload {payload}", again)
-        forged.files[CERTIFICATE] = old + again
-
-    return change
-
-
 def _network_exchanged(one: int, other: int) -> Change:
     def change(forged: Forged) -> None:
         names = f"networks/{one}.txt", f"networks/{other}.txt"
@@ -158,34 +119,11 @@ def _network_exchanged(one: int, other: int) -> Change:
     return change
 
 
-def _pad(line: str) -> Change:
-    """Return what puts a line at the end of the first joint of the certificate's robot."""
-    return text("\n| torque_range = ", f"\n| {line}\n| torque_range = ")
-
-
 VERDICT = "V\nerror of all: holds\x1b[2J\x9b2J\n"  # its second line must begin none of a verdict
 HALF_CELL = 2 * 3.141592653589793 / 64 / 2
 O0, O1 = "loads.0.outputs.0", "loads.0.outputs.1"
 TREAD = made("inputs.0.code", lambda code: {**code, "zero": "tread"})
 TREAD_OUT = made(f"{O0}.code", lambda code: {**code, "zero": "tread"})
-JOINT = """| [[joint]]
-| type = "revolute"
-| a = 0
-| alpha = 0
-| d = 0
-| theta = 0
-| mass = 0
-| center_of_mass = [0, 0, 0]
-| inertia = [0, 0, 0]
-| rotor_inertia = 0
-| gear_ratio = 1
-| viscous_friction = 0
-| coulomb_friction = [0, 0]
-| position_range = [0, 0]
-| velocity_range = [0, 0]
-| acceleration_range = [0, 0]
-| torque_range = [-1, 1]
-"""
 
 PAYLOADS = (
     forge("payload: 0 is said to be 5 kg", "arm", put("loads.0.payload", 5.0)),
@@ -193,60 +131,41 @@ PAYLOADS = (
     forge("payload: 5 kg here and in the certificate", "arm", put("loads.0.payload", 5.0),
         matched("^payload .*$", "payload 5.0")),
     forge("payload: not in the certificate", "arm", matched("^payload .*\n", "")),
-    forge("payload: 5 kg of a sum of tables, in both", "tabled", put("loads.0.payload", 5.0),
-        matched("^payload .*$", "payload 5.0")),
-    forge("payload: 1 kg of a function, in both", "product", put("loads.0.payload", 1.0),
-        text("= origin\n", "= origin\npayload 1.0\n")),
     forge("loads: 2 kg is said to be 5 kg, in both", "loads", put("loads.2.payload", 5.0),
         text("payload 2.0", "payload 5.0")),
     forge("loads: labels exchanged in both", "loads",
         swapped("loads.0.payload", "loads.2.payload"), text("payload 2.0", "payload x"),
         text("payload 0.0", "payload 2.0"), text("payload x", "payload 0.0")),
-    forge("loads: two of 1 kg", "loads", put("loads.2.payload", 1.0)),
     forge("loads: sections of two exchanged, and what they are of", "loads",
         _loads_of_certificate(2, 1, 0), swapped("loads.0", "loads.2"),
         swapped("loads.0.payload", "loads.2.payload")),
-    forge("loads: none of a single one", "arm", put("loads", []), rewritten(_without_loads)),
-    forge("loads: one added with sections, of 1 kg, and enough between", "arm",
-        _load_copied(1.0, [100.0, 100.0])),
     forge("loads: other masses in one robot", "loads",
         section("origin", lambda old: old.replace("mass = 6.25", "mass = 6.5"), 1)),
     forge("per_kilogram: a thousandth less", "loads", scaled("per_kilogram", 0.999)),
-    forge("per_kilogram: of one output", "loads", removed("per_kilogram.1")),
     forge("per_kilogram: double", "loads", scaled("per_kilogram", 2), again=TRUE),
 )  # fmt: skip
 
 ORDER = (
-    forge("order: members of qd exchanged", "arm", swapped("groups.1.1", "groups.1.2")),
     forge("order: joints the other way round, and torques", "arm",
         *(swapped(f"groups.{k}.1", f"groups.{k}.2") for k in range(3)),
         swapped("returned.1", "returned.2")),
     forge("order: a member that nothing reads", "arm",
         made("groups.0", lambda old: [*old, "q3"])),
-    forge("order: no groups", "arm", put("groups", [])),
-    forge("order: returned outputs", "arm", swapped("returned.1", "returned.2")),
     forge("order: an output is dropped everywhere", "arm", removed("returned.2"), removed(O1),
         matched(r"^tau2 .*\n", "", count=0)),
     forge("order: an output more, everywhere", "arm",
         made("returned", lambda old: [*old, "tau3"]),
         made("loads.0.outputs", lambda old: [*old, {**old[1], "name": "tau3"}]),
         matched(r"^tau2( .*)$", r"tau2\1\ntau3\1", count=0)),
-    forge("order: words of two inputs", "arm", swapped("loads.0.words.0", "loads.0.words.1")),
-    forge("order: inputs", "arm", swapped("inputs.0", "inputs.1")),
     forge("order: names of inputs, and the words", "arm",
         swapped("inputs.2.name", "inputs.3.name"), put("loads.0.words.2.0", 2),
         put("loads.0.words.3.0", 3)),
     forge("order: inputs of a function, everywhere but its steps", "product",
         *_both_renamed("x", "u"), both=WITH_FILE),
-    forge("order: members of q, of a sum of tables", "tabled",
-        swapped("groups.0.1", "groups.0.2")),
 )  # fmt: skip
 
 NAMES = (
-    forge("unit: q1 in degrees", "arm", put("inputs.0.unit", "deg")),
-    forge("unit: tau1 in kN·m", "arm", put(f"{O0}.unit", "kN·m")),
     forge("unit: of a function's input", "product", put("inputs.0.unit", "mm"), again=WITH_FILE),
-    forge("name: the robot, of its gravity", "loads", put("name", "machado-2r")),
     forge("name: another robot, in the certificate, too", "arm", put("name", "puma560"),
         text('name = "machado-2r"', 'name = "puma560"'), again=WITH_FILE),
     forge("name: half a character", "arm", put("name", "\ud800")),
@@ -254,8 +173,6 @@ NAMES = (
     forge("name: an output of a function", "product", _everywhere("z", "power"), both=WITH_FILE),
     forge("demand: lines that look like a verdict", "product", put("demand", VERDICT),
         again=NOT_VERIFIED, what="demand"),
-    forge("name: an output", "arm", put(f"{O0}.name", "force")),
-    forge("name: plural", "arm", put("plural", "forces")),
     forge("label: symbol", "arm", put(f"{O0}.symbol", "T2"), unverified="symbol"),
     forge("label: who made it", "arm", put("made_by", "boolcomp 9.9"), unverified="made_by"),
     forge("label: meanings of words", "arm", swapped("loads.0.meanings.0", "loads.0.meanings.1"),
@@ -271,7 +188,6 @@ NAMES = (
 
 WORDS = (
     forge("code: q1 in gray", "arm", put("inputs.0.code.kind", "gray"), again=TRUE),
-    forge("code: an unknown kind", "arm", put("inputs.0.code.kind", "bcd")),
     forge("code: tau1 in gray", "arm", put(f"{O0}.code.kind", "gray"), again=TRUE),
     forge("code: a sum of tables reads natural words", "tabled",
         put("inputs.0.code.kind", "natural")),
@@ -279,30 +195,21 @@ WORDS = (
         made("demand", lambda old: old.replace("bits=4 ", "bits=16 ")), again=NOT_VERIFIED,
         what="bits"),
     forge("bits: of an input's word, one more", "arm", put("inputs.0.code.bits", 7), again=TRUE),
-    forge("bits: of an output's word", "arm", put(f"{O0}.code.bits", 4)),
-    forge("bits: guard bits of compact logic", "arm", put(f"{O0}.guard_bits", 2)),
     forge("zero: of an input in the middle of a cell", "product", TREAD),
     forge("zero: of an angle, and its range moved", "arm", TREAD,
         moved("inputs.0.code.range", HALF_CELL), again=TRUE),
     forge("zero: of an output, and its range moved", "arm", TREAD_OUT,
         moved(f"{O0}.code.range", 6.25)),
-    forge("range: of an acceleration half", "arm", scaled("inputs.2.code.range", 0.5)),
     forge("range: of an output in kN·m, in the certificate, too", "arm",
         scaled(f"{O0}.code.range", 0.001), scaled(f"{O0}.bound", 0.001), put(f"{O0}.unit", "kN·m"),
         text("tau1 = 0.0 25.0 ", "tau1 = 0.0 0.025 ")),
     forge("range: of an output moved by a step, and its shift", "arm",
         moved(f"{O0}.code.range", 25.0), text("tau1 = shift 0.0", "tau1 = shift 1.0")),
-    forge("range: of a sum of tables, all steps", "tabled", scaled(f"{O0}.code.range", 2),
-        *(scaled(f"{O0}.terms.{k}.code.range", 2) for k in range(6))),
     forge("range: of a function's input, in the certificate, too", "product",
         scaled("inputs.0.code.range", 10), text("input x -1.0 1.0 word -1.0 1.0",
         "input x -10.0 10.0 word -10.0 10.0")),
-    forge("wraps: an acceleration", "arm", made("inputs.2.code",
-        lambda code: {**code, "wraps": True})),
     forge("wraps: an angle does not, in the certificate, too", "arm",
         removed("inputs.0.code.wraps"), matched("^(input q1 .*) wraps$", r"\1")),
-    forge("stops: narrower", "stopped", put("stops.0", ["q1", -0.5, 0.5])),
-    forge("stops: one twice", "stopped", made("stops", lambda old: [*old, old[0]])),
     forge("stops: wider, in the certificate, too", "stopped", put("stops.0", ["q1", -1.2, 1.2]),
         text("input q1 -1.0 1.0", "input q1 -1.2 1.2")),
     forge("stops: narrower, in the robot, too", "stopped", put("stops.0", ["q1", -0.5, 0.5]),
@@ -320,28 +227,18 @@ PROMISES = (
     forge("demand: an invented error", "arm", made("demand", lambda old: f"{old} error=0.1lsb")),
     forge("demand: an invented error after one that holds", "arm",
         made("demand", lambda old: f"{old} error=9lsb grade=plain error=0.1lsb")),
-    forge("demand: an invented error of a sum of tables", "tabled",
-        put("demand", "error=0.1lsb")),
     forge("demand: an error that holds", "arm", made("demand", lambda old: f"{old} error=9lsb"),
         again=TRUE),
-    forge("demand: a smaller rms error", "arm",
-        made("demand", lambda old: old.replace("rms=paper's", "rms=0.01")), again=NOT_VERIFIED,
-        what="demand"),
     forge("demand: none", "arm", put("demand", ""), again=TRUE),
     forge("grade: tight", "arm", put(f"{O0}.grade", "tight"), again=NOT_VERIFIED, what="grade"),
     *(forge(f"measured: {key} in {where}", where, put(f"{O0}.errors.{key}", 0.01), unverified=key)
         for key, where in (("rms", "arm"), ("sampled_max", "tabled"), ("worst_found", "arm"))),
     forge("bound: a little smaller", "arm", scaled(f"{O0}.bound", 0.999)),
-    forge("bound: none", "arm", put(f"{O0}.bound", None)),
     forge("bound: double", "arm", scaled(f"{O0}.bound", 2), again=TRUE),
     forge("bound: half, in the certificate, too", "arm", scaled(f"{O0}.bound", 0.5),
         matched(r"^tau1 plain .*$", "tau1 plain -1.46 1.46")),
     forge("bound: certificate and figure upside down", "arm", put(f"{O0}.bound", 0.0),
         matched(r"^tau1 plain .*$", "tau1 plain 9.0 -9.0")),
-    forge("bound: loads exchanged", "loads", swapped("loads.0.outputs.0.bound",
-        "loads.1.outputs.0.bound")),
-    forge("bound: of a sum of tables half, in the certificate, too", "tabled",
-        scaled(f"{O0}.bound", 0.5), matched(r"^tau1 -2\.\d+ \S+$", "tau1 -1.1 1.1")),
     forge("condition: while a word does not overflow", "arm", conditioned("w8")),
     forge("condition: the figures stay", "arm", section("bound", lambda old: f"{old}while w8\n")),
     forge("condition: dropped, and a figure invented", "conditional", text("\nwhile ", "\n"),
@@ -355,19 +252,12 @@ FILES = (
         "graph", "first", "lemmas", "bound")),
     *(forge(f"section: {name} is empty", "arm", section(name, _empty))
         for name in ("origin", "lemmas", "bound")),
-    forge("section: graph twice", "arm", section("graph", _twice)),
     *(forge(f"section: the last line of {name} is missing", "arm", section(name, _drop_last))
         for name in ("sketch", "graph", "first", "lemmas", "bound")),
     forge("section: an unknown one", "arm", rewritten(lambda old: f"{old}= trust\nall\n")),
     forge("section: none at all", "arm", rewritten(lambda old: old[: old.index("= origin")])),
-    forge("section: none of a load", "loads",
-        rewritten(lambda old: old[: old.index("== load 2")] + "== load 2\n")),
-    forge("certificate: of format 1", "arm", _format_1),
     forge("certificate: of format 3", "arm", matched(r"\Aboolcomp certificate \d",
         "boolcomp certificate 3")),
-    forge("robot: an unknown key of a joint", "arm", _pad("payload = 5")),
-    forge("robot: a heavier link", "arm", text("mass = 6.25", "mass = 7.25")),
-    forge("robot: a joint more", "arm", matched("^input q1 ", JOINT + "input q1 ")),
     forge("robot: friction that nothing reads", "arm",
         text("viscous_friction = 0", "viscous_friction = 9"), both=WITH_FILE),
     forge("robot: half the speeds of inputs, too", "arm",
@@ -381,8 +271,6 @@ FILES = (
     forge("robot: accelerations that the word does not say", "arm",
         text("acceleration_range = [-1, 1]", "acceleration_range = [-2, 2]"),
         text("input qdd1 -1.0 1.0 word", "input qdd1 -2.0 2.0 word")),
-    forge("function: another one", "arm", text("function inverse-dynamics", "function bias")),
-    forge("function: another constant", "product", text("step 0.5", "step 0.75")),
     forge("function: outputs exchanged in the origin", "product",
         section("origin", lambda old: re.sub(r"output (\w) (\d)\noutput (\w) (\d)",
         r"output \1 \4\noutput \3 \2", old))),
@@ -391,42 +279,24 @@ FILES = (
         old) .replace("step mul 1 3", "step mul 0 3") .replace("step sub 0 1", "step sub 1 0"))),
         swapped("groups.0", "groups.1"), swapped("inputs.0", "inputs.1"),
         put("loads.0.words", [[1, 4, 0], [0, 4, 0]]), again=WITH_FILE),
-    forge("function: an input more", "product",
-        text("step mul 0 1", "input v -1.0 1.0 word -1.0 1.0 4 of all\nstep mul 0 1"),
-        made("groups", lambda old: [*old, ["v", "v"]])),
-    forge("mode: paper", "arm", put("mode", "paper")),
-    forge("format: a later one", "arm", put("version", 6)),
     forge("format: of signs, which it has not", "arm", put("version", 4), both=TRUE),
-    forge("key: unknown", "arm", put("scale", 2)),
     forge("key: the graph of another load", "loads", put("loads.1.graph", 0)),
     forge("network: of another load", "loads", _network_exchanged(0, 1)),
-    forge("section: in another order", "arm", _sections_turned, both=TRUE),
     forge("graph: units of words", "arm", matched(r" at -0\.\d+", " at 5.0", "graphs/0.txt"),
         unverified="meanings"),
-    forge("graph: a table", "arm", matched(r"(= table w0:5) 2 2", r"\1 3 2", "graphs/0.txt")),
-    forge("stops: the joint that is fixed stands elsewhere", "stopped",
-        put("stops.1", ["q2", 0.6, 0.6]), text("input q2 0.5 0.5", "input q2 0.6 0.6"),
-        text("position_range = [0.5, 0.5]", "position_range = [0.6, 0.6]")),
-    forge("stops: of three numbers", "stopped", put("stops.0", ["q1", -1.0, 1.0, 0.0])),
     forge("payload: 5 kg of a lighter robot, in both", "arm", put("loads.0.payload", 5.0),
         matched("^payload .*$", "payload 5.0"), text("mass = 6.25", "mass = 1.25"),
         again=WITH_FILE),
     forge("loads: one removed everywhere", "loads", removed("loads.2"), _loads_of_certificate(0, 1),
         again=TRUE),
-    forge("loads: two exchanged in all that is said of them", "loads",
-        swapped("loads.0", "loads.1"), _loads_of_certificate(1, 0, 2)),
     forge("per_kilogram: none", "loads", removed("per_kilogram"), again=TRUE),
     forge("type: bits are a real number", "arm", put("inputs.0.code.bits", 6.0)),
     forge("type: a demand is a list", "arm", put("demand", ["error=0.1lsb"])),
-    forge("type: an error is a text", "arm", put(f"{O0}.errors.rms", "0.1")),
-    forge("network: tables exchanged", "tabled", _network_exchanged(1, 7)),
     forge("network: outputs inverted", "arm", rewritten(_outputs_inverted, "networks/0.txt")),
     forge("term: left out in both", "tabled", removed(f"{O0}.terms.0"),
         matched(r"^tau1 T11 \S+ \S+ =", "tau1 =", count=1)),
     forge("term: reads its inputs the other way round", "tabled",
         swapped(f"{O0}.terms.0.words.0", f"{O0}.terms.0.words.1")),
-    forge("term: another coefficient", "tabled", text(" = 4.0 0.0 qdd2^1", " = 4.5 0.0 qdd2^1")),
-    forge("term: smaller errors", "tabled", matched(r"^(tau1 T16) \S+ \S+", r"\1 -0.1 0.1")),
 )  # fmt: skip
 
 FORGERIES = (*PAYLOADS, *ORDER, *NAMES, *WORDS, *PROMISES, *FILES)

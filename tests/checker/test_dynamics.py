@@ -58,9 +58,7 @@ def test_torques_of_the_puma_with_a_load_are_pinocchios() -> None:
 
 
 @pytest.mark.parametrize("make", ROBOTS)
-def test_gravity_bias_inertia_and_the_tip_are_pinocchios(
-    make: Callable[[int, int], Robot],
-) -> None:
+def test_gravity_bias_inertia_and_the_tip_are_pinocchios(make: Callable[[int, int], Robot]) -> None:
     robot = make(7, 3)
     model, (q, qd, _) = pinocchio_model(robot), (x[0] for x in random_states(robot, 1, 2))
     data = model.createData()

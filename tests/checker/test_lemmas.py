@@ -1,20 +1,11 @@
 """From a graph to its final network: what is right passes, and what is not is found."""
 
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from checker.certified import certified, changed, steps
-
-from boolcomp.checker import parse
-
-
-@cache
-def sections() -> dict[str, Any]:
-    return dict(parse(certified().certificate).loads[0])
-
 
 LEMMA = r"^(\d+) = (~?\d+) over( .*)?$"
 
@@ -34,17 +25,7 @@ def test_a_lemma_that_is_changed_is_refused(folder: Path, old: str, new: str) ->
     assert "certificate.txt:" in step.note
 
 
-def test_an_output_is_not_known_without_a_lemma_that_it_needs(folder: Path) -> None:
-    assert steps(folder)["first"].holds
-    assert steps(folder)["lemmas"].holds
-    lines = sections()["lemmas"].lines
-    changed(folder, "certificate.txt", lambda text: text.replace(f"{lines[-1]}\n", ""))
-    assert steps(folder)["lemmas"].holds is False
-
-
-def test_a_node_that_computes_something_else_is_found_with_words_that_show_it(
-    folder: Path,
-) -> None:
+def test_a_node_that_computes_something_else_is_found_with_words_that_show_it(folder: Path) -> None:
     lines = str(certified().networks[0]).splitlines()
     line = next(line for line in lines if re.search(r" & [in]\d+$", line))
     wrong = line.replace(" & ", " | ")

@@ -1,7 +1,6 @@
 """Certificates of paper mode: what holds, what is caught, and that a bound is one."""
 
 import json
-import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +23,6 @@ STEPS = [
     "claim", "names", "demand", "robot to waves", "sum of terms", "waves to terms",
     "error of tau1", "error of tau2",
 ]  # fmt: skip
-Q = np.random.default_rng(5).uniform(-np.pi, np.pi, (20_000, 2))
 
 
 @cache
@@ -42,13 +40,6 @@ def folder(tmp_path: Path) -> Path:
 def wrong(folder: Path) -> dict[str, str]:
     """Return what does not hold of a folder, with notes."""
     return {name: one.note for name, one in steps(folder).items() if one.holds is not True}
-
-
-def errors(program: Program) -> np.ndarray:
-    """Return the largest errors on random states, of the paper's eq. (5) with masses at rest."""
-    first, both = np.cos(Q[:, 0]), np.cos(Q[:, 0] + Q[:, 1])
-    exact = np.stack([66.15 * first + 49 * both, 49 * both], axis=1)
-    return np.asarray(np.abs(program(Q) - exact).max(axis=0))
 
 
 def flipped(folder: Path, path: Path, row: int, output: int) -> None:
@@ -72,12 +63,6 @@ def test_all_steps_hold(folder: Path) -> None:
     assert not wrong(folder)
 
 
-def test_no_state_errs_by_more_than_what_is_certified() -> None:
-    found, bounds = errors(certified()), np.array(certified().bound)
-    assert (found <= bounds).all()
-    assert (found > bounds / 2).all()
-
-
 def test_errors_do_not_depend_on_the_size_of_blocks(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,23 +81,6 @@ def test_the_first_bit_of_an_entry_that_is_flipped_is_caught_in_every_table(fold
         flipped(folder, path, 0, 0)
         assert "entries of" in " ".join(wrong(folder).values())
     assert len(paths) > 1
-
-
-@pytest.mark.check
-def test_any_bit_that_is_flipped_is_caught_or_leaves_the_bounds_true(folder: Path) -> None:
-    rng, caught = random.Random(4), 0  # noqa: S311 (which bits, for a test)
-    paths = sorted((folder / "networks").iterdir())
-    for _ in range(12):
-        certified().save(folder)
-        path = rng.choice(paths)
-        network = parse_network(path.read_text("utf-8"))
-        row, output = rng.randrange(1 << network.inputs), rng.randrange(len(network.outputs))
-        flipped(folder, path, row, output)
-        caught += bool(wrong(folder))
-        if not wrong(folder):
-            program = bc.load_program(folder)
-            assert (errors(program) <= program.bound).all()
-    assert caught > 6
 
 
 @pytest.mark.slow

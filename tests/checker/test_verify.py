@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from checker.certified import certified, changed, steps
+from checker.certified import certified, changed
 
 import boolcomp as bc
 from boolcomp.base import DataError
@@ -81,11 +81,6 @@ def test_a_file_outside_the_folder_is_not_read(folder: Path) -> None:
         read_program(folder)
 
 
-def test_a_missing_section_is_not_known(folder: Path) -> None:
-    changed(folder, CERTIFICATE, lambda text: text[: text.index("= lemmas")])
-    assert steps(folder)["lemmas"].holds is None
-
-
 def test_the_checker_imports_nothing_of_the_compiler() -> None:
     code = "import boolcomp.checker.__main__, sys; print(*sys.modules)"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -115,22 +110,6 @@ def test_the_checker_confirms_every_step_of_a_program_that_ships(
     assert len(lines) == 11 + outputs
     errors = [line.partition(": holds")[0] for line in lines if line.startswith("error of ")]
     assert errors == [f"error of tau{k + 1}" for k in range(outputs)]
-
-
-@pytest.mark.check
-def test_the_checker_names_all_that_does_not_hold_of_a_damaged_program(tmp_path: Path) -> None:
-    shutil.copytree(SHIPPED, tmp_path / "arm")
-
-    def damaged(text: str) -> str:
-        lemmas, bounds = text.index("= lemmas\n"), text.index("= bound\n")
-        wrong = re.sub(r"(?m)^(\d+ = )~?(\d+)", r"\g<1>0", text[lemmas:bounds], count=1)
-        return text[:lemmas] + wrong + re.sub(r"(tau1 tight \S+) 3\.\d+", r"\1 3.6", text[bounds:])
-
-    changed(tmp_path / "arm", CERTIFICATE, damaged)
-    code, lines = checked(tmp_path / "arm", tmp_path)
-    assert code == 1
-    wrong = [line.partition(":")[0] for line in lines if "DOES NOT HOLD" in line]
-    assert wrong == ["lemmas", "error of tau1"]
 
 
 def test_a_changed_byte_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,25 +176,6 @@ def test_a_program_without_a_certificate_has_no_chain(
         assert whole.code == 0
         assert json.loads(whole.out)["checks"][0]["note"] == "there is none: compile with --certify"
         assert run("verify", "arm", "--chain-only", "--with-tools").code == 2
-
-
-def test_a_file_that_is_no_certificate_is_named_with_its_line(
-    run: Callable[..., Result], folder: Path
-) -> None:
-    changed(folder, CERTIFICATE, lambda text: text.replace("= origin", "= orogin"))
-    wrong = run("verify", str(folder), "--chain-only")
-    assert wrong.code == 1
-    assert "arm: certificate.txt:23: '= orogin' does not begin" in wrong.err
-
-
-@pytest.mark.check
-def test_every_load_has_its_own_sections_and_is_checked(run: Callable[..., Result]) -> None:
-    asked = "--of", "gravity", "--bits", "4", "--effort", "0", "--payloads", "0,1", "--certify"
-    run("compile", "machado-2r", *asked, "-o", "arm")
-    found = json.loads(run("verify", "arm", "--chain-only", "--json").out)
-    holds = {check["name"]: check["holds"] for check in found["checks"]}
-    for place in (0, 1):
-        assert holds[f"lemmas: first to final network, load {place}"]
 
 
 @pytest.mark.slow

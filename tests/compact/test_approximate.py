@@ -1,50 +1,33 @@
-"""Approximation: kernels against recalculation; results made smaller, kept, proved, believed."""
+"""Approximation: prices against recalculation; results made smaller, kept, proved, believed."""
 
 import itertools
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
-from compact.word_robots import built_of, case, small_robot
+from compact.word_robots import built_of, case, fewer_states, small_robot
 from numpy.typing import NDArray
 from samples import terms_of
+from synthesis.networks import looked_up
 
-from boolcomp.base.errors import DataError, DataWarning, UsageError
+from boolcomp.base.errors import DataError, UsageError
 from boolcomp.base.workers import ALONE
-from boolcomp.compact import approximate as module
 from boolcomp.compact import approximate_kernels
 from boolcomp.compact.approximate import (
     Approximation,
-    Judge,
     Pricing,
     Searching,
-    arrays_of,
     cores_of,
-    drawn,
     room,
     with_entries,
-    with_free_changes,
 )
-from boolcomp.compact.approximate import approximated as smaller_by
-from boolcomp.compact.approximate_kernels import (
-    FORBIDDEN,
-    Active,
-    RowWords,
-    SearchBudget,
-    Substitutes,
-    WordRows,
-    bare_move,
-    extra,
-    patience,
-    table_move,
-)
+from boolcomp.compact.approximate_kernels import FORBIDDEN, RowWords, SearchBudget, WordRows, extra
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors import deviations, network_errors
+from boolcomp.compact.errors import deviations
 from boolcomp.compact.passes import fresh_states, require_true
 from boolcomp.compact.result import Begin, Built, result_store
 from boolcomp.logic import network as luts
@@ -53,9 +36,7 @@ from boolcomp.logic.network import Builder, Network
 from boolcomp.logic.synthesis import Finished
 from boolcomp.targets.rtl import graph_of
 from boolcomp.terms.extract import Terms
-from boolcomp.words.graph import (
-    Lookup,
-)
+from boolcomp.words.graph import Lookup
 from boolcomp.words.simulation import row_planes
 
 DEMAND = Demand(bits=5, rms=(0.6,), effort=0.0, seed=3)
@@ -67,19 +48,8 @@ def torques() -> Terms:
 
 
 @pytest.fixture(name="fewer", autouse=True, scope="module")
-def fewer_states() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.widths.SEEN", 20_000)
-        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 60_000)
-        patch.setattr("boolcomp.compact.errors.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.CLIMBED", 40_000)
-        patch.setattr("boolcomp.compact.approximate.WINDOW", 1 << 13)
-        patch.setattr("boolcomp.compact.approximate.JUDGED", 1 << 16)
-        patch.setattr("boolcomp.compact.approximate.WINDOW", 1 << 15)
-        patch.setattr("boolcomp.compact.approximate.JUDGED", 1 << 16)
-        patch.setattr("boolcomp.compact.approximate.EXTREMES", 1 << 10)
-        patch.setattr("boolcomp.compact.approximate.VISITS", 1 << 16)
+def few() -> Iterator[None]:
+    with fewer_states(60_000, WINDOW=1 << 15, JUDGED=1 << 16, EXTREMES=1 << 10, VISITS=1 << 16):
         yield
 
 
@@ -139,16 +109,8 @@ def wholly(searched: Searching, node: int, weight: float) -> tuple[bool, NDArray
 
 def words_of(network: Network, bits: int = 4) -> NDArray[np.int64]:
     """Return the word that a network makes of every word of its six inputs, node by node."""
-    found = []
-    for row in range(64):
-        signals = [0, 1, *(row >> (5 - k) & 1 for k in range(6))]
-        for lut, operands in network.nodes:
-            x, y, z = [*(signals[k] for k in operands), 0, 0][:3]
-            signals.append(lut >> (4 * x + 2 * y + z) & 1)
-        found.append(
-            sum(signals[s] << (bits - 1 - k) for k, s in enumerate(network.outputs[:bits]))
-        )
-    return np.array(found)
+    rows = [looked_up(network, word)[:bits] for word in itertools.product((0, 1), repeat=6)]
+    return np.asarray(np.array(rows) @ (1 << np.arange(bits)[::-1]), np.int64)
 
 
 def inverted(network: Network, node: int) -> Network:
@@ -179,125 +141,6 @@ def test_a_flag_is_never_changed_and_no_word_moves_too_far() -> None:
     flagged = searching(adder())
     flagged.words = WORDS._replace(flags=np.array([0]))
     assert not wholly(flagged, top, 1.0)[0]
-
-
-def crossed() -> Network:
-    """Return a network whose nodes do not lie in the order of their levels."""
-    builder = Builder(6)
-    a, b, c, d, e, f = (builder.input(k) for k in range(6))
-    deep = builder.node(luts.MAJ3, builder.node(luts.XOR2, a, b), c, d)
-    return builder.build([deep, builder.node(luts.XOR3, d, e, f), 0])
-
-
-@pytest.mark.parametrize("network", [adder(), crossed()])
-def test_levels_and_heights_count_nodes_before_and_after(network: Network) -> None:
-    nodes = arrays_of(network)
-    order = approximate_kernels.ordered(nodes)
-    level = dict.fromkeys(range(nodes.first), 0)
-    for s, node in enumerate(network.nodes, nodes.first):
-        level[s] = 1 + max(level[k] for k in node.operands)
-        assert nodes.level[s] == level[s]
-    for s in range(2, len(nodes.fan)):
-        readers = [t for t, node in enumerate(network.nodes, nodes.first) if s in node.operands]
-        after = [1 + int(nodes.height[t]) for t in readers] + [0] * (s in network.outputs)
-        assert nodes.height[s] == max(after)
-    assert sorted(order.tolist()) == list(range(nodes.first, len(nodes.fan)))
-    assert [level[s] for s in order.tolist()] == sorted(level[s] for s in order.tolist())
-
-
-def test_the_best_table_is_the_cheapest_of_all() -> None:
-    rng = np.random.default_rng(5)
-    for seed in range(20):
-        searched = searching(adder())
-        nodes, node = searched.nodes, 11
-        approximate_kernels.ordered(nodes)
-        seen = rng.integers(0, 2, (3, 40)).astype(np.uint8)
-        values, costs = rng.integers(0, 2, 40).astype(np.uint8), rng.normal(0.3, 1.0, 40)
-        active = Active(np.arange(40), costs, values, np.zeros(1, np.uint64))
-        choice = Substitutes(np.array([2, 3, 4]), seen, 0, 3)
-        state = np.array([seed], np.uint64)
-        gain, move = table_move(nodes, node, choice, active, -1e9, state)
-        row = seen[0] << 2 | seen[1] << 1 | seen[2]
-        every = [costs[(one >> row & 1) != values].sum() for one in range(256)]
-        saved = approximate_kernels.saved_by(nodes, node, np.array([2, 3, 4]), 1)
-        assert gain == pytest.approx(saved - min(every))
-        assert every[move[0]] == pytest.approx(min(every))
-        bare, _ = bare_move(nodes, node, choice, active)
-        single = [
-            costs[(value if k < 0 else seen[k] ^ value) != values].sum()
-            for k in (-1, 0, 1, 2)
-            for value in (0, 1)
-        ]
-        whole = approximate_kernels.saved_by(nodes, node, np.array([2, 2, 2]), 0)
-        assert bare == pytest.approx(whole - min(single))
-
-
-def living(fan: NDArray[np.int64], outs: NDArray[np.int64], first: int) -> int:
-    """Return how many nodes outputs need."""
-    needed, waiting = set(), [int(s) for s in outs]
-    while waiting:
-        s = waiting.pop()
-        if s >= first and s not in needed:
-            needed.add(s)
-            waiting += [int(k) for k in fan[s]]
-    return len(needed)
-
-
-def test_a_change_of_operands_saves_the_nodes_that_no_output_needs() -> None:
-    builder = Builder(6)
-    made = [builder.input(k) for k in range(6)]
-    for k in range(12):  # every node reads the one before it, and an earlier one
-        made.append(builder.node((luts.XOR3, luts.MAJ3)[k % 2], made[-1], made[k // 2], made[k]))
-    nodes = arrays_of(builder.build([*made[-4:], 0]))
-    rng, seen = np.random.default_rng(3), set()
-    for node in range(nodes.first, len(nodes.fan)):
-        for _ in range(30):
-            new = rng.integers(0, node, 3)
-            before, refs = living(nodes.fan, nodes.outs, nodes.first), nodes.refs.copy()
-            saved = approximate_kernels.saved_by(nodes, node, new, 1)
-            assert np.array_equal(nodes.refs, refs)  # it only looked
-            other = nodes.fan.copy()
-            other[node] = new
-            assert saved == before - living(other, nodes.outs, nodes.first)
-            seen.add(saved)
-    assert len(seen) > 1
-
-
-def test_errors_are_accepted_only_well_below_what_is_allowed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    errors = np.random.default_rng(1).normal(0.0, 0.5, (12_000, 2))
-    errors[10_000:] = 100.0  # states that do not count
-    squares = errors[:10_000] ** 2
-    spread = squares.std(axis=0) / 100
-    judge = Judge.__new__(Judge)
-    judge.counted, judge.graph, judge.states = 10_000, cast("Any", None), cast("Any", None)
-
-    def left(allowed: Any, *, centred: bool = False, by: float = 0.0, wrapped: Any = ()) -> Any:
-        judge.allowed, judge.centred = allowed, np.array([centred] * 2)
-        found = errors + by, wrapped, 0
-        monkeypatch.setattr(module, "deviations", lambda *_: found)
-        monkeypatch.setattr(module, "network_errors", lambda *_: found)
-        kept = judge.of_graph(judge.graph, 1.5)
-        assert judge.holds(cast("Any", None), 1.5) == (kept is not None or bool(wrapped))
-        return kept
-
-    most = squares.mean(axis=0) + 1.5 * spread
-    assert left(most - 1e-9) is None
-    assert left(most + np.array([1e-3, -1e-3])) is None
-    assert left(most + 0.25) == pytest.approx(0.25)
-    assert left(most + 0.25, wrapped=(3,)) is None
-    assert left(most + 0.02, by=0.3) is None
-    assert left(most + 0.02, by=0.3, centred=True) is not None
-
-
-def test_patience_is_exponential_and_repeatable() -> None:
-    state = np.array([1], np.uint64)
-    drawn_ones = np.array([patience(state) for _ in range(20_000)])
-    for most in (1, 2, 3):
-        assert (drawn_ones >= most).mean() == pytest.approx(0.5**most, abs=0.01)
-    assert drawn_ones.min() >= 0
-    assert patience(np.array([1], np.uint64)) == pytest.approx(0.8464183417454265, abs=1e-12)
 
 
 def searched(worth: float, seed: int = 1, visits: int = 400) -> Searching:
@@ -342,15 +185,6 @@ def test_a_search_spends_no_more_than_is_left() -> None:
 ARM = case(small_robot(3, 1), 5)
 
 
-def test_the_entries_of_cores_are_those_of_tables() -> None:
-    graph = ARM.graph(0.3)
-    cores = cores_of(graph)
-    assert cores
-    for core in cores:
-        for place, table in with_entries(graph, core, np.asarray(core.entries)).items():
-            assert table == graph.nodes[place]
-
-
 @pytest.mark.slow
 def test_prices_of_entries_are_the_errors_that_simulation_finds() -> None:
     graph, states = ARM.graph(0.3), ARM.states(1 << 13, 1)
@@ -373,33 +207,6 @@ def test_prices_of_entries_are_the_errors_that_simulation_finds() -> None:
         grown = ((pricing.errors + moved) ** 2 - pricing.errors**2).mean(axis=0)
         said = prices.linear[:, row] * by + prices.square[:, row]
         assert np.allclose(grown, said, rtol=0.2, atol=2e-4)
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(("share", "gained"), [(0.0, True), (0.99, False)])
-def test_an_approximation_that_was_not_asked_for_must_gain_enough(
-    tmp_path: Path, share: float, *, gained: bool
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.approximate.WORTH", share)
-        loose = replace(DEMAND, rms=(0.66,))
-        own = built_of(torques(), loose, store=tmp_path, workers=ALONE)
-        results = result_store(torques(), replace(loose, approximate="tables"), tmp_path)
-        wide = replace(own.compact, allowed=1.5 * own.compact.allowed)
-        begin = Begin(wide, Finished(own.network, own.steps))
-        made = smaller_by(begin, results, fresh_states(wide), lambda _: None)
-    assert (made is not None) == gained
-
-
-@pytest.mark.check
-def test_freely_changed_logic_is_smaller_and_no_deeper(exact: Built) -> None:
-    compact = exact.compact
-    loose = replace(compact, allowed=1.2 * compact.allowed)
-    made = with_free_changes(loose, exact.network, [True], 0.05)[0]
-    assert len(made.nodes) < exact.nodes
-    assert made.depth <= exact.depth
-    errors, _, _ = network_errors(made, compact.graph, drawn(compact, 1 << 16, 5))
-    assert (errors.var(axis=0) <= 1.02 * loose.allowed).all()
 
 
 @pytest.mark.check
@@ -439,24 +246,6 @@ def test_an_approximated_result_is_kept_beside_the_exact_one(exact: Built, store
     assert again.network == first.network
     assert again.compact.demand.approximate == "tables"
     assert built_of(torques(), DEMAND, store=store, workers=ALONE).network == exact.network
-
-
-@pytest.mark.slow
-def test_the_exact_result_is_used_where_approximation_gains_nothing(
-    exact: Built, store: Path, tmp_path: Path
-) -> None:
-    demand = replace(DEMAND, approximate="tables")
-    for place, there in ((store, True), (tmp_path, False)):
-        results = result_store(torques(), demand, place, also_shipped=False)
-        results.put_same()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            kept = results.find(require_true)
-        assert (kept is not None) == there
-        if kept is not None:
-            assert kept.network == exact.network
-            assert kept.compact.demand == demand.completed(torques().problem)
-    assert approximated(store, "tables").network == exact.network
 
 
 @pytest.mark.slow

@@ -1,43 +1,15 @@
-"""Word graphs of sketches: what they compute, simulated and as logic; their texts and networks."""
+"""Word graphs of sketches: what they compute, and what stays of it with narrower inputs."""
 
-import itertools
 from typing import Any
 
 import numpy as np
 import pytest
-from compact.word_robots import case, run_network, small_robot
+from compact.word_robots import case, small_robot
 from limited import random_limited, with_ranges
-from numpy.typing import NDArray
 
-from boolcomp.compact import Formulation, word_logic
+from boolcomp.compact import Formulation
 from boolcomp.problem import Robot, inverse_dynamics, load_robot
-from boolcomp.words import Heap, InputWord, narrowed, node_word, parse_graph, simulate
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("seed", "saturate"), [(0, False), (1, True), (2, False), (4, True)])
-def test_the_network_of_a_random_arm_gives_the_simulated_words(
-    seed: int, *, saturate: bool
-) -> None:
-    arm = case(small_robot(seed, 1 + seed % 3), form=Formulation(speeds=bool(seed % 2)))
-    graph = arm.graph(0.2, saturate=saturate, bits=5 if saturate else 6)
-    words = arm.states(500, seed=9).words
-    simulated = simulate(graph, words)
-    torques, flags = run_network(word_logic(graph), graph, words)
-    assert np.array_equal(torques, simulated.words)
-    assert int(flags.sum()) == simulated.saturated
-    assert not simulated.wrapped
-
-
-def test_the_network_gives_the_simulated_words_for_all_inputs_of_a_small_arm() -> None:
-    arm = case(small_robot(1, 1), input_bits={"q": 5, "qd": 4, "qdd": 5})
-    graph = arm.graph(0.6)
-    sizes = [1 << node.bits for node in graph.inputs]
-    grid = np.array(list(itertools.product(*(range(size) for size in sizes))), dtype=np.int64)
-    words = {node.name: grid[:, k] for k, node in enumerate(graph.inputs)}
-    torques, _ = run_network(word_logic(graph), graph, words)
-    assert np.array_equal(torques, simulate(graph, words).words)
-
+from boolcomp.words import narrowed, node_word, parse_graph, simulate
 
 ARMS: dict[str, Robot] = {
     "2r": load_robot("machado-2r"),
@@ -109,32 +81,3 @@ def test_narrowed_inputs_give_the_same_outputs(robot: str | Robot) -> None:
     expected = simulate(graph, words).words
     assert np.array_equal(simulate(narrow, shifted).words, expected)
     assert narrowed(narrow) == narrow
-
-
-@pytest.mark.parametrize("arm", ["machado-2r", small_robot(5, 2)])
-def test_the_columns_of_a_heap_add_up_to_its_word(arm: str | Robot) -> None:
-    graph, rng = case(arm).graph(0.4), np.random.default_rng(1)
-    words: list[NDArray[np.int64]] = []
-
-    def bit(text: str) -> NDArray[np.int64]:
-        place, _, k = text.removeprefix("w").partition(".")
-        return words[int(place)] >> int(k) & 1
-
-    def value(text: str) -> NDArray[np.int64]:
-        if text == "1":
-            return np.ones(300, np.int64)
-        a, _, b = text.removeprefix("~").partition("*")
-        found = bit(a) ^ bit(b) ^ 1 if b else bit(a)
-        return found ^ text.startswith("~")
-
-    for place, node in enumerate(graph.nodes):
-        if isinstance(node, InputWord):
-            words.append(rng.integers(0, 1 << node.bits, 300))
-            continue
-        words.append(node_word(graph, place, words)[0])
-        if isinstance(node, Heap):
-            total = np.zeros(300, np.int64)
-            for line in graph.columns(place).splitlines():
-                column, _, held = line.partition(":")
-                total += sum((value(text) for text in held.split()), 0 * total) << int(column)
-            assert np.array_equal(total % (1 << node.bits), words[place])

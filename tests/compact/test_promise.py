@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from samples import problem_of
 
-import boolcomp as bc
-from boolcomp.base import DataError, UsageError
-from boolcomp.compact import Built, CompactChoices, Demand, bits_for, usual_demand
+from boolcomp.base import DataError
+from boolcomp.compact import Built, CompactChoices, Demand, usual_demand
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem import promise_of
 from boolcomp.program import load_program
-from boolcomp.terms import split
 
 
 def demand(error: str, bits: int = 4, **more: Any) -> Demand:
@@ -93,29 +91,3 @@ def test_a_result_without_proved_bounds_keeps_no_promise(kept: tuple[Built, Path
     first = replace(made.bounds.outputs[0], high=made.bounds.outputs[0].high + 1)
     worse = replace(made.bounds, outputs=(first, *made.bounds.outputs[1:]))
     assert not replace(made, bounds=worse).holds
-
-
-@pytest.mark.check
-def test_the_word_length_that_keeps_an_error_is_found() -> None:
-    terms = split(ARM)
-    asked = demand("20Nm", input_bits={"words": 10})
-    bits = bits_for([terms], asked)
-    steps = ARM.steps(bits)
-    assert max(steps) / 2 < 20
-    assert 4 <= bits <= 7
-    with pytest.raises(UsageError, match="a guaranteed error in a unit"):
-        bits_for([terms], demand("1lsb"))
-    with pytest.raises(DataError, match=r"rounding alone|cannot be kept"):
-        bits_for([terms], demand("0.0001Nm"))
-
-
-@pytest.mark.check
-def test_a_function_of_one_input_keeps_its_promise() -> None:
-    program = bc.compile(
-        lambda x: bc.sqrt(x + 1), inputs={"x": bc.word(0, 1, bits=8)}, outputs=["y"], name="root",
-        bits=5, error="1lsb", effort=0,
-    )  # fmt: skip
-    x = np.linspace(0, 1, 100_001)
-    step = program.loads[0].outputs[0].code.step
-    assert program.bound[0] <= step
-    assert np.abs(program(x=x)[:, 0] - np.sqrt(x + 1)).max() <= program.bound[0]

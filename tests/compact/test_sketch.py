@@ -70,12 +70,6 @@ def test_a_sketch_of_an_arm_is_newton_euler(arm: Robot | str, form: Formulation)
     assert outputs_of(made.sketch, made.states(50, seed=4)) == pytest.approx(exact, abs=1e-5)
 
 
-def test_coefficients_of_sliding_words_are_exact() -> None:
-    made = case("stanford", bits=8)
-    exact = made.problem.in_steps(made.problem.reference(*made.problem.draw(500, 3)), made.steps)
-    assert outputs_of(made.sketch, made.states(500, seed=3)) == pytest.approx(exact, abs=1e-6)
-
-
 def products(sketch: Sketch) -> int:
     """Return how many products its sums hold."""
     sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
@@ -89,66 +83,15 @@ def test_the_2r_needs_one_product_for_each_factor(form: Formulation, count: int)
     assert products(case("machado-2r", form=form).sketch) == count
 
 
-def test_the_command_of_a_controller_is_multiplied_once() -> None:
-    """What is added to an acceleration, gains and all, is one word before any product."""
-
-    def count(problem: Problem) -> int:
-        words = {group.name: 10 for group in problem.groups}
-        return products(build_sketch(split(problem), words, [1.0, 1.0]))
-
-    arm = load_robot("machado-2r")
-    controller = robot_problem(arm, "computed-torque")
-    assert count(controller) == count(robot_problem(arm))
-    assert count(replace(controller, sums=())) > count(controller)
-
-
-@pytest.mark.parametrize("name", ["machado-2r", "elbow-3r"])
-def test_a_chained_output_is_added_in_its_own_steps(name: str) -> None:
-    arm = case(name, form=Formulation(chained=True))
-    parts = [hint for hint in arm.problem.parts if arm.steps[hint.whole] != arm.steps[hint.part]]
-    assert parts
-    for hint in parts:
-        whole = arm.sketch.nodes[arm.sketch.outputs[hint.whole]]
-        assert isinstance(whole, WordSum)
-        held = [
-            x for x in whole.addends if getattr(x, "node", None) == arm.sketch.outputs[hint.part]
-        ]
-        assert [abs(x.factor) for x in held] == [arm.steps[hint.part] / arm.steps[hint.whole]]
-
-
-@pytest.mark.parametrize(
-    ("last", "said"),
-    [
-        (WordSum((Product(0, 1, 0.75),), 0.0), "a product's factor is no power of two"),
-        (WordSum((Linear(2, 1.0),), 0.0), "node 2 reads a later node"),
-        (Waves(0, ((1, 1.0, 0.0),)), "an output is no sum"),
-    ],
-)
+@pytest.mark.parametrize(("last", "said"), [
+    (WordSum((Product(0, 1, 0.75),), 0.0), "a product's factor is no power of two"),
+    (WordSum((Linear(2, 1.0),), 0.0), "node 2 reads a later node"),
+    (Waves(0, ((1, 1.0, 0.0),)), "an output is no sum"),
+])  # fmt: skip
 def test_what_no_sketch_may_hold_is_refused(last: Any, said: str) -> None:
     words = (SourceWord("x", 3, angle=False), SourceWord("y", 3, angle=False))
     with pytest.raises(ValueError, match=said):
         Sketch((*words, last), (2,))
-
-
-@pytest.mark.parametrize("form", [Formulation(), Formulation(speeds=False, chained=True)])
-@pytest.mark.parametrize("name", ["planar-3r", "elbow-3r"])
-def test_no_sum_multiplies_the_same_word_twice(name: str, form: Formulation) -> None:
-    for node in case(name, form=form).sketch.nodes:
-        products = [a for a in getattr(node, "addends", ()) if isinstance(a, Product)]
-        words = [word for one in products for word in {one.a, one.b}]
-        assert len(words) == len(set(words))
-
-
-def test_a_common_factor_of_two_speeds_is_multiplied_by_their_sum() -> None:
-    sketch = case("machado-2r", form=Formulation(speeds=False)).sketch
-    sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
-    names = [getattr(node, "name", "") for node in sketch.nodes]
-    speeds = {
-        tuple(sorted((names[a.node], a.factor) for a in node.addends if isinstance(a, Linear)))
-        for node in sums
-        if all(isinstance(a, Linear) and names[a.node] in ("qd1", "qd2") for a in node.addends)
-    }
-    assert speeds == {(("qd1", 2.0), ("qd2", 1.0))}  # (2 qd1 + qd2) qd2 sin q2
 
 
 def test_an_input_of_one_value_has_no_word() -> None:
@@ -177,16 +120,6 @@ def test_corner_states_reach_a_margin_beyond_the_stops() -> None:
         assert ends == pytest.approx([low - margin, high + margin], abs=0.03)
 
 
-def test_an_angle_with_stops_has_a_word_of_part_of_a_turn() -> None:
-    part, other = case(ARMS["part"]), case(with_ranges(ARMS["part"], word1=(0.3, 1.4)))
-    assert SourceWord("q1", 10, angle=True, part=2) in part.sketch.nodes
-    turning = [
-        any(isinstance(node, WordSum) and node.angle for node in one.sketch.nodes)
-        for one in (part, other)
-    ]
-    assert turning == [False, True]
-
-
 ARM = load_robot("machado-2r")
 DRY = replace(ARM, links=tuple(replace(x, coulomb_friction=(8.0, 6.0)) for x in ARM.links))
 
@@ -205,17 +138,6 @@ def test_a_sketch_with_prepared_factors_computes_the_function(of: str, form: int
     words = quantities(problem, {one.name: 10 for one in problem.inputs})
     states = StateMaker(problem, words, problem.steps(8)).draw(400, 7)
     assert outputs_of(sketch, states) == pytest.approx(states.outputs, abs=1e-5)
-
-
-def test_dry_friction_is_one_table_a_joint_and_no_product() -> None:
-    _, sketch = sketched(FRICTION, 0)
-    plain = build_sketch(
-        split(robot_problem(ARM)), dict.fromkeys(("q", "qd", "qdd"), 10),
-        robot_problem(ARM).steps(8), FORMS[0],
-    )  # fmt: skip
-    assert sum(isinstance(node, Curve) for node in sketch.nodes) == 2
-    assert len(sketch.nodes) == len(plain.nodes) + 2
-    assert products(sketch) == products(plain)
 
 
 def computed(problem: Problem, sketch: Sketch, count: int = 500) -> tuple[Floats, Floats]:
@@ -261,35 +183,9 @@ def test_a_sketch_computes_what_its_steps_do(name: str) -> None:
     assert np.abs(found - exact).max() < (0.02 if "point" in name else 1e-6)
 
 
-def test_an_output_is_counted_from_the_middle_of_its_range() -> None:
-    problem = tape_problem([X], lambda t, x: t.function("exp", x), [(0.0, 3.0)])
-    found, _ = computed(problem, sketch_of(problem))
-    x = StateMaker(problem, quantities(problem, {"x": 10}), [1.0]).draw(500, 7).values["x"] / 512
-    assert np.allclose(found[:, 0], (np.exp(x) - 1.5) / (3.0 / 256), atol=1e-6)
-
-
 def tables(sketch: Sketch) -> list[Curve | Waves]:
     """Return the tables of a sketch."""
     return [node for node in sketch.nodes if isinstance(node, (Curve, Waves))]
-
-
-SHAPES: dict[str, tuple[Sequence[tuple[str, float, float, bool]], Any, int, int]] = {
-    "a function of one word is one table": (*FUNCTIONS["sigmoid"], 1, 0),
-    "addends of one word are one table": (
-        [X, Y], lambda t, x, y: t.root(y) + x * y + t.function("exp", y), 1, 1,
-    ),
-    "a linear function is no table": ([X, Y], lambda _, x, y: (x * 2.0 - 1.0) * 3.0 + y, 0, 0),
-    "waves are one table": ([Q], lambda t, q: t.sine(q + 0.3) * t.cosine(q), 1, 0),
-    "a word that is read twice is one word": (*FUNCTIONS["shared word"], 1, 1),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_sketch_has_no_more_tables_and_products_than_it_needs(name: str) -> None:
-    words, function, table_count, product_count = SHAPES[name]
-    sketch = sketch_of(tape_problem(words, function))
-    assert len(tables(sketch)) == table_count
-    assert products(sketch) == product_count
 
 
 @pytest.mark.parametrize(("most", "kind"), [(11, Waves), (12, Waves), (13, Curve)])
@@ -310,20 +206,6 @@ def test_an_angle_used_as_a_number_is_refused(kind: str) -> None:
     }
     with pytest.raises(UsageError, match="q is an angle"):
         sketch_of(tape_problem([Q, X], made[kind]))
-
-
-def test_a_jump_counts_as_steep_except_at_the_border_of_a_word() -> None:
-    tape = Tape()
-    steps = tape.finish([("y", tape.function("step", tape.input("x")))])
-    curve = Curve(0, steps, 1.0, 0.0, 1.0, -1.0, 1.0)
-    x = np.random.default_rng(1).uniform(-1, 1, 4000)
-    cell = 2.0 / 256
-    many = np.linspace(-1, 1, 400_001)
-    shifted = many + np.random.default_rng(3).uniform(-cell / 2, cell / 2, len(many))
-    true = float(((curve.at(shifted) - curve.at(many)) ** 2).mean())
-    predicted = float((curve.steepness(x) ** 2).mean()) * cell * cell / 12
-    assert 0.3 < predicted / true < 3
-    assert not curve.steepness(np.linspace(-0.01, 0.01, 9), exact=True).any()  # a word's border
 
 
 @pytest.mark.parametrize("name", ["sigmoid", "quotient", "curve of a wave", "clipped sum"])

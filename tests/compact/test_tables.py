@@ -4,20 +4,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compact.word_robots import case, run_network
+from compact.word_robots import case
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
+from synthesis.networks import looked_up
 
-from boolcomp.compact.network import column_luts, from_truth_tables, word_logic
+from boolcomp.compact.network import word_logic
 from boolcomp.compact.result import lut6, smaller, table_network
-from boolcomp.compact.sketch import Powers, Waves
+from boolcomp.compact.sketch import Waves
 from boolcomp.compact.tables import (
     Domain,
     Interpolation,
     TablePieces,
     Tabulated,
-    bipartite_error,
     columns_of,
     mux_network,
     mux_nodes,
@@ -25,8 +24,7 @@ from boolcomp.compact.tables import (
     tabulate,
 )
 from boolcomp.logic.equivalence import equivalent
-from boolcomp.logic.network import Builder, Network, copied
-from boolcomp.logic.simulation import TruthTable
+from boolcomp.logic.network import Builder, copied
 from boolcomp.logic.synthesis import SynthesisStep
 from boolcomp.words.graph import (
     Bits,
@@ -40,8 +38,6 @@ from boolcomp.words.graph import (
 )
 from boolcomp.words.simulation import agrees, fold, simulate
 
-Floats = NDArray[np.float64]
-
 
 def unfolded(entries: tuple[int, ...], bits: int) -> list[int]:
     """Return a table put together again from what its folding says."""
@@ -52,14 +48,6 @@ def unfolded(entries: tuple[int, ...], bits: int) -> list[int]:
         flip = (k & folded.flip).bit_count() & 1
         result.append(folded.core[index] ^ (((1 << bits) - 1) if flip else 0))
     return result
-
-
-@pytest.mark.parametrize("parts", [((1, 1.0, 0.0),), ((1, 0.0, 1.0),), ((2, 0.7, 0.0),)])
-def test_a_wave_is_folded_to_a_quarter_or_less(parts: tuple[tuple[int, float, float], ...]) -> None:
-    (table,) = tabulate(Waves(0, parts), Domain(7, 2 * np.pi / 128, 0.0), -5, centred=True)
-    folded = fold(table.entries, table.bits)
-    assert len(folded.inputs) <= 5
-    assert unfolded(table.entries, table.bits) == list(table.entries)
 
 
 @pytest.mark.parametrize("lsb", [-1, -3, -6])
@@ -83,7 +71,7 @@ def test_the_network_by_cofactors_is_the_table(inputs: int) -> None:
     network = mux_network(inputs, columns)
     for row, entry in enumerate(entries):
         bits = [row >> k & 1 for k in range(inputs)]
-        assert network.fold(_Bits(), bits) == tuple(entry >> k & 1 for k in range(3))
+        assert looked_up(network, bits) == tuple(entry >> k & 1 for k in range(3))
 
 
 @pytest.mark.parametrize("inputs", [0, 3, 8])
@@ -95,36 +83,6 @@ def test_nodes_are_counted_as_the_network_by_cofactors_has_them(inputs: int) -> 
     for table in tables:
         columns = columns_of(table.tolist(), 4)
         assert mux_nodes(inputs, columns) == len(mux_network(inputs, columns).nodes)
-
-
-@pytest.mark.parametrize(
-    ("table", "domain"),
-    [
-        (Waves(0, ((1, 1.3, 0.2),)), Domain(9, 2 * np.pi / 512, 0.0)),
-        (Waves(0, ((1, 1.3, 0.2),)), Domain(9, 2 * np.pi / 512, 0.0, guarded=True)),
-        (Powers(0, (0.0, 0.0, 1e-5)), Domain(9, 2.0, 0.0)),
-    ],
-)
-def test_the_two_tables_of_a_bipartite_one_add_up_to_the_function(
-    table: Waves | Powers, domain: Domain
-) -> None:
-    made = tabulate(table, domain, -12, centred=True, low=3, lead=4)
-    total = np.zeros(1 << domain.read)
-    for part in made:
-        words = np.repeat(part.entries, 1 << (domain.read - part.read))
-        total += part.offset + 2.0**-12 * (words + 0.5 - 2.0 ** (part.bits - 1))
-    error = total - table.at(domain.points())
-    predicted = np.sqrt(bipartite_error(table, domain, 3, 4) + 2 * 4.0**-12 / 12)
-    assert 0.7 * predicted < np.sqrt((error**2).mean()) < 1.3 * predicted
-
-
-class _Bits:
-    def constant(self, value: int) -> int:
-        return value
-
-    def node(self, lut: int, operands: tuple[int, ...]) -> int:
-        a, b, c = (*operands, 0, 0)[:3]
-        return lut >> (4 * a + 2 * b + c) & 1
 
 
 def index_of(word: int, mask: int) -> int:
@@ -152,12 +110,6 @@ def test_a_table_of_some_bits_is_the_same_in_simulation_logic_and_text(mask: int
     assert found.tolist() == [entries[index_of(word >> 1, mask)] for word in range(64)]
     assert agrees(word_logic(graph), graph, {"x": words})
     assert parse_graph(str(graph)) == graph
-
-
-def test_a_table_that_repeats_its_index_costs_nothing() -> None:
-    graph = masked_graph(0b111, tuple(range(8)))
-    nodes = (*graph.nodes[:1], Lookup(0, 5, tuple(range(8)), 3, 0b111), *graph.nodes[2:])
-    assert not word_logic(WordGraph(nodes, graph.scales, graph.results)).nodes
 
 
 def test_a_table_too_large_for_synthesis_is_made_by_cofactors() -> None:
@@ -221,39 +173,6 @@ def test_no_split_reads_more_than_there_is(read: int, rest: tuple[int, ...]) -> 
         assert max(table.entries) < 1 << table.bits
 
 
-def test_a_function_of_six_inputs_is_one_table_and_a_wire_is_none() -> None:
-    rng = np.random.default_rng(3)
-    some = int(rng.integers(1, 1 << 62)) | 1
-    assert column_luts(6, (some,)) == 1
-    assert column_luts(6, (some, some ^ (1 << 64) - 1)) == 1  # an inverse comes for nothing
-    assert column_luts(2, (0b1010, 0b1100, 0b0000, 0b1111)) == 0
-
-
-def test_a_function_of_eight_inputs_is_four_tables_and_a_multiplexer() -> None:
-    parts = [int(x) << 1 for x in np.random.default_rng(4).integers(1, 1 << 62, 4)]
-    column = sum(part << (64 * k) for k, part in enumerate(parts))
-    assert column_luts(8, (column,)) == 5
-    assert column_luts(8, (column & (1 << 192) - 1 | parts[0] << 192,)) == 4
-
-
-def test_tables_may_be_synthesised_from_truth_tables() -> None:
-    graph = case("machado-2r").graph(0.3)
-    words = case("machado-2r").states(300, seed=2).words
-    seen: list[TruthTable] = []
-
-    def synthesise(table: TruthTable) -> Network:
-        seen.append(table)
-        columns = columns_of(table.words().tolist(), table.outputs)
-        mirrored = mux_network(table.inputs, columns[::-1])
-        builder = Builder(table.inputs)
-        literals = [builder.input(k) for k in reversed(range(table.inputs))]
-        return builder.build(copied(mirrored, builder, literals))
-
-    network = word_logic(graph, from_truth_tables(synthesise))
-    assert seen
-    assert np.array_equal(run_network(network, graph, words)[0], simulate(graph, words).words)
-
-
 def test_a_network_agrees_with_its_graph_and_a_wrong_one_does_not() -> None:
     arm = case("machado-2r")
     graph = arm.graph(0.4)
@@ -293,9 +212,3 @@ def test_without_abc_there_is_a_network_too(monkeypatch: pytest.MonkeyPatch) -> 
     assert agrees(done.network, graph, arm.states(5000, seed=2).words)
     assert len(done.network.nodes) < len(word_logic(graph).nodes)
     assert 0 < lut6(done.network) < len(done.network.nodes)
-
-
-@pytest.mark.slow
-def test_abc_needs_no_more_tables_of_six_inputs_than_our_own_count() -> None:
-    network = word_logic(case("machado-2r", bits=6).graph(0.5))
-    assert 0.4 * len(network.nodes) < lut6(network) < 0.8 * len(network.nodes)

@@ -8,18 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from compact.word_robots import small_robot
+from compact.word_robots import Case, small_robot
 from numpy.typing import NDArray
 from samples import problem_of
 
 import boolcomp as bc
-from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base.errors import UsageError
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors import StateMaker
 from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
-from boolcomp.compact.noise import Model
 from boolcomp.compact.realisation import realise
-from boolcomp.compact.search import choose_widths
 from boolcomp.compact.sketch import quantities
 from boolcomp.compact.sketch_terms import build_sketch
 from boolcomp.engines.choice import EngineName
@@ -48,74 +45,54 @@ class Worded(NamedTuple):
 
 
 @cache
-def worded(name: str, asked: tuple[str, ...], bits: int = 6, allowed: float = ALLOWED) -> Worded:
+def worded(name: str, asked: tuple[str, ...], bits: int = 6) -> Worded:
     """Return a program whose widths the noise model has chosen: nothing is searched."""
-    robot = small_robot(2, 2) if name == "small" else name
-    return of_problem(problem_of(robot), asked, bits, allowed)
-
-
-def of_problem(
-    plain: Problem, asked: tuple[str, ...], bits: int = 6, allowed: float = ALLOWED
-) -> Worded:
+    plain = problem_of(small_robot(2, 2) if name == "small" else name)
     problem = with_words(plain, formats("words", asked))
-    demand = Demand(bits).completed(problem)
-    terms, steps = split(problem), problem.steps(bits)
-    words = quantities(problem, demand.input_bits)
+    demand, terms, steps = Demand(bits).completed(problem), split(problem), problem.steps(bits)
     sketch = build_sketch(terms, demand.input_bits, steps)
-    maker = StateMaker(problem, words, steps)
-    model = Model(sketch, maker.draw(1000, 1).values, maker.corners(4000, 2).values)
-    widths, _ = choose_widths(model, np.full(len(steps), allowed))
+    case = Case(problem, steps, quantities(problem, demand.input_bits), sketch)
+    chosen, own = case.chosen(ALLOWED), problem.output_bits(bits)
     treads = [one.format.tread for one in problem.outputs]
-    own = problem.output_bits(bits)
-    made = realise(sketch, widths, model.statistics, own, [0.0] * len(own), treads=treads)
-    graph = narrowed(made)
+    none = [0.0] * len(own)
+    statistics = chosen.model.statistics
+    graph = narrowed(realise(sketch, chosen.widths, statistics, own, none, treads=treads))
     ends = WordEnds(rest=resting(terms))
     program = program_of_graph(problem, demand, graph, word_logic(graph), ends)
     meanings = tuple(f"w{k}" for k in range(len(graph.nodes)))
     loads = (replace(program.loads[0], graph=graph, meanings=meanings),)
-    program = replace(program, loads=loads)
     assert parse_graph(str(graph)) == graph
-    return Worded(problem, program)
+    return Worded(problem, replace(program, loads=loads))
 
 
-def delivered(program: Program, words: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+def coded(program: Program, arrays: list[Floats]) -> list[NDArray[np.int64]]:
+    """Return the words of states; inputs without a word have 0."""
+    codes = {word.name: word.code for word in program.inputs}
+    found = [np.zeros(array.shape, np.int64) for array in arrays]
+    for group, array, words in zip(program.groups, arrays, found, strict=True):
+        for k, name in enumerate(group.members):
+            if name in codes:
+                words[:, k] = codes[name].encode(array[:, k]).words
+    return found
+
+
+def delivered(program: Program, words: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Return the outputs' words of the program's one network, (samples, outputs)."""
-    network = program.network()
+    names = [name for group in program.groups for name in group.members]
+    columns = dict(zip(names, np.concatenate(words, axis=1).T, strict=True))
+    count = len(words[0])
     planes = [
-        sum(int(bit) << s for s, bit in enumerate(words[one.name] >> k & 1))
+        sum(int(bit) << s for s, bit in enumerate(columns[one.name] >> k & 1))
         for one in program.inputs
         for k in reversed(range(one.code.bits))
     ]
-    count = len(next(iter(words.values())))
-    made = iter(network.fold(Planes((1 << count) - 1), planes))
-    columns = []
+    made = iter(program.network().fold(Planes((1 << count) - 1), planes))
+    found = []
     for output in program.outputs:
         bits = [next(made) for _ in range(output.code.bits)]
         next(made)  # whether it saturates
-        found = [int("".join(str(bit >> s & 1) for bit in bits), 2) for s in range(count)]
-        columns.append(found)
-    return np.array(columns).T
-
-
-def words_of(program: Program, arrays: list[Floats]) -> dict[str, NDArray[np.int64]]:
-    columns = {
-        name: array[:, k]
-        for group, array in zip(program.groups, arrays, strict=True)
-        for k, name in enumerate(group.members)
-    }
-    return {
-        word.name: word.code.encode(columns[word.name]).words.astype(np.int64)
-        for word in program.inputs
-    }
-
-
-def coded(program: Program, words: dict[str, NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-    count = len(next(iter(words.values())))
-    none = np.zeros(count, np.int64)
-    return [
-        np.stack([words.get(name, none) for name in group.members], axis=1)
-        for group in program.groups
-    ]
+        found.append([int("".join(str(bit >> s & 1) for bit in bits), 2) for s in range(count)])
+    return np.array(found).T
 
 
 def states_of(problem: Problem, count: int = 4000) -> list[Floats]:
@@ -171,9 +148,9 @@ def test_engines_words_and_the_delivered_logic_agree_bit_for_bit(
         assert first.saturated_inputs == again.saturated_inputs > 0
     alone = program.evaluate(*(array[0] for array in arrays), engine="words")
     assert np.array_equal(alone.words, first.words[0])
-    words = words_of(program, arrays)
+    words = coded(program, arrays)
     for engine in ENGINES:
-        from_words = program.evaluate_words(*coded(program, words), engine=engine)
+        from_words = program.evaluate_words(*words, engine=engine)
         assert np.array_equal(from_words.words, first.words)
         assert np.array_equal(from_words.values, first.values)
     made = delivered(program, words)
@@ -254,29 +231,21 @@ def test_the_width_of_a_single_word_wins_over_that_of_its_group() -> None:
         bc.compile("machado-2r", input_bits={"q1": 9}, words="q1=12")
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ("q9=gray", r"has no word 'q9'.*words are"),
-        ("q1=0..3", "q1 turns all the way round: its word spans a turn, such as 0..2pi"),
-        ("qd1=-0.5..0.5", "a word of -0.5 .. 0.5 does not hold qd1 in"),
-        ("q1=twos:0..2pi", r"q1: a word of 0 .. 2\*pi has no sign: twos is for"),
-        ("q1=sign-magnitude:tread", "a whole turn in sign-magnitude with a cell at zero lacks"),
-        ("qd1=-2..1.3:tread", "has no cell at zero"),
-        ("tau1=0..100:tread", "tau1: a range of 0 .. 100 is not symmetric about zero"),
-        ("q1=grey", r"words q1 'grey': 'grey' is no code, .*did you mean 'gray'"),
-        ("q1", "words 'q1': give NAME=FORMAT, such as q1=gray:12"),
-        ("q1=pi..0", r"the range 'pi..0' must rise"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "said"), [
+    ("q9=gray", r"has no word 'q9'.*words are"),
+    ("q1=0..3", "q1 turns all the way round: its word spans a turn, such as 0..2pi"),
+    ("qd1=-0.5..0.5", "a word of -0.5 .. 0.5 does not hold qd1 in"),
+    ("q1=twos:0..2pi", r"q1: a word of 0 .. 2\*pi has no sign: twos is for"),
+    ("q1=sign-magnitude:tread", "a whole turn in sign-magnitude with a cell at zero lacks"),
+    ("qd1=-2..1.3:tread", "has no cell at zero"),
+    ("tau1=0..100:tread", "tau1: a range of 0 .. 100 is not symmetric about zero"),
+    ("q1=grey", r"words q1 'grey': 'grey' is no code, .*did you mean 'gray'"),
+    ("q1", "words 'q1': give NAME=FORMAT, such as q1=gray:12"),
+    ("q1=pi..0", r"the range 'pi..0' must rise"),
+])  # fmt: skip
 def test_an_impossible_format_of_a_word_is_refused(asked: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         with_words(problem_of("machado-2r"), formats("words", [asked]))
-
-
-def test_paper_mode_refuses_formats_of_single_words() -> None:
-    with pytest.raises(UsageError, match="words belongs to mode compact"):
-        bc.compile("machado-2r", 5, "paper", words={"q1": "gray:10"})
 
 
 KEYS = 'word_code = "gray"\nword_bits = 12\nword_zero = "tread"\n'
@@ -293,16 +262,3 @@ def test_a_robot_file_gives_the_formats_of_its_joints() -> None:
     assert inverse_dynamics_problem(robot).by_input(demand.input_bits)["q1"] == 12
     with pytest.raises(UsageError, match="--code applies to all words"):
         bc.compile(robot, 5, "paper")
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('word_code = "grey"', r"word_code: must be gray, natural, .*not 'grey'.*'gray'"),
-        ("word_zero = true", "word_zero: must be rise, tread, not True"),
-    ],
-)
-def test_wrong_keys_of_words_are_named(line: str, said: str) -> None:
-    text = str(load_robot("machado-2r")).replace("velocity_range", f"{line}\nvelocity_range", 1)
-    with pytest.raises(DataError, match=said):
-        parse_robot(text)

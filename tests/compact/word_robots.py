@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from samples import problem_of, random_robot
 
 from boolcomp.base.workers import Workers
@@ -33,7 +35,6 @@ from boolcomp.compact.sketch import (
 from boolcomp.compact.sketch_steps import direct_sketch
 from boolcomp.compact.sketch_terms import Formulation, build_sketch
 from boolcomp.compact.widths import Checkpoint, Ledger
-from boolcomp.logic.simulation import Planes
 from boolcomp.problem.problem import Group, Problem, with_exact_words
 from boolcomp.problem.tape import Tape
 from boolcomp.problem.words import Input, Interval, Output
@@ -41,15 +42,14 @@ from boolcomp.terms.extract import split
 from boolcomp.terms.extrema import output_amplitudes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from boolcomp.compact.errors import Errors
     from boolcomp.compact.result import Built, Compact
-    from boolcomp.compact.search import Candidate, SampledForm
-    from boolcomp.logic.network import Network
+    from boolcomp.compact.search import SampledForm
     from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.tape import Straight
     from boolcomp.terms.extract import Terms
@@ -59,6 +59,18 @@ if TYPE_CHECKING:
 
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
+
+
+@contextmanager
+def fewer_states(fresh: int, **more: int) -> Iterator[None]:
+    """Let searches look at few states; `more` are constants of `approximate.py`."""
+    few = {"widths.SEEN": 20_000, "passes.FRESH_SAMPLES": fresh, "errors.EVALUATIONS": 40_000,
+           "errors.CHECKED": 40_000, "widths.EVALUATIONS": 40_000,
+           "widths.CLIMBED": 40_000}  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name, count in (few | {f"approximate.{key}": k for key, k in more.items()}).items():
+            patch.setattr(f"boolcomp.compact.{name}", count)
+        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,33 +143,6 @@ def case(
     widths = dict(input_bits or TEN)
     sketch = build_sketch(split(problem), widths, steps, form)
     return Case(problem, steps, quantities(problem, widths), sketch)
-
-
-def run_network(
-    network: Network, graph: WordGraph, words: Mapping[str, NDArray[np.int64]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the torques' words and the saturation flags of a network, (samples, joints) each."""
-    count = len(next(iter(words.values())))
-    planes = []
-    for node in graph.inputs:
-        for bit in reversed(range(node.bits)):
-            column = (words[node.name] >> bit & 1).astype(np.uint8)
-            planes.append(
-                int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")
-            )
-    outputs = network.fold(Planes((1 << count) - 1), planes)
-    rows = [
-        np.unpackbits(
-            np.frombuffer(plane.to_bytes((count + 7) // 8, "little"), np.uint8), bitorder="little"
-        )[:count].astype(np.int64)
-        for plane in outputs
-    ]
-    torques, flags, first = [], [], 0
-    for result in graph.results:
-        torques.append(sum(rows[first + k] << (result.bits - 1 - k) for k in range(result.bits)))
-        flags.append(rows[first + result.bits])
-        first += result.bits + 1
-    return np.stack(torques, axis=1), np.stack(flags, axis=1)
 
 
 def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[WidthVariable, int]:
@@ -254,11 +239,6 @@ def search_for(
     asked = demand.completed(problem)
     task = SearchTask(terms, asked, np.array([rms**2]), np.array([largest]))
     return search_of(task, 0 if terms.steps is None else DIRECT)
-
-
-def first_choice(search: SampledForm) -> Candidate:
-    """Return the widths that the model chooses before anything is simulated."""
-    return search.screen()
 
 
 def logarithm(bits: int, *, exact: bool = True) -> Problem:

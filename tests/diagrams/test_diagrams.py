@@ -1,11 +1,10 @@
 """Decision diagrams: what they make is their table, they are reduced, sifting makes them small."""
 
-import itertools
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcomp.logic import Forest, Levels, diagram_of
@@ -18,27 +17,6 @@ def walked(diagram: Any, row: int) -> int:
         test = diagram.tests[at]
         at = test.one if row >> (diagram.inputs - 1 - test.input) & 1 else test.zero
     return int(diagram.leaves[-1 - at])
-
-
-def parts(words: list[int], inputs: int, order: tuple[int, ...]) -> int:
-    """Count the different parts of a table that depend on the input that an order tests next."""
-    count = 0
-    for level in range(inputs):
-        tested, rest = order[:level], order[level + 1 :]
-        found = set()
-        for fixed in itertools.product((0, 1), repeat=level):
-            halves = []
-            for bit in (0, 1):
-                known = dict(zip([*tested, order[level]], [*fixed, bit], strict=True))
-                half = []
-                for free in itertools.product((0, 1), repeat=len(rest)):
-                    values = known | dict(zip(rest, free, strict=True))
-                    half.append(words[sum(values[k] << (inputs - 1 - k) for k in values)])
-                halves.append(tuple(half))
-            if halves[0] != halves[1]:
-                found.add(tuple(halves))
-        count += len(found)
-    return count
 
 
 tables = st.integers(0, 5).flatmap(
@@ -65,21 +43,6 @@ def test_no_test_is_there_twice_or_decides_nothing(words: list[int]) -> None:
         for after in (test.zero, test.one):
             assert after < 0 or after > at
             assert after < 0 or place[diagram.tests[after].input] > place[test.input]
-
-
-@settings(deadline=None)
-@given(tables.filter(lambda words: len(words) > 2), st.lists(st.integers(0, 9), max_size=12))
-def test_levels_that_changed_places_are_those_of_a_table_in_that_order(
-    words: list[int], swaps: list[int]
-) -> None:
-    inputs = (len(words) - 1).bit_length()
-    moved = Levels(np.array(words), inputs, range(inputs))
-    for swap in swaps:
-        moved.swap(swap % (inputs - 1))
-    fresh = Levels(np.array(words), inputs, moved.order)
-    assert sorted(moved.order) == list(range(inputs))
-    assert moved.sizes == fresh.sizes
-    assert moved.size == parts(words, inputs, tuple(moved.order))
 
 
 def test_sifting_finds_the_pairs_of_an_order_that_is_bad_by_far() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boolcomp.logic import DiagramNode, Forest, diagram_of, followers, laid_out
+from boolcomp.logic import Forest, diagram_of, laid_out
 
 tables = st.lists(st.lists(st.integers(0, 4), min_size=8, max_size=8), min_size=1, max_size=3)
 
@@ -50,19 +50,3 @@ def test_no_layout_has_fewer_instructions(words: list[list[int]]) -> None:
     least = 2 * len(forest.nodes) + len(forest.leaves) - pairs
     assert len(instructions) == least
     assert sum(hasattr(one, "word") for one in instructions) >= len(forest.leaves)
-
-
-def test_the_test_that_is_made_most_often_does_not_jump() -> None:
-    # Two tests want the same node behind them and have no leaf; one is made twice as often.
-    nodes = [
-        DiagramNode(0, ~0, ~1),
-        DiagramNode(0, ~1, ~2),
-        DiagramNode(1, 0, 1),
-        DiagramNode(1, 1, 0),
-        DiagramNode(2, 0, 1),
-    ]
-    for weights in ([1.0, 1.0, 4.0, 2.0, 1.0], [1.0, 1.0, 1.0, 2.0, 4.0]):
-        after = followers(nodes, weights)
-        jumping = [k for k in (2, 3, 4) if k not in after]
-        assert jumping == [min((2, 3, 4), key=lambda k: weights[k])]
-        assert len(set(after.values())) == len(after) == 4

@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 from small_programs import same, stages, table_wiring
 from test_network import networks
 
-from boolcomp.engines import (
-    Call,
-    NativeEngine,
-    Wiring,
-    evaluate,
-    host,
-    make_engine,
-    split_calls,
-)
+from boolcomp.engines import Call, NativeEngine, Wiring, evaluate, host, make_engine, split_calls
 from boolcomp.logic import Builder, Network
 
 KINDS = ["numpy", *(str(width) for width in (512, 256, 64) if width < 512 or host().has_ternary)]
@@ -64,16 +56,6 @@ def test_engines_agree_on_single_precision_and_on_words(kind: str) -> None:
     assert same(
         evaluate(engine(kind), words, coded=True), evaluate(engine("numpy"), words, coded=True)
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_input_word_of_a_table_gives_its_output_word(kind: str) -> None:
-    _, tables, program = stages(5)
-    entry = tables[3]
-    uses = {t.name: t for output in program.outputs for t in output.terms}
-    network = program.networks[uses[entry.plan.term.name].network]
-    assert table_words(network, kind).tolist() == entry.table.words().tolist()
 
 
 def table_words(network: Network, kind: str) -> NDArray[np.uint32]:
@@ -143,14 +125,3 @@ def test_planes_that_calls_pass_on_are_kept_as_long_as_one_of_their_names_is_rea
     batch = (np.arange(64, dtype=np.uint32)[:, None],)
     found = evaluate(engine_of(wiring, kind), batch, coded=True)
     assert same(found, evaluate(make_engine(wiring, "numpy"), batch, coded=True))
-
-
-@pytest.mark.slow
-def test_an_engine_may_be_used_by_several_threads_at_a_time() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    states = samples(40_000)
-    expected = evaluate(engine(KINDS[1]), states, coded=False)
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(evaluate, engine(KINDS[1]), states, coded=False) for _ in range(8)]
-        assert all(same(job.result(), expected) for job in jobs)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.base import Processes, UsageError
+from boolcomp.base import UsageError
 from boolcomp.engines import evaluate, make_engine
 from boolcomp.scale import ProcessPool
 
@@ -74,17 +74,3 @@ def test_the_child_of_a_fork_is_told_that_a_pool_of_processes_is_its_parents() -
 
         assert forked(refused)
         assert pool.torques(*STATES).tobytes() == expected
-
-
-def test_the_child_of_a_fork_is_told_that_workers_are_its_parents() -> None:
-    with Processes(1) as workers:
-        assert workers.submit(abs, -3).result() == 3
-
-        def refused() -> bool:
-            with pytest.raises(UsageError, match="of the process that was forked"):
-                workers.submit(abs, -3)
-            workers.shutdown()
-            return True
-
-        assert forked(refused)
-        assert workers.submit(abs, -4).result() == 4

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from small_programs import same, stages, table_wiring
 from targets.exported import tiny
 
-from boolcomp.base import DataError, UsageError
+from boolcomp.base import UsageError
 from boolcomp.codes import Code
 from boolcomp.engines import Result, evaluate, make_engine
 from boolcomp.logic import Builder
@@ -43,29 +43,6 @@ def test_it_gives_the_bits_of_the_numpy_engine(code: CodeKind) -> None:
         for group in program.groups
     ]
     agree(program, words, coded=True)
-
-
-@pytest.mark.slow
-def test_values_on_borders_of_cells_and_far_beyond_are_coded_alike() -> None:
-    program = stages(4)[2]
-    reach = [np.pi, np.pi, 1.0, 1.0, 1.0, 1.0]
-    grid = np.linspace(-1.25, 1.25, 321)[:, None] * reach
-    near = np.concatenate([grid, np.nextafter(grid, 9), np.nextafter(grid, -9), [[1e300] * 6]])
-    near[-1, :2] = 1e6
-    agree(program, [near[:, :2], near[:, 2:4], near[:, 4:]])
-    narrow = near[:-1].astype(np.float32)
-    agree(program, [narrow[:, :2], narrow[:, 2:4], narrow[:, 4:]])
-    for value in (np.inf, -np.inf, np.nan):
-        with pytest.raises(DataError, match="qdd1 of sample 0 is"):
-            program.evaluate([0, 0], [0, 0], [value, 0], engine="bdd")
-    with pytest.raises(DataError, match="more than 1048576 turns"):
-        program.evaluate([1e8, 0], [0, 0], [0, 0], engine="bdd")
-
-
-def test_a_compact_program_of_few_bits_is_walked_whole() -> None:
-    program = tiny()
-    rng = np.random.default_rng(1)
-    agree(program, [rng.uniform(-1.5, 1.5, (500, 3))])
 
 
 def signed() -> Program:

@@ -7,20 +7,10 @@ import numpy as np
 import pytest
 from engines.test_engines import KINDS, engine_of
 from numpy.typing import NDArray
-from small_programs import stages
 
 from boolcomp.base import UsageError
 from boolcomp.codes import Code
-from boolcomp.engines import (
-    Call,
-    EnginePort,
-    Evaluation,
-    NativeEngine,
-    Result,
-    Wiring,
-    evaluate,
-    make_engine,
-)
+from boolcomp.engines import Call, EnginePort, NativeEngine, Result, Wiring, evaluate
 from boolcomp.logic import XOR2, Builder
 from boolcomp.problem import Interval, numbered
 
@@ -110,17 +100,6 @@ def test_values_and_words_are_coded_as_codes_say(name: str, kind: str) -> None:
     check(engine, name, words.astype(np.uint32))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("missing", ["has_affine", "has_fused"])
-def test_without_fused_or_affine_instructions_nothing_changes(
-    missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(f"boolcomp.engines.llvm.Processor.{missing}", property(lambda _: False))
-    for kind in KINDS[1:]:
-        engine = engine_of(through("mixed"), kind)
-        check(engine, "mixed", values(SETS["mixed"], np.float32, 900))
-
-
 def test_words_of_more_than_thirty_bits_are_refused() -> None:
     code = Code(UNIT, 31, "natural")
     network = Builder(31).build([2] * 2)
@@ -130,29 +109,3 @@ def test_words_of_more_than_thirty_bits_are_refused() -> None:
     zero = np.zeros((3, 1))
     with pytest.raises(UsageError, match="31 bits, at most 30 are allowed"):
         evaluate(NativeEngine(wiring, int(KINDS[-1])), (zero, zero, zero), coded=False)
-
-
-def values_of(code: Any, states: list[NDArray[Any]]) -> Evaluation:
-    return evaluate(make_engine(stages(4, code)[2].wiring(), "numpy"), states, coded=False)
-
-
-@pytest.mark.parametrize("kind", [
-    pytest.param(kind, marks=pytest.mark.slow if kind in KINDS[:2] else pytest.mark.check)
-    for kind in KINDS
-])  # fmt: skip
-def test_tables_of_signed_words_give_the_values_of_natural_words(kind: str) -> None:
-    rng = np.random.default_rng(8)
-    states = [rng.uniform(-reach, reach, (300, 2)) for reach in (3.1, 1.1, 1.1)]
-    expected = values_of("natural", states).values
-    for code in ("twos", "sign-magnitude"):
-        program = stages(4, code)[2]
-        found = evaluate(engine_of(program.wiring(), kind), states, coded=False)
-        assert np.array_equal(found.values, expected)
-        for k, output in enumerate(program.outputs):
-            assert np.array_equal(output.code.decode(found.words[:, k]), expected[:, k])
-        words = [np.zeros((300, 2), np.int64) for _ in states]
-        for word in program.inputs:
-            array, column = ("q", "qd", "qdd").index(word.name[:-1]), int(word.name[-1]) - 1
-            words[array][:, column] = word.code.encode(states[array][:, column]).words
-        again = evaluate(engine_of(program.wiring(), kind), words, coded=True)
-        assert np.array_equal(again.words, found.words)

@@ -16,7 +16,7 @@ from boolcomp.base import DataError, UsageError
 from boolcomp.engines import Stop, Wiring, WordEngine, evaluate, host, make_engine
 from boolcomp.problem import Interval
 from boolcomp.scale import ProcessPool
-from boolcomp.words import Angles, Bits, Heap, InputWord, Lookup, OutputWord, Scale, Turn, WordGraph
+from boolcomp.words import WordGraph
 
 SAMPLES = 64 * 2 + 3
 
@@ -59,23 +59,6 @@ def agree(graph: WordGraph, below: int, processors: list[Any]) -> None:
 def test_it_gives_what_the_digits_of_a_random_graph_say(seed: int) -> None:
     graph = random_graph(seed)
     agree(graph, seed % 3, [None])
-
-
-def test_a_table_of_more_than_two_registers_is_looked_up_in_lanes() -> None:
-    rng = np.random.default_rng(4)
-    entries = tuple(int(x) for x in rng.integers(0, 1 << 9, 1 << 10))
-    heap = Heap((Bits(1, 0, 0, negative=False),), 0, 9)
-    nodes = (InputWord("x", 10, angle=False), Lookup(0, 10, entries, 9), heap)
-    agree(WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 9),)), 0, [None])
-
-
-def test_leading_bits_of_an_angle_that_wraps_are_those_of_what_is_left() -> None:
-    x, y = InputWord("x", 4, angle=True), InputWord("y", 4, angle=True)
-    wrapped = Angles((Turn(0, 4, 0, negative=False), Turn(1, 4, 1, negative=True)), 3, 4)
-    wide = Angles((Turn(2, 3, 1, negative=False), Turn(0, 4, 2, negative=False)), 5, 6)
-    heap = Heap((Bits(3, 0, 0, negative=False),), 0, 6)
-    graph = WordGraph((x, y, wrapped, wide, heap), (Scale(0, 0.0),) * 5, (OutputWord(4, 0, 6),))
-    agree(graph, 0, [None])
 
 
 @pytest.mark.check

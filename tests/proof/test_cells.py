@@ -17,21 +17,17 @@ from boolcomp.compact.errors import word_value
 from boolcomp.compact.network import WordEnds, program_of_graph, word_logic
 from boolcomp.compact.realisation import NodeWords
 from boolcomp.compact.result import bounds_of, sketched
-from boolcomp.compact.sketch import Curve, Sketch, SourceWord, WordSum
+from boolcomp.compact.sketch import Sketch, SourceWord, WordSum
 from boolcomp.problem.function_files import parse_function
 from boolcomp.problem.problem import with_words
-from boolcomp.problem.words import exact_sine, formats
-from boolcomp.proof.bound import balls, cells
+from boolcomp.problem.words import formats
+from boolcomp.proof.bound import balls
 from boolcomp.proof.bound.balls import between, precise
 from boolcomp.proof.bound.bounds import NotPlainError
-from boolcomp.proof.bound.cells import BoxSpan, InputBoxes, cell_bounds, cells_of
+from boolcomp.proof.bound.cells import cell_bounds, cells_of
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.plain import beyond_ends, plain_bounds
-from boolcomp.proof.bound.sketched import (
-    DecodedOutput,
-    InputRange,
-    SketchedGraph,
-)
+from boolcomp.proof.bound.sketched import DecodedOutput, InputRange, SketchedGraph
 from boolcomp.proof.worst import subject_of
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
 
@@ -73,11 +69,6 @@ def problem_of(function: Function, ranges: list[tuple[float, float]], centre: fl
     steps = made.recorded
     assert steps is not None
     return replace(made, form=lambda: steps)
-
-
-def steps_of(function: Function) -> Any:
-    """Return a function of two words as steps."""
-    return problem_of(function, [(-1.0, 1.0)] * 2, 0.0).recorded
 
 
 DROP, BITS, SHIFT = 2, 5, 0.25  # of the output
@@ -172,28 +163,6 @@ def test_a_bound_over_cells_holds_for_every_word_and_is_close(name: str) -> None
     assert looked.found[0] <= min(max(-float(low), float(high)), max(most, -least) + near)
 
 
-@pytest.mark.parametrize("bits", [(5, 5), (6, 1), (1, 5)])
-def test_blocks_of_cells_leave_no_cell_out(bits: tuple[int, int]) -> None:
-    case = Case("quotient", 7, bits)
-    ((low, high),) = cell_bounds(case.sketched(), 50).ends
-    least, most = case.worst(2)
-    assert least - 0.1 <= float(low) <= least + 1e-9
-    assert most - 1e-9 <= float(high) <= most + 0.1
-
-
-def test_less_work_gives_a_wider_bound_that_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = Case("larger", 3).sketched()
-    least, most = Case("larger", 3).worst(3)
-    sizes = []
-    for part in (1 << 40, 1 << 17, 8):
-        monkeypatch.setattr(cells, "PART", part)
-        ((low, high),) = cell_bounds(said, 50).ends
-        assert float(low) <= least + 1e-9
-        assert float(high) >= most - 1e-9
-        sizes.append(high - low)
-    assert sizes[0] > sizes[1] > sizes[2]
-
-
 def test_a_bound_over_cells_needs_no_proof_of_heaps() -> None:
     said = Case("root", 5).sketched()
     bounds = graded_bounds(said, "tight", 50)
@@ -210,28 +179,6 @@ def test_more_cells_than_effort_allows_are_refused() -> None:
     assert cells_of(said) == 32
     with pytest.raises(NotPlainError):
         cell_bounds(said, 0)
-
-
-def test_an_input_without_a_word_may_be_anywhere() -> None:
-    """Of y nothing is read, so that the error is the whole of what y can make."""
-    case = Case("clip", 11)
-    case.entries[1] = (20,) * 4
-    nodes = (
-        InputWord("x", 3, angle=False),
-        Lookup(0, 3, case.entries[0], 6),
-        Heap((Bits(1, 0, 0, negative=False),), 21, 7),
-    )
-    graph = WordGraph(
-        nodes, (Scale(1, 0.0), Scale(-2, 0.0), Scale(-2, 0.0)), (OutputWord(2, 2, 5),)
-    )
-    said = case.sketched()
-    places = said.places[0], NodeWords(), NodeWords()
-    said = replace(said, graph=graph, places=places)
-    ((low, high),) = cell_bounds(said, 200).ends
-    case.ranges[1] = (-0.8, 0.95)
-    least, most = case.worst(4)
-    assert least - 0.1 <= float(low) <= least + 1e-9
-    assert most - 1e-9 <= float(high) <= most + 0.1
 
 
 def file_of(inputs: dict[str, str], expression: str, low: float, high: float) -> str:
@@ -326,19 +273,6 @@ def test_a_curve_without_bounds_beyond_its_samples_has_no_bound(tmp_path: Path) 
     assert bounds_of(said, "plain", 1) is None
 
 
-@pytest.mark.slow
-def test_a_function_that_jumps_between_samples_is_not_taken_for_waves(tmp_path: Path) -> None:
-    spike = "where_positive(0.6*cos(a) + 0.8*sin(a) - 0.99999, b + 2, 0) + 0.5*sin(a)*b"
-    inputs = {"a": "angle = true", "b": "range = [-1, 1]"}
-    problem = parse_function(file_of(inputs, spike, -4, 4))
-    compact, ends = small_graph(problem, tmp_path, 5, (2.0,))
-    curves = [node for node in compact.sketch.nodes if isinstance(node, Curve)]
-    assert any(step.kind == "step" for curve in curves for step in curve.function.nodes)
-    bounds = bounds_of(sketched(compact, ends), "plain", 1)
-    assert bounds is not None
-    assert bounds.values[0] >= 3 / 2  # the jump, halved at best
-
-
 # Elementary functions, values and slopes over boxes
 
 
@@ -367,73 +301,3 @@ def test_elementary_functions_err_by_less_than_a_tenth_of_their_bound() -> None:
             exact = getattr(ball(float(x)), kind)()
             size = abs(float(exact)) + (kind != "exp")
             assert abs(float(exact - ball(float(found)))) <= balls.OFF / 10 * size, (kind, x)
-
-
-def test_angles_of_points_lie_in_their_quadrants() -> None:
-    rng = np.random.default_rng(6)
-    y, x = rng.uniform(-1, 1, (2, 400)) * 10.0 ** rng.uniform(-12, 3, (2, 400))
-    y[:8], x[8:16] = 0.0, 0.0
-    ball = precise()
-    for a, b, found in zip(y, x, balls.angle_of(y, x), strict=True):
-        exact = ball.atan2(ball(float(a)), ball(float(b)))
-        assert abs(float(exact - ball(float(found)))) <= balls.OFF / 10 * 4
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_values_and_secants_lie_within_what_boxes_say(name: str) -> None:
-    rng = np.random.default_rng(sum(map(ord, name)) + 1)
-    steps, count = steps_of(FUNCTIONS[name]), 300
-    middle, size = rng.uniform(-1, 1, (2, count)), 10.0 ** rng.uniform(-6, 0.3, (2, count))
-    size[:, ::5] = 0.0
-    low, high = np.clip(middle - size, -1, 1), np.clip(middle + size, -1, 1)
-    boxes = InputBoxes({name: BoxSpan(low[k], high[k]) for k, name in enumerate("xy")})
-    (node,) = boxes.outputs(steps)
-    slopes = [node.slopes[k] for k in range(2)]
-    at_point = steps.evaluate(boxes.points)[0]
-    close = 1e-12 * (1 + np.abs(at_point))
-    assert (node.point.low <= at_point + close).all()
-    assert (node.point.high >= at_point - close).all()
-    assert (node.point.high - node.point.low <= 2e-12 * (1 + np.abs(at_point)))[
-        ~np.isin(name, ("sign", "wrap", "angle", "step"))
-    ].all()
-    for part in ([0, 0], [0, 1], [1, 0], [1, 1], *rng.random((8, 2))):
-        x = [low[k] + part[k] * (high[k] - low[k]) for k in range(2)]
-        x = [np.clip(x[k], low[k], high[k]) for k in range(2)]
-        value = steps.evaluate(x)[0]
-        assert (value >= node.value.low - close).all()
-        assert (value <= node.value.high + close).all()
-        ends = []
-        for slope, one, point in zip(slopes, x, boxes.points, strict=True):
-            by = one - point
-            both = [np.where(by == 0, 0.0, np.asarray(end) * by) for end in slope]
-            ends.append((np.minimum(*both), np.maximum(*both)))
-        difference = value - at_point
-        assert (difference >= ends[0][0] + ends[1][0] - close).all()
-        assert (difference <= ends[0][1] + ends[1][1] + close).all()
-
-
-def test_slopes_of_smooth_functions_are_not_wide_in_small_boxes() -> None:
-    x = np.linspace(-0.9, 0.9, 7)
-    for name in ("quotient", "logarithm", "exponential", "arcs", "waves"):
-        boxes = InputBoxes({one: BoxSpan(x - 1e-7, x + 1e-7) for one in "xy"})
-        (node,) = boxes.outputs(steps_of(FUNCTIONS[name]))
-        for slope in node.slopes.values():
-            assert (np.asarray(slope.high) - np.asarray(slope.low) < 1e-5).all(), name
-
-
-def test_a_box_that_ends_on_the_cut_of_atan2_has_both_of_its_sides() -> None:
-    steps = steps_of(FUNCTIONS["angle"])
-    ends = [np.array([-0.0, -0.5]), np.array([0.5, 0.0])]
-    (node,) = InputBoxes(
-        {"x": BoxSpan(np.full(2, -1.0), np.full(2, -1.0)), "y": BoxSpan(*ends)}
-    ).outputs(steps)
-    assert (np.asarray(node.value.low) <= -np.pi).all()
-    assert (np.asarray(node.value.high) >= np.pi).all()
-
-
-def test_a_sine_is_one_at_a_peak_alone() -> None:
-    steps = steps_of(lambda x, y: bc.sin(3 * x) + 0 * y)
-    ends = np.array([0.4, 0.53, 0.5235]), np.array([0.52, 0.6, 0.524])
-    boxes = InputBoxes({"x": BoxSpan(*ends), "y": BoxSpan(np.zeros(3), np.zeros(3))})
-    (node,) = boxes.outputs(steps)
-    assert np.allclose(node.value.high, [exact_sine(1.56), exact_sine(1.59), 1.0], atol=1e-9)

@@ -162,26 +162,6 @@ def test_a_search_of_a_few_steps_ends_where_it_always_ended(name: str) -> None:
     assert found.hexdigest()[:12] == FOUND[name]
 
 
-@pytest.mark.check
-def test_a_compiled_function_errs_as_much_as_it_says() -> None:
-    case = CASES["root times"]
-    program = bc.compile(case.problem, bits=6, effort=0, approximate="off")
-    words = [one.code for one in program.inputs]
-    cells = [code.cells for code in words]
-    grid = np.meshgrid(*(np.arange(count) for count in cells), indexing="ij")
-    said = program.evaluate_words(
-        *(code.word(x.reshape(-1, 1)) for code, x in zip(words, grid, strict=True))
-    ).values.reshape(*cells)
-    most = 0.0
-    for place in np.ndindex(*cells):
-        axes = [places(*one, case.rough, 25) for one in zip(words, place, case.ranges, strict=True)]
-        states = np.stack([axis.ravel() for axis in np.meshgrid(*axes)], axis=1)
-        most = max(most, float(np.abs(said[place] - case.problem.exact(states)).max()))
-    (found,), (bound,) = program.worst_found, program.bound
-    assert found is not None
-    assert ENOUGH * most <= found <= bound
-
-
 def test_exact_words_agree_with_the_encoder_at_borders() -> None:
     for code in (word(ONE, 6), word(TURN, 6, wraps=True)):
         name = bc.angle(bits=6) if code.wraps else bc.word(-1, 1, bits=6)

@@ -1,4 +1,4 @@
-"""Bounds of paper mode: beside all words and corners there are, and beside what climbing finds."""
+"""Bounds of paper mode: beside what climbing finds, with wrong entries and of estimates."""
 
 from __future__ import annotations
 
@@ -22,25 +22,13 @@ from boolcomp.checker.tabled import (
     GridAxis,
     InputCellsLine,
     TableUse,
-    TermField,
-    height_of,
 )
 from boolcomp.logic.simulation import TruthTable
 from boolcomp.paper.plan import PlanOptions, make_plan
 from boolcomp.paper.program import error_bound, explained, plan_subject, proven
-from boolcomp.paper.tables import quantised
 from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.sources import problem_of
-from boolcomp.problem.words import Interval
-from boolcomp.proof.bound.tabled import (
-    TabledTerm,
-    bound_of,
-    claimed_term,
-    derivative,
-    entries_of,
-    estimated,
-    line_of,
-)
+from boolcomp.proof.bound.tabled import TabledTerm, entries_of, estimated
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms.extract import split
 
@@ -59,74 +47,15 @@ def plan_of(name: str, bits: int) -> Plan:
     return make_plan(split(problem_of(name)), PlanOptions(bits))
 
 
-@cache
-def exhaustive(finer: int) -> Floats:
-    """Return the largest and least errors of the 2R at 4 bits, of all words at all corners.
-
-    Cells are cut in `finer` along angles. Logic says what words give, Newton-Euler what is exact.
-    """
-    _, _, program = stages(4)
-    problem = problem_of("machado-2r")
-    codes = {word.name: word.code for word in program.inputs}
-    cuts = [finer if one.angle else 1 for one in problem.inputs]
-    counts = [codes[one.name].cells for one in problem.inputs]
-    middles = [codes[one.name].centre(np.arange(codes[one.name].cells)) for one in problem.inputs]
-    borders = [
-        np.linspace(codes[one.name].low, codes[one.name].high, n * cut + 1)
-        for one, n, cut in zip(problem.inputs, counts, cuts, strict=True)
-    ]
-    grids = [np.meshgrid(*axes, indexing="ij") for axes in (middles, borders)]
-    states = [np.stack([axis.ravel() for axis in grid], axis=1) for grid in grids]
-    steps = np.array([output.code.step for output in program.outputs])
-    said = program.evaluate(*problem.arrays(states[0])).values / steps
-    exact = problem.exact(states[1]) / steps
-    found = np.zeros((2, 2))
-    for k in range(2):
-        words = said[:, k].reshape(counts)
-        least = most = exact[:, k].reshape([len(line) for line in borders])
-        for axis, cut in enumerate(cuts):
-            words = np.repeat(words, cut, axis=axis)
-            least, most = _between(np.minimum, least, axis), _between(np.maximum, most, axis)
-        found[k] = (words - least).max(), (words - most).min()
-    return found
-
-
-def _between(worse: np.ufunc, values: Floats, axis: int) -> Floats:
-    """Return the worse of the values at both ends of cells along an axis."""
-    lines = np.moveaxis(values, axis, 0)
-    return np.moveaxis(worse(lines[:-1], lines[1:]), 0, axis)
-
-
 def bounds_of(name: str, bits: int) -> list[Bound]:
     """Return the bounds of a plan."""
     return [proven(output) for output in plan_of(name, bits).outputs]
-
-
-@pytest.mark.check
-def test_the_bound_of_the_2r_at_4_bits_is_the_worst_of_all_words() -> None:
-    for bound, (high, low) in zip(bounds_of("machado-2r", 4), exhaustive(2), strict=True):
-        assert float(bound.low) <= low
-        assert high <= float(bound.high)
-        assert bound.steps <= max(high, -low) * 1.01 + 0.01
 
 
 def test_a_program_has_the_bounds_of_its_plan() -> None:
     plan, _, program = stages(4)
     assert list(map(proven, plan.outputs)) == bounds_of("machado-2r", 4)  # the same again
     assert program.bound == tuple(map(error_bound, plan.outputs))
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(
-    ("name", "bits", "ratio"), [("machado-2r", 6, 1.05), ("elbow-3r", 4, 1.25)]
-)
-def test_bounds_are_close_to_what_climbing_finds(name: str, bits: int, ratio: float) -> None:
-    plan = plan_of(name, bits)
-    found = find_worst(plan_subject(plan), 200_000)
-    for bound, (high, low) in zip(bounds_of(name, bits), found.errors, strict=True):
-        assert float(bound.low) <= low
-        assert high <= float(bound.high)
-        assert bound.steps <= ratio * max(high, -low)
 
 
 @pytest.mark.slow
@@ -163,30 +92,6 @@ def test_bounds_of_arms_with_stops_hold(
             bound = proven(output, effort=1)
         assert float(bound.low) <= low
         assert high <= float(bound.high)
-
-
-@pytest.mark.slow
-def test_bounds_hold_where_a_torque_saturates() -> None:
-    problem = problem_of("machado-2r")
-    narrow = [replace(one, range=Interval(-40.0, 40.0)) for one in problem.outputs]
-    small = replace(problem, outputs=tuple(narrow))
-    plan = make_plan(split(small), PlanOptions(4))
-    found = find_worst(plan_subject(plan), 20_000)
-    assert (quantised(plan, small.draw(2000, 1)).saturated) > 100
-    for output, (high, low) in zip(plan.outputs, found.errors, strict=True):
-        bound = proven(output)
-        assert float(bound.low) <= low
-        assert high <= float(bound.high)
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("effort", [0.0, 0.01, 0.3])
-def test_less_effort_gives_a_wider_bound_that_holds(effort: float) -> None:
-    most = [proven(output, effort=effort) for output in plan_of("machado-2r", 4).outputs]
-    best = bounds_of("machado-2r", 4)
-    for loose, close, errors in zip(most, best, exhaustive(2), strict=True):
-        assert loose.steps >= np.abs(errors).max()
-        assert loose.steps <= 2 * close.steps
 
 
 @pytest.mark.slow
@@ -240,45 +145,3 @@ def test_an_estimate_holds_for_a_word_whose_middle_is_beyond_the_range() -> None
     found = estimated(term, {"x": GridAxis(line, 0)}, {}, unit)
     # The word's middle is 1/4, its entry 1/16 and a rounding; the input may be 0.
     assert found.ends[1] * unit >= Fraction(1, 16) + code.step / 2
-
-
-def test_a_term_that_is_left_out_adds_its_height() -> None:
-    output = plan_of("elbow-3r", 4).outputs[0]
-    assert output.left_out
-    whole = explained(output)
-    without = bound_of(replace(whole, left_out=()), 1)
-    height = sum(abs(wave.cosine) + abs(wave.sine) for t in output.left_out for wave in t.waves())
-    qd3 = next(one for one in problem_of("elbow-3r").inputs if one.name == "qd3").range.magnitude
-    added = float(bound_of(whole, 1).high - without.high) * output.code.step
-    assert added == pytest.approx(height * qd3**2)
-
-
-@pytest.mark.slow
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 200), st.integers(1, 2), st.integers(2, 5), st.sampled_from([16, 31]))
-def test_functions_on_grids_err_by_no_more_than_their_slack(
-    seed: int, joints: int, bits: int, units: int
-) -> None:
-    problem = inverse_dynamics_problem(random_limited(joints, seed))
-    for term in (term for terms in split(problem).outputs for term in terms):
-        lines = {one.name: line_of(one, bits) for one in term.variables}
-        axes = {name: [float(x) for x in line.places] for name, line in lines.items()}
-        at = dict(zip(axes, np.meshgrid(*axes.values(), indexing="ij"), strict=True))
-        for name in (None, *axes):
-            function = claimed_term(term)
-            function = function if name is None else derivative(function, name)
-            if not function.parts:
-                continue
-            size = height_of([function], {n: line.size for n, line in lines.items()})
-            unit = size / (1 << units)
-            field = TermField(function, list(lines.values()), unit)
-            found = field.at([slice(None) for _ in lines])
-            near, tolerance = 1e-5, 1e-12
-            if name is None:
-                exact = term.evaluate(at)
-            else:
-                sides = [term.evaluate(at | {name: at[name] + x}) for x in (near, -near)]
-                exact, tolerance = (sides[0] - sides[1]) / (2 * near), 1e-8
-            missed = np.abs(found * float(unit) - exact)
-            assert (missed <= field.slack * float(unit) + float(size + 1) * tolerance).all()
-            assert field.slack <= 2 + (units == 31) * 200

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bitarray import frozenbitarray
 from hypothesis import strategies as st
@@ -19,6 +19,17 @@ def random_network(seed: int, inputs: int, nodes: int, outputs: int) -> Network:
         operands = [noise.choice(literals) ^ noise.randrange(2) for _ in range(3)]
         literals.append(builder.node(noise.randrange(256), *operands))
     return builder.build(noise.choice(literals[-2 * outputs :]) for _ in range(outputs))
+
+
+def looked_up(logic: Network, word: Sequence[int]) -> tuple[int, ...]:
+    """Return outputs by looking up one row of one table after the other."""
+    values = [0, 1, *word]
+    for lut, operands in logic.nodes:
+        place = 0
+        for k in operands:
+            place = 2 * place + values[k]
+        values.append(lut >> (place << max(0, 3 - len(operands))) & 1)
+    return tuple(values[k] for k in logic.outputs)
 
 
 def adder(bits: int, *, majority: bool = True) -> Network:
@@ -39,11 +50,7 @@ def adder(bits: int, *, majority: bool = True) -> Network:
 
 
 networks = st.builds(
-    random_network,
-    st.integers(0, 10**6),
-    st.integers(1, 7),
-    st.integers(0, 40),
-    st.integers(1, 6),
+    random_network, st.integers(0, 10**6), st.integers(1, 7), st.integers(0, 40), st.integers(1, 6)
 )
 
 

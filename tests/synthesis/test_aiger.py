@@ -46,23 +46,19 @@ def test_gates_may_stand_in_any_order_and_names_may_be_missing() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (b"", ":1: the file is cut off"),
-        (b"aag 1 1 1 0 0\n2\n", "latches and properties"),
-        (b"aag 999999999 1 0 0 0\n", "at most 4194304 variables"),
-        (b"aag 1 1 0 1 0\n3\n2\n", ":2: 3 is no literal of an input"),
-        (b"aag 1 1 0 1 0\n2\n4\n", ":3: literal 4 is of no variable"),
-        (b"aag 2 1 0 1 1\n2\n4\n4 4 2\n", ":4: gate 2 depends on itself"),
-        (b"aag 2 1 0 1 1\n2\n4\n2 2 2\n", "variable 1 is an input and a gate"),
-        (b"aag 2 2 0 0 0\n2\n2\n", "an input is named twice"),
-        (b"aag 1 1 0 0 0\n2\ni1 x\n", ":3: 'i1 x' is no symbol"),
-        (b"aig 2 1 0 1 1\n4\n\x00\x00", "reads a later gate"),
-        (b"aig 2 1 0 1 1\n4\n\xff\xff\xff\xff\xff\xff", "too long"),
-        (b"aig 5 1 0 1 1\n4\n\x02\x00", "5 variables are not those"),
-    ],
-)
+@pytest.mark.parametrize(("text", "sentence"), [
+    (b"", ":1: the file is cut off"), (b"aag 1 1 1 0 0\n2\n", "latches and properties"),
+    (b"aag 999999999 1 0 0 0\n", "at most 4194304 variables"),
+    (b"aag 1 1 0 1 0\n3\n2\n", ":2: 3 is no literal of an input"),
+    (b"aag 1 1 0 1 0\n2\n4\n", ":3: literal 4 is of no variable"),
+    (b"aag 2 1 0 1 1\n2\n4\n4 4 2\n", ":4: gate 2 depends on itself"),
+    (b"aag 2 1 0 1 1\n2\n4\n2 2 2\n", "variable 1 is an input and a gate"),
+    (b"aag 2 2 0 0 0\n2\n2\n", "an input is named twice"),
+    (b"aag 1 1 0 0 0\n2\ni1 x\n", ":3: 'i1 x' is no symbol"),
+    (b"aig 2 1 0 1 1\n4\n\x00\x00", "reads a later gate"),
+    (b"aig 2 1 0 1 1\n4\n\xff\xff\xff\xff\xff\xff", "too long"),
+    (b"aig 5 1 0 1 1\n4\n\x02\x00", "5 variables are not those"),
+])  # fmt: skip
 def test_what_is_no_aiger_is_refused_with_its_line(text: bytes, sentence: str) -> None:
     with pytest.raises(DataError) as caught:
         parse_aiger(text, "x.aag")

@@ -26,21 +26,18 @@ def test_a_network_is_written_node_by_node() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        (".inputs a\n.outputs y\n.names a y\n1 1\n", "no .end: it is cut off"),
-        (".inputs a b c d\n.outputs y\n.names a b c d y\n1111 1\n.end", "4 inputs, at most 3"),
-        (".inputs a\n.outputs y\n.latch a y\n.end", ":3: .latch is not combinational"),
-        (".inputs a\n.outputs y\n.names a x y\n11 1\n.end", ":3: x is neither an input"),
-        (".inputs a\n.outputs y\n.names y y\n1 1\n.end", ":3: y depends on itself"),
-        (".inputs a\n.outputs y\n.names a y\n1 1\n.names a y\n1 1\n.end", "y is defined twice"),
-        (".inputs a\n.outputs y\n.names a y\n1 1\n0 0\n.end", "are mixed"),
-        (".inputs a\n.outputs a\n.names a\n1\n.end", "a is an input and defined"),
-        ("1 1\n.end", ":1: '1 1' belongs to no .names"),
-        (".inputs a\n.outputs a\n.end\n.names x\n", ".names follows .end"),
-    ],
-)
+@pytest.mark.parametrize(("body", "sentence"), [
+    (".inputs a\n.outputs y\n.names a y\n1 1\n", "no .end: it is cut off"),
+    (".inputs a b c d\n.outputs y\n.names a b c d y\n1111 1\n.end", "4 inputs, at most 3"),
+    (".inputs a\n.outputs y\n.latch a y\n.end", ":3: .latch is not combinational"),
+    (".inputs a\n.outputs y\n.names a x y\n11 1\n.end", ":3: x is neither an input"),
+    (".inputs a\n.outputs y\n.names y y\n1 1\n.end", ":3: y depends on itself"),
+    (".inputs a\n.outputs y\n.names a y\n1 1\n.names a y\n1 1\n.end", "y is defined twice"),
+    (".inputs a\n.outputs y\n.names a y\n1 1\n0 0\n.end", "are mixed"),
+    (".inputs a\n.outputs a\n.names a\n1\n.end", "a is an input and defined"),
+    ("1 1\n.end", ":1: '1 1' belongs to no .names"),
+    (".inputs a\n.outputs a\n.end\n.names x\n", ".names follows .end"),
+])  # fmt: skip
 def test_a_bad_file_is_refused_with_a_sentence(body: str, sentence: str) -> None:
     with pytest.raises(DataError) as caught:
         read_netlist(body, "f.blif", 3)

@@ -5,23 +5,12 @@ from itertools import product
 from typing import Any
 
 import pytest
-from synthesis.networks import random_network
+from synthesis.networks import looked_up, random_network
 
 from boolcomp.base import DataError, UsageError
-from boolcomp.logic import CONSTANTS, Network, Node, find, in_lut3, mapped, parse_luts
+from boolcomp.logic import Network, Node, find, in_lut3, mapped, parse_luts
 
 needs_abc = pytest.mark.skipif(find() is None, reason="ABC is not installed")
-
-
-def looked_up(logic: Any, word: tuple[int, ...]) -> tuple[int, ...]:
-    """Return outputs by looking up one row of one table after the other."""
-    values = [0, 1, *word]
-    for lut, operands in logic.nodes:
-        place = 0
-        for k in operands:
-            place = 2 * place + values[k]
-        values.append(lut >> (place << max(0, 3 - len(operands))) & 1)
-    return tuple(values[k] for k in logic.outputs)
 
 
 def same_everywhere(a: Any, b: Any) -> bool:
@@ -79,35 +68,6 @@ def test_tables_that_are_another_function_are_not_taken(
     assert "rejected" in found.note
 
 
-def test_idle_operands_constants_twins_and_off_sets_are_absorbed_when_read() -> None:
-    text = """.model x
-.inputs a b c d e
-.outputs u v w x
-.names one
-1
-.names a b c d one p
-11--1 1
-.names p e e d c q
-1--0- 0
-.names p u
-1 1
-.names q v
-1 1
-.names one w
-1 1
-.names a a b c x
-11-- 1
-.end
-"""
-    found = parse_luts(text)
-    assert found.outputs[2] == 1
-    assert found.outputs[3] == CONSTANTS  # a where a is a
-    for a, b, c, d, e in product((0, 1), repeat=5):
-        p = a & b
-        assert looked_up(found, (a, b, c, d, e)) == (p, 1 - (p & (1 - d)), 1, a)
-    assert all(len(node.operands) == 2 for node in found.nodes)
-
-
 def test_a_table_of_seven_inputs_and_one_of_two_are_refused() -> None:
     with pytest.raises(UsageError, match="3 to 6 inputs, not 7"):
         mapped(random_network(1, 3, 5, 1), 7)
@@ -116,19 +76,14 @@ def test_a_table_of_seven_inputs_and_one_of_two_are_refused() -> None:
         parse_luts(rows)
 
 
-@pytest.mark.parametrize(
-    ("operands", "lut", "outputs", "sentence"),
-    [
-        ((1, 3), 0xC0, (4,), "node 0 reads constants or later nodes"),
-        ((2, 4), 0xC0, (4,), "node 0 reads constants or later nodes"),
-        ((2, 5), 0xC0, (4,), "node 0 reads constants or later nodes"),
-        ((2, 2), 0xC0, (4,), "node 0 reads a signal twice"),
-        ((), 0xC0, (4,), "node 0 has 0 inputs"),
-        ((2, 3), 0xF0, (4,), "0xF0 is not of its operands"),
-        ((2, 3), 0xC0, (5,), "an output is no signal"),
-        ((2, 3), 0xC0, (-1,), "an output is no signal"),
-    ],
-)
+@pytest.mark.parametrize(("operands", "lut", "outputs", "sentence"), [
+    ((1, 3), 0xC0, (4,), "node 0 reads constants or later nodes"),
+    ((2, 4), 0xC0, (4,), "node 0 reads constants or later nodes"),
+    ((2, 5), 0xC0, (4,), "node 0 reads constants or later nodes"),
+    ((2, 2), 0xC0, (4,), "node 0 reads a signal twice"), ((), 0xC0, (4,), "node 0 has 0 inputs"),
+    ((2, 3), 0xF0, (4,), "0xF0 is not of its operands"),
+    ((2, 3), 0xC0, (5,), "an output is no signal"), ((2, 3), 0xC0, (-1,), "an output is no signal"),
+])  # fmt: skip
 def test_a_network_of_tables_reads_what_comes_before_them(
     operands: tuple[int, ...], lut: int, outputs: tuple[int, ...], sentence: str
 ) -> None:

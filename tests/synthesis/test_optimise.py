@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthesis.networks import adder, random_network
-from synthesis.test_abc import fake, no_abc
+from synthesis.test_abc import fake
 
 from boolcomp.base import UsageError
 from boolcomp.logic import (
@@ -43,14 +43,6 @@ def test_the_same_network_gives_the_same_result_and_every_step_is_told() -> None
     assert [step.nodes for step in told] == sorted((step.nodes for step in told), reverse=True)
 
 
-def test_without_abc_there_is_a_note_and_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    no_abc(monkeypatch)
-    network = random_network(8, 14, 100, 8)
-    found = optimise(network, None, rounds=1)
-    assert "ABC was not found" in found.steps[0].note
-    assert equivalent(network, found.network).holds
-
-
 def test_what_abc_gets_wrong_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     body = "sed 's/^11 1/10 1/' a.blif > b.blif"
     tool = fake(tmp_path, body)
@@ -59,13 +51,6 @@ def test_what_abc_gets_wrong_is_not_taken(tmp_path: Path, monkeypatch: pytest.Mo
     found = optimise(network, None, rounds=1)
     assert equivalent(network, found.network).holds
     assert all("rejected: different" in step.note for step in found.steps[:1])
-
-
-def test_no_time_gives_the_network_back() -> None:
-    network = random_network(10, 14, 100, 8)
-    found = optimise(network, 0.0, use_abc=False)
-    assert equivalent(network, found.network).holds
-    assert found.steps == ()
 
 
 def test_an_unknown_objective_is_refused() -> None:

@@ -13,7 +13,6 @@ from boolcomp.logic import (
     TruthTable,
     abc_networks,
     diagram_networks,
-    lutmapping,
     matches,
     synthesise,
     synthesise_all,
@@ -74,18 +73,14 @@ def test_what_a_deadline_cut_short_is_right_and_not_stored(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_abc_high_effort_gives_a_result_and_a_note(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_abc_high_effort_gives_a_result_and_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     no_abc(monkeypatch)
     made = synthesise(product(2), SynthesisRecipe(effort="high"))
     assert matches(made.network, product(2)).holds
     assert "ABC was not found" in made.note
 
 
-def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(
-    tmp_path: Path,
-) -> None:
+def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(tmp_path: Path) -> None:
     # It writes what it read, until it meets network 1 and dies; $3 is `source -x script.abc`.
     body = (
         "while read -r command file; do\n"
@@ -98,24 +93,6 @@ def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(
     found, note = abc_networks(fake(tmp_path, body), starts, 30)
     assert [len(results) for results in found] == [3, 0, 3]
     assert note.startswith("ABC ended with exit code 9")
-
-
-def test_all_batches_of_networks_are_tried_and_none_that_went_well_is_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    body = (
-        "while read -r command file; do\n"
-        'case "$command" in\n'
-        'read_blif) read_from="$file"; test "$file" = 4.blif && exit 9;;\n'
-        'write_blif) cp "$read_from" "$file";;\n'
-        "esac\ndone < script.abc\nexit 0"
-    )
-    monkeypatch.setattr(lutmapping, "BATCH", 2)
-    starts = [diagram_networks(product(2))[0]] * 13
-    found, note = abc_networks(fake(tmp_path, body), starts, 30)
-    assert [len(results) for results in found] == [0 if k == 4 else 3 for k in range(13)]
-    assert note.startswith("ABC ended with exit code 9")
-    assert "; " not in note
 
 
 def test_wrong_results_of_abc_are_not_taken(
@@ -135,28 +112,10 @@ def test_wrong_results_of_abc_are_not_taken(
     assert "results were wrong" in made.note
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"effort": "hih"}, "did you mean 'high'"),
-        ({"objective": "node"}, "did you mean 'nodes'"),
-        ({"slack": -1}, "slack is a number of levels"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    ({"effort": "hih"}, "did you mean 'high'"), ({"objective": "node"}, "did you mean 'nodes'"),
+    ({"slack": -1}, "slack is a number of levels"),
+])  # fmt: skip
 def test_a_wrong_recipe_is_refused(arguments: dict[str, object], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         SynthesisRecipe(**arguments)  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-def test_more_effort_is_no_larger_and_tables_that_robots_need_get_small() -> None:
-    table = product(3)
-    sizes = [
-        len(synthesise(table, SynthesisRecipe(effort=effort, use_abc=False)).network.nodes)
-        for effort in ("quick", "normal")
-    ]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] <= 22
-    sizes = [len(synthesise(sine(*size), QUICK).network.nodes) for size in ((5, 6), (6, 8))]
-    assert sizes[0] <= 27
-    assert sizes[1] <= 62

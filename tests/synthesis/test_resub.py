@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable
-from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -72,73 +71,6 @@ def test_the_function_stays_and_nodes_become_no_more(network: Network) -> None:
         after = merged(before)
         assert truth_planes(after) == truth_planes(before)
         assert len(after.nodes) <= len(before.nodes)
-
-
-def values_of(network: Network, flipped: int = -1) -> list[int]:
-    """Return every signal's truth table; of a node that is flipped its inverse."""
-    rows = 1 << network.inputs
-    found = [0, (1 << rows) - 1]
-    found += [sum((row >> k & 1) << row for row in range(rows)) for k in range(network.inputs)]
-    for lut, operands in network.nodes:
-        made = 0
-        for row in range(rows):
-            a, b, c = [*(found[k] >> row & 1 for k in operands), 0, 0][:3]
-            made |= (lut >> (4 * a + 2 * b + c) & 1) << row
-        found.append(made ^ (found[1] if len(found) == flipped else 0))
-    return found
-
-
-def makes(network: Network, node: int) -> list[set[int]]:
-    """Return the sets of up to three signals that could make a node wherever it is seen."""
-    values, others = values_of(network), values_of(network, node)
-    seen = 0
-    for signal in network.outputs:
-        seen |= values[signal] ^ others[signal]
-    free = [k for k in range(2, len(values)) if k < node or values[k] == others[k]]
-    behind = {node}
-    for k, (_, operands) in enumerate(network.nodes, 2 + network.inputs):
-        if behind & {*operands}:
-            behind.add(k)
-    found = []
-    for size in range(4):
-        for which in combinations([k for k in free if k not in behind], size):
-            cells: dict[tuple[int, ...], int] = {}
-            for row in range(1 << network.inputs):
-                if seen >> row & 1:
-                    key = tuple(values[k] >> row & 1 for k in which)
-                    if cells.setdefault(key, values[node] >> row & 1) != values[node] >> row & 1:
-                        break
-            else:
-                found.append({*which})
-    return found
-
-
-def size_with(network: Network, node: int, read: set[int]) -> int:
-    """Return how many nodes are needed where a node reads other signals.
-
-    One that is a constant is no node, nor is one that is a signal, but for inverted outputs.
-    """
-    first, waiting, needed = 2 + network.inputs, [*network.outputs], set[int]()
-    while waiting:
-        signal = waiting.pop()
-        if signal < first or signal in needed:
-            continue
-        needed.add(signal)
-        waiting += read if signal == node else network.nodes[signal - first].operands
-    idle = not read or (len(read) == 1 and node not in network.outputs)
-    return len(needed) - (node in needed and idle)
-
-
-@pytest.mark.parametrize("seed", [0, 2, 5, 6, 8, 9, 10, 13])
-def test_no_single_node_of_a_small_network_can_be_made_in_another_way_that_saves_any(
-    seed: int,
-) -> None:
-    network = random_network(seed, 5, 30, 4)
-    found = resubstitute(network, Clock(), sweeps=24, seed=seed + 1)
-    assert equivalent(network, found).holds
-    for node in range(2 + found.inputs, 2 + found.inputs + len(found.nodes)):
-        for read in makes(found, node):
-            assert size_with(found, node, read) >= len(found.nodes), (node, read)
 
 
 def resubstituted(seed: int) -> Network:

@@ -23,7 +23,7 @@ from boolcomp.problem.robot.library import load_robot, robot_names
 from boolcomp.problem.words import Interval, formats
 from boolcomp.terms import extrema
 from boolcomp.terms.extract import FORMS, Terms, number_terms, resting, split
-from boolcomp.terms.extrema import amplitude, largest, output_amplitudes
+from boolcomp.terms.extrema import largest, output_amplitudes
 from boolcomp.terms.terms import Monomial, Term, Wave, collect, evaluate_terms
 
 if TYPE_CHECKING:
@@ -96,12 +96,6 @@ def test_the_message_for_an_unknown_form_names_the_nearest() -> None:
         terms_of("machado-2r", "groups")
 
 
-def test_many_terms_are_numbered_so_that_names_sort() -> None:
-    names = [term.name for term in terms_of("puma560").outputs[0]]
-    assert names == sorted(names)
-    assert names[0] == "T1.01"
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", range(4))
 def test_terms_with_fixed_variables_are_newton_euler_at_their_values(seed: int, form: str) -> None:
@@ -124,21 +118,6 @@ def test_terms_with_fixed_variables_are_newton_euler_at_their_values(seed: int, 
     for joint, terms in enumerate(torques.outputs):
         found = evaluate_terms(terms, values)
         assert np.abs(found - exact[:, joint]).max() <= 1e-9 * max(1, np.abs(exact).max())
-
-
-def test_a_robot_at_rest_has_its_gravity_terms_alone() -> None:
-    still = with_ranges("machado-2r", qd1=(0, 0), qd2=(0, 0), qdd1=(0, 0), qdd2=(0, 0))
-    texts = [[str(term) for term in terms] for terms in terms_of(still).outputs]
-    assert texts == [["66.15 cos q1 + 49 cos(q1 + q2)"], ["49 cos(q1 + q2)"]]
-
-
-def test_terms_without_speeds_come_after_those_with_speeds() -> None:
-    held = with_ranges("machado-2r", qd2=(0.5, 0.5), qdd2=(0.25, 0.25))
-    for terms in terms_of(held).outputs:
-        bare = [not term.factor for term in terms]
-        assert bare == sorted(bare)
-        assert bare[-1]
-        assert not bare[0]
 
 
 Q1, Q2 = input_of("q1", TURN, angle=True), input_of("q2", TURN, angle=True)
@@ -175,21 +154,6 @@ def test_parity_in_every_variable() -> None:
     assert term("2 q3^2 cos q1").parity(SLIDE) == 1
 
 
-def test_a_cosine_reflects_at_right_angles_with_its_sign() -> None:
-    quarter = math.pi / 2
-    assert term("66.15 cos q1").reflections(Q1) == ((0.0, 1), (quarter, -1))
-    assert term("2 sin q1").reflections(Q1) == ((0.0, -1), (quarter, 1))
-    assert term("(4 + 5 cos q2) qdd1").reflections(Q2) == ((0.0, 1),)
-    eighths = ((0.0, 1), (quarter / 2, -1), (quarter, 1), (3 * quarter / 2, -1))
-    assert term("3 cos(2 q1)").reflections(Q1) == eighths
-
-
-def test_a_parabola_reflects_at_its_vertex() -> None:
-    assert term("1 - 2 q3 + 1 q3^2").reflection(SLIDE, 1.0) == 1
-    assert term("-1 + 1 q3").reflection(SLIDE, 1.0) == -1
-    assert term("-1 + 1 q3").reflection(SLIDE, 0.5) == 0
-
-
 @given(st.integers(0, 3), st.integers(0, 3), st.floats(-4, 4))
 def test_a_monomial_is_the_sum_of_its_waves(cosines: int, sines: int, angle: float) -> None:
     monomial = Monomial((("q1", cosines, sines), ("q2", 1, 1)), (("q3", 2),), 2.5)
@@ -205,42 +169,12 @@ def test_a_wave_with_sine_and_cosine_prints_as_one_cosine_with_a_phase() -> None
     assert Wave((), (("q3", 2),), 4.0).phase_text() == "4 q3^2"
 
 
-def test_part_keeps_only_the_variables_it_needs() -> None:
-    gravity = term("66.15 cos q1 + 49 cos(q1 + q2)")
-    assert gravity.part(gravity.waves()[:1]).variables == (Q1,)
-
-
-def test_terms_are_added_at_samples_by_name() -> None:
-    q = np.arange(6.0).reshape(3, 2)
-    total = evaluate_terms([term("2 qdd1"), term("1 qd1")], by_name(q, q + 10, q + 20))
-    assert total.tolist() == [50, 56, 62]
-
-
-@pytest.mark.parametrize("name", ["machado-2r", "planar-3r", "elbow-3r"])
-def test_amplitudes_of_three_variables_are_exact(name: str) -> None:
-    terms = itertools.chain(*terms_of(name).outputs)
-    assert all(amplitude(term).exact for term in terms)
-
-
 def test_an_extremum_inside_the_range_is_found() -> None:
     """Sin q + sin 2q has its maximum 1.7601725930461 at no multiple of anything."""
     q = input_of("q1", TURN, angle=True)
     found = largest((Wave((("q1", 1),), (), 0.0, 1.0), Wave((("q1", 2),), (), 0.0, 1.0)), (q,))
     assert found.exact
     assert found.value == pytest.approx(1.7601725930461, abs=1e-10)
-
-
-def test_a_short_range_keeps_a_wave_from_its_crest() -> None:
-    q = input_of("q1", Interval(0.5, 1.0), angle=True)
-    assert largest((Wave((("q1", 1),), (), 3.0),), (q,)).value == pytest.approx(3 * math.cos(0.5))
-    assert largest((Wave((("q1", 2),), (), 0.0, 3.0),), (q,)).value == pytest.approx(3.0)
-
-
-def test_a_sliding_joints_parabola_counts_its_vertex() -> None:
-    q = input_of("q1", Interval(0.0, 1.0))
-    bump = (Wave((), (("q1", 1),), 4.0), Wave((), (("q1", 2),), -4.0))
-    assert largest(bump, (q,)).value == pytest.approx(1.0, abs=1e-9)
-    assert largest(bump, (q,)).exact
 
 
 def test_the_papers_torques_reach_their_true_extremes() -> None:
@@ -256,20 +190,6 @@ def test_no_sample_exceeds_the_torque_amplitude(name: str) -> None:
     state = problem_of(robot).draw(100_000, 3)
     seen = np.abs(inverse_dynamics(robot, *state)).max(axis=0)
     assert (seen <= np.array(output_amplitudes(problem_of(robot))) * (1 + 1e-9)).all()
-
-
-def test_a_field_on_a_grid_equals_its_values_at_the_points() -> None:
-    robot = load_robot("stanford")
-    terms = itertools.chain(*terms_of(robot).outputs)
-    sliding = [t for t in terms if len(t.arguments) == 3 and any(w.powers for w in t.waves())]
-    assert sliding
-    for term in sliding[:8]:
-        field = extrema._WaveArrays.of(term.waves(), term.arguments)  # noqa: SLF001 (its grid)
-        lines = [np.linspace(v.range.low, v.range.high, 5) for v in term.arguments]
-        mesh = np.meshgrid(*lines, indexing="ij")
-        values = {v.name: m for v, m in zip(term.arguments, mesh, strict=True)}
-        exact = sum(wave.evaluate(values) for wave in term.waves())
-        assert np.allclose(field.on_grid(lines), np.ravel(exact), rtol=1e-9, atol=1e-9)
 
 
 def drawn_wave(rng: np.random.Generator, variables: tuple[Input, ...]) -> Wave:
@@ -322,20 +242,6 @@ def test_no_grid_point_exceeds_a_bound_that_is_proved_of_too_low_a_height() -> N
         bound = extrema._prove(field, 0.98 * seen)  # noqa: SLF001 (the proof itself)
         assert seen * (1 - 1e-9) <= bound <= ceiling * (1 + 1e-9), seed
         assert extrema._prove(field, 1.01 * seen + 0.01) >= seen  # noqa: SLF001 (the proof itself)
-
-
-def test_second_derivatives_are_bounded_by_those_of_each_wave() -> None:
-    """Of c·cos(2a + b)·x² within |x| <= 3 every derivative is known."""
-    a, b = (input_of(name, Interval(-1, 1), angle=True) for name in ("q1", "q2"))
-    x = input_of("q3", Interval(-3, 1))
-    wave = Wave((("q1", 2), ("q2", 1)), (("q3", 2),), 3.0, 4.0)
-    curved = extrema._WaveArrays.of((wave,), (a, b, x)).curvature()  # noqa: SLF001 (its parts)
-    assert curved.tolist() == [[180, 90, 60], [90, 45, 30], [60, 30, 10]]
-    field = extrema._WaveArrays.of((wave, wave), (a, b, x))  # noqa: SLF001 (its parts)
-    place = np.array([[0.3, -0.4, -1.7]])
-    near = np.concatenate([place + side * 1e-6 * np.eye(3) for side in (1, -1)])
-    above, below = field.values(near).reshape(2, 3)
-    assert field.gradient(place)[0] == pytest.approx((above - below) / 2e-6, rel=1e-6)
 
 
 def test_beyond_three_variables_a_bound_is_the_sum_of_amplitudes() -> None:

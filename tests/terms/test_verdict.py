@@ -4,11 +4,9 @@ import math
 from dataclasses import replace
 
 import pytest
-from compact.word_robots import case
 from samples import problem_of
 
 import boolcomp as bc
-from boolcomp.compact import Formulation
 from boolcomp.problem import Interval, Output, Robot, parse_robot
 from boolcomp.terms import Verdict, judge_outputs, per_kilogram
 
@@ -138,33 +136,7 @@ def test_a_range_that_leaves_less_is_tight() -> None:
     assert str(Verdict(TORQUE, -9.5, 9.5, 10.0, 0.0)) == "suits: 95 % of it is used"
 
 
-def test_the_verdict_says_what_only_climbing_found() -> None:
-    assert str(Verdict(TORQUE, -9, 10.1, 10.0, 0.0)) == (
-        "saturates (found by climbing; none of 100000 samples)"
-    )
-    assert str(Verdict(TORQUE, -9, 10.1, 10.0, 1e-5)) == "saturates: 1 of 100000 samples beyond"
-
-
-@pytest.mark.slow
-def test_a_sliding_joint_is_judged_in_newtons() -> None:
-    assert [v.output.unit for v in judge_outputs(problem_of("stanford"))][:3] == ["N·m", "N·m", "N"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["puma560-stops", "desk-3r"])
 def test_the_ranges_of_shipped_arms_suit_them(name: str) -> None:
     assert all(verdict.better is None for verdict in judge_outputs(problem_of(name)))
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("name", ["machado-2r", "desk-3r"])
-def test_compact_mode_needs_no_extra_bit_where_the_range_has_room(name: str) -> None:
-    robot, verdicts = bc.load_robot(name), judge_outputs(problem_of(name))
-    for room in (1.05, 1.0):
-        ranges = (Interval(-room * v.reach, room * v.reach) for v in verdicts)
-        links = (
-            replace(link, torque=torque) for link, torque in zip(robot.links, ranges, strict=True)
-        )
-        made = case(replace(robot, links=tuple(links)), bits=8, form=Formulation(exact=True))
-        found = {result.bits for result in made.graph(0.1, bits=8).results}
-        assert (9 in found) == (room == 1.0)

@@ -14,29 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from waiting import running, until_gone
 
-from boolcomp.twolevel import Clock, GaveUpError, setcover_kernels, solvers
+from boolcomp.twolevel import Clock, GaveUpError, solvers
 from boolcomp.twolevel.setcover import (
-    UNIT,
     CoverMatrix,
     LocalSearch,
-    greedy_columns,
-    independent,
-    lagrangian,
     reduced,
     solve_block,
     without_dominated_rows,
 )
-from boolcomp.twolevel.solvers import (
-    UNIT as PRICE,
-)
-from boolcomp.twolevel.solvers import (
-    BranchNode,
-    BranchProof,
-    CoverProblem,
-    Milp,
-    rechecked,
-    rounded_bound,
-)
+from boolcomp.twolevel.solvers import CoverProblem, Milp, rechecked, rounded_bound
 
 COLUMNS, LATER = 9, Clock()
 rows_of = st.lists(
@@ -99,45 +85,6 @@ def test_columns_are_weighed_by_what_they_cost(
         reduced(matrix_of([{0, 1}, {1, 2}]), Clock(0))
 
 
-@pytest.mark.check
-@given(rows_of)
-def test_bounds_enclose_the_optimum(rows: list[set[int]]) -> None:
-    matrix = matrix_of(rows)
-    best, _ = optimum(rows, [0] * COLUMNS)
-    greedy, used_rows, count = greedy_columns(matrix), set[int](), 0
-    assert covers(set(greedy.tolist()), rows)
-    for row in sorted(rows, key=len):  # independent rows are taken shortest first
-        count += not used_rows & row
-        used_rows |= row if not used_rows & row else set()
-    assert independent(matrix) == count <= best <= len(greedy)
-    used = np.unique(matrix.indices, return_inverse=True)[1]
-    dense = CoverMatrix(matrix.starts, used.astype(np.int64), int(used.max()) + 1)
-    bound, costs, chosen = lagrangian(dense, greedy, LATER)
-    assert bound <= best * UNIT
-    assert len(costs) == dense.columns
-    numbers = np.unique(matrix.indices)
-    assert best <= len(chosen) <= len(greedy)
-    assert covers(set((chosen if chosen is greedy else numbers[chosen]).tolist()), rows)
-    search = LocalSearch(matrix, greedy, 0)
-    search.run(200, LATER)
-    assert best <= len(search.best) <= len(greedy)
-    assert covers(set(search.best.tolist()), rows)
-
-
-def test_prices_rise_as_far_in_many_short_calls_as_in_a_long_one() -> None:
-    ring = [{k, (k + 1) % 9} for k in range(9)]  # the relaxation takes half of each column
-    matrix = matrix_of(ring)
-    found = []
-    for calls, steps in ((1, 600), (200, 3)):
-        prices = np.full(9, 0.1)
-        ascent = setcover_kernels.Ascent(prices, prices.copy(), np.array([0.0, 1.0, 0.0]))
-        for _ in range(calls):
-            setcover_kernels.ascend(matrix.starts, matrix.indices, 9, 6, steps, ascent)
-        found.append(ascent.state[: setcover_kernels.IDLE].tolist())
-    assert found[0] == found[1]
-    assert 4.4 < found[0][setcover_kernels.BOUND] <= 4.5
-
-
 @given(rows_of)
 def test_a_block_is_solved_to_its_optimum(rows: list[set[int]]) -> None:
     with Milp() as milp:
@@ -162,73 +109,6 @@ def test_local_search_reaches_the_optimum_of_steiner_triples() -> None:
     search = LocalSearch(steiner_triples(), np.arange(27), 18)
     search.run(20_000, LATER)
     assert len(search.best) == 18
-
-
-@given(rows_of, st.integers(0, 2**14 - 1), st.integers(0, 2**COLUMNS - 1))
-def test_rows_and_columns_that_are_kept_meet_as_before(
-    rows: list[set[int]], some_rows: int, some_columns: int
-) -> None:
-    matrix = matrix_of(rows)
-    columns = [{r for r, row in enumerate(rows) if k in row} for k in range(COLUMNS)]
-    assert sets_of(matrix.transposed) == columns
-    assert matrix.transposed.transposed is matrix
-    kept = [k for k in range(len(rows)) if some_rows >> k & 1]
-    held = {k for k in range(COLUMNS) if some_columns >> k & 1}
-    mask = np.array([k in held for k in range(COLUMNS)])
-    part = matrix.keep(np.isin(np.arange(len(rows)), kept), mask)
-    assert sets_of(part) == [rows[k] & held for k in kept]
-    assert all((np.diff(row) > 0).all() for row in np.split(part.indices, part.starts[1:-1]))
-
-
-@given(rows_of, st.lists(st.integers(0, 2), min_size=COLUMNS, max_size=COLUMNS))
-def test_what_goes_is_exactly_what_something_else_makes_superfluous(
-    rows: list[set[int]], cost: list[int]
-) -> None:
-    left, holder = without_dominated_rows(matrix_of(rows), np.array(cost), LATER)
-    least = [
-        row for k, row in enumerate(rows)
-        if not any(a < row or (a == row and i < k) for i, a in enumerate(rows))
-    ]  # fmt: skip
-    assert sets_of(left) == least
-    columns = [{r for r, row in enumerate(least) if k in row} for k in range(COLUMNS)]
-
-    def serves(a: int, b: int) -> bool:
-        """Tell whether column a can stand in for column b."""
-        better = cost[a] < cost[b] or (cost[a] == cost[b] and a < b)
-        return columns[b] <= columns[a] and cost[a] <= cost[b] and (
-            better or columns[a] != columns[b])  # fmt: skip
-
-    for k in range(COLUMNS):
-        others = [a for a in range(COLUMNS) if columns[k] and serves(a, k)]
-        assert holder[k] in others if others else holder[k] == -1
-
-
-@given(rows_of, st.integers(1, 40))
-def test_the_books_of_a_local_search_are_true_at_any_time(rows: list[set[int]], work: int) -> None:
-    matrix = matrix_of(rows)
-    search = LocalSearch(matrix, greedy_columns(matrix), 0)
-    for budget in (work, 300):
-        search.improve(budget)
-        state = search._choice  # noqa: SLF001 (what cannot be seen from outside)
-        chosen = set(state.chosen[: state.sizes[0]].tolist())
-        met = [len(row & chosen) for row in rows]
-        assert state.met.tolist() == met
-        assert {k for k in range(COLUMNS) if state.place[k] >= 0} == chosen
-        assert search.unmet == met.count(0)
-        assert set(state.unmet[: search.unmet].tolist()) == {
-            r for r, count in enumerate(met) if not count
-        }
-        for r, row in enumerate(rows):
-            owner = 0
-            for k in row & chosen:
-                owner ^= k
-            assert state.owner[r] == owner
-        for k in range(COLUMNS):
-            # Dropping unmeets rows met once, taking meets those not met at all.
-            at, sign = (1, -1) if k in chosen else (0, 1)
-            gain = [int(state.weight[r]) for r, row in enumerate(rows) if k in row and met[r] == at]
-            assert state.score[k] == sign * sum(gain)
-    assert covers(set(search.best.tolist()), rows)
 
 
 # A triangle: two of three columns.
@@ -354,17 +234,6 @@ def test_the_child_does_not_outlive_a_killed_parent() -> None:
     until_gone(child)
 
 
-def test_any_prices_prove_a_true_bound() -> None:
-    noise = np.random.default_rng(1)
-    for count, most in ((None, 2), (3, 7)):
-        problem = CoverProblem(*TRIANGLE, count, LATER.left)
-        for _ in range(200):
-            prices = noise.normal(0, 3, 3) * noise.choice([0.1, 1, 1e30])
-            assert problem.bound(prices, noise.normal(0, 9), 100)[0] <= most * PRICE
-    total, reduced = CoverProblem(*TRIANGLE, None, LATER.left).bound(np.array([1, 0, 1]), 0.0, 100)
-    assert (total, reduced.tolist()) == (PRICE, [-PRICE, 0, 4 * PRICE])
-
-
 @pytest.mark.parametrize(("bound", "columns", "proved"), [
     (7.00005, 100, 8), (7.00005, 1_000_000, 7), (7.0, 1_000_000, 7), (None, 1, 0),
     (-math.inf, 1, 0),
@@ -385,38 +254,6 @@ def test_no_more_is_proved_than_is_true_and_all_that_is(
     for target in (true or 20, 1 + (true or 20), 30):
         found = rechecked(problem, target)
         assert found == (target if true is None else min(target, true))
-
-
-@pytest.mark.parametrize("nodes", [0, 3])
-def test_fewer_nodes_prove_less_and_never_too_much(nodes: int) -> None:
-    problem = drawn(24, 14, 3, 1)
-    true = least(problem)
-    assert true is not None
-    found = [BranchProof(problem, true).proved(n) for n in (nodes, 2000)]
-    assert found[0] <= found[1] == true
-    assert BranchProof(problem, true + 1).proved() == true
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 6))
-def test_whatever_prices_are_the_bound_of_a_node_holds(seed: int, target: int) -> None:
-    problem = drawn(10, 8, 3, seed, 3)
-    rng = np.random.default_rng(seed)
-    lower = rng.integers(0, 2, 8).astype(np.int8)
-    upper = np.maximum(lower, rng.integers(0, 2, 8)).astype(np.int8)
-    rows = np.split(problem.indices, problem.starts[1:-1])
-    solutions = [
-        taken for taken in itertools.product((0, 1), repeat=8)
-        if all(a <= x <= b for a, x, b in zip(lower, taken, upper, strict=True))
-        and all(any(taken[k] for k in row) for row in rows)
-    ]  # fmt: skip
-    prices, node = rng.uniform(-4, 2, 10), BranchNode(lower, upper)
-    bound, fixed = BranchProof(problem, target).bounded(node, prices, 0.0)
-    for taken in solutions:
-        cost = int(np.dot(taken, problem.cost))
-        assert cost >= bound
-        kept = all(a <= x <= b for a, x, b in zip(fixed.lower, taken, fixed.upper, strict=True))
-        assert kept or cost >= target
 
 
 @pytest.mark.parametrize("small", [0, 600])

@@ -102,17 +102,6 @@ def test_a_phase_line_turns_outputs_over(some: File, data: st.DataObject) -> Non
         assert got[point] == "".join(complemented)
 
 
-def test_a_function_given_by_lists_is_turned_over_as_one_given_by_tables() -> None:
-    chooser, inputs = np.random.default_rng(3), 24  # too many for tables
-    rows = [("".join(chooser.choice(list("01-"), inputs)), "10") for _ in range(5)]
-    complemented = function_of(([*rows, ("-" * 23 + "1", "01")], inputs, 2), ".phase 01")
-    assert not complemented.is_dense
-    for term, _ in rows:
-        point = term.replace("-", "0")
-        assert not any(holds(other, point) and w[0] == "1" for other, w in complemented.on.rows())
-        assert any(holds(other, point) and w[0] == "1" for other, w in complemented.off.rows())
-
-
 @given(plas())
 def test_assigned_phases_cover_what_they_say_and_never_take_more_products(some: File) -> None:
     function = function_of(some)
@@ -140,18 +129,6 @@ def test_essential_primes_are_those_that_alone_hold_some_point(some: File) -> No
     assert set(cover.rows()) <= every
     chosen = cover.take(np.flatnonzero(essential(function, cover))) if len(cover) else cover
     assert set(chosen.rows()) == wanted
-
-
-def test_a_prime_of_more_outputs_than_either_cube_takes_what_a_prime_alone_seemed_to_hold() -> None:
-    # At 11 output 0 is held by 1- and by 11 for all three outputs, which the cover does not have.
-    rows = [("1-", "110"), ("-0", "110"), ("-1", "011")]
-    cover = Cubes.from_rows(2, 3, rows)
-    chosen = essential(function_of((rows, 2, 3)), cover).tolist()
-    assert dict(zip(cover.rows(), chosen, strict=True)) == {
-        rows[0]: False,
-        rows[1]: True,
-        rows[2]: True,
-    }
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 Primes are compared with all implicants; covers by points that products hold, with lists of primes.
 """
 
-import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -26,24 +25,12 @@ from twolevel.strategies import (
     slow_primes,
 )  # fmt: skip
 
-from boolcomp.twolevel import (
-    Clock,
-    Cover,
-    Cubes,
-    Dense,
-    Function,
-    GaveUpError,
-    minimise,
-    primes_kernels,
-    unlisted,
-)
-from boolcomp.twolevel import function as isop_module
+from boolcomp.twolevel import Clock, Cover, Cubes, Function, minimise
 from boolcomp.twolevel import primes as prime_module
 from boolcomp.twolevel.cubes import Shape
 from boolcomp.twolevel.exact import minimise_exact, warm_exact
-from boolcomp.twolevel.function import minterms
-from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
-from boolcomp.twolevel.unlisted import Gatherer, Gathering, TooManySetsError
+from boolcomp.twolevel.primes import PrimesTooManyError, all_primes
+from boolcomp.twolevel.unlisted import Gatherer
 
 LATER = Clock()
 small = st.tuples(st.integers(0, 4), st.integers(0, 3)).flatmap(lambda shape: cubes_of(*shape, 8))
@@ -74,11 +61,6 @@ def test_primes_of_seventy_inputs_and_outputs_use_several_words() -> None:
     assert set(primes_of(Cubes.from_rows(2, 66, rows))) == set(rows)
 
 
-def test_the_primes_come_largest_first() -> None:
-    rows = [("111", "1"), ("0--", "1")]
-    assert primes_of(Cubes.from_rows(3, 1, rows)) == [("0--", "1"), ("-11", "1")]
-
-
 def test_too_many_primes_and_too_little_time_are_errors() -> None:
     odd = [(p, "1") for p in points(4) if p.count("1") % 2]
     with pytest.raises(PrimesTooManyError, match="more than 7 primes"):
@@ -88,31 +70,6 @@ def test_too_many_primes_and_too_little_time_are_errors() -> None:
     some = Cubes.from_rows(40, 1, rows).valid_rows()
     with pytest.raises(PrimesTooManyError, match="time ended"):
         all_primes(some, Shape(40, 1), 10**6, Clock(0.1))
-
-
-def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = []
-    maximal = primes_kernels.maximal
-
-    def noted(cubes: Any, first: int, last: int, kept: Any, size: int) -> int:
-        steps.append((last - first) * (size + last - first))
-        return int(maximal(cubes, first, last, kept, size))
-
-    def first_around(small: Any, large: Any) -> Any:
-        steps.append(small.size * len(large))
-        return np.full(len(small), -1)
-
-    monkeypatch.setattr(primes_kernels, "maximal", noted)
-    monkeypatch.setattr(prime_module, "PAIRS", 1000)
-    alone = Cubes.from_rows(9, 1, [(f"{x:09b}", "1") for x in range(512)])
-    all_primes(alone.valid_rows(), Shape(9, 1), 10**6, LATER)
-    assert max(steps) <= 3 * 1000
-    monkeypatch.setattr(primes_kernels, "first_around", first_around)
-    rows = [(f"{x:011b}", "1" * 6400) for x in range(0, 2048, 63)]
-    halves = [Cubes.from_rows(11, 6400, rows[k::2]).valid_rows() for k in (0, 1)]
-    with contextlib.suppress(PrimesTooManyError):
-        merged(halves[0], halves[1], 0, Shape(11, 6400), Budget(10**6, LATER))
-    assert max(steps) <= 2 * 4 * 1000
 
 
 def tabulated(inputs: int, outputs: int, word: Callable[[int], int]) -> Function:
@@ -151,12 +108,6 @@ def test_what_a_given_off_set_leaves_open_is_used(function: Function) -> None:
         cover = minimise_exact(one, one.on, 60)
         assert implements(partial, cover.cubes)
         assert cover.products == least
-
-
-def test_products_are_shared_between_outputs_and_spared_where_they_are_idle() -> None:
-    function = of_rows(("11-", "10"), ("-11", "01"), ("111", "11"))
-    cover = minimise_exact(function, function.on, 60)
-    assert cover.cubes.rows() == [("-11", "01"), ("11-", "10")]
 
 
 @pytest.mark.parametrize(("function", "products", "literals"), [
@@ -246,43 +197,14 @@ def test_too_many_primes_leave_the_start_with_a_bound() -> None:
     assert "more than 5 primes" in cover.note
 
 
-@pytest.mark.check
-def test_a_start_better_than_what_time_allows_is_kept() -> None:
-    function = Function.from_dense(robot_table("T24"))
-    start = minimise_exact(function, function.on, 60).cubes
-    cover = minimise_exact(function, start, 0.05)
-    assert cover.products == len(start)
-    assert implements(function, cover.cubes)
-
-
 def test_warming_takes_what_time_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter(range(0, 10**9, 100))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(now)))  # 100 s between two looks
     warm_exact.__wrapped__()
 
 
-def test_a_table_that_no_time_is_left_for_is_not_drawn_up_as_a_sum(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    function = Function.from_dense(random_table(np.random.default_rng(1), 5, 2, 0.5, 0.3))
-    start = minterms(function.dense)
-
-    def out_of_time(_: Dense, clock: Clock) -> Cubes:
-        assert clock is not None
-        raise GaveUpError
-
-    monkeypatch.setattr(isop_module, "isop", out_of_time)
-    assert minimise_exact(function, start, 1.0).cubes is start
-
-
 def drawn(seed: int, inputs: int, outputs: int) -> Function:
     return Function.from_dense(random_table(np.random.default_rng(seed), inputs, outputs, 0.5, 0.2))
-
-
-def packed_points(inputs: int, *texts: str, outputs: int = 1) -> np.ndarray:
-    """Return packed points: values of the inputs, then `/`, then outputs (the first if none)."""
-    rows = [(text.split("/")[0], text.partition("/")[2] or "1") for text in texts]
-    return Cubes.from_rows(inputs, outputs, rows).valid_rows()
 
 
 @pytest.mark.slow
@@ -293,15 +215,6 @@ def test_as_many_products_are_proved_by_points_as_by_a_list_of_primes(
     for seed in seeds:
         function = drawn(seed, inputs, 1 + seed % 3)
         assert proved(function, prime_limit=0)[0] == proved(function)[0]
-
-
-def test_too_many_ways_to_hold_points_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unlisted, "LEAST_ROOM", 4)
-    monkeypatch.setattr(unlisted, "MOST_ROOM", 4)
-    odd, even = ([p for p in points(5) if p.count("1") == count] for count in (3, 4))
-    found = Gathering(packed_points(5, *even), Shape(5, 1))
-    with pytest.raises(TooManySetsError):
-        found.add(packed_points(5, *odd, "00000"), LATER)
 
 
 def test_at_the_end_of_the_time_it_stops_with_what_is_proved() -> None:

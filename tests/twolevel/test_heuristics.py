@@ -1,17 +1,13 @@
-"""Irredundant sums, sweeps, lists of cubes and pools: right covers, small ones, the same again."""
+"""Irredundant sums, sweeps, and lists of cubes: right covers, small ones, the same again."""
 
-import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from twolevel.strategies import (
-    Rows,
     as_lists,
     cubes,
-    cubes_of,
     functions,
     holds,
     implements,
@@ -24,43 +20,18 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
-from boolcomp.twolevel import (
-    Clock,
-    Cubes,
-    Dense,
-    Function,
-    GaveUpError,
-    heuristic,
-    minimise,
-    verify,
-)
+from boolcomp.twolevel import Clock, Cubes, Dense, Function, GaveUpError, heuristic, minimise
 from boolcomp.twolevel import function as lists
 from boolcomp.twolevel import sweep_kernels as kernels
 from boolcomp.twolevel.cubes import rasterised
 from boolcomp.twolevel.function import isop, minterms
-from boolcomp.twolevel.heuristic import (
-    Pool,
-    Sweeps,
-    improve,
-    improve_lists,
-    irredundant,
-    suits,
-)
+from boolcomp.twolevel.heuristic import improve, improve_lists, suits
 
 
 @given(tables())
 def test_an_irredundant_sum_implements_the_table_and_so_do_minterms(table: Dense) -> None:
     assert implements(Function.from_dense(table), isop(table))
     assert implements(Function.from_dense(table), minterms(table))
-
-
-@given(tables().filter(lambda table: table.outputs > 0))
-def test_every_product_of_a_single_output_is_needed(table: Dense) -> None:
-    single = Dense(table.inputs, 1, table.on[:1].copy(), table.dc[:1].copy())
-    cover = isop(single)
-    for k in range(len(cover)):
-        rest = cover.take(np.arange(len(cover)) != k)
-        assert not implements(Function.from_dense(single), rest)
 
 
 def test_a_clock_that_has_run_out_ends_it() -> None:
@@ -76,11 +47,6 @@ def test_an_improved_cover_implements_the_table_within_its_bound(table: Dense) -
     assert implements(Function.from_dense(table), cover)
     assert bound <= len(cover) <= len(start)
     assert implements(Function.from_dense(table), improve(table, minterms(table), Clock())[0])
-
-
-@pytest.mark.parametrize(("name", "most"), [("T12", 200), ("T11", 2424), ("T14", 2026)])
-def test_irredundant_sums_of_the_arms_tables_are_small(name: str, most: int) -> None:
-    assert len(isop(robot_table(name))) <= most
 
 
 @pytest.mark.slow
@@ -108,17 +74,6 @@ def test_a_deadline_in_the_past_returns_the_start() -> None:
     assert improve(table, start, Clock(0))[0] is start
     words = np.zeros((9, 1 << 15), np.uint64)
     assert not suits(Dense(21, 9, words, words.copy()))  # tables too large are not tried
-
-
-@pytest.mark.slow
-@settings(max_examples=20)
-@given(functions())
-def test_lists_of_cubes_are_improved_to_a_right_cover(function: Function) -> None:
-    twin = as_lists(function)
-    cover = improve_lists(twin, function.on, Clock())
-    assert implements(function, cover)
-    assert len(cover) <= len(function.on.valid())
-    assert implements(function, irredundant(twin, Clock()))
 
 
 @pytest.mark.parametrize("oracle", ["table", "off", "within"])
@@ -160,28 +115,6 @@ def test_the_complement_holds_all_other_points_and_no_more(some: Cubes) -> None:
     assert (rest | rasterised(some) == rasterised(every)).all()
 
 
-@given(cubes_of(4, 1), cubes_of(4, 1, 1), cubes_of(4, 1), st.integers(0, 15))
-def test_the_parts_left_are_disjoint_and_a_point_is_missed_where_there_are_some(
-    some: Cubes, target: Cubes, cover: Cubes, preferred: int
-) -> None:
-    parts = lists.uncovered_parts(some.valid_rows(), some.shape, Clock())
-    owner = np.ones((len(parts), 1), np.uint64)
-    terms = Cubes(4, 1, np.concatenate([parts, owner], axis=1)).rows()
-    held = [p for term, _ in terms for p in points(4) if holds(term, p)]
-    here = [term for term, owners in some.rows() if owners == "1"]
-    assert sorted(held) == [p for p in points(4) if not any(holds(t, p) for t in here)]
-    left = {p for p in points(4) if "1" in values(target, p) and "1" not in values(cover, p)}
-    first, rest = target.valid_rows(), cover.valid_rows()
-    part = lists.missed_part(rest, first, some.shape, Clock())
-    assert (part is None) == (not left)
-    assert part is None or lists.some_point(part, 4) in left
-    if left:
-        bits = np.array([preferred], np.uint64)
-        point = lists.missed_point(rest, first[0], 0, some.shape, Clock(), bits)
-        assert point is not None
-        assert some.shape.cubes(point[None]).rows()[0] in {(p, "1") for p in left}
-
-
 def test_a_tautology_of_many_inputs_is_known_at_once() -> None:
     rows = [("-" * i + "1" + "-" * (99 - i), "1") for i in range(100)] + [("0" * 100, "1")]
     whole, some = (Cubes.from_rows(100, 1, r) for r in ([("-" * 100, "1")], rows))
@@ -194,73 +127,6 @@ def test_a_tautology_of_many_inputs_is_known_at_once() -> None:
 def test_a_walk_gives_up_when_the_clock_has_run_out() -> None:
     with pytest.raises(GaveUpError):
         lists.complement(Cubes.from_rows(48, 1, in_pairs(24)), Clock(0.05))
-
-
-INPUTS, OUTPUTS = 5, 3
-
-
-def held_by(rows: Rows) -> set[tuple[str, int]]:
-    """Return all (point, output) that some row holds."""
-    return {
-        (point, j)
-        for term, owners in rows
-        for point in points(INPUTS)
-        if holds(term, point)
-        for j, letter in enumerate(owners)
-        if letter == "1"
-    }
-
-
-def random_rows(seed: int, count: int) -> Rows:
-    chooser, rows = np.random.default_rng(seed), Rows()
-    while len(rows) < count:
-        term = "".join(chooser.choice(list("01-"), INPUTS))
-        owners = "".join(chooser.choice(["0", "1"], OUTPUTS))
-        rows += [(term, owners)] * ("1" in owners)
-    return rows
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_the_fewest_of_a_pool_are_those_that_looking_at_all_choices_finds(seed: int) -> None:
-    rows = random_rows(seed, 6)
-    wanted = held_by(rows)
-    more = [row for row in random_rows(seed + 99, 40) if held_by([row]) <= wanted]
-    pool = Pool(as_lists(of_rows(*rows)))
-    pool.add(Cubes.from_rows(INPUTS, OUTPUTS, [*rows, *more]))
-    found = pool.fewest(Clock())
-    assert found is not None
-    assert held_by(found.rows()) == wanted
-    assert len(found) == next(
-        size
-        for size in range(len(rows) + 1)
-        for chosen in itertools.combinations({*rows, *more}, size)
-        if held_by(list(chosen)) == wanted
-    )
-
-
-def test_time_that_is_over_gives_nothing_of_a_pool() -> None:
-    function = as_lists(of_rows(("1----", "100")))
-    pool = Pool(function)
-    pool.add(function.on)
-    assert pool.fewest(Clock(-1)) is None
-
-
-@pytest.mark.parametrize("weight", [1e-9, 1.0, 1e9])
-@pytest.mark.parametrize("within", [False, True])
-@pytest.mark.parametrize("seed", range(2))
-def test_a_cube_grown_at_random_is_a_prime(seed: int, within: bool, weight: float) -> None:  # noqa: FBT001 (drawn)
-    function = of_rows(*random_rows(seed, 5))
-    on, wanted = function.on, held_by(function.on.rows())
-    limit = on if within else function.off
-    work = Sweeps(on, on.shape.none(), limit.packed, within=within, seed=seed)
-    grown = work.scatter(np.full(len(on), weight), Clock())
-    for before, (term, owners) in zip(on.rows(), grown.rows(), strict=True):
-        assert held_by([before]) <= held_by([(term, owners)]) <= wanted
-        wider = [(f"{term[:k]}-{term[k + 1 :]}", owners) for k in range(INPUTS) if term[k] != "-"]
-        wider += [(term, f"{owners[:j]}1{owners[j + 1 :]}") for j in range(OUTPUTS)
-                  if owners[j] == "0"]  # fmt: skip
-        assert not any(held_by([one]) <= wanted for one in wider)
 
 
 @pytest.mark.parametrize(("outputs", "listed", "most"), [
@@ -288,9 +154,3 @@ def test_many_outputs_are_not_weighed_again_for_every_output_added(
     function = Function.from_dense(table)  # products can lose literals: their outputs are alike
     minimise(as_lists(function) if listed else function, "isop" if listed else "own")
     assert 0 < max(drawn) <= most
-
-
-def test_verification_ends_when_its_time_is_over() -> None:
-    halves = of_rows(("0" + "-" * 29, "1" * 50), ("1" + "-" * 29, "1" * 50))
-    with pytest.raises(GaveUpError):
-        verify(halves, Cubes.from_rows(30, 50, [("-" * 30, "1" * 50)]), Clock(0.0))

@@ -19,7 +19,7 @@ from twolevel.strategies import (
     slow_minimum,
 )  # fmt: skip
 
-from boolcomp.twolevel import Clock, Cubes, Dense, Function, minimise
+from boolcomp.twolevel import Cubes, Function, minimise
 
 needs_pyeda = pytest.mark.skipif(find_spec("pyeda") is None, reason="pyeda is not installed")
 BLOCKS = of_rows(*in_pairs(24))  # whose OFF set is made of 2^24 parts
@@ -82,25 +82,10 @@ def test_what_need_not_be_covered_takes_no_product(method: str, inputs: int) -> 
     assert (cover.products, cover.lower_bound, cover.proved) == (0, 0, True)
 
 
-@pytest.mark.parametrize("method", ["isop", "own", "exact"])
-def test_nor_where_the_off_set_is_out_of_reach(method: str) -> None:
-    on = Cubes.from_rows(48, 1, [("111" + "-" * 45, "1")])
-    cover = minimise(Function.from_cubes(on, BLOCKS.on), method)
-    assert (cover.products, cover.lower_bound, cover.proved) == (0, 0, True)
-
-
 def test_an_off_set_out_of_reach_is_told_and_the_cover_is_right() -> None:
     cover = minimise(BLOCKS, "own")
     assert "OFF set is too large" in cover.note
     assert implements(BLOCKS, cover.cubes)
-
-
-@pytest.mark.slow
-def test_contained_cubes_go_although_the_off_set_is_out_of_reach() -> None:
-    rows = in_pairs(24)
-    smaller = [(term[:-2] + "00" if term[-1] == "-" else "00" + term[2:], o) for term, o in rows]
-    for method in ("isop", "own"):
-        assert sorted(minimise(of_rows(*rows, *smaller), method).cubes.rows()) == sorted(rows)
 
 
 def test_products_grow_within_on_and_dont_care_where_the_off_set_is_out_of_reach() -> None:
@@ -132,24 +117,6 @@ def test_a_cover_that_does_not_verify_is_discarded_with_a_note(
     assert "own's cover is discarded: output" in cover.note
     assert (cover.method, cover.proved) == ("isop", False)
     assert implements(Function.from_dense(table), cover.cubes)
-
-
-def test_a_table_too_large_to_improve_is_not_listed_beyond_the_deadline(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    table = random_table(np.random.default_rng(1), 6, 3, 0.3, 0.5)
-    monkeypatch.setattr("boolcomp.twolevel.heuristic.suits", lambda _: False)
-    assert minimise(table, "own").method == "own"
-    start, seen = minimise(table, "isop").cubes, list[bool]()
-
-    def clocked(_: Dense, clock: Clock | None = None) -> Cubes:
-        seen.append(clock is not None)
-        Clock(None if len(seen) == 1 else 0).check()
-        return start
-
-    monkeypatch.setattr("boolcomp.twolevel.function.isop", clocked)
-    cover = minimise(table, "own")
-    assert (cover.method, seen) == ("isop", [True, True])
 
 
 @needs_pyeda

@@ -1,12 +1,10 @@
 """PLA files: anybody's are read or refused with a sentence, ours are read back unchanged."""
 
-import tracemalloc
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twolevel.strategies import values
 
 from boolcomp.base import DataError, DataWarning
 from boolcomp.twolevel import parse, read, render
@@ -79,12 +77,6 @@ def test_types_say_what_rows_leave_open(text: str, on: int, dc: int, off: int) -
     assert [int(plane[0, 0]) for plane in (table.on, table.dc, table.off)] == [on, dc, off]
 
 
-def test_contradicting_rows_are_refused_with_the_point() -> None:
-    file = parse(".i 3\n.o 2\n.type fr\n1-- 11\n-10 10\n", "bad.pla")
-    with pytest.raises(DataError, match=r"bad\.pla: output 1 is both .* at inputs '110'"):
-        file.function("bad.pla")
-
-
 def test_labels_comments_continued_rows_and_line_ends_are_read() -> None:
     text = (
         "# head\r\n.i 3 # three\r\n.o 2\r\n.ilb a b c\r\n.ob x y\r\n01\r\n- | 10 # row\r\n1--11\r\n"
@@ -118,11 +110,6 @@ def test_mistakes_are_told_with_place_and_remedy(text: str, words: str) -> None:
         parse(text, "p")
 
 
-def test_no_inputs_is_a_constant_and_no_outputs_an_empty_cover() -> None:
-    assert values(parse(".i 0\n.o 2\n10\n").function().on, "") == "10"
-    assert len(parse(".i 2\n.o 0\n01\n").function().on) == 0
-
-
 def test_files_are_read_from_disk_or_the_reason_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,16 +138,6 @@ def test_labels_of_some_columns_alone_are_passed_over_with_a_remark() -> None:
     found = parse(".i 2\n.o 3\n.ilb a b\n.ob y\n-1 111\n.e\n")
     assert (found.input_names, found.output_names) == (("a", "b"), None)
     assert found.notes == (".ob names 1 of 3 outputs: ignored",)
-
-
-def test_reading_takes_a_few_bytes_for_each_of_a_file() -> None:
-    text = b".i 32\n.o 32\n.type fd\n" + (b"01-1" * 8 + b" " + b"01-0" * 8 + b"\n") * 20_000
-    tracemalloc.start()
-    found = parse(text)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert len(found.on) == 20_000
-    assert peak < 4 * len(text)
 
 
 def test_messages_show_only_the_beginning_of_long_words() -> None:

@@ -12,7 +12,6 @@ from twolevel.strategies import (
     cubes,
     cubes_of,
     functions,
-    implements,
     of_rows,
     points,
     tables,
@@ -20,14 +19,7 @@ from twolevel.strategies import (
 )  # fmt: skip
 
 from boolcomp.base import DataError
-from boolcomp.twolevel import (
-    Clock,
-    Cover,
-    Cubes,
-    Dense,
-    Function,
-    verify,
-)
+from boolcomp.twolevel import Clock, Cover, Cubes, Dense, Function, verify
 
 
 @given(cubes)
@@ -42,24 +34,6 @@ def test_canonical_order_computes_the_same_in_sorted_rows_without_duplicates(som
     assert terms == sorted(set(terms))
     for point in points(some.inputs)[:32]:
         assert values(tidy, point) == values(some, point)
-
-
-def test_canonical_order_holds_beyond_one_word_of_letters() -> None:
-    rows = [("1" * 70, "1"), ("-" * 70, "1"), ("0" * 69 + "1", "1"), ("0" * 70, "1")]
-    order = [term for term, _ in Cubes.from_rows(70, 1, rows).canonical().rows()]
-    assert order == sorted(order)
-
-
-def test_bits_cross_word_boundaries() -> None:
-    rows = [("01-" * 43 + "0", "1" * 69 + "0")]
-    some = Cubes.from_rows(130, 70, rows)
-    assert some.rows() == rows
-
-
-def test_cubes_without_points_or_outputs_are_not_valid() -> None:
-    empty = Cubes(1, 1, np.array([[0, 0, 1]], np.uint64))
-    assert (len(empty), len(empty.valid())) == (1, 0)
-    assert len(Cubes.from_rows(1, 1, [("1", "0")]).valid()) == 0
 
 
 def test_arrays_of_cubes_are_read_only_and_of_one_shape() -> None:
@@ -157,12 +131,6 @@ def test_a_cover_counts_products_literals_connections_and_sharing() -> None:
     assert repr(cover.cubes) == "Cubes(3 inputs, 2 outputs)\n  01- 10\n  1-- 11"
 
 
-@given(functions())
-def test_the_on_set_covers_its_own_function(function: Function) -> None:
-    assert implements(function, function.on)
-    assert implements(as_lists(function), function.on)
-
-
 @given(functions(), st.data())
 def test_tables_and_lists_are_verified_alike_and_their_witnesses_are_true(
     function: Function, data: st.DataObject
@@ -183,18 +151,6 @@ def test_tables_and_lists_are_verified_alike_and_their_witnesses_are_true(
             values(cover, p), values(function.on, p), values(function.dc, p), strict=True))
     }  # fmt: skip
     assert (witnesses[0] is None) == (not wrong)
-
-
-@given(functions(), st.data())
-def test_beside_a_given_off_set_everything_is_free(function: Function, data: st.DataObject) -> None:
-    off = function.off
-    given_off = Function.from_cubes(function.on, None, off)
-    cover = data.draw(cubes_of(function.inputs, function.outputs))
-    for both in (given_off, as_lists(given_off)):
-        witness = verify(both, cover)
-        if witness is not None and witness.expected == 0:
-            assert values(off, witness.point)[witness.output] == "1"
-        assert implements(both, function.on)
 
 
 def test_a_cover_of_another_shape_is_refused() -> None:
