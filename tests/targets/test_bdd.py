@@ -28,7 +28,18 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "natural": lambda: stages(4, "natural")[2],
     "twos": lambda: stages(4, "twos")[2],
     "sign-magnitude": lambda: stages(4, "sign-magnitude")[2],
+    "an output of no terms": lambda: often(0),
+    "terms thrice": lambda: often(3),
 }
+
+
+def often(times: int) -> Program:
+    """Return the arm with the terms of one output so many times."""
+    program = stages(4)[2]
+    (load,) = program.loads
+    first, second = load.outputs
+    load = replace(load, outputs=(replace(first, terms=first.terms * times), second))
+    return replace(program, loads=(load,))
 
 
 def built(program: Program, folder: Path, change: Callable[[str], str] = str) -> str:
@@ -83,6 +94,22 @@ def test_a_bit_of_the_memory_that_is_wrong_fails_the_bench(name: str, tmp_path: 
         return made
 
     assert built(program, tmp_path, inverted).startswith("FAIL")
+
+
+@pytest.mark.parametrize("times", [1, 3, 10])
+def test_a_sum_has_the_bits_that_all_its_terms_may_take_and_no_more(times: int) -> None:
+    program = often(times)
+    ((_, text),) = export_texts(program, "bdd-verilog").items()
+    image = image_of(program)
+    most = (1 << image.word_bits) - 1
+    needed = []
+    for k, output in enumerate(image.outputs):
+        (first,) = output.offsets
+        last = first + most * sum(n for walk in image.walks for at, n in walk.adds if at == k)
+        fits = next(n for n in range(99) if -(2**n) <= min(first, 0) and max(last, 0) < 2**n)
+        needed.append(max(image.word_bits + 1, output.bits + output.guard_bits + 2, fits + 1))
+    (wide,) = {int(one) + 1 for one in re.findall(r"reg \[(\d+):0\] sum\d;", str(text))}
+    assert wide == max(needed)
 
 
 @pytest.mark.slow

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 from conftest import Run
-from targets.exported import AWKWARD, arm, family, tiny
+from exports import kept
+from targets.exported import AWKWARD, arm, family, of_graph, tiny
+from targets.test_languages import SPECIAL, resting
 
 from boolcomp.measure import SIMULATIONS, simulated
 from boolcomp.program import Program
@@ -25,17 +27,22 @@ def needed(one: Any) -> Any:
 
 OF_GATES = [one for one in SIMULATIONS if one.level == "gates"]  # words: `test_matrix.py`
 PROGRAMS: dict[str, Callable[[], Program]] = {
-    "tiny": tiny, "awkward": lambda: tiny(AWKWARD), "family": family,
-    "compact": lambda: arm("compact", 6),
+    "awkward": lambda: tiny(AWKWARD), "family": family, "compact": lambda: arm("compact", 6),
+    "loads": lambda: kept("export-loads"), "resting": resting,
+    "constant tables": lambda: of_graph("some", SPECIAL["constant tables"]),
 }  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("one", OF_GATES, ids=lambda one: f"{one.tool}-{one.pipeline}")
-@pytest.mark.parametrize("name", ["awkward", "family"])  # others: `test_matrix.py`
+@pytest.mark.parametrize("one", SIMULATIONS, ids=lambda x: f"{x.tool}-{x.level}-{x.pipeline}")
+@pytest.mark.parametrize("name", ["awkward", "family", "loads", "resting", "constant tables"])
 def test_a_simulator_agrees_and_warns_of_nothing(name: str, one: Any) -> None:
     program = PROGRAMS[name]()
-    files = export_texts(program, one.target, None, ExportOptions("gates", one.pipeline, one.bench))
+    if one.level == ("words" if program.loads[0].graph is None else "gates"):
+        return
+    files = export_texts(
+        program, one.target, None, ExportOptions(one.level, one.pipeline, one.bench)
+    )
     check = simulated("it", needed(one), files, 120)
     assert check.holds, check.note
 

@@ -1,10 +1,14 @@
 """Verilog and VHDL of words: their text, and that a proof of every word finds what is wrong."""
 
 import re
+import shutil
+from itertools import product
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from exports import kept
+from exports import kept, run_ports, words_of
 from targets.exported import of_graph
 from targets.test_languages import resting
 from wordgraphs import random_graph
@@ -109,6 +113,26 @@ def test_a_register_too_few_is_caught() -> None:
     check = words_compared(two_words(), None, "x.v", mutant)[0]
     assert check.holds is False
     assert "delays" in check.note
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["verilog", "vhdl"])
+def test_a_pipeline_moves_on_while_it_is_enabled_and_says_what_is_valid(
+    target: str, tmp_path: Path
+) -> None:
+    if shutil.which(tool := {"verilog": "iverilog", "vhdl": "ghdl"}[target]) is None:
+        pytest.skip(f"{tool} is not installed")
+    rng = np.random.default_rng(3)
+    for depth, program in product((1, 3), (kept("export-pid"), of_graph("some", random_graph(12)))):
+        words = words_of(program, 60)[:60]
+        enable, valid = rng.integers(0, 3, (2, len(words))) > 0
+        plain = run_ports(text(program, target=target), words, tmp_path)
+        rows = np.column_stack([enable, valid, words])
+        staged = run_ports(text(program, depth, target), rows, tmp_path)
+        moved = np.flatnonzero(enable)  # a row leaves `depth` moves after its own
+        for before, after in zip(moved, moved[depth - 1 :], strict=False):
+            assert staged["valid_out"][after] == valid[before]
+            assert all(staged[port][after] == made[before] for port, made in plain.items())
 
 
 @pytest.mark.parametrize("negative", [False, True])
