@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_programs import stages
 from waiting import until, until_gone
 
 import boolcomp as bc
@@ -39,16 +38,6 @@ def hostile(folder: Path) -> Path:
     return folder
 
 
-def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, where only a path set from outside finds the package."""
-    root = str(Path(processes.__file__).parents[2])
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": root}
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "boolcomp", *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-
-
 def test_a_child_runs_nothing_of_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,30 +45,6 @@ def test_a_child_runs_nothing_of_the_current_folder(
     monkeypatch.syspath_prepend("")
     with Processes(1) as pool:
         assert pool.submit(short, 0.5, 3).result() == short(0.5, 3)
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop"),
-        ("evaluate", "program", "-i", "states.npy", "-o", "tau.csv", "--processes", "2"),
-        ("minimize", "a.pla", "--method", "espresso"),
-        ("schedule", "machado-2r", "--processors", "2", "--run", "--samples", "1000"),
-    ],
-    ids=lambda given: " ".join(given[:1] + given[2:5]),
-)
-def test_no_command_runs_a_module_of_the_current_folder(
-    tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
-    stages(4)[2].save(tmp_path / "program")
-    np.save(tmp_path / "states.npy", np.zeros((300, 6)))
-    bits = np.random.default_rng(0).integers(0, 2, 1 << 9)
-    lines = [f"{k:09b} 1" for k in np.flatnonzero(bits)]
-    (tmp_path / "a.pla").write_text("\n".join([".i 9", ".o 1", *lines, ".e", ""]))
-    made = command(hostile(tmp_path), *arguments)
-    assert "executed" not in made.stderr
-    assert (made.returncode, "Traceback" in made.stderr) == (0, False)
 
 
 def test_a_child_finds_the_package_that_started_it_and_no_other(
@@ -178,13 +143,6 @@ def test_a_start_that_is_interrupted_leaves_no_process(monkeypatch: pytest.Monke
     with pytest.raises(KeyboardInterrupt):
         Worker()
     assert started[0].wait() == -signal.SIGKILL
-
-
-def test_without_processor_masks_the_processors_are_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    assert processes.cores() == os.cpu_count()
 
 
 def test_sharing_memory_where_there_is_no_posix_is_a_sentence(

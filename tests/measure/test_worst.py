@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from samples import problem_of
 from small_programs import cover_of, stages
 
-import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.paper import PlanOptions, program_of
 from boolcomp.pipeline import run_passes
@@ -170,24 +169,3 @@ def test_paper_mode_errs_nowhere_more_than_its_bound() -> None:
     share = worst.largest * steps / program.bound
     assert (share <= 1).all(), share
     assert (share > 0.5).all(), share
-
-
-def test_a_torque_that_no_word_holds_counts_as_the_nearest_that_one_can() -> None:
-    problem = problem_of(pendulum(Interval(-math.pi, math.pi)))
-    code = Code(Interval(-1.0, 1.0), 4)
-
-    def torques(q: Floats, _qd: Floats, qdd: Floats) -> Floats:
-        exact = [[torque(float(x[0]), float(z[0]))] for x, z in zip(q, qdd, strict=True)]
-        return code.decode(code.encode(exact).words)
-
-    subject = SearchedProgram(problem, axes_of(problem, {}), (code,), torques)
-    assert find_worst(subject, 20_000).largest[0] == pytest.approx(0.5, abs=1e-3)
-
-
-@pytest.mark.check
-def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
-    worst = find_worst(subject_of(bc.compile("machado-2r", 8), problem_of("machado-2r")))
-    assert worst.evaluations >= 10**7
-    assert (worst.largest >= [3.6, 3.65]).all()
-    # Proved of the words as they come; the decoder takes an eighth of a step off the second.
-    assert (worst.largest <= [3.634 + 1e-3, 3.794 - 1 / 8 + 1e-3]).all()

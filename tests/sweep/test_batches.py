@@ -35,11 +35,6 @@ def test_cells_of_which_nothing_is_known_go_first_and_alone_then_the_longest() -
     assert taken(CellQueue(some, range(5), CellTimes()), 1) == [(4,), (3,), (2,), (1,), (0,)]
 
 
-def test_nearest_bits_on_both_sides_say_together_what_a_cell_takes() -> None:
-    known = costs(b4=1.0, b6=5.0, b9=100.0)
-    assert [known.of(cells([bits])[0]) for bits in (4, 5, 6, 7, 16)] == [1.0, 3.0, 5.0, 5.0, 100.0]
-
-
 @pytest.mark.parametrize(
     "document",
     [

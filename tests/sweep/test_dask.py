@@ -3,7 +3,6 @@
 They run where the extra `cluster` is installed.
 """
 
-import contextlib
 import errno
 import json
 import os
@@ -11,10 +10,9 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
-import silentchild
 import sweepcells
 from clusters import Cluster, needs_loopback
 from sweepcells import contents, spec
@@ -147,42 +145,16 @@ def test_a_machine_that_cannot_reach_itself_is_a_sentence_at_once(
     assert started == []
 
 
-@needs_loopback
-@pytest.mark.parametrize("heard", [0, 1])
-def test_a_start_that_does_not_end_is_given_up(
-    heard: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("boolcomp.base.dask.START", 0.2)
-    monkeypatch.setattr("boolcomp.base.dask.SCHEDULER", "silentchild")
-    monkeypatch.setattr("boolcomp.base.dask.work", silentchild.work)
-    if heard:
-        monkeypatch.setattr("boolcomp.base.dask._heard", lambda *_: "tcp://127.0.0.1:9")
-        monkeypatch.setattr("boolcomp.base.dask._client", lambda *_: NoWorkers())
-    with pytest.raises(
-        bc.DataError, match=r"Dask did not start on this machine within 0.2 s; --proc"
-    ):
-        executor("local:2")
-    until(lambda: not children_of(os.getpid()))
-    assert not list(tmp_path.iterdir())
-
-
-class NoWorkers(contextlib.nullcontext["NoWorkers"]):
-    """A client whose cluster has no workers."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def nthreads(self) -> dict[str, int]:
-        return {}
-
-
 def test_a_scheduler_that_is_not_there_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("boolcomp.base.dask.PATIENCE", 0.5)
     with pytest.raises(bc.DataError, match=r"tcp://127.0.0.1:9: no Dask scheduler answers"):
         executor("tcp://127.0.0.1:9")
+    with pytest.raises(
+        bc.UsageError, match=r"TLS needs certificates: distributed\.comm\.tls\.ca-f"
+    ):
+        executor("tls://127.0.0.1:9")
     wrong = tmp_path / "wrong.json"
     wrong.write_text("{}")
     with pytest.raises(bc.DataError, match="not a scheduler file"):

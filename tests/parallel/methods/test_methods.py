@@ -108,16 +108,6 @@ def calculated(kind: str, operands: list[float]) -> float:
     return float(functions[kind](*operands))
 
 
-def test_customising_costs_less_than_half_of_the_semi_customised_form() -> None:
-    robot = load_robot("puma560")
-    customised = straight_line("customised", robot).operations
-    regrouped = straight_line("regrouped", robot).operations
-    assert 4 * regrouped.total < 3 * customised.total
-    semi = task_graph("semi-customised", robot).straight.operations
-    assert (semi.multiplications, semi.additions) == (636, 504)  # 630/498 and the rotors
-    assert 2 * customised.total < semi.total
-
-
 def test_unknown_methods_get_the_nearest_spelling() -> None:
     with pytest.raises(UsageError, match=r"unknown method 'lagrange' \(did you mean 'lagrangian'"):
         task_graph("lagrange", load_robot("machado-2r"))

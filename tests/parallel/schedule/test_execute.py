@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from parallel.schedule.graphs import there_and_back
-from waiting import until_gone
 
 from boolcomp.base import DataError, UsageError
 from boolcomp.parallel import Assignment, StageRunner
@@ -110,44 +107,3 @@ def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: 
     with StageRunner(straight, names, lists, engine=engine, block=8) as runner:
         done = runner.run(given)
     np.testing.assert_allclose(done.outputs, np.array(straight.evaluate(given)), atol=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("forked", [False, True])
-def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
-    """Even if a process that the parent forked still holds their sockets."""
-    code = (
-        "import os, time\n"
-        "import numpy as np\n"
-        "from boolcomp.parallel.execute import StageRunner\n"
-        "from boolcomp.parallel.taskgraph import Assignment\n"
-        "from parallel.schedule.graphs import there_and_back\n"
-        "lists = Assignment((('out', 'back'), ('beyond',)))\n"
-        "with StageRunner(*there_and_back(), lists, block=8) as runner:\n"
-        f"    child = os.fork() if {forked} else 0\n"
-        f"    if {forked} and not child:\n"
-        "        time.sleep(1000)\n"
-        "        os._exit(0)\n"
-        "    print(*runner.processes, child, flush=True)\n"
-        "    os.kill(runner.processes[1], 19)\n"  # so that the other waits for it
-        "    call = runner._team.call\n"
-        "    def telling(*given):\n"
-        "        return call(*given, lambda: print('given', flush=True))\n"
-        "    runner._team.call = telling\n"
-        "    runner.run([np.zeros(3000000)] * 2)\n"
-    )
-    tests = str(Path(__file__).parents[2])
-    environment = {**os.environ, "PYTHONPATH": tests}
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment
-    ) as parent:
-        assert parent.stdout is not None
-        waiting, stopped, child = (int(text) for text in parent.stdout.readline().split())
-        assert parent.stdout.readline() == "given\n"
-        parent.kill()
-    os.kill(stopped, signal.SIGCONT)
-    try:
-        until_gone(waiting, stopped)
-    finally:
-        if child:
-            os.kill(child, signal.SIGKILL)

@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from parallel.schedule.graphs import named_graph
 
 from boolcomp.base import UsageError
 from boolcomp.parallel import reproduce
-from boolcomp.problem import Operations
 
 
 def test_an_unknown_paper_gets_the_nearest_name() -> None:
@@ -26,15 +24,6 @@ def test_the_model_of_four_transputers_gives_two_milliseconds() -> None:
     found = {x.figure: x for x in reproduce("zomaya")}
     assert abs(found["parallel on four T800s (ms), diagonal"].residual) < 0.02
     assert abs(found["semi-customised on one T800 (ms), diagonal"].residual) < 0.02
-
-
-def test_the_model_of_three_transputers_needs_a_graph() -> None:
-    names = ("J/1", "M/1", "L/1", "k/1", "q/1", "r/1", "solve")
-    needs = {"M/1": "J/1", "L/1": "M/1", "k/1": "J/1", "q/1": "J/1", "r/1": "k/1", "solve": "r/1"}
-    edges = (*((a, b, 6) for b, a in needs.items()), ("q/1", "r/1", 6))
-    cycle = named_graph(dict.fromkeys(names, Operations(100, 80)), edges)
-    found = {x.figure: x for x in reproduce("schaefer", cycle)}
-    assert 1596 * 5 / 7 <= found["cycle on three transputers (µs)"].ours < 1596
 
 
 def test_what_was_measured_on_several_processors_is_predicted_to_a_fifth() -> None:

@@ -1,7 +1,6 @@
 """Real runs side by side: what is checked, what is told, and what is noise."""
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,29 +37,6 @@ def test_every_kind_is_checked_against_what_is_expected() -> None:
     wrong = EXPECTED + np.abs(EXPECTED).max()
     run = measure_runs((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, wrong, engine="numpy")
     assert all(timing.relative_error > 0.3 for timing in run.timings)
-
-
-@pytest.mark.check
-def test_kinds_take_turns_and_noise_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock is made wrong: what exchanges two values a sample is too quick."""
-    order = []
-    true = StageRunner.run
-
-    def run(self: StageRunner, columns: list[Any]) -> Any:
-        done = true(self, columns)
-        order.append((self.staged.processors, self.staged.exchanged, done.samples))
-        seconds = 0.1 if self.staged.exchanged == 2 else 1.0
-        return replace(done, seconds=seconds)
-
-    monkeypatch.setattr(StageRunner, "run", run)
-    found = measure_runs((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, EXPECTED, engine="numpy")
-    assert found.rounds == 100
-    assert found.timings[1].noise
-    assert "as scheduled: 333333.33 ns a sample, speed-up 10.00 (noise)" in str(found)
-    assert not found.timings[3].noise
-    a_round = len(order) // found.rounds
-    assert sorted(order[:a_round]) == sorted(order[-a_round:])
-    assert [x[0] for x in order[:a_round]] == [1, 2, 2, 1]  # the last deals out points
 
 
 @pytest.mark.slow

@@ -140,23 +140,6 @@ def sent_jobs(pool: ProcessPool) -> Iterator[threading.Event]:
         yield sent
 
 
-@pytest.mark.check
-def test_workers_killed_at_any_moment_leave_no_chunk_undone(pool: ProcessPool) -> None:
-    arrays = pool.arrays(200_003)  # in place: native workers draw the chunks by themselves
-    for shared, own in zip(arrays, samples(200_003), strict=True):
-        shared[:] = own
-    wanted = PROGRAM.evaluate(*arrays)
-    for turn in range(8):
-        with ThreadPoolExecutor(1) as thread, sent_jobs(pool) as sent:
-            found = thread.submit(pool.evaluate, *arrays)
-            sent.wait()
-            for _ in range(2000 * turn):  # moments that differ; what follows holds for any
-                pass
-            os.kill(pool.processes[turn % 2], signal.SIGKILL)
-        assert same(found.result(), wanted)
-        pool.evaluate(*samples(10))  # whoever died after the last chunk is replaced by now
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", SHARDINGS)
 def test_a_closed_pool_leaves_nothing_behind_and_its_results_stay(shard: Any) -> None:
@@ -187,15 +170,6 @@ def test_a_pool_ends_when_its_caller_fails_or_forgets_it() -> None:
         assert not any(map(running, seen[0]))
         processes = ProcessPool(PROGRAM, 2, engine="numpy").processes
         until_gone(*processes)
-
-
-@pytest.mark.slow
-def test_an_error_inside_a_worker_is_an_error_of_the_caller_and_the_pool_goes_on() -> None:
-    with nothing_left(), ProcessPool(PROGRAM, 2, shard="terms", engine="numpy") as pool:
-        team: Any = pool._team  # noqa: SLF001 (the only way to break a worker's call)
-        with pytest.raises(ZeroDivisionError):
-            team.call(divmod, [(1, 0), (1, 1)])
-        assert same(pool.evaluate(*samples(100)), PROGRAM.evaluate(*samples(100)))
 
 
 SCRIPT = """
@@ -279,15 +253,3 @@ def test_an_unknown_sharding_engine_or_number_of_processes_is_refused() -> None:
         ProcessPool(PROGRAM, 0)
     with pytest.raises(UsageError, match="engine 'words' runs in one process"):
         ProcessPool(PROGRAM, 2, shard="terms", engine="words")
-
-
-def test_memory_of_the_pool_that_nobody_needs_is_used_again(pool: ProcessPool) -> None:
-    def place() -> int:
-        return int(pool.arrays(1000)[0].ctypes.data)
-
-    first = pool.arrays(1000)[0]
-    view, there = first[10:20], int(first.ctypes.data)
-    del first
-    assert place() != there
-    del view
-    assert place() == there
