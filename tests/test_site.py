@@ -59,26 +59,6 @@ def test_a_fence_that_names_a_file_is_a_block_with_that_title(tmp_path: Path) ->
     assert re.search(r'class="filename">park.toml<', html)
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_code_fence_in_a_finished_page_ends_the_build(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("```toml park.toml\nx = 1\n\ny = 2\n```\n")
-    monkeypatch.setattr(SITE, "pages", lambda: {"index": page})
-    monkeypatch.setattr(SITE, "NAVIGATION", {})
-    monkeypatch.setattr(SITE, "ROOT", tmp_path)
-    settings = SITE.configuration(tmp_path, tmp_path)
-    settings["markdown_extensions"] = []
-    monkeypatch.setattr(
-        SITE,
-        "configuration",
-        lambda source, target: {**settings, "docs_dir": str(source), "site_dir": str(target)},
-    )
-    with pytest.raises(SystemExit, match=r"left in index.html"):
-        SITE.make(tmp_path / "site")
-
-
 @pytest.mark.check
 def test_the_site_is_made_without_a_warning_and_loads_nothing_from_elsewhere(
     tmp_path: Path,

@@ -11,7 +11,7 @@ import pytest
 from conftest import Run
 from targets.exported import arm, family, of_graph, tiny
 
-from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base.errors import DataError
 from boolcomp.logic import lutmapping
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import Sources, board, built, sources
@@ -83,11 +83,6 @@ def test_a_folder_in_the_place_of_a_result_is_refused_before_anything_is_made(
     assert result.code == 1
     assert f"{taken}: cannot be written: it is a folder" in result.err
     assert [path.name for path in Path().iterdir() if path.name != "cache"] == [taken]
-
-
-def test_an_unknown_board_is_named_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match="did you mean 'icebreaker'"):
-        board("icebraker")
 
 
 @needs_yosys

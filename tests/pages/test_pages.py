@@ -7,20 +7,15 @@ from html.parser import HTMLParser
 
 import pytest
 from browser import specs
-from samplepage import charts, sample_page, table
+from samplepage import charts, sample_page
 
 from boolcomp.base import pages as vega
-from boolcomp.base.errors import UsageError
 from boolcomp.base.pages import (
     DARK,
     LIGHT,
     SERIES,
-    Column,
-    Drawing,
     Pen,
-    Table,
     page_text,
-    unique,
 )
 
 VOID = {"meta", "link", "br", "rect", "path", "line", "input"}
@@ -64,40 +59,11 @@ def test_a_page_is_well_formed_with_ids_of_its_own_and_asks_for_nothing(text: st
 
 
 @pytest.mark.slow
-def test_a_page_is_the_same_bytes_every_time(text: str) -> None:
-    assert page_text(sample_page()) == text
-
-
-@pytest.mark.slow
 def test_what_others_wrote_is_escaped_everywhere(text: str) -> None:
     assert "<tests>" not in text
     assert "A page of &amp; for &lt;tests&gt;" in text
     assert "how &lt;it&gt; was compiled" in text
     assert "<p1>" not in text  # nor in a chart's data
-
-
-def test_where_charts_cannot_be_made_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vega, "is_there", lambda _: False)
-    with pytest.raises(UsageError, match=r"pip install 'boolcomp\[plots\]'"):
-        vega.require_charts()
-
-
-def test_cells_are_written_for_people_and_kept_with_all_their_digits() -> None:
-    columns = [Column("a"), Column("b", form=".2f"), Column("c"), Column("d")]
-    text = Table(columns, [[1, 2 / 3, "x & y", None]]).markup(Pen())
-    assert '<th scope="row">1</th>' in text
-    assert f'<td data-value="{2 / 3!r}">0.67</td>' in text
-    assert '<td class="words">x &amp; y</td>' in text
-    assert "<td>–</td>" in text
-
-
-def test_every_explained_column_points_to_its_explanation() -> None:
-    text = table().markup(Pen())
-    for column in table().columns:
-        (place,) = re.findall(
-            rf'data-tip="(\w+)"[^>]*>{re.escape(html.escape(column.name))}</th>', text
-        )
-        assert f'<dd id="{place}">{html.escape(column.meaning)}</dd>' in text
 
 
 def luminance(text: str) -> float:
@@ -133,19 +99,6 @@ def test_charts_draw_the_rows_that_they_were_given(text: str) -> None:
     drawn = made[3].markup(Pen()).partition('class="mark-rect')[2]
     cells = drawn.partition("</g>")[0].count("<path")
     assert cells == len(made[3].rows)  # of the map
-
-
-def test_ids_of_drawings_are_their_own() -> None:
-    svg = '<svg><clipPath id="a"/><path id="ab" clip-path="url(#a)"/><use href="#ab"/></svg>'
-    assert unique(svg, "x") == (
-        '<svg><clipPath id="x-1"/><path id="x-2" clip-path="url(#x-1)"/><use href="#x-2"/></svg>'
-    )
-
-
-def test_the_style_of_a_drawing_says_nothing_of_the_page() -> None:
-    drawn = Drawing("<?xml?><svg><style>text{fill:red}</style></svg>", "a text").markup(Pen())
-    assert "<style>#drawing1 {text{fill:red}}</style>" in drawn
-    assert "<?xml" not in drawn
 
 
 @pytest.mark.slow

@@ -16,10 +16,10 @@ import pytest
 import sweepcells
 from clusters import Cluster, needs_loopback
 from sweepcells import contents, spec
-from waiting import PATIENCE, until, until_gone
+from waiting import PATIENCE, until
 
 import boolcomp as bc
-from boolcomp.base import WorkerLostError, executor, temporary_folder
+from boolcomp.base import WorkerLostError, executor
 
 pytest.importorskip("distributed", reason="the extra cluster (Dask) is not installed")
 
@@ -88,30 +88,6 @@ def test_a_sweep_outlives_lost_workers_and_an_interrupted_client_and_gives_the_s
 
 @needs_loopback
 @pytest.mark.check
-def test_a_killed_client_leaves_no_process_of_its_own_cluster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setenv("TMPDIR", str(scratch))
-    out = tmp_path / "out"
-    command = subprocess.Popen(
-        [sys.executable, SCRIPT, "mixed", "sweep", str(sixty(tmp_path)), "-o", str(out),
-         "--cluster", "local:2"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    until(lambda: done(out) >= 1)
-    children = children_of(command.pid)
-    assert len(children) == 3  # a scheduler and two workers
-    command.kill()
-    command.wait()
-    until_gone(*children)
-    with temporary_folder():  # whoever comes next takes away what was left
-        assert len(list(scratch.iterdir())) == 1
-
-
-@needs_loopback
-@pytest.mark.check
 def test_workers_on_this_machine_answer_in_order_and_a_deadly_call_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,3 +137,16 @@ def test_a_scheduler_that_is_not_there_is_a_sentence(
         executor(str(wrong))
     with pytest.raises(bc.DataError, match="nonsense"):
         executor("nonsense://127.0.0.1:9")
+
+
+@needs_loopback
+@pytest.mark.slow
+def test_a_start_that_does_not_end_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("boolcomp.base.dask.START", 0.01)
+    with pytest.raises(bc.DataError, match=r"Dask did not start on this machine within 0.01 s"):
+        executor("local:2")
+    until(lambda: not children_of(os.getpid()))
+    assert not list(tmp_path.iterdir())

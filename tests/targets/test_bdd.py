@@ -7,13 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest import Run
 from small_programs import stages
 from targets.exported import AWKWARD, arm, family, tiny
 
-import boolcomp
 from boolcomp.base import UsageError
 from boolcomp.logic import run_image as simulated
 from boolcomp.program import Program
@@ -124,30 +122,12 @@ def test_verilator_warns_of_nothing(name: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-def test_no_name_of_a_user_is_one_that_the_module_uses() -> None:
-    ((_, text),) = export_texts(tiny(("memory", "walk", "done")), "bdd-verilog").items()
-    names = re.findall(
-        r"^    (?:(?:in|out)put )?(?:wire|reg) (?:\[\d+:0\] )?(\w+)", str(text), re.MULTILINE
-    )
-    assert len(set(names)) == len(names)
-
-
 def test_text_and_memory_are_of_one_image(run: Run) -> None:
     tiny().save("tiny")
     text = run("export", "tiny", "--to", "bdd", "-o", "-").out
     assert "\nword 9\ninput a 2 from 3\n" in text
     assert run("export", "tiny", "--to", "bdd-binary", "-o", "x.bin").code == 0
     assert Path("x.bin").read_bytes() == image_of(tiny()).binary()
-
-
-@pytest.mark.slow
-def test_bits_that_nothing_reads_are_not_counted(tmp_path: Path) -> None:
-    program = boolcomp.compile("machado-2r", bits=4)  # 23 bits of words, of which it reads 14
-    assert sum(word.code.bits for word in program.inputs) == 23
-    assert built(program, tmp_path).startswith("PASS")
-    states = [np.random.default_rng(1).uniform(-1, 1, (200, 2)) for _ in range(3)]
-    found, other = (program.evaluate(*states, engine=name) for name in ("bdd", "numpy"))
-    assert (found.words == other.words).all()
 
 
 @pytest.mark.slow

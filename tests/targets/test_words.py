@@ -197,20 +197,6 @@ def test_sums_of_which_one_bit_changes_are_proved(heaps: tuple[str, str], pipeli
     assert all(check.holds for check in checks), checks
 
 
-@pytest.mark.parametrize("pipeline", [1, 5])
-def test_a_constant_output_is_read_back_in_stages(pipeline: int) -> None:
-    nodes = (
-        InputWord("a", 4, angle=False),
-        Lookup(0, 1, (6, 6), 3),
-        Heap((Bits(0, 1, 3, negative=False),), 4, 6),
-        Heap((Bits(1, 0, 1, negative=True),), 9, 5),
-    )
-    results = (OutputWord(2, 0, 6), OutputWord(3, 0, 5))
-    program = of_graph("some", WordGraph(nodes, (Scale(0, 0.0),) * 4, results))
-    checks = words_read_back(program, None, pipeline)
-    assert all(check.holds for check in checks), checks
-
-
 CANCELLING = WordGraph(
     (
         InputWord("a", 4, angle=False),
@@ -253,3 +239,17 @@ def test_constants_in_vhdl_are_numbers_as_far_as_its_integers_reach(
     )
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 8, 32),))
     assert f"+ {wanted};" in text(of_graph("large", graph), target="vhdl")
+
+
+@pytest.mark.parametrize("pipeline", [1, 5])
+def test_a_constant_output_is_read_back_in_stages(pipeline: int) -> None:
+    nodes = (
+        InputWord("a", 4, angle=False),
+        Lookup(0, 1, (6, 6), 3),
+        Heap((Bits(0, 1, 3, negative=False),), 4, 6),
+        Heap((Bits(1, 0, 1, negative=True),), 9, 5),
+    )
+    results = (OutputWord(2, 0, 6), OutputWord(3, 0, 5))
+    program = of_graph("some", WordGraph(nodes, (Scale(0, 0.0),) * 4, results))
+    checks = words_read_back(program, None, pipeline)
+    assert all(check.holds for check in checks), checks

@@ -14,15 +14,6 @@ T12 = ProductTable("T12", 1, inputs=11, products=30, literals=180, outputs=6)
 T21 = ProductTable("T21", 2, inputs=11, products=30, literals=180, outputs=6)
 
 
-def test_without_groups_a_table_is_one_task() -> None:
-    graph = boolean_tasks([T11, T12, T21])
-    assert [task.name for task in graph.tasks] == [
-        "T11/and/1", "T11/decode", "T12/and/1", "T12/decode", "T21/and/1", "T21/decode",
-        "tau1/sum/1",
-    ]  # fmt: skip
-    assert graph.tasks[0].operations.additions == 2 * 100 + 99
-
-
 @pytest.mark.parametrize("groups", [1, 7, 300])
 def test_groups_of_products_share_the_same_work_and_are_joined_by_trees(groups: int) -> None:
     tables = [T11, T12, T21]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from parallel.schedule.graphs import there_and_back
+from parallel.schedule.graphs import named_graph, there_and_back
 
 from boolcomp.base import DataError, UsageError
-from boolcomp.parallel import Assignment, StageRunner
-from boolcomp.problem import Tape, task
+from boolcomp.parallel import Assignment, StageRunner, measure_runs
+from boolcomp.problem import Operations, Tape, task
 
 TWO = Assignment((("out", "back"), ("beyond",)))
 STRAIGHT, NAMES = there_and_back()
@@ -107,3 +107,29 @@ def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: 
     with StageRunner(straight, names, lists, engine=engine, block=8) as runner:
         done = runner.run(given)
     np.testing.assert_allclose(done.outputs, np.array(straight.evaluate(given)), atol=1e-9)
+
+
+GRAPH = named_graph(
+    dict.fromkeys(("out", "beyond", "back"), Operations(1)),
+    (("out", "beyond", 1), ("out", "back", 2), ("beyond", "back", 1)),
+)
+
+GIVEN = [np.linspace(-2, 2, 300), np.linspace(0, 1, 300)]
+EXPECTED = np.array(STRAIGHT.evaluate(GIVEN))
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    with pytest.raises(UsageError, match="did you mean 'llvm'"):
+        measure_runs((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, EXPECTED, engine="lvm")  # type: ignore[arg-type]
+
+
+@pytest.mark.check
+def test_every_kind_is_checked_against_what_is_expected() -> None:
+    run = measure_runs((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, EXPECTED, engine="numpy")
+    assert [x.kind for x in run.timings] == ["one", "scheduled", "dealt", "points"]
+    assert all(0 < timing.seconds < 10 for timing in run.timings)
+    assert run.relative_error < 1e-14
+    assert run.timings[1].exchanged == 2  # to the second processor, and back
+    wrong = EXPECTED + np.abs(EXPECTED).max()
+    run = measure_runs((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, wrong, engine="numpy")
+    assert all(timing.relative_error > 0.3 for timing in run.timings)

@@ -59,17 +59,6 @@ def test_names_are_suggested_and_papers_keep_their_processors() -> None:
         make_schedule(graph, free(), 4, "zomaya")
 
 
-def lists(graph: TaskGraph, machine: Any, processors: int, name: str) -> tuple[object, ...]:
-    return make_schedule(graph, machine, processors, name).assignment.lists
-
-
-def test_cp_misf_takes_the_longest_path_and_then_most_successors_first() -> None:
-    graph = graph_of("a1 c2 b1 z5", "bz4")
-    assert lists(graph, free(), 1, "cp-misf") == (("b", "z", "c", "a"),)
-    equal = graph_of("a1 b1 x1 y1 w1", "aw4 bx4 by4")
-    assert make_schedule(equal, free(), 1, "cp-misf").assignment.lists[0][0] == "b"
-
-
 def test_a_shared_queue_costs_what_its_steps_take() -> None:
     # get 2, dispatch 0.5, a 1, two words 0.25, lower 1, put 2, get 2, dispatch 0.5, b 1
     assert make_schedule(graph_of("a1 b1", "ab2"), shared(), 1, "dynamic").makespan_us == 10.25

@@ -17,7 +17,7 @@ from small_programs import compact, same, stages
 from waiting import running, until, until_gone
 
 from boolcomp.base import DataError, UsageError
-from boolcomp.scale import ProcessPool
+from boolcomp.scale import ProcessPool, deal_terms, make_shares, terms_of
 
 Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
@@ -227,15 +227,6 @@ def test_workers_end_when_their_parent_is_interrupted_terminated_or_killed(
         assert "resource_tracker" not in errors
 
 
-@pytest.mark.check
-@pytest.mark.parametrize("shard", SHARDINGS)
-@pytest.mark.parametrize("processes", [1, 5])
-def test_any_number_of_processes_gives_the_results_of_one(shard: Any, processes: int) -> None:
-    with ProcessPool(PROGRAM, processes, shard=shard) as pool:
-        assert len(pool.processes) == (0 if shard == "samples" else processes)  # threads
-        assert same(pool.evaluate(*samples(5000)), PROGRAM.evaluate(*samples(5000)))
-
-
 @pytest.mark.parametrize("engine", ["llvm", "words"])
 @pytest.mark.parametrize("count", SIZES)
 def test_threads_give_the_results_of_one(engine: Any, count: int) -> None:
@@ -253,3 +244,24 @@ def test_an_unknown_sharding_engine_or_number_of_processes_is_refused() -> None:
         ProcessPool(PROGRAM, 0)
     with pytest.raises(UsageError, match="engine 'words' runs in one process"):
         ProcessPool(PROGRAM, 2, shard="terms", engine="words")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 5])
+def test_shares_have_as_much_to_do_as_each_other(count: int) -> None:
+    program = stages(5)[2]
+    terms = terms_of(program.load(), program.wiring())
+    shares = deal_terms(terms, [0] * count)
+    loads = [share.load for share in shares]
+    assert max(loads) <= 1.15 * sum(loads) / count
+    cut = {call for share in shares for call in share.parts}
+    assert len(cut) <= count
+    whole = [call for share in shares for call in share.whole]
+    assert sorted([*whole, *cut]) == sorted(terms.calls)
+    assert make_shares(PROGRAM, 3) == make_shares(PROGRAM, 3)
+
+
+@pytest.mark.parametrize("count", [0, 2000])
+def test_a_senseless_number_of_shares_is_refused(count: int) -> None:
+    with pytest.raises(UsageError, match="1 to 1024 processes"):
+        make_shares(PROGRAM, count)
