@@ -3,6 +3,7 @@
 import dataclasses
 import warnings
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,8 +107,6 @@ def test_rounding_to_float32_and_a_billionth_are_no_way_beyond_a_stop() -> None:
 @pytest.mark.slow
 def test_python_is_warned_of_what_is_beyond_words_and_stops() -> None:
     program = paper(ARM)
-    texts = ["q1 within 0.3 .. 1.4", "q2 within -2.5 .. 2.5"]
-    assert [str(one) for one in program.stops] == texts
     held = dataclasses.replace(program, stops=(*program.stops, Stop("qd1", Interval(0.0, 0.0))))
     for made, q, qd, sentence in (
         (program, [1.5, 9.0], [0, 0], "machado-2r: 1 input values beyond their words, 2 "),
@@ -179,3 +178,15 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
         found = program.evaluate(q, 0 * q, 0 * q, engine=engine)
         assert (np.abs(found.torques - exact) <= 1.001 * steps).all()
         assert found.beyond_stops == found.saturated_inputs == 0
+
+
+@pytest.mark.slow
+def test_a_saved_program_knows_its_stops(tmp_path: Path) -> None:
+    paper(ARM).save(tmp_path / "p")
+    again = bc.load_program(tmp_path / "p")
+    assert again == paper(ARM)
+    texts = ["q1 within 0.3 .. 1.4", "q2 within -2.5 .. 2.5"]
+    assert [str(limit) for limit in again.stops] == texts
+    single = paper(with_ranges("machado-2r", qd1=(0.25, 0.25)))
+    assert [str(one) for one in single.stops] == ["qd1 within 0.25 .. 0.25"]
+    assert single.evaluate([0, 0], [0.2, 0], [0, 0], engine="numpy").beyond_stops == 1
