@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from matrix import matrix
 from targets.exported import arm
-from targets.test_matrix import PROGRAMS
+from targets.test_tools import MATRIX
 
 from boolcomp.measure.verify import verilated
 from boolcomp.program.files import load_program
@@ -34,7 +34,7 @@ SECONDS = 600.0
 
 def main(folders: list[str]) -> int:
     """Print a table for every program; return whether anything is wrong."""
-    programs: dict[str, Callable[[], Program]] = {**PROGRAMS}
+    programs: dict[str, Callable[[], Program]] = {**MATRIX}
     programs["2R, 8 bits, paper"] = lambda: arm("paper", 8)
     if folders:
         programs = {folder: lambda path=folder: load_program(path) for folder in folders}  # type: ignore[misc]  # mypy cannot infer a lambda with a default

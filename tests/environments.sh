@@ -16,9 +16,8 @@ limit=900 # seconds of an environment, on a busy machine too; then it is interru
 
 # Which tests are run: files, and the reason why they depend on the environment.
 processes=(
-  tests/common/test_executor.py     # worker processes: executors
+  tests/common/test_executor.py     # worker processes: executors, how many there are
   tests/common/test_processes.py    # … how they are started, what they inherit, how they end
-  tests/common/test_workers.py      # … how many there are
   tests/engines/test_fork.py        # children of fork, threads
   tests/parallel/sharding           # shared memory, pipes, processes that wake each other
   tests/synthesis/test_abc.py       # foreign programs
@@ -46,10 +45,8 @@ texts=(
 tools=(
   tests/hardware
   tests/measure/test_cycles.py
-  tests/report/test_page_browser.py
   tests/show/test_show_browser.py
   tests/targets/test_bdd.py
-  tests/targets/test_cocotb.py
   tests/targets/test_languages.py
   tests/targets/test_tools.py
 )
@@ -57,7 +54,6 @@ network=(
   tests/batches/test_terms.py
   tests/common/test_places.py
   tests/sweep/test_dask.py
-  tests/sweep/test_tls.py
 )
 interrupted=( # all tests with `interrupt` or `ctrl_c` in their names
   tests/batches/test_workers.py

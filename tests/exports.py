@@ -201,6 +201,123 @@ def run_sliced(files: dict[str, Any], words: Words, folder: Path, *more: str) ->
     return np.stack([*made, saturated], axis=1)
 
 
+VERILOG_MAIN = """\
+module tb;
+    reg [WIDTH-1:0] rows [0:COUNT-1];
+    reg [WIDTH-1:0] row;
+    wire [MADE-1:0] made;
+    reg clock = 0;
+    integer k;
+    NAME dut(PORTS);
+    initial begin
+        $readmemb("rows.txt", rows);
+        for (k = 0; k < COUNT; k = k + 1) begin
+            row = rows[k];
+            #1 clock = 1;
+            #1 clock = 0;
+            #1 $display("%b", made);
+        end
+    end
+endmodule
+"""
+VHDL_MAIN = """\
+library ieee;
+use ieee.std_logic_1164.all;
+use std.textio.all;
+entity tb is end tb;
+architecture it of tb is
+    signal row : std_logic_vector(WIDTH-1 downto 0);
+    signal made : std_logic_vector(MADE-1 downto 0);
+    signal clock : std_logic := '0';
+begin
+    dut : entity work.NAME port map (PORTS);
+    process
+        file rows : text open read_mode is "rows.txt";
+        variable given, found : line;
+        variable bits : bit_vector(WIDTH-1 downto 0);
+    begin
+        while not endfile(rows) loop
+            readline(rows, given);
+            read(given, bits);
+            row <= to_stdlogicvector(bits);
+            wait for 1 ns;
+            clock <= '1';
+            wait for 1 ns;
+            clock <= '0';
+            wait for 1 ns;
+            write(found, to_bitvector(made, '1'));
+            writeline(output, found);
+        end loop;
+        wait;
+    end process;
+end it;
+"""
+PORT = re.compile(
+    r"^ +(?P<way>in|out)put wire (?:\[(?P<high>\d+):0\] )?(?P<name>\w+)"
+    r"|^ +(?P<name2>\w+) : (?P<way2>in|out) std_logic(?:_vector\((?P<high2>\d+) downto 0\))?",
+    re.MULTILINE,
+)
+
+
+def run_ports(text: str, rows: Words, folder: Path) -> dict[str, Words]:
+    """Return all output ports of a module or entity, for rows of its input ports in their order.
+
+    Where it has a clock, every row is one rising edge. What was never set reads as ones.
+    """
+    vhdl = "\nentity " in text
+    name = re.findall(r"^(?:module|entity) (\w+)", text, re.MULTILINE)[0]
+    ends, given, made, ports = {"in": 0, "out": 0}, list[int](), dict[str, int](), list[str]()
+    for one in PORT.finditer(text.partition("architecture" if vhdl else ");")[0]):
+        port, way, high = (one[key] or one[f"{key}2"] for key in ("name", "way", "high"))
+        if port == "clock":
+            ports.append("clock => clock" if vhdl else ".clock(clock)")
+            continue
+        first, bits = ends[way], int(high or 0) + 1
+        ends[way] += bits
+        if way == "in":
+            given.append(bits)
+        else:
+            made[port] = first
+        signal = "row" if way == "in" else "made"
+        if vhdl:
+            place = f"{ends[way] - 1} downto {first}" if high else str(first)
+            ports.append(f"{port} => {signal}({place})")
+        else:
+            ports.append(f".{port}({signal}[{ends[way] - 1}:{first}])")
+    lines = [
+        "".join(f"{word:0{bits}b}" for word, bits in zip(row[::-1], given[::-1], strict=True))
+        for row in rows.tolist()
+    ]
+    (folder / "rows.txt").write_text("\n".join([*lines, ""]))
+    main = (VHDL_MAIN if vhdl else VERILOG_MAIN).replace("PORTS", ", ".join(ports))
+    main = main.replace("COUNT", str(len(lines))).replace("NAME", name)
+    main = main.replace("WIDTH", str(ends["in"])).replace("MADE", str(ends["out"]))
+    files = ["dut.vhd", "tb.vhd"] if vhdl else ["dut.v", "tb.v"]
+    for file, content in zip(files, (text, main), strict=True):
+        (folder / file).write_text(content)
+    if vhdl:
+        command = ["ghdl", "-c", "--std=93", *files, "-r", "tb"]
+    else:
+        build(["iverilog", "-g2005", "-o", str(folder / "tb"), *(str(folder / x) for x in files)])
+        command = ["vvp", "-n", "tb"]
+    said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stderr) == (0, "")
+    found = [int(line, 2) for line in re.sub("[xz]", "1", said.stdout).splitlines()]
+    lasts = [*made.values(), ends["out"]][1:]
+    return {
+        port: np.array([row >> first & (1 << last - first) - 1 for row in found])
+        for (port, first), last in zip(made.items(), lasts, strict=True)
+    }
+
+
+def run_hdl(text: str, words: Words, folder: Path) -> Words:
+    """Return what a module or entity without stages gives."""
+    ports = run_ports(text, words, folder)
+    made = [port for port in ports if not port.endswith("_saturated")]
+    flags = [ports.get(f"{port}_saturated", 0) << k for k, port in enumerate(made)]
+    return np.column_stack([*(ports[port] for port in made), sum(flags) + 0 * words[:, 0]])
+
+
 AVR_MAIN = """\
 #include <avr/io.h>
 #include <avr/interrupt.h>

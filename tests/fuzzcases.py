@@ -5,32 +5,42 @@ accepted; where it was refused with a sentence it returns False. Anything else t
 finding. `benchmarks/fuzz.py` runs many of them, the tests a few.
 """
 
+import contextlib
+import importlib
 import io
+import os
 import random
+import shutil
+import signal
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 
+import click
 import mjcf_texts
 import numpy as np
 import sdf_texts
 import urdf_texts
-from fuzzbatches import batch_case, way_case
-from fuzzing import BrokenError, damaged, seeded, sentence
-from fuzzlines import line_case
+from batchfiles import program, read, states, torques, write
+from fuzzing import LONGEST_SENTENCE, BrokenError, damaged, seeded, sentence
 from fuzzprograms import files_of, forged_program, written
-from fuzzwritten import written_case
 from numpy.typing import NDArray
 from samples import terms_of
+from small_programs import stages
 
 import boolcomp as bc
 from boolcomp import cli
 from boolcomp.base import DataWarning
+from boolcomp.commands import COMMANDS
+from boolcomp.measure import trajectory_of
 from boolcomp.paper import PlanOptions
 from boolcomp.pipeline import run_passes
-from boolcomp.problem import load_urdf, parse_robot
+from boolcomp.problem import load_urdf, parse_function, parse_robot
+from boolcomp.terms import split
 from boolcomp.twolevel import minimise, parse, render
 
 Files = dict[str, bytes]
@@ -291,6 +301,283 @@ def function_case(seed: int, folder: Path) -> bool:
     text = random_function(np.random.default_rng(seed))
     for method in ("own", "isop", "exact"):
         check(text, method)
+    return True
+
+
+FORMS = ("s.npy", "s.parquet", "s.zarr", "npys")
+TARGETS = ("t.npy", "t.parquet", "t.zarr", "t")
+ROWS = 300
+WAYS = ("point:time=", "sine:frequency=", "sine:amplitude=", "hold:at=", "circle:period=",
+        "circle:radius=", "point:to=")  # fmt: skip
+NUMBERS = ("0", "1", "-1", ".5", "1e-300", "5e-324", "1e300", "1e308", "nan", "inf", "pi", "",
+           "1,2", "9" * 500, "x" * 5000)  # fmt: skip
+
+
+class EndedError(Exception):
+    """Stands for whatever ends a run."""
+
+
+def _end(done: int) -> None:
+    if done:
+        raise EndedError
+
+
+def batch_case(seed: int, folder: Path) -> bool:
+    """Damage a file of states, or of a run that was ended: a sentence, or results that are right.
+
+    Values may be damaged, too: those of .npy files are compared with the file's own.
+    """
+    rng = seeded(seed)
+    place = folder / f"batch{seed}"
+    place.mkdir()
+    try:
+        return _batch(rng.choice(FORMS), rng.choice(TARGETS), seed, place)
+    finally:
+        shutil.rmtree(place)
+
+
+def _batch(form: str, target: str, seed: int, place: Path) -> bool:
+    rng = seeded(seed + 1)
+    source, result = write(place / form, states(ROWS, seed)), place / target
+    of_run = rng.random() < 0.4
+    if of_run:
+        try:
+            bc.evaluate_files(program(), source, result, chunk=50, engine="numpy", advance=_end)
+        except EndedError:
+            victim = place / f"{target}.unfinished" / "journal"
+        else:
+            raise BrokenError("nothing was done in chunks")
+    else:
+        files = [source] if source.is_file() else [x for x in source.rglob("*") if x.is_file()]
+        victim = rng.choice(sorted(files))
+    victim.write_bytes(damaged(rng, victim.read_bytes()))
+    try:
+        found = bc.evaluate_files(program(), source, result, chunk=50, engine="numpy")
+    except bc.BoolcompError as error:
+        sentence(error)
+        if result.exists():
+            raise BrokenError("something was written under the result's name") from error
+        return False
+    if of_run or form == "s.npy":
+        table = states(ROWS, seed) if of_run else np.load(source)
+        if found.samples != len(table) or not np.array_equal(read(result), torques(table)):
+            raise BrokenError("the results are not those of the states")
+    return True
+
+
+def way_case(seed: int, folder: Path) -> bool:
+    """Read a trajectory: what is accepted is finite."""
+    rng = seeded(seed)
+    text = rng.choice(WAYS) + rng.choice(NUMBERS)
+    if rng.random() < 0.5:
+        path = folder / "way.csv"
+        rows = [
+            f"{k / 4 if rng.random() < 0.9 else rng.choice(NUMBERS)},{k},{-k}" for k in range(5)
+        ]
+        data = "\n".join(["t,q1,q2", *rows, ""]).encode()
+        path.write_bytes(damaged(rng, data) if rng.random() < 0.5 else data)
+        text = str(path)
+    try:
+        found = trajectory_of(bc.load_robot("machado-2r"), text, 1.0, 100.0)
+    except bc.BoolcompError as error:
+        sentence(error)
+        return False
+    if not all(np.isfinite(one).all() for one in (found.q, found.qd, found.qdd)):
+        raise BrokenError("a trajectory that is not finite")
+    return True
+
+
+PATIENCE = 60.0  # seconds until Ctrl-C is sent: an honest value may ask for long work
+COURTESY = 20.0  # seconds that a process may then take to end
+CODES = (0, 1, 2, 130)
+BASES = {
+    "robots": ("machado-2r",),
+    "terms": ("machado-2r",),
+    "plan": ("machado-2r", "--bits", "4"),
+    "tables": ("machado-2r", "--bits", "4", "-o", "tables"),
+    "compile": ("machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop",
+                "-o", "made"),
+    "paper": ("plan", "machado-2r", "--bits", "4"),
+    "evaluate": ("program", "-i", "states.csv", "-o", "torques.csv"),
+    "report": ("machado-2r", "--mode", "paper", "--bits", "4", "--extra", "0", "--samples", "1000",
+               "--no-logic", "-o", "report"),
+    "export": ("program", "--to", "verilog", "-o", "exported"),
+    "verify": ("program",),
+    "cycles": ("program", "--on", "host", "--states", "5", "--words-only"),
+    "area": ("program", "--on", "lut4"),
+    "build": ("program", "--board", "icebreaker", "-o", "made.bin"),
+    "import": ("good.blif", "-o", "imported.aig"),
+    "bench": ("program", "--seconds", ".01", "--batches", "1"),
+    "show": ("program", "-o", "page.html"),
+    "minimize": ("good.pla",),
+    "schedule": ("machado-2r",),
+    "sweep": ("good.toml", "-o", "swept", "--dry-run"),
+    "simulate": ("machado-2r", "--mode", "paper", "--bits", "4", "--time", ".1", "-o", "sim.csv"),
+    "doctor": (),
+    "completion": ("bash",),
+}  # fmt: skip
+OPTION_VALUES = (
+    "99999999999999999999", "-99999999999999999999", "-1", "0", "1", "2", "2.5", "nan", "inf",
+    "-inf", "1e999", "1e308", "1e-308", "", " ", ",", "1,,2", "1,nan", ".5,.5", "a,b", "x" *
+    100_000, b"\xff", "/dev/zero", "pipe", "folder", "missing/none", "missing.toml",
+    "states.csv", "good.pla", "empty", "9" * 5000, "-", "0x10", "1_0", "4-9999", "9-4", "9999",
+    "q=9", "q9=4", "q1=99999999999", "\u0663", "machado-2r", "program", "compact", "paper",
+    "isop", "exact", "gray", "numpy", "terms", "t800", "boolean", "cp-misf", "zeng", "nodes",
+    "huge.toml", "good.toml", "junk.toml", "zero.toml", "junk.npy", "nan.csv",
+)  # fmt: skip
+
+
+def prepared(folder: Path) -> None:
+    """Put into a folder what command lines name."""
+    if (folder / "states.csv").exists():
+        return
+    stages(4)[2].save(folder / "program")
+    head = "q1,q2,qd1,qd2,qdd1,qdd2\n"
+    (folder / "states.csv").write_text(f"{head}0,0,0,0,0,0\n1,1,1,1,1,1\n")
+    (folder / "nan.csv").write_text(f"{head}0,0,0,0,0,1e308\n0,0,0,0,0,nan\n")
+    (folder / "good.pla").write_text(".i 2\n.o 1\n11 1\n.e\n")
+    (folder / "good.blif").write_text(".inputs a\n.outputs y\n.names a y\n0 1\n.end\n")
+    (folder / "good.toml").write_text('robots = ["machado-2r"]\nbits = [4, 5]\neffort = 0\n')
+    (folder / "huge.toml").write_bytes(b"#" * (1 << 20))
+    (folder / "junk.toml").write_text("a = [1, 2")
+    (folder / "empty").touch()
+    np.save(folder / "junk.npy", np.zeros((3, 5)))
+    (folder / "zero.toml").symlink_to("/dev/zero")
+    (folder / "folder").mkdir()
+    os.mkfifo(folder / "pipe")
+
+
+@cache
+def parameters(name: str) -> tuple[click.Parameter, ...]:
+    """Return a command's options and arguments."""
+    command = importlib.import_module(f"boolcomp.commands.{name}").command
+    if isinstance(command, click.Group):  # BASES has the spelling of all options side by side
+        command = command.get_command(click.Context(command), {"paper": "plan"}.get(name, "older"))
+    return tuple(command.params)
+
+
+def command_line(rng: random.Random) -> list[str | bytes]:
+    """Return the arguments of a command, some of them what they cannot be."""
+    name = rng.choice(list(COMMANDS))
+    line: list[str | bytes] = [name, *BASES[name]]
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        parameter = rng.choice(parameters(name))
+        value = rng.choice(OPTION_VALUES)
+        if isinstance(parameter, click.Option):
+            flag = rng.choice((*parameter.opts, *parameter.secondary_opts))
+            line += [flag] if parameter.is_flag else [flag, value]
+        elif rng.random() < 0.8:
+            line[1] = value
+        else:
+            line.append(value)
+    if rng.random() < 0.05:
+        line[rng.randrange(len(line))] = rng.choice(OPTION_VALUES)
+    return line
+
+
+def line_case(seed: int, folder: Path) -> bool:
+    """Run a command line; it must end with a known exit code, and with a sentence if not 0."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        prepared(folder)
+    line = command_line(seeded(seed))
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder.parent / "cache")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "boolcomp", *line], cwd=folder, env=environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        _, said = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        try:
+            _, said = process.communicate(timeout=COURTESY)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise TimeoutError(f"hangs: {shortened(line)}") from None
+    finally:
+        process.kill()
+    text = said.decode("utf-8", "replace")
+    wrong = process.returncode not in CODES or "Traceback" in text or "Warning: " in text
+    if wrong or (process.returncode and not 0 < len(text) < 2 * LONGEST_SENTENCE):
+        raise BrokenError(f"exit code {process.returncode}: {shortened(line)}: {text[-3000:]}")
+    return process.returncode == 0
+
+
+def shortened(line: list[str | bytes]) -> str:
+    """Return a command line for people."""
+    return " ".join(repr(word[:40]) for word in line)
+
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "functions"
+EXPRESSIONS = (
+    '"e"', '"x"', '"pi"', '"1/x"', '"x/0"', '"x**99"', '"x**-3"', '"x**x"', '"sqrt(x)"', '"log(e)"',
+    '"theta"', '"2*theta"', '"sin(theta/2)"', '"sin(3*theta - 1)"', '"tan(theta)"', '"wrap(theta)"',
+    '"x if x else y"', '"x < y"', '"lambda: x"', '"__import__(\'os\')"', '"x.real"', '"x[0]"',
+    '"(x, y)"', '"f(x)"', '"sin"', '"sin()"', '"sin(x, y)"', '"sin(x=1)"', '"clip(x, 1, 0)"',
+    '"clip(*x)"', '"exp(exp(exp(x)))"', '"1e999"', '"10**10**10"', '"9**9**9"', '"0/0"', '"1j"',
+    '"True"', "\"'x'\"", '"x @ y"', '"x // y"', '"x % y"', '"~x"', '"not x"', '"x := 1"', '"x; y"',
+    '"' + "(" * 300 + "x" + ")" * 300 + '"', '"' + "-" * 300 + "x" + '"', '"' + "x+" * 900 + 'x"',
+    '"' + "abs(" * 60 + "x" + ")" * 60 + '"', '"' + "9" * 4000 + '"', '"' + "x" * 2500 + '"', '"é"',
+    '"x # y"', '"x \\\\ y"', '"x\\ny"', '"\\u0000"', '"{x}"', '"x\' + \'y"', '"0x10 * x"',
+    '"1_0 * x"',
+    '""', '" "', '"*x"', '"await x"', '"f\'{x}\'"', '"where_positive(x, y, 0) * 1e11 * 1e11"',
+)  # fmt: skip
+LITERALS = (
+    *EXPRESSIONS, "0", "1", "-1", "8", "99", "2.5", "1e13", "nan", "inf", "true", "[]", "{}",
+    "[0, 1]",
+    "[1, 0]", "[0, 0]", "[0, 1e-13]", "[-1e308, 1e308]", "[0, nan]", '["-pi", "pi"]', '["pi/0", 1]',
+    "[0, 1, 2]", "[true, 2]", "[[0], 1]", "9" * 400, "[0, " + "9" * 400 + "]", "1979-05-27",
+    '"rad"',
+    "[0.5, 2]", "[-4, 4]",
+)  # fmt: skip
+LINES = (
+    "[inputs.x]", "[inputs.y]", "[inputs.theta]", "[outputs.u]", "[let]", "[inputs]", "[joint]",
+    "[[inputs]]", "range = [-1, 1]", "angle = true", "bits = 8", 'expression = "x"', 'x = "1"',
+    'sin = "1"', 'pi = "3"', 'a = "b"', 'b = "a"', 'e = "2"', "unit = 3", "inputs = 3", 'u = "x"',
+    f"a{'.a' * 500} = 1", "", "x y z", "[outputs.t]", "[inputs.payload]", "[inputs.'a b']",
+)  # fmt: skip
+
+
+@cache
+def texts() -> tuple[str, ...]:
+    """Return the function files that ship as examples."""
+    return tuple(path.read_text() for path in sorted(EXAMPLES.glob("*.toml")))
+
+
+def damaged_function(rng: random.Random) -> str:
+    """Return the text of an example with other values, lines, names or bytes."""
+    lines = rng.choice(texts()).split("\n")
+    for _ in range(rng.choice((0, 1, 1, 1, 2, 4))):
+        place = rng.randrange(len(lines))
+        key, equals, _ = lines[place].partition(" = ")
+        if equals and rng.random() < 0.8:
+            wanted = EXPRESSIONS if key == "expression" or rng.random() < 0.5 else LITERALS
+            lines[place] = f"{key} = {rng.choice(wanted)}"
+        else:
+            lines.insert(place, rng.choice((*lines, *LINES)))
+    text = "\n".join(lines)
+    if rng.random() < 0.3:
+        text = damaged(rng, text.encode()).decode("utf-8", "replace")
+    return text
+
+
+def written_case(seed: int, folder: Path) -> bool:
+    """Read a damaged function file; one that is accepted has finite values, and terms or steps."""
+    del folder
+    text = damaged_function(seeded(seed))
+    try:
+        problem = parse_function(text, "f.toml")
+    except bc.BoolcompError as error:
+        sentence(error)
+        if not str(error).startswith("f.toml"):
+            raise BrokenError(f"a message without the file: {error}") from error
+        return False
+    low, high = problem.bounds()
+    states = np.stack([low, high, (low + high) / 2, 0.3 * low + 0.7 * high])
+    if not np.isfinite(problem.exact(states)).all():
+        raise BrokenError("outputs are not finite")
+    str(split(problem))
     return True
 
 

@@ -27,7 +27,6 @@ from boolcomp.scale import parse_spec
 with pytest.MonkeyPatch.context() as patch:  # a folder of scripts
     patch.syspath_prepend(str(ROOT / "docs"))
     import make_reference
-    import make_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,13 +109,6 @@ def test_the_generated_parts_of_the_pages_are_up_to_date() -> None:
     assert [name for name, text in parts.items() if make_reference.filled(text) != text] == []
 
 
-def test_a_generated_part_replaces_what_was_written_there() -> None:
-    text = "a\n<!-- generated: robots -->\nb\n<!-- end -->\nc\n"
-    made = make_reference.filled(text)
-    assert made.startswith("a\n<!-- generated: robots -->\n\n| robot | joints")
-    assert made.endswith("|\n\n<!-- end -->\nc\n")
-
-
 def test_every_page_has_its_links_in_place() -> None:
     for page in [*PAGES, *CONTRIBUTING]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
@@ -157,14 +149,6 @@ def test_the_figures_in_the_list_of_alternatives_are_those_of_the_results() -> N
     )  # fmt: skip
     numbers = re.findall(r"\b\d{2,}\b", text.partition("##")[0])
     assert [int(one) for one in numbers] == list(figures)
-
-
-@pytest.mark.check
-def test_the_results_of_the_first_program_are_measured_again() -> None:
-    found = json.loads((ROOT / "docs/results.json").read_text("utf-8"))
-    made = make_results.rounded(make_results.compiled("machado-2r", 8, ""))
-    del made["lut6"]  # `first` has that of `area`
-    assert made.items() <= found["first"]["machado-2r"].items()
 
 
 def test_the_page_on_robot_files_describes_every_key() -> None:

@@ -1,22 +1,16 @@
 """Pictures: word graphs as SVG, covers as maps of what their products hold."""
 
-import base64
 import itertools
 import re
-import struct
-import zlib
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from small_programs import compact
 
-from boolcomp.measure import table_page
-from boolcomp.twolevel import Cover, Cubes, parse
+from boolcomp.twolevel import Cover, Cubes
 from boolcomp.words import Lookup, WordGraph, draw_graph, reads
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -131,42 +125,6 @@ def test_loops_on_a_map_hold_the_cells_of_their_product_and_neighbours_differ_in
     words = ((k, f"{k:04b}") for k in range(16))
     held = {k for k, word in words if all(x in {"-", y} for x, y in zip(cube, word, strict=True))}
     assert inside == held
-
-
-def points(png: bytes) -> NDArray[np.uint8]:
-    """Return the red, green, blue and alpha of a PNG that has two bits of a palette a point."""
-    chunks, place = {}, 8
-    while place < len(png):
-        size, kind = struct.unpack_from(">I4s", png, place)
-        chunks[kind] = png[place + 8 : place + 8 + size]
-        assert zlib.crc32(kind + chunks[kind]) == int.from_bytes(png[place + 8 + size :][:4])
-        place += size + 12
-    wide, high, *form = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
-    assert form == [2, 3, 0, 0, 0]
-    lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(high, -1)
-    assert not lines[:, 0].any()  # no filter
-    bits = np.unpackbits(lines[:, 1:], axis=1).reshape(high, -1, 2)[:, :wide]
-    colours = np.frombuffer(chunks[b"PLTE"], np.uint8).reshape(-1, 3)
-    alpha = np.frombuffer(chunks[b"tRNS"], np.uint8)
-    palette = np.column_stack([colours, alpha])
-    return np.asarray(palette[2 * bits[..., 0] + bits[..., 1]], np.uint8)
-
-
-@pytest.mark.parametrize("inputs", [7, 9])
-def test_the_picture_of_a_large_table_has_a_point_for_every_row(inputs: int) -> None:
-    rows = np.random.default_rng(inputs).integers(0, 3, 1 << inputs)
-    lines = [f"{k:0{inputs}b} {'01-'[value]}" for k, value in enumerate(rows)]
-    page = table_page("t.pla", parse("\n".join([f".i {inputs}", ".o 1", ".type fd", *lines, ".e"])))
-    (data,) = set(re.findall(r"data:image/png;base64,([^\"]+)", page))
-    seen = points(base64.b64decode(data))
-    clear = seen[..., 3] < 128
-    dark = (seen[..., 0] < 77) & ~clear
-    high, wide = clear.shape
-    gray = [k ^ k >> 1 for k in range(wide)]
-    minterms = np.array([[gray[r] * wide + gray[c] for c in range(wide)] for r in range(high)])
-    assert high * wide == 1 << inputs
-    assert np.array_equal(clear, rows[minterms] == 0)
-    assert np.array_equal(dark, rows[minterms] == 1)
 
 
 def test_a_cover_of_many_inputs_is_its_text_and_letters_are_escaped() -> None:

@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +19,6 @@ import boolcomp as bc
 from boolcomp.base import files
 from boolcomp.twolevel import pla
 
-SHARED = Path("/dev/shm")  # noqa: S108 (a folder of the test's own is made there)
 SPECIAL = ["pipe", "pipe with a reader", "socket", "device", "link", "dangling link"]
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -55,11 +53,6 @@ def test_a_file_is_written_whole_and_keeps_its_permissions(tmp_path: Path) -> No
         assert files.read_text(path) == "two\n"
         assert path.stat().st_mode & 0o777 == 0o640
     assert names(tmp_path) == ["a" * 255, "new", "new/a.txt"]
-
-
-def test_line_ends_of_other_systems_are_read_as_ours(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\rthree\n")
-    assert files.read_text(tmp_path / "a.txt") == "one\ntwo\nthree\n"
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -185,19 +178,6 @@ def test_of_devices_only_that_of_nothing_is_written(tmp_path: Path) -> None:
                     bc.DataError, match=r"neither a file nor a pipe, and of devices"
                 ):
                     refuse(Path(name))
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the system has no such folder")
-def test_a_file_in_shared_memory_is_replaced_like_any_other() -> None:
-    with tempfile.TemporaryDirectory(dir=SHARED) as folder:
-        path = Path(folder) / "a.txt"
-        path.write_text("old")
-        before = path.stat().st_ino
-        with pytest.raises(ZeroDivisionError), files.output_file(path) as stream:
-            stream.write(bytes([1 // len(stream.read())]))
-        assert path.read_text() == "old"
-        files.write_output(path, "new")
-        assert (path.read_text(), path.stat().st_ino != before) == ("new", True)
 
 
 @pytest.mark.parametrize("kind", SPECIAL)

@@ -1,6 +1,5 @@
 """The golden net finds small changes in what is compiled, run, written and printed."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,13 +7,10 @@ from typing import Any
 import pytest
 
 from boolcomp.compact import realisation
-from boolcomp.program import program
 from boolcomp.words import Lookup
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 TABLE = ("shipped", "machado-2r-4.7d6d9f2628566b09.compact.json")
-ENGINE = ("engines", "p4, numpy, 1 threads")
-PLAN = ("robots", "boolcomp plan machado-2r --code twos --json")
 
 
 @pytest.fixture(name="golden", scope="module")
@@ -34,11 +30,6 @@ def found(golden: Any, group: str, title: str) -> str:
     return "\n".join(golden.differences(group, bench))
 
 
-@pytest.mark.slow
-def test_nothing_differs_as_it_is(golden: Any) -> None:
-    assert [found(golden, *one) for one in (TABLE, ENGINE, PLAN)] == [""] * 3
-
-
 def test_a_wrong_bit_in_a_table_is_found(golden: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     class Wrong(Lookup):
         def __new__(cls, source: int, read: int, entries: Sequence[int], *more: Any) -> Any:
@@ -48,29 +39,6 @@ def test_a_wrong_bit_in_a_table_is_found(golden: Any, monkeypatch: pytest.Monkey
     text = found(golden, *TABLE)
     assert "made: 14 lines, before 14 lines" in text
     assert "+w5[5] = table w4:5 1 0 2" in text
-
-
-@pytest.mark.slow
-def test_small_changes_in_heaps_groups_and_json_are_found(
-    golden: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def swapped(*given: Any) -> Any:
-        *others, one, other = gathered(*given)
-        return [*others, other, one]
-
-    constant, gathered = vars(realisation)["heap_constant"], vars(program)["collect_arrays"]
-    dumps = json.dumps
-    changes: tuple[tuple[Any, str, Any, tuple[str, str], str], ...] = (
-        (realisation, "heap_constant", lambda *x: constant(*x) + 1,
-         TABLE, "made: 14 lines, before 14"),
-        (program, "collect_arrays", swapped, ENGINE, "+> values: 1048576 bytes"),
-        (json, "dumps", lambda x, **more: dumps(x, **more).replace('"guard_bits"', '"guards"'),
-         PLAN, '"guards": 2'),
-    )  # fmt: skip
-    for module, name, changed, place, text in changes:
-        with monkeypatch.context() as patch:
-            patch.setattr(module, name, changed)
-            assert text in found(golden, *place)
 
 
 def test_a_difference_is_printed_with_its_lines(golden: Any, tmp_path: Path) -> None:

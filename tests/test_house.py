@@ -1,10 +1,15 @@
 """benchmarks/house.py: every rule of imports is violated by an example, and figures are counted."""
 
 import ast
+import importlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+import boolcomp
 
 with pytest.MonkeyPatch.context() as patch:  # a folder of scripts, with names of folders here
     patch.syspath_prepend(str(Path(__file__).resolve().parent.parent / "benchmarks"))
@@ -86,56 +91,42 @@ def test_a_public_function_of_several_statements_needs_a_docstring() -> None:
     assert list(found) == ["boolcomp/base/files.py:4: two has several statements and no docstring"]
 
 
-def test_figures_of_structure_are_counted_in_a_small_package() -> None:
-    one = '"""Doc\n\nstring."""\n\nimport os\n\nclass A:\n    """A."""\n\n    x = 1  # code\n# no\n'
-    files = {
-        "boolcomp/a/__init__.py": "from boolcomp.a.two import f\n",
-        "boolcomp/a/one.py": one,
-        "boolcomp/a/two.py": "class A: ...\nclass _B: ...\ndef f(): ...\n",
-        "boolcomp/b.py": "from boolcomp.a.two import f\nclass _B: ...\n",
-    }
-    found = house.structure(house.parse(files))
-    assert found["modules"] == len(files)
-    assert found["rooms"] == 1
-    assert found["lines"] == 1 + 11 + 3 + 2
-    assert found["lines of code"] == 0 + 2 + 3 + 1
-    assert found["longest module"] == 11
-    assert found["modules under 60 lines"] == 3
-    assert found["modules imported by exactly one other"] == 1  # faces do not count
-    assert found["public class names defined more than once"] == 1
-    assert found["private class names defined more than once"] == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("isinstance(x, A)", 1),
-        ("isinstance(x, int | B) or isinstance(x, (A, B))", 2),
-        ("match x:\n  case A(y=1) | int(): ...\n  case B(): ...", 2),
-        ("{A: 1, B: 2}[type(x)]", 1),
-        ("isinstance(x, int), A(1), [A, B], isinstance(x, WordGraph)", 0),
-    ],
-)
-def test_modules_that_select_by_parts_of_word_graphs_are_counted(text: str, count: int) -> None:
-    use = f"from boolcomp.words.graph import A, B\n{text}\n"
-    files = {
-        "boolcomp/words/graph.py": "class A: ...\nclass B: ...\nclass WordGraph: ...\n",
-        "boolcomp/words/other.py": use,
-        "boolcomp/a/one.py": use,
-        "boolcomp/a/two.py": text + "\n",  # classes of its own
-    }
-    found = house.dispatching(house.parse(files))
-    assert found == ({"boolcomp/a/one.py": count} if count else {})
-
-
-def test_modules_are_counted_whose_functions_run() -> None:
-    script = "sys.setprofile(profile)\nimport boolcomp.words as w\nw.WordGraph\nend()\n"
-    outside, in_all = house.modules_run(script)
-    assert outside == 1  # base/__init__.py loads a name
-    assert in_all > outside
-
-
 def test_committed_figures_have_the_names_that_are_measured() -> None:
     committed = json.loads(house.COMMITTED.read_text("utf-8"))
     assert set(house.structure(house.parse({"boolcomp/a.py": ""}))) <= set(committed)
     assert all(set(one) == {"figure", "target"} for one in committed.values())
+
+
+PACKAGE = Path(boolcomp.__file__).parent
+FACES = sorted(
+    one.parent.name for one in PACKAGE.glob("*/__init__.py") if "lazy(" in one.read_text("utf-8")
+)
+
+
+@pytest.mark.parametrize("room", FACES)
+def test_a_face_offers_what_it_shows_to_type_checkers(room: str) -> None:
+    face = importlib.import_module(f"boolcomp.{room}")
+    tree = ast.parse((PACKAGE / room / "__init__.py").read_text("utf-8"))
+    (checking,) = [one for one in tree.body if isinstance(one, ast.If) and one.orelse]
+    shown = {
+        alias.name: one.module
+        for one in checking.body
+        if isinstance(one, ast.ImportFrom)
+        for alias in one.names
+    }
+    homes = {name: importlib.import_module(str(module)) for name, module in shown.items()}
+    there = {name for name, home in homes.items() if hasattr(home, name)}  # others are types alone
+    assert there == set(dir(face)) & set(shown)
+    assert all(getattr(face, name) is getattr(homes[name], name) for name in there)
+    assert {x for x in dir(face) if not x.startswith("_")} - set(vars(face)) <= there
+    with pytest.raises(AttributeError, match="no_such_name"):
+        face.no_such_name  # noqa: B018 (reading it is what is tested)
+
+
+def test_importing_faces_loads_no_file_of_them() -> None:
+    text = f"import sys; {'; '.join(f'import boolcomp.{room}' for room in FACES)}; "
+    text += "print(*(x for x in sys.modules if x.count('.') > 1 and x.startswith('boolcomp.')))"
+    found = subprocess.run(
+        [sys.executable, "-P", "-c", text], capture_output=True, text=True, check=True
+    )
+    assert sorted(found.stdout.split()) == []

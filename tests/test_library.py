@@ -12,9 +12,6 @@ from conftest import Run
 from numpy.typing import NDArray
 
 import boolcomp as bc
-from boolcomp.base import ALONE, TWO
-from boolcomp.compact import CompactChoices, Demand
-from boolcomp.pipeline import compile_compact
 from boolcomp.problem import problem_of
 from boolcomp.program import Program
 from boolcomp.targets import export_texts
@@ -56,17 +53,6 @@ def test_the_nearest_load_errs_by_the_difference_of_masses_more(
     assert found.bounds == bounds
     assert found.exact == (mass == nearest)
     assert [one.bound for one in found.outputs] == list(bounds)
-
-
-def test_between_two_loads_errors_are_the_mean_of_both() -> None:
-    found = loads().chosen(1.25, interpolate=True)
-    assert [load.payload for load in found.loads] == [1.0, 2.0]
-    assert found.weights == (0.75, 0.25)
-    assert found.bounds == (0.75 * 0.25 + 0.25 * 2.0, 0.75 * 0.5 + 0.25 * 4.0)
-    assert str(found) == "1.25 kg between the loads of 1, 2 kg"
-    other = loads().chosen(0.25, interpolate=True)
-    assert [load.payload for load in other.loads] == [0.0, 1.0]
-    assert loads().chosen(2.0, interpolate=True).loads == (loads().loads[2],)
 
 
 @pytest.mark.slow
@@ -117,24 +103,6 @@ def states(mass: float) -> tuple[tuple[Floats, ...], Floats]:
     low, high = problem.bounds()
     drawn = np.random.default_rng(5).uniform(low, high, (3000, len(low)))
     return (drawn[:, :2], drawn[:, 2:4], drawn[:, 4:]), problem.exact(drawn)
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("mass", [0.25, 1.2])
-@pytest.mark.parametrize("interpolate", [False, True])
-def test_errors_between_loads_are_within_what_is_said(mass: float, *, interpolate: bool) -> None:
-    made = library()
-    arrays, exact = states(mass)
-    found = made.evaluate(*arrays, payload=mass, interpolate=interpolate, engine="numpy")
-    bounds = made.chosen(mass, interpolate=interpolate).bounds
-    inside = (
-        np.ones(len(exact), bool) if not found.saturated_outputs else np.abs(exact).max(1) < 100
-    )
-    errors = np.abs(found.values - exact)[inside].max(axis=0)
-    assert (errors <= bounds).all()
-    assert (errors > 0.3 * np.asarray(bounds)).all()
-    again = made(*arrays, payload=mass, interpolate=interpolate, engine="numpy")
-    assert np.array_equal(again, found.values)
 
 
 @pytest.mark.slow
@@ -236,36 +204,3 @@ def test_a_part_of_a_library_is_exported_and_too_many_loads_are_a_sentence(
         bc.UsageError, match=r"33 loads in one design are about \d+ nodes.*--load, su"
     ):
         export_texts(many, "blif")
-
-
-@pytest.mark.check
-def test_loads_are_compiled_side_by_side_and_equal_graphs_are_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Words so short that all states are looked at: processes know nothing of shorter searches.
-    demand = Demand(bits=4, input_bits={"q": 6}, rms=(0.8,), effort=0.0)
-    made: list[Program] = []
-    heard: list[str] = []
-    for name, workers in (("a", TWO), ("b", ALONE)):
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"cache-{name}"))
-        choices = CompactChoices(
-            demand, tmp_path / f"store-{name}", workers=workers,
-            progress=lambda step: heard.append(step.stage),
-        )  # fmt: skip
-        made.append(compile_compact("machado-2r", choices, (0.0, 1.0, 2.0), "gravity").program)
-        made[-1].save(tmp_path / name)
-    assert heard[:4] == ["3 loads", "1 of 3 loads", "2 of 3 loads", "3 of 3 loads"]
-    files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*")}
-    assert len(files) > 5
-    assert all(
-        (tmp_path / "a" / f).read_bytes() == (tmp_path / "b" / f).read_bytes() for f in files
-    )
-    apart = made[0]
-    more = replace(apart, loads=(*apart.loads, replace(apart.loads[0], payload=5.0)))
-    more.save(tmp_path / "more")
-    assert len(list((tmp_path / "more" / "graphs").iterdir())) == 3
-    assert json.loads((tmp_path / "more/program.json").read_text())["version"] == 5
-    again = bc.load_program(tmp_path / "more")
-    assert again.loads == more.loads
-    assert bc.load_program(tmp_path / "more", 5.0).loads == (again.loads[3],)
-    assert json.loads((tmp_path / "a/program.json").read_text())["version"] == 3

@@ -1,9 +1,9 @@
 """Networks: normal form, folds, text, orders; covers become the networks that they are."""
 
-import hashlib
-import random
+import re
+from collections import Counter
+from collections.abc import Callable
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,17 +12,14 @@ import boolcomp as bc
 from boolcomp.logic import (
     AND2,
     AND3,
-    AND_OR,
-    CONSTANTS,
     OR2,
     XOR2,
-    XOR3,
     Builder,
     Network,
     Node,
     copied,
     in_order,
-    most_live,
+    network,
     parse_network,
     render_network,
 )
@@ -126,14 +123,6 @@ def test_trees_are_flat_and_take_the_fewest_nodes_of_three_inputs(count: int) ->
     assert tables_of(other.build([other.any_of(literals)])) == [(1 << (1 << count)) - 2]
 
 
-def test_a_tree_over_very_many_signals_makes_no_list_anew_for_every_node() -> None:
-    builder = Builder(3)
-    count = 400_001  # 1e10 entries would be copied
-    made = iter(range(10**9, 2 * 10**9))
-    builder.node = lambda *_: next(made)  # type: ignore[method-assign]
-    assert builder.any_of(range(2, 2 * count + 2, 2)) == 10**9 + count // 2 - 1
-
-
 def test_a_product_is_known_by_its_two_literals_and_uses_are_counted() -> None:
     builder, (x, y, z) = built(3)
     both = builder.node(AND2, x ^ 1, y)
@@ -142,51 +131,6 @@ def test_a_product_is_known_by_its_two_literals_and_uses_are_counted() -> None:
     assert builder.product(builder.node(XOR2, x, z)) is None
     assert builder.product(builder.node(AND3, both, z, z)) == (z, both)
     assert builder.uses() == {x: 2, y: 1, both: 1, z: 2}
-
-
-def test_operations_are_counted_one_by_one() -> None:
-    builder, (x, y, z) = built(3)
-    first = builder.node(AND3, x, y ^ 1, z)
-    second = builder.node(OR2, first, builder.node(XOR2, x, z))
-    network = builder.build([builder.node(AND2, second, y)])
-    assert network.operations() == {"and": 3, "not": 1, "or": 1, "xor": 1}
-
-
-def test_depth_is_the_longest_chain_and_wires_have_none() -> None:
-    builder, inputs = built(8)
-    value = inputs[0]
-    for other in inputs[1:]:
-        value = builder.node(XOR2, value, other)
-    assert builder.build([builder.node(AND2, *inputs[:2]), value, 2, inputs[0]]).depth == 7
-    assert builder.build([2, inputs[0]]).depth == builder.build([]).depth == 0
-
-
-def test_values_that_are_no_longer_needed_are_released() -> None:
-    class Held:
-        alive = most = 0
-
-        def __init__(self) -> None:
-            Held.alive += 1
-            Held.most = max(Held.most, Held.alive)
-
-        def __del__(self) -> None:
-            Held.alive -= 1
-
-    class Holding:
-        def constant(self, value: int) -> Held:  # noqa: ARG002 (any value is held alike)
-            return Held()
-
-        def node(self, lut: int, operands: tuple[Held, ...]) -> Held:  # noqa: ARG002 (likewise)
-            return Held()
-
-    builder, (a, b) = built(2)
-    value = a
-    for k in range(50):
-        value = builder.node((XOR2, AND2, OR2)[k % 3], value, b)
-        value = builder.node(XOR2, value, a)
-    network = builder.build([value])
-    network.fold(Holding(), [Held(), Held()])
-    assert Held.most <= 4 + most_live(network) + 2
 
 
 TWO = Node(AND2, (2, 3))
@@ -224,21 +168,6 @@ def test_an_input_that_is_not_there_is_refused() -> None:
             Builder(2).input(place)
     with pytest.raises(ValueError, match="1 values for 2 inputs"):
         Network(2, (), ()).fold(Patterns(4), [0])
-
-
-def test_a_network_is_written_one_readable_node_a_line() -> None:
-    builder, (a, b, c) = built(3)
-    both = builder.node(AND2, a, b ^ 1)
-    network = builder.build([builder.node(AND_OR, c, both, b), both ^ 1, 2, c, a ^ 1])
-    assert str(network) == (
-        "network 3 inputs 5 outputs 4 nodes\n"
-        "n0 = i0 & ~i1\n"
-        "n1 = i2 | i1 & n0\n"
-        "n2 = ~i0 | i1\n"
-        "n3 = ~i0\n"
-        "outputs n1 n2 1 i2 n3\n"
-    )
-    assert parse_network(str(network)) == network
 
 
 TEXT = "network 2 inputs 1 outputs 2 nodes\nn0 = i0 & ~i1\nn1 = i1 ^ n0\noutputs n1\n"
@@ -279,42 +208,6 @@ def test_an_order_leaves_the_network_what_it_is(network: Network, how: tuple[int
     assert ordered == in_order(network, *how)
 
 
-def test_greedy_order_needs_fewer_values_at_a_time_and_variants_differ() -> None:
-    rng = np.random.default_rng(5)
-    builder, literals = built(8)
-    for lut in rng.integers(1, 255, 150).tolist():
-        operands = [literals[k] ^ int(rng.integers(2)) for k in rng.integers(0, len(literals), 3)]
-        literals.append(builder.node(lut, *operands))
-    network = builder.build(literals[-37:])
-    assert most_live(in_order(network)) < most_live(network)
-    assert len({in_order(network, 0, variant) for variant in range(4)}) > 1
-
-
-def test_operands_are_as_far_apart_as_asked_where_there_is_other_work() -> None:
-    builder, inputs = built(64)
-    sums = []
-    for k in range(8):  # eight chains that do not depend on each other
-        value = inputs[8 * k]
-        for other in inputs[8 * k + 1 : 8 * k + 8]:
-            value = builder.node(XOR2, value, other)
-        sums.append(value)
-    for wanted, chains in ((1, 0), (4, 4)):
-        nodes = in_order(builder.build(sums), chains).nodes
-        places = [(k + CONSTANTS + 64, node.operands) for k, node in enumerate(nodes)]
-        first = CONSTANTS + 64
-        assert min(k - x for k, operands in places for x in operands if x >= first) == wanted
-    chain = builder.build(sums[:1])
-    assert in_order(chain, 8) == chain
-
-
-def test_the_largest_number_of_values_needed_at_one_time_is_exact() -> None:
-    builder, inputs = built(6)
-    ands = [builder.node(AND2, inputs[k], inputs[k + 3]) for k in range(3)]
-    assert most_live(builder.build([builder.node(XOR3, *ands)])) == 3
-    assert most_live(builder.build(ands)) == 3
-    assert most_live(builder.build([])) == 0
-
-
 @given(covers())
 def test_the_network_of_a_cover_is_the_cover_in_and_or_not(cubes: Cubes) -> None:
     network = network_of_cover(cubes)
@@ -329,38 +222,118 @@ def test_the_network_of_a_cover_is_the_cover_in_and_or_not(cubes: Cubes) -> None
     assert set(network.operations()) <= {"and", "or", "not"}
 
 
-def test_the_text_of_a_cover_of_four_products_in_two_outputs() -> None:
-    rows = [("11-0", "10"), ("110-", "11"), ("0-11", "01"), ("-011", "01")]
-    assert str(network_of_cover(Cubes.from_rows(4, 2, rows))) == (
-        "network 4 inputs 2 outputs 6 nodes\n"
-        "n0 = i0 & i1\n"
-        "n1 = ~i2 & n0\n"
-        "n2 = n1 | ~i3 & n0\n"
-        "n3 = i2 & i3\n"
-        "n4 = n1 | ~i0 & n3\n"
-        "n5 = n4 | ~i1 & n3\n"
-        "outputs n2 n5\n"
+ROWS: list[tuple[int, ...]] = [(row >> 2 & 1, row >> 1 & 1, row & 1) for row in range(8)]
+TABLES = [lut for lut in range(1, 255) if lut not in network.LETTERS]
+MEANINGS: dict[str, Callable[[int, int, int], int]] = {
+    "FIRST": lambda a, _b, _c: a,
+    "SECOND": lambda _a, b, _c: b,
+    "THIRD": lambda _a, _b, c: c,
+    "AND2": lambda a, b, _c: a & b,
+    "AND3": lambda a, b, c: a & b & c,
+    "OR2": lambda a, b, _c: a | b,
+    "OR3": lambda a, b, c: a | b | c,
+    "NOT1": lambda a, _b, _c: 1 - a,
+    "XOR2": lambda a, b, _c: a ^ b,
+    "XOR3": lambda a, b, c: a ^ b ^ c,
+    "MAJ3": lambda a, b, c: int(a + b + c > 1),
+    "AND_OR": lambda a, b, c: a | b & c,
+}
+
+
+def table(function: Callable[[int, int, int], int]) -> int:
+    return sum(function(*row) << place for place, row in enumerate(ROWS))
+
+
+def run(lut: int) -> int:
+    """Compute a table from its steps, on the tables of the inputs."""
+    values = list(network.LETTERS)
+    for kind, x, y in network.steps(lut):
+        a, b = values[x], values[y]
+        values.append({"not": ~a & 255, "and": a & b, "or": a | b, "xor": a ^ b}[kind])
+    return values[-1]
+
+
+def test_a_named_table_is_its_function() -> None:
+    for name, meaning in MEANINGS.items():
+        assert getattr(network, name) == table(meaning), name
+
+
+def test_every_formula_is_its_table_and_has_steps_like_it() -> None:
+    formulas = network.tables_by_formula()
+    assert len(formulas) == 84
+    for text, lut in formulas.items():
+        python = text.replace("~", "1 ^ ")
+        code = re.sub(r"1 \^ (\([^()]*\)|\w)", r"(1 ^ \1)", python)
+        assert lut == table(lambda a, b, c, code=code: eval(code, {"a": a, "b": b, "c": c}))  # type: ignore[misc]  # noqa: S307 (our own text)
+        assert network.formula(lut) == text
+        if not {"^", "0", "1"} & set(text) and lut in TABLES:
+            kinds = dict(network.operation_kinds(lut))
+            counted = Counter(text)
+            found = [kinds.get(kind, 0) for kind in ("xor", "and", "or")]
+            assert found == [0, counted["&"], counted["|"]]
+    assert [network.formula(lut) for lut in (network.MAJ3, 0, 255, 0x0F)] == [
+        "0xE8",
+        "0",
+        "1",
+        "~a",
+    ]
+
+
+def test_the_steps_of_every_table_compute_it_and_are_as_few_as_known() -> None:
+    assert [run(lut) for lut in TABLES] == TABLES
+    counts = Counter(len(network.steps(lut)) for lut in TABLES)
+    kinds = Counter(
+        kind for lut in TABLES for kind, count in network.operation_kinds(lut) for _ in range(count)
+    )
+    assert dict(counts) == {1: 12, 2: 36, 3: 70, 4: 74, 5: 47, 6: 11, 7: 1}
+    assert dict(kinds) == {"and": 227, "not": 280, "or": 192, "xor": 199}
+
+
+def test_cofactors_support_and_inverted_inputs_are_those_of_the_rows() -> None:
+    for lut in range(256):
+        for place in range(3):
+            for value in (0, 1):
+                fixed = [(*row[:place], value, *row[place + 1 :]) for row in ROWS]
+                rows = [ROWS.index(row) for row in fixed]
+                found = network.cofactors(lut, place)[value]
+                assert found == sum((lut >> row & 1) << k for k, row in enumerate(rows))
+            zero, one = network.cofactors(lut, place)
+            assert (place in network.support(lut)) == (zero != one) == network.depends(lut, place)
+            swapped = sum((lut >> (row ^ 4 >> place) & 1) << row for row in range(8))
+            assert network.inverted(lut, place) == swapped
+
+
+def test_composing_is_substituting() -> None:
+    assert all(network.compose(lut, network.LETTERS) == lut for lut in range(256))
+    assert network.compose(network.AND2, (network.OR2, network.THIRD, 0)) == table(
+        lambda a, b, c: (a | b) & c
     )
 
 
-@pytest.mark.parametrize(
-    ("parts", "nodes", "depth", "live", "digest"),
-    [
-        ((2, 8, 3, 40, 0.4), 78, 11, 22, "3bb9e48bcc98"),
-        ((4, 7, 1, 25, 0.2), 38, 12, 12, "00acfe12c3c9"),
-        ((6, 12, 6, 200, 0.6), 478, 19, 72, "ff4b94627c94"),
-        ((7, 44, 3, 60, 0.9), 198, 20, 30, "5d990e93391f"),
-    ],
-)
-def test_a_cover_becomes_the_network_that_it_always_became(
-    parts: tuple[int, int, int, int, float], nodes: int, depth: int, live: int, digest: str
-) -> None:
-    seed, inputs, outputs, products, free = parts
-    draw = random.Random(seed)  # noqa: S311 (no secret)
-    rows = set()
-    for _ in range(products):
-        term = "".join("-" if draw.random() < free else draw.choice("01") for _ in range(inputs))
-        rows.add((term, "".join(draw.choice("01") for _ in range(outputs))))
-    network = network_of_cover(Cubes.from_rows(inputs, outputs, sorted(rows)))
-    assert (len(network.nodes), network.depth, most_live(network)) == (nodes, depth, live)
-    assert hashlib.sha256(str(network).encode()).hexdigest()[:12] == digest
+def test_tables_of_more_operands_have_the_cofactors_and_entries_of_their_rows() -> None:
+    for operands in (4, 6):
+        rows = range(1 << operands)
+        lut = sum((row % 5 == 1) << row for row in rows) | 1 << 3
+        assert network.entries(lut, operands) == [lut >> row & 1 for row in rows]
+        for place in range(operands):
+            bit = 1 << (operands - 1 - place)
+            assert network.letter(place, operands) == sum(bool(row & bit) << row for row in rows)
+            fixed = network.cofactors(lut, place, operands)
+            for value, table in enumerate(fixed):
+                chosen = [row & ~bit | bit * value for row in rows]
+                assert table == sum((lut >> row & 1) << k for k, row in enumerate(chosen))
+            assert network.depends(lut, place, operands) == (fixed[0] != fixed[1])
+        low = network.letter(operands - 1, operands)
+        assert network.support(low, operands) == (operands - 1,)
+
+
+def test_only_networks_of_three_operands_are_in_normal_form_and_all_are_written() -> None:
+    twice = (network.Node(0xC0, (2, 3)), network.Node(0xC0, (2, 3)))
+    for nodes in (twice, (network.Node(0x30, (3, 2)),)):
+        assert network.Network(4, nodes, (6,), 6).depth == 1
+        with pytest.raises(ValueError, match=r"equal|rise"):
+            network.Network(4, nodes, (6,))
+    wide = network.Node(0x8000, (2, 3, 4, 5))
+    assert "n0 = 0x8000(i0, i1, i2, i3)" in str(network.Network(4, (wide,), (6,), 6))
+    with pytest.raises(ValueError, match="not of its operands"):
+        network.Network(4, (network.Node(0x18000, (2, 3, 4, 5)),), (6,), 6)

@@ -88,22 +88,6 @@ def test_guard_bits_follow_equation_2() -> None:
     assert [guard_bits_for(p) for p in (1, 2, 3, 5, 6, 7, 14, 15)] == [1, 1, 2, 2, 2, 3, 3, 4]
 
 
-@pytest.mark.parametrize("bits", [4, 7, 10])  # beyond, another table is the largest to split
-def test_each_bit_of_the_word_is_a_bit_of_every_term(bits: int) -> None:
-    widths = [term.code.bits for term in plan(bits=bits).terms]
-    assert widths == [term.code.bits + bits - 8 for term in plan(bits=8).terms]
-
-
-def test_guard_bits_and_splits_can_be_chosen() -> None:
-    wide = plan(guard_bits=4)
-    assert [joint.guard_bits for joint in wide.outputs] == [4, 4]
-    assert [term.code.bits for term in wide.terms][:2] == [10, 8]
-    unsplit = plan(splits=0)
-    assert [len(joint.terms) for joint in unsplit.outputs] == [5, 4]
-    assert [term.input_bits for term in unsplit.outputs[0].terms][-1] == 20
-    assert [len(joint.terms) for joint in plan(splits=5).outputs] == [10, 9]
-
-
 @pytest.mark.parametrize(
     ("name", "splits"), [("machado-2r", None), ("planar-3r", 7), ("elbow-3r", 0)]
 )

@@ -159,35 +159,6 @@ def test_a_head_that_no_program_has_is_refused_under_a_right_checksum(
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "sentence"),
-    [
-        ("meanings", ["q1"], "words without meanings"),
-        ("meanings", 3, "'meanings' is 3, not of type list"),
-        ("meanings", [3] * 20, "'meanings' is 3, not of type str"),
-        ("network", None, "'network' is None, not of type int"),
-    ],
-)
-def test_what_stands_beside_a_graph_is_checked(
-    tmp_path: Path, key: str, value: Any, sentence: str
-) -> None:
-    refused(changed(compact(8), tmp_path, f"loads.0.{key}", value), sentence)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "sentence"),
-    [
-        ("n0 = ", "n0 = " + "i0" * 1_000_000, r"0.txt:2: 'n0 = i0.* is no line for node n0"),
-        ("nodes\n", "nodes\n" + "\n" * 1_000_000, r"nodes need \d+ lines, not 1000"),
-        ("network", "n" * 1_000_000, r"0.txt:1: a network begins"),
-    ],
-)
-def test_a_network_with_endless_lines_is_refused(
-    tmp_path: Path, old: str, new: str, sentence: str
-) -> None:
-    refused(forged(stages(4)[2], tmp_path, NETWORK, old, new), sentence)
-
-
-@pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
         ("input q1 angle", "input q9 angle", "a word graph does not fit its network"),
@@ -204,15 +175,6 @@ def test_a_network_with_endless_lines_is_refused(
 )
 def test_a_damaged_graph_is_refused(tmp_path: Path, old: str, new: str, sentence: str) -> None:
     refused(forged(compact(8), tmp_path, GRAPH, old, new), sentence)
-
-
-def test_an_entry_of_a_table_that_its_network_does_not_compute_is_refused(tmp_path: Path) -> None:
-    line = next(line for line in str(compact(8).graph).splitlines() if "= table w" in line)
-    head, _, rest = line.partition(" = table ")
-    source, first, *others = rest.split(" ")
-    bits = int(head.partition("[")[2].removesuffix("]"))
-    new = f"{head} = table {' '.join([source, str((1 << bits) - 1 - int(first)), *others])}"
-    refused(forged(compact(8), tmp_path, GRAPH, line, new), "its network does not compute")
 
 
 def test_a_graph_without_a_network_is_refused(tmp_path: Path) -> None:
@@ -262,30 +224,6 @@ def test_programs_of_earlier_formats_give_what_they_gave(
     if kind != "format-1":
         counts = [found.saturated_inputs, found.saturated_outputs, found.beyond_stops]
         assert counts == document["counts"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_programs_of_earlier_formats_get_names_stops_and_no_errors(
-    tmp_path: Path, kind: str
-) -> None:
-    program = old(kind, tmp_path / "p")[1]
-    assert program.name == "machado-2r"
-    assert [group.members for group in program.groups] == [
-        ("q1", "q2"), ("qd1", "qd2"), ("qdd1", "qdd2")
-    ]  # fmt: skip
-    assert program.returned.members == ("tau1", "tau2")
-    assert [output.symbol for output in program.outputs] == ["T1", "T2"]
-    assert (program.plural, program.places) == ("torques", "joints")
-    assert program.worst_found == program.sampled_max == (None, None)
-    assert program._repr_html_().count("<td>not sought</td>") == 2
-    if kind != "format-2-compact":
-        stops = {"format-1": [], "format-2-paper": ["q2 within -2.5 .. 2.5"]}[kind]
-        assert [str(one) for one in program.stops] == stops
-    if kind == "format-1":  # full turns wrap
-        assert [word.code.wraps for word in program.inputs] == [True, True, *[False] * 4]
-    program.save(tmp_path / "again")
-    assert bc.load_program(tmp_path / "again") == program
-    assert json.loads((tmp_path / "again" / HEAD).read_text())["version"] == 3
 
 
 def test_errors_that_were_measured_without_a_search_are_kept(tmp_path: Path) -> None:

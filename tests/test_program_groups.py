@@ -22,8 +22,6 @@ from boolcomp.problem import (
     Output,
     Problem,
     numbered,
-    read_states,
-    write_results,
 )
 from boolcomp.program import (
     CodedOutput,
@@ -34,8 +32,6 @@ from boolcomp.program import (
     program_of_network,
     program_of_problem,
 )
-from boolcomp.proof import find_worst, subject_of
-from boolcomp.scale import ProcessPool
 
 Floats = NDArray[np.float64]
 
@@ -153,22 +149,6 @@ def test_engines_agree_on_groups_of_different_widths(mode: str, kind: Any) -> No
     assert first.saturated_outputs == second.saturated_outputs
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("shard", "engine"), [("samples", "numpy"), ("terms", "llvm"), ("pipeline", "numpy")]
-)
-def test_processes_share_programs_of_any_groups(shard: Any, engine: Any) -> None:
-    program, states = any_program("paper"), drawn(1700)
-    alone = program.evaluate(*states, engine="numpy")
-    with ProcessPool(program, processes=2, shard=shard, engine=engine) as pool:
-        assert [x.shape for x in pool.arrays(5)] == [(5, 1), (5, 3), (5, 2)]
-        shared = pool.evaluate(states[0][:, 0], v=states[1], w=states[2])
-    assert (shared.values == alone.values).all()
-    assert (shared.words == alone.words).all()
-    assert shared.saturated_inputs == alone.saturated_inputs
-    assert shared.saturated_outputs == alone.saturated_outputs
-
-
 def test_inputs_are_given_by_their_names_too() -> None:
     program = any_program()
     x, v, w = drawn(6)
@@ -226,30 +206,6 @@ def test_messages_name_inputs_and_outputs_as_the_problem_does(engine: Any) -> No
         any_program().evaluate_words(0, [0, 0, 0], [0, 8])
 
 
-def test_files_are_read_and_written_by_the_names_of_any_problem(tmp_path: Path) -> None:
-    problem, states = any_problem(), np.concatenate(drawn(9), axis=1)
-    order = [5, None, 0, 2, 1, 3, 4]
-    lines = [[k if j is None else s[j] for j in order] for k, s in enumerate(states.tolist())]
-    text = "\n".join(["w2,t,x,v2,v1,v3,w1", *(",".join(map(repr, one)) for one in lines), ""])
-    (tmp_path / "a.csv").write_text(text)
-    np.save(tmp_path / "a.npy", states)
-    np.savez(tmp_path / "a.npz", x=states[:, :1], v=states[:, 1:4], w=states[:, 4:])
-    for name in ("a.csv", "a.npy", "a.npz"):
-        with read_states(tmp_path / name, problem.groups) as (chunks, _):
-            (state,) = chunks
-        assert [x.shape for x in state.arrays] == [(9, 1), (9, 3), (9, 2)]
-        assert (np.concatenate(state.arrays, axis=1) == states).all()
-        with write_results(tmp_path / f"out-{name}", problem.returned) as sink:
-            sink.write(states[:, :2])
-    assert (tmp_path / "out-a.csv").read_text().startswith("y,z\n")
-    assert np.load(tmp_path / "out-a.npz")["out"].tolist() == states[:, :2].tolist()
-    (tmp_path / "t.csv").write_text("time,t\n0.1,5\n0.2,6\n")  # an input may be called t
-    with read_states(tmp_path / "t.csv", (Group("t", ("t",)),)) as (chunks, _):
-        (state,) = chunks
-    assert state.arrays[0].tolist() == [[5.0], [6.0]]
-    assert state.times == ("time", ["0.1", "0.2"])
-
-
 def test_the_command_evaluates_by_names(run: Callable[..., Any]) -> None:
     x, v, w = drawn(20)
     any_program().save("p")
@@ -267,12 +223,3 @@ def test_the_command_evaluates_by_names(run: Callable[..., Any]) -> None:
     result = run("evaluate", "p", "-i", "s.csv", "-o", "t.npz", "--json")
     assert json.loads(result.out)["saturated_inputs"] == 1
     assert np.load("t.npz")["out"].shape == (1, 2)
-
-
-def test_the_worst_of_any_problem_is_sought() -> None:
-    worst = find_worst(subject_of(any_program(), any_problem(), engine="numpy"), 20_000)
-    codes = [output.code for output in any_program().outputs]
-    reach = np.array([(code.range.high - code.step / 2) / code.step for code in codes])
-    assert worst.states.shape == (2, 2, 6)
-    assert (worst.largest <= reach + 1e-9).all()
-    assert (worst.largest > 0.7 * reach).all()

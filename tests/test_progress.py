@@ -14,7 +14,7 @@ from boolcomp.base.workers import ALONE, Course
 from boolcomp.commands import output
 from boolcomp.commands.compile import search_progress
 from boolcomp.compact.demand import Counts, Demand, Progress
-from boolcomp.compact.passes import expected, on_course
+from boolcomp.compact.passes import on_course
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.passes import on_course as on_paper_course
 
@@ -51,43 +51,6 @@ def test_a_stage_is_a_line_once_work_takes_longer_than_ten_seconds() -> None:
         "searching: improve, 40% done, 655 nodes so far, about 30 s left",
         "searching: passes, 60% done, 600 nodes so far, about 2 min left",
     ]
-
-
-def test_a_silent_stage_is_told_after_ten_seconds_and_short_work_not_at_all() -> None:
-    clock, said, shown = lines()
-    shown.update(0.01, 1, "screen", "")
-    clock.now = 10.0
-    shown.pulse()
-    shown.pulse()
-    assert said == ["searching: screen, 1% done"]
-    clock, said, shown = lines()
-    for clock.now in range(10):
-        shown.update(clock.now, None, f"stage {clock.now}", "")
-    shown.close()
-    clock.now = 100.0
-    shown.pulse()
-    shown.update(1, None, "late", "")
-    assert said == []
-
-
-def test_within_a_long_stage_lines_come_at_growing_distances() -> None:
-    clock, said, shown = lines()
-    for second in range(1000):
-        clock.now = float(second)
-        shown.update(second, 2000, "", "")
-    assert 15 < len(said) < 25
-    assert said[0] == "searching: 0% done"
-    assert said[-1].endswith(" left")
-
-
-def test_a_reader_that_went_away_does_not_end_the_work() -> None:
-    def broken(_: str) -> None:
-        raise BrokenPipeError
-
-    clock = Clock()
-    shown = output.Lines("searching", clock, broken)
-    clock.now = 11.0
-    shown.update(0.5, 1, "refine", "")
 
 
 class Screen:
@@ -173,12 +136,6 @@ def test_a_course_goes_on_whatever_comes_back_or_was_estimated_wrongly() -> None
     assert course.left == 2.0
 
 
-def test_stages_share_the_work_by_the_effort() -> None:
-    quick, long = (expected(Demand(effort=effort)) for effort in (0.0, 1e6))
-    assert quick["improve"] == 0
-    assert long["improve"] > 0.99 * sum(long.values())
-
-
 def test_a_share_that_falls_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output.Lines, "patience", 0.0)
     heard: list[float] = []
@@ -233,25 +190,3 @@ def test_time_left_of_recorded_compilations_is_right_within_a_factor_of_two(
         truth = one["took"] - passed
         assert left > truth / 2 - slack, (stage, passed)
         assert left < 2 * truth + slack, (stage, passed)
-
-
-def test_nothing_is_said_of_the_time_that_is_left_before_enough_is_known() -> None:
-    told: list[float] = []
-    hear = on_course(lambda step: told.append(step.left or 0.0), Demand(effort=2.0))
-    hear(Progress("screen", fraction=0.5))
-    hear(Progress("refine", fraction=0.0))
-    assert told == [math.inf, math.inf]
-    hear(Progress("tables", counts=Counts(600, 6, 2_000_000, 0, 0)))
-    assert 0 < told[-1] < 10
-    long = on_course(lambda step: told.append(step.left or 0.0), Demand(effort=1000.0))
-    long(Progress("screen", fraction=0.5))
-    assert 500 < told[-1] < 2000  # annealing is counted, and most of it
-
-
-def test_without_effort_what_gains_nothing_is_measured_in_the_place_of_changes() -> None:
-    told: list[float] = []
-    demand = Demand(effort=0.0, approximate="tables")
-    hear = on_course(lambda step: told.append(step.fraction), demand)
-    for stage in ("tables", "passes", "entries", "fresh states", "worst error", "bounds", "done"):
-        hear(Progress(stage))
-    assert told == sorted(set(told))  # each goes on from where the one before was

@@ -94,20 +94,10 @@ def test_code_is_not_checked(source: str) -> None:
     assert rules("boolcomp/a.py", source) == []
 
 
-def test_code_of_pages_is_not_checked_and_lines_are_counted() -> None:
-    page = "# Title\n\n```console\n$ nobody\n```\n\n| a | `nobody` |\n| b | nobody |\n"
-    assert [hit.line for hit in prose.hits("docs/page.md", page)] == [8]
-
-
 def test_pages_for_users_name_no_modules() -> None:
     text = "See `words/graph.py`, boolcomp.words.graph and benchmarks/proof.py.\n"
     assert rules("docs/page.md", text) == ["path of a module"] * 2
     assert rules("docs/contributing/page.md", text) == []
-
-
-def test_rooms_are_folders_of_the_package_and_pages() -> None:
-    paths = ("boolcomp/base/files.py", "boolcomp/api.py", "docs/a.md", "tests/a/test_b.py")
-    assert [prose.room(one) for one in paths] == ["boolcomp/base", "boolcomp", "docs/a.md", "tests"]
 
 
 def test_more_hits_than_a_room_is_allowed_are_an_error_and_allowances_only_fall() -> None:

@@ -322,13 +322,6 @@ def test_mistakes_in_archives_are_sentences(tmp_path: Path) -> None:
         refused(tmp_path / "a.npz", make(), sentence)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_every_version_of_the_format_of_arrays_is_read(tmp_path: Path, version: int) -> None:
-    for shape in ("(2, 6)", "(2L, 6L)"):
-        data = npy(GOOD.replace("(2, 6)", shape), version=version)
-        assert np.array_equal(states(tmp_path / "a.npy", data), Q)
-
-
 def test_files_that_are_none_or_become_shorter_are_sentences(tmp_path: Path) -> None:
     for name in ("no.csv", "no.npy", "no.npz"):
         with pytest.raises(bc.DataError, match="cannot be read: No such file"):

@@ -1,12 +1,10 @@
 """Stores of covers and results: found by content, verified, shared without being believed."""
 
-import json
 import multiprocessing
 import socket
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pytest
 from conftest import Run
 from small_programs import stages
@@ -202,38 +200,6 @@ def test_what_one_user_compiled_another_one_proves_and_uses(
         assert one.read_bytes() == other.read_bytes()
     program = bc.compile("machado-2r", 4, of="gravity", effort=0, store=store)
     assert program.network() == bc.load_program("first").network()
-
-
-@pytest.mark.check
-def test_workers_of_sweeps_share_a_store_and_a_lie_in_it_changes_nothing(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "sweep.toml").write_text(SWEEP)
-
-    def swept(user: str, *more: str) -> list[bool]:
-        be_another(monkeypatch, tmp_path, f"cache-{user}")
-        assert run("sweep", "sweep.toml", "--processes", "2", "-o", user, *more).code == 0
-        costs = (tmp_path / user / "costs").iterdir()
-        return [json.loads(path.read_text())["stored"] for path in costs]
-
-    shared = ("--store", "shared")
-    assert swept("alone") == swept("first", *shared) == [False, False]
-    assert swept("second", *shared) == [True, True]
-    one, other = sorted((tmp_path / "shared").glob("*.compact.json"))
-    text = one.read_bytes()
-    one.write_bytes(other.read_bytes())
-    other.write_bytes(text)
-    assert swept("third", *shared) == [False, False]
-    results = [(tmp_path / user / "results.csv").read_bytes()
-               for user in ("alone", "first", "second", "third")]  # fmt: skip
-    assert len(set(results)) == 1
-
-
-def test_a_store_of_another_kind_is_refused() -> None:
-    memory = fsspec.filesystem("memory")
-    memory.pipe("/foreign/boolcomp-store.txt", b"of another kind")
-    with pytest.raises(bc.DataError, match="its boolcomp-store"):
-        bc.compile("machado-2r", 4, of="gravity", effort=0, store="memory://foreign")
 
 
 @pytest.fixture(name="opened")

@@ -1,13 +1,10 @@
 """A tree of joints goes through all stages as a chain does; what cannot take one says so."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import docblocks
 import numpy as np
 import pytest
-from conftest import Run
 from samples import branched_robot, by_name, problem_of, random_states, terms_of
 
 import boolcomp as bc
@@ -64,13 +61,3 @@ def test_a_tree_askew_compiles_in_both_modes_and_errs_as_it_says() -> None:
         steps = [one.code.step for one in made.loads[0].outputs]
         errors = (made.torques(q) - bc.inverse_dynamics(robot, q, 0, 0)) / steps
         assert np.sqrt((errors**2).mean(axis=0)).max() < 0.6
-
-
-def test_a_tree_is_evaluated_and_told(run: Run) -> None:
-    Path("tree.toml").write_text(str(two_arms()))
-    told = json.loads(run("robots", "tree.toml", "--json").out)["robots"][0]
-    assert [joint["parent"] for joint in told["joints"]] == [0, 1, 1]
-    Path("s.csv").write_text("q1,q2,q3,qd1,qd2,qd3,qdd1,qdd2,qdd3\n0,0,0.5,0,0,0,1,0,0\n")
-    out = run("evaluate", "tree.toml", "-i", "s.csv").out
-    expected = bc.inverse_dynamics(two_arms(), [0, 0, 0.5], [0, 0, 0], [1, 0, 0])
-    assert np.allclose([float(x) for x in out.split("\n")[1].split(",")], expected, atol=1e-6)

@@ -12,13 +12,14 @@ import pytest
 from conftest import Run
 from shippedarms import built_of
 from small_programs import compact
+from targets.exported import tiny
 
-import boolcomp as bc
 from boolcomp.commands.compile import _bound, _proved
 from boolcomp.commands.sweep import _largest
 from boolcomp.measure.control import program_variant
+from boolcomp.program import family_of
 from boolcomp.program.program import NOT_PROVED, NOT_USEFUL, Program, bound_note
-from boolcomp.targets.target import export_texts
+from boolcomp.targets import export_texts
 
 
 @cache
@@ -88,8 +89,15 @@ def test_a_compilation_says_so_and_never_that_it_is_proved() -> None:
     assert "bound" not in said
 
 
-def test_a_saved_program_keeps_what_is_proved(tmp_path: Path) -> None:
-    wide().save(tmp_path / "program")
-    again = bc.load_program(tmp_path / "program")
-    assert again.bound == wide().bound
-    assert again.useful_bound == (math.inf, wide().bound[1])
+MASS = 3 * 0.6  # 1.7999999999999998
+
+
+def test_masses_are_short_wherever_a_program_is_shown() -> None:
+    program = family_of([tiny(), tiny(payload=MASS)])
+    shown = [repr(program), str(program), program._repr_html_(), str(program.chosen(MASS))]
+    shown += map(str, export_texts(program, "verilog").values())
+    shown += map(str, export_texts(tiny(payload=MASS), "verilog").values())
+    assert all("1.8" in text for text in shown[:5])
+    assert not any("1.79" in text for text in shown)
+    assert "  payload 1.8 kg" in str(program).splitlines()
+    assert "payload 0.333333333333 kg" in str(tiny(payload=1 / 3))

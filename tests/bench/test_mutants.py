@@ -97,26 +97,3 @@ def test_survivors_are_listed_until_a_test_kills_them_or_a_reason_is_given(
     assert (code, said.splitlines()[-1].split()[:5]) == (0, ["room", "3", "2", "1", "0"])
     test = "tests/test_room.py::test_the_opposite_is_returned"
     assert listed(tree) == [border, opposite | {"killed by": test}]
-
-
-@pytest.mark.check
-def test_what_changed_not_is_not_run_again(
-    mutants: Any, ran: Callable[[], tuple[int, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ran()
-    monkeypatch.setattr(mutants, "run_pytest", None)
-    code, said = ran()
-    assert (code, said.splitlines()[-1].split()[:5]) == (1, ["room", "3", "1", "0", "2"])
-
-
-@pytest.mark.check
-def test_an_equivalent_mutant_that_a_test_kills_is_an_error(
-    tree: Path, ran: Callable[[], tuple[int, str]]
-) -> None:
-    ran()
-    guard = {"function": "lower", "before": "if x > most: return most", "after": "pass"}
-    entries = [one | {"equivalent because": "so"} for one in [guard, *listed(tree)]]
-    (tree / "benchmarks" / "mutants.json").write_text(json.dumps(entries))
-    code, said = ran()
-    assert code == 1
-    assert "not equivalent: tests/test_room.py::test_of_two_the_lower_one_is_returned" in said

@@ -1,7 +1,10 @@
 """Every rival in C computes the torques, within the bound it states."""
 
+import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,10 +113,54 @@ def test_live_order_computes_the_same_with_fewer_values_kept() -> None:
     assert straight.most_live(other) < straight.most_live(program)
 
 
-def test_most_live_counts_what_must_be_kept() -> None:
-    tape = Tape()
-    x = tape.input("x")
-    one, two, three = x * x, tape.sine(x), tape.cosine(x)
-    assert (
-        straight.most_live(tape.finish([("y", one + two + three)])) == 4
-    )  # x and two beside the third
+TINY = ("--batches", "1,256", "--cores", "1", "--seconds", "0.02")
+
+
+@pytest.fixture(autouse=True)
+def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boolcomp.measure.bench.EVALUATIONS", 50_000)
+
+
+@pytest.mark.check
+def test_a_bench_leaves_table_json_and_chart(run: Run) -> None:
+    stages(4)[2].save("program")
+    result = run("bench", "program", *TINY, "-o", "out/bench", "--json")
+    assert result.code == 0, result.err
+    document = json.loads(result.out)
+    bounds = zip(document["sampled_max"], document["worst_found"], document["bound"], strict=True)
+    assert all(0 < sampled <= worst <= bound for sampled, worst, bound in bounds)
+    rows = [row for row in document["rows"] if row["ns_per_sample"]]
+    assert {row["batch"] for row in rows} == {1, 256}
+    assert "boolcomp, two-level logic" in {row["rival"] for row in rows}
+    logic = {
+        (row["types"]["in"], row["batch"]): row["ns_per_sample"]
+        for row in rows if row["rival"] == "boolcomp, two-level logic"
+    }  # fmt: skip
+    for row in rows:
+        own = logic.get((row["types"]["in"], row["batch"]))
+        if own is not None and row["ratio"] is not None:
+            assert row["ratio"] == pytest.approx(row["ns_per_sample"] / own, rel=1e-3)
+    names = {path.name for path in Path("out/bench").iterdir()}
+    assert names == {"bench.txt", "bench.json", "bench.svg", "bench.png"}
+    assert "two-level logic" in Path("out/bench/bench.txt").read_text()
+
+
+FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "bench_check.py"
+
+
+@pytest.fixture(name="check", scope="module")
+def loaded() -> dict[str, Any]:
+    return runpy.run_path(str(FILE))
+
+
+def test_losses_are_shares_of_what_was(check: dict[str, Any]) -> None:
+    found = check["losses"]({"a": 1.7, "b": 2.2, "new": 1.0}, {"a": 2.0, "b": 2.0, "gone": 1.0})
+    assert found == pytest.approx({"a": 0.15, "b": -0.1})
+
+
+def test_the_committed_ratios_name_known_rivals(check: dict[str, Any]) -> None:
+    committed = json.loads(FILE.with_name("bench_ratios.json").read_text(encoding="utf-8"))
+    assert committed
+    for name, ratio in committed.items():
+        assert any(rival in name for rival in check["RIVALS"])
+        assert ratio > 0

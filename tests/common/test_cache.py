@@ -1,6 +1,5 @@
 """The user's cache: private, or not used; what lies there is this user's own, or not believed."""
 
-import hashlib
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,16 +17,6 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(caches, "_fallback", caches._fallback.__wrapped__)  # noqa: SLF001
     return tmp_path / "cache" / "boolcomp"
-
-
-def test_the_cache_is_made_so_that_only_its_user_can_enter(cache: Path) -> None:
-    before = os.umask(0)
-    try:
-        folder = caches.user_cache("tables")
-    finally:
-        os.umask(before)
-    assert folder == cache / "tables"
-    assert {path.stat().st_mode & 0o777 for path in (cache, folder)} == {0o700}
 
 
 @pytest.mark.parametrize("shared", [".", "tables"])
@@ -153,24 +142,6 @@ def test_neither_group_nor_others_may_write_what_is_believed(cache: Path, mode: 
     assert caches.read_private(path) is None
 
 
-def test_what_belongs_to_another_user_is_not_ours(tmp_path: Path) -> None:
-    mine = tmp_path.stat()
-    other = os.stat_result((mine.st_mode, *mine[1:4], mine.st_uid + 1, *mine[5:]))
-    assert caches.is_ours(mine)
-    assert not caches.is_ours(other)
-
-
-@pytest.mark.usefixtures("cache")
-def test_what_was_written_without_a_umask_is_read_again() -> None:
-    path = caches.user_cache("native") / "x.o"
-    before = os.umask(0)
-    try:
-        caches.write_entry(path, b"code")
-    finally:
-        os.umask(before)
-    assert caches.read_entry(path) == b"code"
-
-
 def found(folder: Path, name: str = "a.txt") -> list[str]:
     return list(find([folder], name, lambda _, text: caches.unsealed(text), "{path}: no"))
 
@@ -191,21 +162,6 @@ def test_what_is_kept_is_found_and_what_is_damaged_is_not(
             assert found(place) == []
     path.write_bytes(whole)
     assert found(place) == ["some\nlines\n"]
-
-
-def test_networks_of_covers_that_an_earlier_version_kept_are_found(tmp_path: Path) -> None:
-    seal = hashlib.sha256(b"2 1\n3 = 1 2\n").hexdigest()
-    (tmp_path / "a.txt").write_text(f"# sha256 {seal}\n2 1\n3 = 1 2\n")
-    assert found(tmp_path) == ["2 1\n3 = 1 2\n"]
-
-
-def test_folders_are_searched_in_order_and_a_good_file_behind_a_bad_one_is_found(
-    tmp_path: Path,
-) -> None:
-    folders = [tmp_path / name for name in ("first", "none", "third")]
-    caches.keep(folders[0] / "a.txt", "bad")
-    caches.keep(folders[2] / "a.txt", caches.sealed("good"))
-    assert list(find(folders, "*.txt", lambda _, text: caches.unsealed(text))) == ["good"]
 
 
 def test_a_result_that_cannot_be_written_is_a_complaint_or_nothing(tmp_path: Path) -> None:

@@ -1,16 +1,20 @@
 """Executors: the same results in the same order, whichever runs the calls; lost workers."""
 
 import os
+import pickle
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import boolcomp as bc
-from boolcomp.base import Processes, WorkerLostError, executor
+from boolcomp.base import ALONE, TWO, Processes, SharedValue, WorkerLostError, executor
 
 WAYS = ["here", "processes:2"]
 
@@ -27,23 +31,6 @@ def test_results_come_in_the_order_of_the_calls(where: str) -> None:
 def test_the_first_error_in_the_order_of_the_calls_is_raised(where: str) -> None:
     with pytest.raises(ValueError, match="'x'"):
         list(bc.Workers(where).in_order(int, [("1",), ("x",), ("2",), ("y",)]))
-
-
-@pytest.mark.parametrize("where", WAYS)
-def test_sentences_of_errors_arrive_as_they_were_raised(where: str) -> None:
-    with executor(where) as pool:
-        future = pool.submit(executor, "procesess:2")
-        with pytest.raises(bc.UsageError, match="did you mean 'processes:2'"):
-            future.result()
-
-
-def test_nothing_is_called_in_this_process_before_it_is_asked_for() -> None:
-    called: list[int] = []
-    with executor("here") as pool:
-        results = pool.map(called.append, [1, 2])
-        assert not called
-        next(results)
-    assert called == [1]
 
 
 class Counting(Executor):
@@ -89,13 +76,6 @@ def test_a_wrong_place_is_a_sentence_with_what_is_allowed(where: object, said: s
         executor(where)
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "[]", '{"address": 7}', "{}", "tcp://here"])
-def test_what_is_no_scheduler_file_is_a_sentence(text: str, tmp_path: Path) -> None:
-    (tmp_path / "scheduler.json").write_text(text)
-    with pytest.raises(bc.DataError, match=r"scheduler\.json: "):
-        executor(str(tmp_path / "scheduler.json"))
-
-
 def test_without_dask_a_cluster_is_a_sentence_that_says_what_to_install() -> None:
     text = (
         "import sys; sys.modules['distributed'] = None\n"
@@ -106,18 +86,6 @@ def test_without_dask_a_cluster_is_a_sentence_that_says_what_to_install() -> Non
         [sys.executable, "-P", "-c", text], capture_output=True, text=True, check=False
     )
     assert "UsageError: clusters need Dask: pip install 'boolcomp[cluster]'" in ended.stderr
-
-
-def test_dask_is_imported_only_where_it_is_used() -> None:
-    text = (
-        "import sys\nfrom boolcomp.base.workers import executor\n"
-        "with executor('processes:1') as pool: pool.submit(abs, 1).result()\n"
-        "print([name for name in sys.modules if name.split('.')[0] in ('dask', 'distributed')])"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-P", "-c", text], capture_output=True, text=True, check=True
-    )
-    assert ended.stdout.strip() == "[]"
 
 
 def test_calls_that_nobody_waits_for_are_cancelled(tmp_path: Path) -> None:
@@ -131,3 +99,69 @@ def test_calls_that_nobody_waits_for_are_cancelled(tmp_path: Path) -> None:
         with pipe.open("w"):  # opens when the worker is in the middle of the second call
             following.close()  # type: ignore[attr-defined]  # a generator
     assert not third.exists()
+
+
+def test_workers_stay_from_step_to_step_of_a_block_and_end_with_it() -> None:
+    with TWO.opened() as workers, workers.opened() as again:
+        first = set(workers.in_order(os.getpid, [()] * 8))
+        assert set(again.in_order(os.getpid, [()] * 8)) == first
+        assert os.getpid() not in first
+    for number in first:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+
+
+class Many(Sequence[tuple[Any, ...]]):
+    """More calls than anybody's memory holds."""
+
+    def __len__(self) -> int:
+        return 10**15
+
+    def __getitem__(self, place: Any) -> Any:
+        return (place,)
+
+
+@pytest.mark.parametrize("workers", [ALONE, TWO])
+def test_calls_are_made_when_it_is_their_turn(workers: bc.Workers) -> None:
+    found = workers.in_order(abs, Many())
+    assert [next(found) for _ in range(5)] == [0, 1, 2, 3, 4]
+    found.close()  # type: ignore[attr-defined]  # a generator
+
+
+@pytest.mark.parametrize(
+    ("processes", "cluster", "said"),
+    [
+        (2, "local:2", "say one"),
+        (0, None, "1 to 256"),
+        (257, None, "1 to 256"),
+        (None, "locl:2", "did you mean 'local:2'"),
+        (None, SimpleNamespace(), "a SimpleNamespace runs no calls"),
+    ],
+)
+def test_a_wrong_place_is_a_sentence_before_any_work(
+    processes: int | None, cluster: object, said: str
+) -> None:
+    with pytest.raises(bc.UsageError, match=said):
+        bc.Workers.of(processes, cluster)
+
+
+def sent(value: object) -> SharedValue:
+    """Return a value as a worker gets it."""
+    found = pickle.loads(pickle.dumps(SharedValue(value)))  # noqa: S301 (made here)
+    assert isinstance(found, SharedValue)
+    return found
+
+
+def test_equal_values_are_the_same_one_to_a_worker_and_others_are_others() -> None:
+    first, again, other = sent([1, 2, 3]), sent([1, 2, 3]), sent([1, 2, 4])
+    assert first.value is again.value
+    assert (first.value, other.value) == ([1, 2, 3], [1, 2, 4])
+
+
+def test_threads_of_one_process_have_values_of_their_own() -> None:
+    mine, theirs = sent({"a": 1}).value, []
+    thread = threading.Thread(target=lambda: theirs.append(sent({"a": 1}).value))
+    thread.start()
+    thread.join()
+    assert theirs == [mine]
+    assert theirs[0] is not mine

@@ -61,19 +61,6 @@ def test_what_is_too_long_for_python_is_done_again_compiled(
     assert not loops.interpreting()
 
 
-def test_errors_of_the_work_are_its_own(early: loops.LoopCalls) -> None:
-    done = []
-
-    def wrong() -> None:
-        done.append(early)
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        loops.briefly(wrong)
-    assert len(done) == 1
-    assert not loops.interpreting()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--method", "exact")])
 def test_a_small_file_is_minimised_without_numba_and_highs(

@@ -172,18 +172,6 @@ def test_an_address_that_is_none_is_a_sentence(address: str, sentence: str) -> N
         place_of(address)
 
 
-def test_a_signal_is_heard_while_a_store_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buckets, "DEADLINE", 4.0)
-    monkeypatch.setattr(buckets, "TICK", 0.02)
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(threading.Thread, "join", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        place_of("trouble://slow/x").read("a.txt")
-
-
 @pytest.fixture(name="s3", scope="module")
 def store_on_the_loopback_interface() -> Iterator[str]:
     """Return the address of a bucket of a server that speaks S3."""
@@ -223,19 +211,3 @@ def test_processes_that_write_at_once_leave_whole_objects(s3: str) -> None:
     assert {letter for each in seen for letter in each} == set("abc")
     text = cache.unsealed(place_of(s3).read("a.txt"))
     assert text == text[0] * 200_000
-
-
-@needs_loopback
-@pytest.mark.slow
-def test_a_bucket_or_a_server_that_is_not_there_is_a_sentence(
-    s3: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(DataError, match="--store s3://none/x: there is no such object, or bucket"):
-        place_of(s3.replace("lab/results", "none/x")).check()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    fsspec.filesystem("s3").clear_instance_cache()  # as in another process
-    buckets._file_system.cache_clear()  # noqa: SLF001
-    with pytest.raises(DataError, match="Could not connect"):
-        place_of("s3://gone/x").check()
-    fsspec.filesystem("s3").clear_instance_cache()
-    buckets._file_system.cache_clear()  # noqa: SLF001

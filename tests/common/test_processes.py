@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_programs import stages
 from waiting import until, until_gone
 
 import boolcomp as bc
@@ -39,16 +38,6 @@ def hostile(folder: Path) -> Path:
     return folder
 
 
-def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, where only a path set from outside finds the package."""
-    root = str(Path(processes.__file__).parents[2])
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": root}
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "boolcomp", *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-
-
 def test_a_child_runs_nothing_of_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,30 +45,6 @@ def test_a_child_runs_nothing_of_the_current_folder(
     monkeypatch.syspath_prepend("")
     with Processes(1) as pool:
         assert pool.submit(short, 0.5, 3).result() == short(0.5, 3)
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop"),
-        ("evaluate", "program", "-i", "states.npy", "-o", "tau.csv", "--processes", "2"),
-        ("minimize", "a.pla", "--method", "espresso"),
-        ("schedule", "machado-2r", "--processors", "2", "--run", "--samples", "1000"),
-    ],
-    ids=lambda given: " ".join(given[:1] + given[2:5]),
-)
-def test_no_command_runs_a_module_of_the_current_folder(
-    tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
-    stages(4)[2].save(tmp_path / "program")
-    np.save(tmp_path / "states.npy", np.zeros((300, 6)))
-    bits = np.random.default_rng(0).integers(0, 2, 1 << 9)
-    lines = [f"{k:09b} 1" for k in np.flatnonzero(bits)]
-    (tmp_path / "a.pla").write_text("\n".join([".i 9", ".o 1", *lines, ".e", ""]))
-    made = command(hostile(tmp_path), *arguments)
-    assert "executed" not in made.stderr
-    assert (made.returncode, "Traceback" in made.stderr) == (0, False)
 
 
 def test_a_child_finds_the_package_that_started_it_and_no_other(
@@ -145,20 +110,6 @@ def test_a_child_that_starts_when_its_parent_is_gone_ends_at_once(
     assert run_program(["/bin/sleep", "1000"], 100) == Ended(0, b"")
 
 
-@pytest.mark.skipif(not Path("/bin/sh").exists(), reason="no /bin/sh")
-def test_temporary_files_of_a_program_lie_in_its_folder(tmp_path: Path) -> None:
-    ended = run_program(["/bin/sh", "-c", 'echo "$TMPDIR"'], 100, folder=tmp_path)
-    assert Path(ended.printed.decode().strip()) == tmp_path.resolve()
-
-
-@linux
-def test_ctrl_c_does_not_reach_children() -> None:
-    with Processes(1) as pool:
-        number = pool.submit(os.getpid).result()
-        os.kill(number, signal.SIGINT)
-        assert pool.submit(os.getpid).result() == number
-
-
 def test_a_start_that_is_interrupted_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
@@ -180,13 +131,6 @@ def test_a_start_that_is_interrupted_leaves_no_process(monkeypatch: pytest.Monke
     assert started[0].wait() == -signal.SIGKILL
 
 
-def test_without_processor_masks_the_processors_are_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    assert processes.cores() == os.cpu_count()
-
-
 def test_sharing_memory_where_there_is_no_posix_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -195,34 +139,11 @@ def test_sharing_memory_where_there_is_no_posix_is_a_sentence(
         processes.require_shared()
 
 
-def test_a_child_is_given_no_folder_that_depends_on_where_it_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    kept = [str(tmp_path / "kept"), *sys.path]
-    monkeypatch.setattr(sys, "path", ["", "below", ".", str(tmp_path), *kept])
-    with Processes(1) as pool:
-        assert pool.submit(eval, "__import__('sys').path").result() == kept
-
-
 @linux
 def test_a_foreign_program_has_the_limits_that_were_asked_for() -> None:
     line = "ulimit -v; ulimit -S -t; ulimit -H -t; ulimit -c"
     ended = run_program(["/bin/sh", "-c", line], 100, limits=Limits(1 << 30, 100))
     assert ended.printed.split() == [b"1048576", b"100", b"101", b"0"]
-
-
-def test_a_foreign_program_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    ended = run_program([str(tmp_path / "none")], 100)
-    assert ended == Ended(1, b"could not be started: No such file or directory\n")
-
-
-def test_the_executor_does_what_those_of_python_do() -> None:
-    with Processes(2) as pool:
-        assert list(pool.map(short, [0.5, 0.25], [3, 3])) == [short(0.5, 3), short(0.25, 3)]
-        assert pool.submit(int, "ff", base=16).result() == 255
-    with pytest.raises(RuntimeError, match="after shutdown"):
-        pool.submit(int)
 
 
 class Unreadable:
@@ -318,13 +239,6 @@ def test_every_worker_is_prepared_first_and_so_is_one_that_takes_its_place() -> 
         broken.submit(abs, -1).result()
 
 
-def test_one_death_may_be_too_many() -> None:
-    with Processes(1, deaths=1) as pool:
-        with pytest.raises(WorkerLostError, match="1 worker processes died"):
-            pool.submit(os._exit, 3).result()
-        assert pool.submit(abs, -1).result() == 1
-
-
 def test_a_team_answers_in_its_order_and_an_error_of_one_ends_the_call_of_all() -> None:
     team = processes.Team(abs, [(-1,), (-2,)])
     first = team.call(os.getpid, [(), ()])
@@ -355,18 +269,8 @@ def test_a_team_that_is_interrupted_leaves_no_worker() -> None:
     team.close()
 
 
-@pytest.mark.check
-def test_a_plain_script_without_a_guard_may_compile(tmp_path: Path) -> None:
-    script = tmp_path / "plain.py"
-    script.write_text(
-        "import boolcomp as bc\n"
-        "program = bc.compile('machado-2r', bits=4, mode='paper')\n"
-        "print(program.bound)\n"
-    )
-    made = subprocess.run(
-        [sys.executable, str(script)],
-        cwd=tmp_path, env=dict(os.environ, XDG_CACHE_HOME=str(tmp_path)),
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert made.stderr == ""
-    assert made.stdout.startswith("(")
+def test_without_processor_masks_the_processors_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert processes.cores() == os.cpu_count()

@@ -1,7 +1,6 @@
 """Rows and columns that print themselves as JSON, text, CSV and as a table of a page."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -67,21 +66,6 @@ def test_a_page_has_numbers_with_their_formats_and_the_meanings_of_columns() -> 
     ]  # fmt: skip
     assert [one.meaning for one in table.columns] == ["the name of the word", "", ""]
     assert table.rows == [["a", 2, 0.5], ["bcd", 12, None]]
-
-
-def test_rows_may_be_mappings() -> None:
-    row: dict[str, Any] = {"name": "a", "n": 3}
-    columns = (
-        base.ResultColumn("name", "word", left=True),
-        base.ResultColumn("count", "", "n"),
-    )
-    found = base.Results(columns, [row])
-    assert (found.documents, found.text()) == ([{"name": "a", "count": 3}], "word\n----\na")
-
-
-def test_a_path_through_nothing_is_nothing() -> None:
-    column = base.ResultColumn("sign", "", "error.real")
-    assert [column.of(row) for row in ROWS] == [0.125, None]
 
 
 def test_rows_of_one_name_are_one_row_with_a_column_for_each_place() -> None:

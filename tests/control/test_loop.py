@@ -118,16 +118,6 @@ def test_errors_at_the_bound_stray_as_far_as_is_estimated_and_no_further() -> No
             assert 0.9 * row.estimate < row.figures.max_tracking < 1.01 * row.estimate  # M changes
 
 
-def test_no_estimate_is_made_where_words_end_or_drives_do() -> None:
-    exact = LAW
-    variant = Variant("x", 8, exact.block, bounds=(1.0, 1.0), spans={("qd", 0): (-0.01, 0.01)})
-    first, second = study(loop_of(), [exact, variant], [path()]).rows[2:]
-    assert first.figures is not None
-    assert first.figures.outside > 0
-    assert first.estimate is None
-    assert second.estimate is not None
-
-
 def test_drives_give_no_more_than_they_can_and_that_is_counted() -> None:
     weak = replace(ARM, links=(replace(ARM.links[0], torque_limit=100.0), ARM.links[1]))
     loop = loop_of(weak)

@@ -26,14 +26,6 @@ def test_an_arm_moves_as_scipy_says_of_a_textbook_arm() -> None:
     assert np.abs(state[:, 0] - moved(START, PUSH, 0.5)).max() < 1e-10
 
 
-def test_a_free_swing_keeps_its_energy() -> None:
-    state = START[:, None].copy()
-    before = energy(START[:2], START[2:])
-    run_plant(bc.load_robot("machado-2r"), state, np.zeros((2, 1)), 1e-3, 3000)
-    assert np.abs(state[:, 0] - START).max() > 0.5
-    assert abs(energy(state[:2, 0], state[2:, 0]) - before) < 1e-7
-
-
 def test_what_friction_takes_is_what_the_energy_lacks() -> None:
     robot = bc.load_robot("machado-2r")
     lossy = replace(

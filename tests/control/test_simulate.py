@@ -8,18 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Run
+from control.textbook import torques
 from small_programs import stages
 
 import boolcomp as bc
+from boolcomp.codes import Code
 from boolcomp.measure import (
+    Called,
     LoopSettings,
+    called,
+    compiled,
     exact_of,
+    inverse_dynamics,
     law_of_program,
     referred_variant,
+    rounded_block,
     study,
     trajectory_of,
 )
-from boolcomp.problem import numbered, robot_problem
+from boolcomp.problem import Problem, inverse_dynamics_problem, numbered, robot_problem
 
 FAST = ("--time", "0.3", "--rate", "200")
 
@@ -81,15 +88,6 @@ def test_a_users_controller_is_a_function_in_a_file(run: Run) -> None:
     assert first["max_tracking"] < 1e-9 > second["max_tracking"]
 
 
-@pytest.mark.parametrize("text", ["import sys\nsys.exit(0)\n", "def law(**_):\n    exit(0)\n"])
-def test_a_controller_that_leaves_is_no_simulation(run: Run, text: str) -> None:
-    Path("mine.py").write_text(text)
-    result = run("simulate", "machado-2r", "--controller", "mine.py:law", *FAST)
-    assert result.code == 1
-    assert "controller" in result.err
-    assert "SystemExit: 0" in result.err
-
-
 def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Run) -> None:
     text = run("robots", "machado-2r").out
     text = text.replace("gravity =", "control_rate = 250\ngravity =")
@@ -118,9 +116,64 @@ def test_what_cannot_be_made_is_a_row_that_says_why(run: Run) -> None:
     assert "bits must be 4 to 16" in rows[2]["note"]
 
 
-def test_a_trajectory_beyond_what_a_joint_may_do_is_warned_of(run: Run) -> None:
-    result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:frequency=2")
-    assert "warning" not in result.err
-    result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:amplitude=2")
-    assert result.code == 0
-    assert "leaves velocity_range of joint 1" in result.err
+READS = ("q", "qd", "qdd")
+
+
+def problem_of(name: str) -> Problem:
+    return inverse_dynamics_problem(bc.load_robot(name))
+
+
+def drawn(problem: Problem, count: int, reach: float = 1.2) -> dict[str, np.ndarray]:
+    """Return states by signal, some of them beyond their words."""
+    arrays = [np.asarray(x) * reach for x in problem.draw(count, 5)]
+    return dict(zip(READS, (x.T.copy() for x in arrays), strict=True))
+
+
+def test_rounded_words_are_rounded_before_and_after_exact_torques() -> None:
+    problem = problem_of("machado-2r")
+    block, codes = rounded_block(problem, inverse_dynamics(bc.load_robot("machado-2r")), READS, 6)
+    signals = drawn(problem, 50)
+    state = []
+    for k, one in enumerate(problem.inputs):
+        code = Code(one.word, 8, "natural", one.wraps)
+        state.append(code.centre(code.cell(signals[READS[k // 2]][k % 2])[0]))
+    q, qd, qdd = (np.array(state[k : k + 2]) for k in (0, 2, 4))
+    exact = np.array([torques(q[:, i], qd[:, i], qdd[:, i]) for i in range(50)])
+    words = [code.centre(code.cell(exact[:, k])[0]) for k, code in enumerate(codes)]
+    assert np.allclose(block.torques(signals), words, rtol=0, atol=1e-9)
+    assert [code.step for code in codes] == [400 / 64, 200 / 64]
+
+
+@pytest.mark.parametrize("runs", [1, 3, 20])
+def test_a_program_gives_what_it_evaluates_however_many_runs_there_are(runs: int) -> None:
+    program = stages(4)[2]
+    signals = drawn(problem_of("machado-2r"), runs)
+    found = compiled(program).torques(signals)
+    exact = program.evaluate(*(signals[name].T for name in READS)).values
+    assert found.shape == (2, runs)
+    assert np.array_equal(found.T, exact)
+
+
+def test_what_a_users_function_does_wrong_is_a_sentence() -> None:
+    q = np.zeros((2, 3))
+    for law, said in (
+        (lambda **_: 1 / 0, "ZeroDivisionError"),
+        (lambda **_: np.zeros(7), "ValueError"),
+        (lambda **_: np.nan, "is not finite"),
+    ):
+        with pytest.raises(bc.DataError, match=f"controller law: .*{said}"):
+            Called(law, "law").torques({"q": q})
+
+
+def test_a_users_function_is_found_in_a_file_or_a_module(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("def law(e, **_):\n    return 3 * e\n")
+    block = called(f"{path}:law")
+    assert np.array_equal(block.torques({"q": np.ones((2, 1)), "e": np.ones((2, 1))}), [[3], [3]])
+    assert called("math:hypot").function(3, 4) == 5
+    with pytest.raises(bc.UsageError, match="no file"):
+        called(f"{tmp_path}/none.py:law")
+    with pytest.raises(bc.UsageError, match="has no function 'lw'"):
+        called(f"{path}:lw")
+    with pytest.raises(bc.DataError, match="ModuleNotFoundError"):
+        called("no_such_module:law")

@@ -28,28 +28,6 @@ def test_slopes_fit_and_nothing_is_faster_than_the_arm(name: str, kind: str) -> 
         assert found.q[:, k].max() <= link.position.high
 
 
-def test_a_circle_is_one_and_closes() -> None:
-    robot = bc.load_robot("machado-2r")
-    found = trajectory_of(robot, "circle:at=0.2,1.1:radius=0.15:period=2", 2.0, RATE)
-    x = np.cos(found.q[:, 0]) + 0.8 * np.cos(found.q.sum(axis=1))
-    y = np.sin(found.q[:, 0]) + 0.8 * np.sin(found.q.sum(axis=1))
-    middle = np.array([x[:-1].mean(), y[:-1].mean()])
-    distance = np.hypot(x - middle[0], y - middle[1])
-    assert np.abs(distance - 0.15).max() < 1e-9
-    assert np.allclose(found.q[0], [0.2, 1.1], atol=1e-12)
-    assert np.allclose(found.q[0], found.q[-1], atol=1e-9)
-
-
-def test_a_point_to_point_motion_rests_at_both_ends() -> None:
-    found = trajectory_of(bc.load_robot("machado-2r"), "point:from=0,1:to=0.5:time=1", 2.0, RATE)
-    assert np.array_equal(found.q[0], [0, 1])
-    assert np.allclose(found.q[-1], [0.5, 0.5])
-    assert found.rest in (1000, 1001)
-    assert not found.qd[1001:].any()
-    assert found.qd[500, 0] == pytest.approx(0.5 * 15 / 8)
-    assert trajectory_of(bc.load_robot("machado-2r"), "hold", 1.0, RATE).rest == 0
-
-
 def test_a_file_is_followed_through_its_places_smoothly(tmp_path: Path) -> None:
     times = np.linspace(0, 1, 21)
     places = np.stack([np.sin(3 * times), np.cos(2 * times)], axis=1)

@@ -8,7 +8,7 @@ import pytest
 from conftest import Run
 from targets.exported import arm, tiny
 
-from boolcomp.base.errors import DataError, UsageError
+from boolcomp.base.errors import DataError
 from boolcomp.measure import fpga
 from boolcomp.measure.fpga import (
     CellCounts,
@@ -66,11 +66,6 @@ def test_what_tools_print_is_read() -> None:
             read(text)
 
 
-def test_an_unknown_target_is_named_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match="did you mean 'ice40'"):
-        device("ice4")
-
-
 def test_a_tool_that_fails_says_its_own_error(tmp_path: Path) -> None:
     script = tmp_path / "tool"
     script.write_text("#!/bin/sh\necho warm-up\necho 'ERROR: no such cell'\nexit 3\n")
@@ -126,13 +121,3 @@ def test_yosys_leaves_our_tables_as_they_are() -> None:
     assert found.cells.luts == source.text.count("_t (")
     assert found.levels == own.levels
     assert not found.fmax
-
-
-@needs_yosys
-@pytest.mark.slow
-def test_a_clock_is_an_estimate_between_registers() -> None:
-    if fpga.find("nextpnr-ice40") is None:
-        pytest.skip("nextpnr-ice40 is not installed")
-    found = area(source_of(tiny(), None, "gates", 1, 4), device("ice40"), seeds=2)
-    assert len(found.fmax) == 2
-    assert all(50 < clock < 2000 for clock in found.fmax)

@@ -70,31 +70,6 @@ def test_columns_explain_themselves_at_pointer_and_focus(window: Window, page: P
     assert window.find(".tip")[0].text == "the word length"
 
 
-def test_a_mark_tells_its_numbers(window: Window, page: Path) -> None:
-    window.open(page)
-    window.enliven()
-    window.hover(window.find(".live .mark-symbol.role-mark path")[0])
-    window.wait("return document.querySelector('#vg-tooltip-element.visible')")
-    told = window.find("#vg-tooltip-element")[0].text
-    assert "bits" in told
-    assert "compact" in told
-
-
-def test_choices_of_one_label_choose_together(window: Window, page: Path) -> None:
-    window.open(page)
-    shown = (
-        "return [...document.querySelectorAll('.option')].filter(o => o.checkVisibility())"
-        ".map(o => o.dataset.name)"
-    )
-    assert window.run(shown) == ["9", "9"]  # the first decides
-    window.find(".chooser input[value='8']")[0].send_keys(" ")
-    assert window.run(shown) == ["8", "8"]
-    window.find(".chooser input:checked")[1].send_keys("\ue014")  # the arrow to the right
-    assert window.run(shown) == ["9", "9"]
-    window.enliven()
-    assert window.faults() == []
-
-
 def test_what_is_copied_has_all_digits(window: Window, page: Path) -> None:
     window.open(page)
     window.run(

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from batchfiles import program, states, write
 from conftest import Run
-from limited import with_ranges
 from targets.exported import tiny
 
 import boolcomp as bc
 from boolcomp.base import DataWarning
-from boolcomp.problem import AngleInputs, Group, Interval, SeenAngles, angles_of, robot_problem
+from boolcomp.problem import AngleInputs, Group, Interval, SeenAngles
 
 ASKED = "are the angles in degrees?"
 STOPS = {"q1": Interval(-2, 2), "q2": Interval(-2, 2), "q3": None}
@@ -31,25 +30,12 @@ def seen(count: int, *wrong: list[float]) -> SeenAngles:
     return ARM.seen([q, np.full((count, 3), 99.0)], count)
 
 
-def test_samples_are_counted_and_not_their_inputs() -> None:
-    assert seen(10, [3, -3, 0], [0, 2.5, 7]) == SeenAngles(0.0, 2, 10)
-    assert seen(10, [2, -2, 9]) == SeenAngles(0.0, 0, 10)  # on stops; one that turns
-    assert ARM.seen([np.array([3.0, 0, 0]), np.zeros((10, 3))], 10) == SeenAngles(0.0, 10, 10)
-    assert ARM.seen([np.zeros((0, 3))] * 2, 0) == SeenAngles()
-
-
 @pytest.mark.parametrize(("wrong", "asked"), [(1, False), (2, True)])
 def test_more_than_a_hundredth_of_the_samples_is_asked_about(wrong: int, *, asked: bool) -> None:
     found = seen(50).joined(seen(50, *[[3.0, 3.0, 0.0]] * wrong))  # in two chunks
     assert (found.outside, found.samples) == (wrong, 100)
     told = f"{wrong} of 100 samples have angles beyond joint limits: {ASKED}"
     assert found.question == (told if asked else "")
-
-
-def test_angles_of_a_problem_have_their_stops() -> None:
-    limited = robot_problem(with_ranges("machado-2r", q2=(-2.5, 2.5)), "gravity")
-    assert angles_of(limited) == {"q1": None, "q2": Interval(-2.5, 2.5)}
-    assert "q3" not in angles_of(robot_problem(bc.load_robot("scara"), "gravity"))  # it slides
 
 
 def test_two_turns_are_the_most_unless_stops_are_further() -> None:
@@ -100,22 +86,6 @@ def test_files_in_chunks_are_asked_about_once(name: str, tmp_path: Path) -> None
     assert found.question in str(told[0].message)
     assert len(told) == 1
     assert found.chunks > 1
-
-
-@pytest.mark.check
-def test_workers_count_as_one_process_does(tmp_path: Path) -> None:
-    table = states(600)
-    table[::30, 0] = 13
-    source = write(tmp_path / "s.npy", table)
-    told = set()
-    for workers in (1, 2):
-        with pytest.warns(DataWarning, match="an angle of 13 rad"):
-            found = bc.evaluate_files(
-                program(), source, tmp_path / f"{workers}.npy", chunk=100,
-                workers=bc.Workers.of(workers, None),
-            )  # fmt: skip
-        told.add(found.question)
-    assert len(told) == 1
 
 
 def test_a_trajectory_in_degrees_is_asked_about(run: Run) -> None:

@@ -9,7 +9,7 @@ import pytest
 from limited import with_ranges
 from numpy.typing import NDArray
 from pinocchio_model import after_joint, pinocchio_model, placed
-from samples import branched_robot, problem_of, random_robot
+from samples import branched_robot, random_robot
 
 import boolcomp as bc
 from boolcomp.problem import (
@@ -19,9 +19,7 @@ from boolcomp.problem import (
     Robot,
     Straight,
     function_name,
-    function_of,
     robot_problem,
-    with_payload,
 )
 from boolcomp.terms import FORMS, evaluate_terms, split
 
@@ -137,15 +135,6 @@ def test_controllers_are_what_their_formulas_say(robot: Robot) -> None:
     assert problem.reference(q, e, de) == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_load_at_the_tip_counts_in_every_function_of_forces() -> None:
-    loaded = with_payload(ARM, 2.0)
-    problem = robot_problem(loaded, "bias")
-    q, qd = problem.draw(5, 1)
-    expected = bc.inverse_dynamics(loaded, q, qd, 0 * q)
-    assert problem.reference(q, qd) == pytest.approx(expected)
-    assert problem.key != robot_problem(ARM, "bias").key
-
-
 @pytest.mark.parametrize("of", PLAIN)
 def test_ranges_hold_what_is_found_or_are_the_robots_own(of: str) -> None:
     problem = robot_problem(ELBOW, of)
@@ -154,15 +143,6 @@ def test_ranges_hold_what_is_found_or_are_the_robots_own(of: str) -> None:
         assert reach <= 2 * output.range.high
         if not output.name.startswith("tau"):
             assert reach <= output.range.high < 3 * reach
-
-
-@pytest.mark.parametrize("middle", [3.0, -3.0, 0.0])
-def test_both_ends_that_a_function_reaches_are_found_wherever_zero_lies(middle: float) -> None:
-    problem = bc.function_problem(
-        lambda x, y: middle + bc.cos(3 * x + 0.4) * bc.sin(2 * y),
-        {"x": bc.word(-1, 1), "y": bc.word(-1, 1)}, ["u"],
-    )  # fmt: skip
-    assert f"u reaches {middle - 1:g} .. {middle + 1:g}: " in problem.notes[0]
 
 
 @pytest.mark.slow
@@ -190,38 +170,6 @@ def test_every_form_of_terms_adds_up(form: str) -> None:
         assert of_terms(problem, q, form=form) == pytest.approx(exact, abs=1e-9)
 
 
-def test_gravity_of_the_papers_arm_has_two_waves() -> None:
-    problem = robot_problem(ARM, "gravity")
-    assert [group.members for group in problem.groups] == [("q1", "q2")]
-    assert str(split(problem)).splitlines() == [
-        "T1 = T11", "  T11 = 66.15 cos q1 + 49 cos(q1 + q2)", "T2 = T21", "  T21 = 49 cos(q1 + q2)",
-    ]  # fmt: skip
-    texts = [str(term) for term in split(robot_problem(ARM, "gravity:load=0..5")).outputs[1]]
-    assert texts == ["7.84 cos(q1 + q2) mass", "49 cos(q1 + q2)"]
-
-
-def test_viscous_friction_is_a_term() -> None:
-    problem = robot_problem(with_friction((0.0, 0.0), 0.7), FRICTION)
-    terms = [str(term) for several in split(problem).outputs for term in several]
-    assert [text for text in terms if text.startswith("0.7")] == ["0.7 qd1", "0.7 qd2"]
-
-
-def test_the_name_of_a_problem_says_its_function() -> None:
-    assert robot_problem(ARM) == problem_of(ARM)
-    assert [robot_problem(ARM, of).name for of in (USUAL, "gravity", FRICTION)] == [
-        "machado-2r", "machado-2r-gravity", f"machado-2r-{FRICTION}",
-    ]  # fmt: skip
-    assert function_of("puma560-stops-gravity", "puma560-stops") == "gravity"
-    assert function_of("puma560-stops", "puma560") == USUAL
-    assert function_of("zero-gravity", "zero-gravity") == USUAL
-
-
-def test_other_functions_have_other_keys() -> None:
-    keys = [robot_problem(ARM, of).key for of in ("gravity", "bias", USUAL, "gravity")]
-    assert len(set(keys)) == 3
-    assert robot_problem(ARM, "gravity") == robot_problem(ARM, "gravity") != problem_of(ARM)
-
-
 def test_what_never_changes_is_no_output_and_equal_outputs_are_made_once() -> None:
     problem = robot_problem(ARM, "forward-kinematics")
     assert problem.returned.members == ("px", "py", "r11", "r12", "r21", "r22")
@@ -230,47 +178,6 @@ def test_what_never_changes_is_no_output_and_equal_outputs_are_made_once() -> No
     }  # fmt: skip
     assert str(split(problem)).splitlines()[1] == "  px1 = 1 cos q1 + 0.8 cos(q1 + q2)"
     assert [*map(astuple, problem.parts)] == [(2, 5, 1), (3, 4, -1)]  # r11 = r22, r12 = -r21
-
-
-def test_a_controllers_words_add_up_to_an_acceleration() -> None:
-    problem = robot_problem(ARM, "computed-torque")
-    assert [astuple(one) for one in problem.sums[:3]] == [
-        ("commands", "qddr1", "de1", 1, 20), ("commands", "qddr1+de1", "e1", 1, 100),
-        ("commands", "qddr2", "de2", 1, 20),
-    ]  # fmt: skip
-    assert problem.input("e1").range == Interval(-0.01, 0.01)
-    assert problem.input("de1").unit == "rad/s"
-
-
-def hinged(**link: Any) -> Robot:
-    """Return the paper's arm with another link."""
-    place = link.pop("place", 0)
-    links = [replace(x, **link) if k == place else x for k, x in enumerate(ARM.links)]
-    return replace(ARM, links=tuple(links))
-
-
-TURNED = Pose((1.0, 0.0, 0.0), (np.pi / 2, 0.0, 0.0))  # z looks along link 1's -y, y along z
-
-
-@pytest.mark.parametrize(("robot", "pairs", "sign"), [
-    (bc.load_robot("planar-3r"), [(0, 1), (1, 2)], 1), (ELBOW, [(1, 2)], 1),
-    (hinged(alpha=np.pi), [(0, 1)], -1), (hinged(alpha=0.3), [], 1), (hinged(alpha=1.57), [], 1),
-    (hinged(place=1, pose=TURNED, axis=(0.0, 1.0, 0.0)), [(0, 1)], 1),
-    (hinged(place=1, pose=TURNED, axis=(0.0, -1.0, 0.0)), [(0, 1)], -1),
-    (hinged(place=1, pose=TURNED, axis=(0.0, 0.0, 1.0)), [], 1),
-])  # fmt: skip
-def test_parallel_axes_hint_at_their_first_sum_and_at_every_part(
-    robot: Robot, pairs: list[tuple[int, int]], sign: int
-) -> None:
-    problem = problem_of(robot)
-    assert [*map(astuple, problem.parts)] == [(a, b, sign) for a, b in pairs]
-    assert [astuple(one)[:4] for one in problem.sums] == [
-        (kind, f"{letters}{a + 1}", f"{letters}{b + 1}", sign)
-        for a, b in pairs[:1]
-        for kind, letters in (("speeds", "qd"), ("accelerations", "qdd"))
-    ]
-    gravity = robot_problem(robot, "gravity")
-    assert (gravity.parts, gravity.sums) == (problem.parts, ())
 
 
 def test_dry_friction_is_a_tanh_with_a_size_for_each_direction() -> None:
@@ -285,24 +192,6 @@ def test_dry_friction_is_a_tanh_with_a_size_for_each_direction() -> None:
     fast = with_ranges(arm, qd1=(-3.0, 3.0), qd2=(0.0, 0.0))  # a fiftieth, where a joint moves
     usual, said = (robot_problem(fast, f"{FRICTION}{x}") for x in ("", ":smoothing=0.06,0.02"))
     assert usual.reference(q, qd, qdd) == pytest.approx(said.reference(q, qd, qdd), abs=1e-9)
-
-
-def test_smoothed_friction_is_the_signs_at_ten_times_the_smoothing() -> None:
-    problem = robot_problem(ELBOW, FRICTION)
-    q, qd, qdd = problem.draw(300, 3)
-    fast = np.abs(qd).min(axis=1) > 0.2 * max(x.velocity.magnitude for x in ELBOW.links)
-    signed = bc.inverse_dynamics(ELBOW, q, qd, qdd, friction=True)
-    assert fast.sum() > 50
-    assert problem.reference(q, qd, qdd)[fast] == pytest.approx(signed[fast], abs=1e-6)
-    assert "tanh(qd/v)" in problem.notes[0]
-
-
-def test_the_sign_of_dry_friction_is_a_factor_that_is_prepared() -> None:
-    terms = split(robot_problem(with_friction((8.0, 6.0)), FRICTION))
-    assert not terms.plain
-    assert [str(term) for term in terms.outputs[0] if "dry" in str(term)] == ["1 dry1"]
-    with pytest.raises(bc.UsageError, match="compact mode compiles it"):
-        terms.required()
 
 
 @pytest.mark.parametrize("of", ["control", "control:kp=40,9:kd=14,6"])
@@ -326,13 +215,6 @@ def test_the_difference_of_two_angles_wraps_and_is_led_through_zero_half_a_turn_
     assert found[:, 0] == pytest.approx([inertia, -inertia, 0, 0, inertia], abs=1e-6)
 
 
-def test_no_torque_of_control_jumps() -> None:
-    q = np.stack([np.linspace(-np.pi, np.pi, 200_001), np.zeros(200_001)], axis=1)
-    still = np.zeros_like(q)
-    found = robot_problem(ARM, "control").reference(q, still, still, still, still)[:, 0]
-    assert np.abs(np.diff(found)).max() < 0.2
-
-
 def test_where_a_joint_has_stops_the_difference_goes_between_them() -> None:
     arm = with_ranges(ARM, q2=(-2.5, 2.5))
     problem = robot_problem(arm, "control:kp=0.1:kd=1")
@@ -349,20 +231,6 @@ def test_the_difference_of_two_places_of_a_sliding_joint_never_wraps() -> None:
     expected = bc.inverse_dynamics(arm, one, zeros, 0.1 * (other - one))
     found = problem.reference(one, zeros, other, zeros, zeros)
     assert found == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", ["machado-2r", "puma560", "scara"])
-def test_a_load_as_an_input_is_a_point_mass_at_the_tip(name: str) -> None:
-    robot = bc.load_robot(name)
-    problem = robot_problem(robot, f"{USUAL}:load=0..5")
-    q, qd, qdd, mass = problem.draw(4, 1)
-    found = problem.reference(q, qd, qdd, mass)
-    for k, kilograms in enumerate(mass[:, 0]):
-        model = pinocchio_model(with_payload(robot, float(kilograms)))
-        theirs = pin.rnea(model, model.createData(), q[k], qd[k], qdd[k])
-        assert found[k] == pytest.approx(theirs, abs=1e-9 * (1 + np.abs(theirs).max()))
-    assert problem.groups[-1].members == ("mass",)
-    assert problem.input("mass").range == Interval(0.0, 5.0)
 
 
 @pytest.mark.parametrize("name", ["machado-2r", "elbow-3r", "roarm-m2", "scara"])
@@ -431,15 +299,6 @@ def test_an_arm_with_a_wrist_comes_where_it_is_wanted(name: str, elbow: str) -> 
         assert there[k, 3:] == pytest.approx(wanted.ravel(), abs=1e-9)
 
 
-def test_a_name_says_what_is_chosen_and_nothing_usual() -> None:
-    name = function_name("control", kp="50.0, 40", kd=20, load="0..5")
-    assert name == "control:kp=50,40:load=0..5"
-    assert function_name(name) == name
-    assert function_of(f"machado-2r-{name}", "machado-2r") == name
-    assert function_name("inverse-kinematics", elbow="up") == "inverse-kinematics"
-    assert function_name(USUAL, friction=True, smoothing=[0.5]) == f"{FRICTION}:smoothing=0.5"
-
-
 @pytest.mark.parametrize(("of", "choices", "message"), [
     ("gravitty", {}, r"'gravitty' \(did you mean 'gravity'"),
     ("gravity", {"friction": True}, "friction belongs to inverse-dynamics, not to gravity"),
@@ -481,3 +340,62 @@ def test_a_function_that_a_robot_has_not_is_refused(name: str, of: str, message:
 def test_python_takes_the_same_choices(asked: Any, message: str) -> None:
     with pytest.raises(bc.UsageError, match=message):
         bc.compile("machado-2r", **asked)
+
+
+INPUTS = {"u": bc.angle(), "v": bc.angle(), "x": bc.word(-2, 1), "y": bc.word(0.5, 3)}
+
+
+def leaf(rng: np.random.Generator, u: Any, v: Any, x: Any, y: Any) -> Any:
+    """Return a number, an input, or a sine or cosine."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return float(rng.normal())
+    if kind == 1:
+        return (x, y)[rng.integers(2)]
+    j, k = (int(x) for x in rng.integers(-2, 3, 2))
+    angle = u * j + k * v - float(rng.choice([0.0, 0.7, np.pi / 2]))
+    return bc.cos(angle) if kind == 2 else bc.sin(-angle)
+
+
+def expression(rng: np.random.Generator, depth: int, words: tuple[Any, ...]) -> Any:
+    """Return a random sum, difference or product of such."""
+    if depth == 0:
+        return leaf(rng, *words)
+    one, two = (expression(rng, depth - 1, words) for _ in range(2))
+    kind = rng.integers(4)
+    return [one + two, one - two, 2.5 - -one * 3][kind] if kind < 3 else one * two
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_terms_of_random_expressions_add_up_to_them(seed: int) -> None:
+    problem = bc.function_problem(
+        lambda u, v, x, y: x + expression(np.random.default_rng(seed), 4, (u, v, x, y)),
+        INPUTS, ["z"],
+    )  # fmt: skip
+    terms, arrays = split(problem), problem.draw(40, seed)
+    assert terms.steps is None
+    found = evaluate_terms(terms.outputs[0], problem.columns(arrays))
+    exact = problem.reference(*arrays)[:, 0]
+    assert found == pytest.approx(exact, abs=1e-10 * max(1.0, float(np.abs(exact).max())))
+
+
+@pytest.fixture(name="crane", scope="module")
+def a_crane() -> Problem:
+    return bc.function_problem(
+        lambda left, right, boom, pull: 3 + 2 * boom * bc.sin(left - right)
+        - 0.5 * boom**2 * bc.cos(2 * left) + pull * (1.5 * bc.cos(right) - 0.25 * boom),
+        {"left": bc.angle(), "right": bc.angle(), "boom": bc.word(0.5, 2), "pull": bc.word(-3, 3)},
+        ["H"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_a_function_adds_up_to_it(crane: Problem, form: Any) -> None:
+    many = bc.function_problem(
+        lambda q: 2 * bc.cos(4 * q) - bc.sin(5 * q), {"q": bc.angle()}, ["y"]
+    )
+    for problem in (crane, many):
+        arrays = problem.draw(200, 1)
+        (terms,) = split(problem, form).outputs
+        found = evaluate_terms(terms, problem.columns(arrays))
+        assert found == pytest.approx(problem.reference(*arrays)[:, 0], abs=1e-12)

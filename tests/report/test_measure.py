@@ -1,11 +1,13 @@
 """What the report measures, and what it says where something is missing."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from samples import problem_of, terms_of
+from small_programs import stages
 
 import boolcomp as bc
 from boolcomp.base import Folder
@@ -14,11 +16,11 @@ from boolcomp.measure import (
     documents,
     draw_samples,
     error_rows,
+    program_rows,
     report_rows,
     text_table,
 )
 from boolcomp.paper import CoverStore, PlanOptions, make_plan
-from boolcomp.problem import Interval
 from boolcomp.twolevel import Recipe
 
 ROBOT = bc.load_robot("machado-2r")
@@ -84,11 +86,28 @@ def test_bounds_far_above_what_was_found_are_said_to_be() -> None:
     assert "times" not in text_table(unknown, 200)
 
 
-@pytest.mark.parametrize("splits", [0, 1, 2, 3, 6])
-def test_torques_have_no_bias_however_terms_repeat(splits: int) -> None:
-    arm = bc.load_robot("machado-2r")
-    link = replace(arm.links[0], torque=Interval(-12.0, 12.0))
-    pendulum = replace(arm, name="pendulum", links=(link,))
-    plan = make_plan(terms_of(pendulum), PlanOptions(bits=6, splits=splits, guard_bits=2))
-    for row in error_rows(plan, draw_samples(problem_of(pendulum), 200_000, seed=2)):
-        assert abs(row.total.mean) < 0.02 * row.lsb
+@pytest.mark.slow
+def test_a_paper_program_errs_as_its_tables_say() -> None:
+    plan, _, program = stages(5)
+    samples = draw_samples(problem_of("machado-2r"), 3000, seed=4)
+    for measured, said in zip(
+        program_rows(program, samples), error_rows(plan, samples), strict=True
+    ):
+        assert measured.total == said.total
+        assert measured.own == pytest.approx(said.own) or measured.own.rms == pytest.approx(
+            said.own.rms
+        )
+        assert (measured.bound, measured.lsb, measured.bits) == (said.bound, said.lsb, said.bits)
+        assert measured.program_luts is not None
+        assert measured.ns_per_sample is not None
+        assert measured.program_luts > 100
+        assert measured.ns_per_sample > 0
+
+
+def test_an_unknown_bound_is_null_in_json() -> None:
+    from dataclasses import replace
+
+    _, _, program = stages(5)
+    rows = program_rows(program, draw_samples(problem_of("machado-2r"), 600, seed=1))
+    document = json.loads(json.dumps(documents([replace(rows[0], bound=np.inf)])))
+    assert document[0]["bound"] is None

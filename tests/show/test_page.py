@@ -73,19 +73,6 @@ def test_a_page_asks_for_nothing_and_is_the_same_again(name: str) -> None:
     assert len(page) < 3_000_000
 
 
-def test_ids_are_given_once_and_labels_belong_to_something() -> None:
-    found = Seen(page_of("format-2-paper", "machado-2r"))
-    ids = found.ids()
-    assert len(ids) == len(set(ids))
-    labels = {attrs["for"] for tag, attrs in found.elements if tag == "label" and "for" in attrs}
-    assert labels <= set(ids)
-    sliders = {
-        attrs["id"] for _, attrs in found.elements
-        if attrs.get("type") == "range" and str(attrs.get("id", "")).startswith("input")
-    }  # fmt: skip
-    assert sliders == labels
-
-
 def test_without_scripts_a_state_can_be_read() -> None:
     program = kept("format-2-paper")
     page = page_of("format-2-paper", "machado-2r")

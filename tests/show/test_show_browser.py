@@ -84,16 +84,6 @@ def test_a_trajectory_plays_and_stops(window: Window, folder: Path) -> None:
     assert window.run("return document.getElementById('time').value") == stood
 
 
-def test_a_slider_moves_by_keys_and_the_outputs_follow(window: Window, folder: Path) -> None:
-    window.open(folder / "compact.html")
-    window.wait(READY)
-    before = window.run("return document.querySelector('[data-cell=exact]').textContent")
-    window.run("document.getElementById('input0').focus()")
-    window.press(*["\ue012"] * 3)  # arrow left
-    after = window.run("return document.querySelector('[data-cell=exact]').textContent")
-    assert before != after
-
-
 def test_an_arm_is_pulled_by_its_tip(window: Window, folder: Path) -> None:
     from selenium.webdriver import ActionChains
 
@@ -125,47 +115,6 @@ def test_a_word_says_what_it_is_and_a_click_shows_its_logic(window: Window, fold
     assert len(window.find("#word-panel .heap circle")) > 10
     window.run("arguments[0].focus()", table)
     assert window.find("#word-panel h3")[0].text != name  # one that was clicked stays
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_word_graph_is_seen_whole_and_its_outputs_show_their_words(
-    window: Window, folder: Path, width: int
-) -> None:
-    window.open(folder / "compact.html", width)
-    window.wait(READY)
-    (frame,) = window.find("#graph-frame")
-    window.run("arguments[0].scrollIntoView({block:'center',behavior:'instant'})", frame)
-    assert window.run("return arguments[0].scrollWidth - arguments[0].clientWidth", frame) <= 0
-    window.wait("return document.querySelector('g.word.torque .value').textContent")
-    for output in window.find("g.word.torque"):
-        name = str(output.get_attribute("aria-label")).split(", ")[0]
-        word = window.run(
-            "return [...document.querySelectorAll('.readout tbody tr')].find(row =>"
-            "row.cells[0].textContent.startsWith(arguments[0]))"
-            ".querySelector('[data-cell=word]').textContent", name,
-        )  # fmt: skip
-        assert window.run("return arguments[0].querySelector('.value').textContent", output) == word
-        ends = window.run(
-            "const [value, ...texts] = ['.value', 'text', '.small'].map(one =>"
-            "arguments[0].querySelector(one)); const at = value.getBBox(); return texts.filter("
-            "one => { const box = one.getBBox(); return box.y < at.y + at.height && "
-            "at.y < box.y + box.height && box.x + box.width > at.x; }).length", output,
-        )  # fmt: skip
-        assert ends == 0
-
-
-def test_the_only_map_of_a_table_stands_once(window: Window, tmp_path: Path) -> None:
-    page = tmp_path / "single.html"
-    single = parse(".i 2\n.o 1\n11 1\n.e\n")
-    page.write_text(table_page("single.pla", single), encoding="utf-8")
-    window.open(page)
-    window.wait(READY)
-    shown = "return [...document.querySelectorAll('.karnaugh[data-bit]')].filter(one => "
-    shown += "one.checkVisibility()).length"
-    assert window.run(shown) == 1
-    window.media("print")
-    assert window.run(shown) == 1
-    window.media()
 
 
 def test_without_scripts_the_page_is_read(window: Window, folder: Path) -> None:

@@ -1,13 +1,15 @@
 """What is said of words and trajectories of a page."""
 
 import math
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from exports import kept
+from hypothesis import given
+from hypothesis import strategies as st
 
 import boolcomp as bc
-from boolcomp.measure import arm_steps, effects_of, shown_trajectory
+from boolcomp.measure import arm_steps, effects_of, minimised, shown_trajectory
 from boolcomp.words import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 
 JOINTS = [("q", ("q1", "q2")), ("qd", ("qd1", "qd2")), ("qdd", ("qdd1", "qdd2"))]
@@ -31,16 +33,6 @@ def test_a_step_of_a_word_moves_the_output_by_what_it_counts() -> None:
     assert not heap.rounds
     assert heap.budget == (0.0,)
     assert (a.least, a.most) == (0, 15)
-
-
-def test_budgets_add_up_to_about_what_was_measured() -> None:
-    program = kept("export-pid")
-    graph = program.loads[0].graph
-    assert graph is not None
-    for k, output in enumerate(program.outputs):
-        total = math.sqrt(sum(one.budget[k] ** 2 for one in effects_of(graph)) + 1 / 12)
-        assert output.errors is not None
-        assert 0.8 < total / (output.errors.rms / output.code.step) < 1.25
 
 
 def test_speeds_and_accelerations_are_the_derivatives_of_positions() -> None:
@@ -67,3 +59,59 @@ def test_an_elbow_lies_along_the_axis_and_a_from_the_next_joint(robot: str) -> N
         along = link.d if link.revolute else link.d + x
         assert np.allclose(elbow - place, along * axis, atol=1e-12)
         assert np.linalg.norm(end - elbow) == pytest.approx(abs(link.a), abs=1e-12)
+
+
+functions = st.integers(1, 4).flatmap(
+    lambda n: st.tuples(st.just(n), st.lists(st.sampled_from("01-"), min_size=2**n, max_size=2**n))
+)
+
+
+def sets(values: list[str]) -> tuple[list[int], list[int]]:
+    on, free = ([k for k, one in enumerate(values) if one == kind] for kind in "1-")
+    return on, free
+
+
+def minterms(cube: str) -> set[int]:
+    """Return the words that a cube holds, by its definition."""
+    return {
+        k
+        for k in range(1 << len(cube))
+        if all(x in {"-", y} for x, y in zip(cube, f"{k:0{len(cube)}b}", strict=True))
+    }
+
+
+def primes_of(inputs: int, allowed: set[int]) -> set[str]:
+    """All cubes within a function of which none lies within a larger one: the definition."""
+    cubes = {
+        "".join(cube): frozenset(minterms("".join(cube))) for cube in product("01-", repeat=inputs)
+    }
+    inside = {cube: points for cube, points in cubes.items() if points <= allowed}
+    return {
+        cube for cube, points in inside.items()
+        if not any(points < other for other in inside.values())
+    }  # fmt: skip
+
+
+@given(functions)
+def test_primes_are_the_largest_cubes_of_the_function(case: tuple[int, list[str]]) -> None:
+    inputs, values = case
+    on, free = sets(values)
+    steps = minimised(inputs, on, free)
+    assert set(steps.primes) == primes_of(inputs, {*on, *free})
+    assert len(steps.primes) == len(set(steps.primes))
+
+
+@given(functions)
+def test_no_set_of_primes_that_covers_is_smaller(case: tuple[int, list[str]]) -> None:
+    inputs, values = case
+    on, free = sets(values)
+    steps = minimised(inputs, on, free)
+    held = [minterms(prime) for prime in steps.primes]
+    assert set(on) <= set().union(*(held[p] for p in steps.cover))
+    for fewer in combinations(held, max(0, len(steps.cover) - 1)):
+        if len(steps.cover):
+            assert not set(on) <= set().union(*fewer)
+    count = [len(prime) - prime.count("-") for prime in steps.primes]
+    for others in combinations(range(len(held)), len(steps.cover)):
+        if set(on) <= set().union(*(held[p] for p in others)):
+            assert sum(count[p] for p in steps.cover) <= sum(count[p] for p in others)

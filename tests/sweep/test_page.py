@@ -1,10 +1,8 @@
-"""The page of a sweep's results: fronts, figures, failures; in a browser without a complaint."""
-
-from pathlib import Path
+"""The page of a sweep's results: fronts, figures, failures."""
 
 import pytest
 import sweepcells
-from browser import Window, needs_chromium, specs
+from browser import specs
 
 from boolcomp.scale import Failure, Spec, SweepState, page, parse_spec
 
@@ -64,18 +62,3 @@ def test_a_sweep_without_a_result_is_a_page_too(swept: tuple[Spec, SweepState]) 
     text = page(spec, SweepState(failed=state.failed))
     assert "0 of 12" in text
     assert not specs(text)
-
-
-@needs_chromium
-@pytest.mark.check
-def test_the_page_fits_a_phone_and_nothing_serious_is_found(
-    window: Window, swept: tuple[Spec, SweepState], tmp_path: Path
-) -> None:
-    path = tmp_path / "results.html"
-    path.write_text(page(*swept))
-    window.open(path, 360)
-    window.enliven()
-    assert window.overflow() <= 0
-    assert window.faults() == []
-    window.run("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    assert window.unreachable() == []

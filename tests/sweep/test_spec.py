@@ -8,7 +8,7 @@ from conftest import Run
 
 import boolcomp as bc
 from boolcomp import options
-from boolcomp.scale import parse_spec
+from boolcomp.scale import CellQueue, CellTimes, parse_spec
 
 USUAL: dict[str, Any] = {"robots": ["machado-2r"], "effort": 0}
 
@@ -45,13 +45,6 @@ def test_every_option_of_compact_mode_is_a_setting_or_an_axis_but_words() -> Non
     keys = {one.strip() for one in str(caught.value).partition("keys are")[2].split(",")}
     compact = {name for name, one in options.OPTIONS.items() if one.group in options.DEMAND}
     assert all(name in keys or f"{name}s" in keys for name in compact - {"words"})
-
-
-def test_a_key_is_of_what_a_robot_is_and_not_of_where_its_file_lies(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(str(bc.load_robot("machado-2r")))
-    own = parse_spec({**USUAL, "robots": ["mine.toml"]}, folder=tmp_path).cells[0]
-    shipped = parse_spec(USUAL).cells[0]
-    assert (own.label, own.key) == ("mine.toml", shipped.key)
 
 
 FUNCTION = """
@@ -129,3 +122,49 @@ def test_a_file_without_robots_and_one_that_is_none_are_sentences(
         Path("sweep.toml").write_text(text)
         result = run("sweep", "sweep.toml", "-o", "out")
         assert (result.code, said in result.err) == (1, True)
+
+
+def cells(bits: list[int], loads: int = 1) -> tuple[Any, ...]:
+    masses = [k / 10 for k in range(loads)]
+    document = {"robots": "machado-2r", "functions": "gravity", "effort": 0, "bits": bits}
+    return parse_spec({**document, "payloads": masses}).cells
+
+
+def costs(**seconds: float) -> CellTimes:
+    """Return what is known where cells of so many bits took so many seconds."""
+    known = CellTimes()
+    for bits, one in seconds.items():
+        known.learn(cells([int(bits[1:])])[0], one)
+    return known
+
+
+def taken(batches: Any, workers: int) -> list[tuple[int, ...]]:
+    found = []
+    while batches:
+        found.append(batches.take(workers))
+    return found
+
+
+def test_cells_of_which_nothing_is_known_go_first_and_alone_then_the_longest() -> None:
+    some = cells([4, 5, 6, 7, 8])
+    known = costs(b4=3.0, b5=2.0, b6=6.0, b7=1.5, b8=9.0)
+    assert taken(CellQueue(some, range(5), known), 1) == [(4,), (2,), (0,), (1,), (3,)]
+    assert taken(CellQueue(some, range(5), CellTimes()), 1) == [(4,), (3,), (2,), (1,), (0,)]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"asked": {"bits": 4}, "seconds": 1}, {"asked": [], "seconds": 1}, {},
+        {"asked": {"bits": "4", "payloads": [0]}, "seconds": 1},
+        {"asked": {"bits": 4, "payloads": []}, "seconds": 1},
+        {"asked": {"bits": 4, "payloads": [0], "robot": []}, "seconds": 1},
+        {"asked": {"bits": 4, "payloads": [0]}, "seconds": float("nan")},
+        {"asked": {"bits": 4, "payloads": [0]}, "seconds": "1"},
+    ],
+)  # fmt: skip
+def test_costs_that_no_sweep_wrote_are_passed_over(document: dict[str, Any]) -> None:
+    cell = cells([4])[0]
+    assert CellTimes([document]).of(cell) is None
+    ours = {"asked": cell.asked, "seconds": 3.0}
+    assert CellTimes([document, ours]).of(cell) == 3.0

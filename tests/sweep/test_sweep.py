@@ -1,6 +1,5 @@
 """Sweeps: every cell once, whatever ends a run, and the same bytes whoever computes them."""
 
-import hashlib
 import json
 import os
 import signal
@@ -107,39 +106,6 @@ def test_what_is_nested_too_deep_or_no_object_is_made_anew(
     assert contents(tmp_path / "out") == before
     costs = [one.read_text() for one in (tmp_path / "out" / "costs").iterdir()]
     assert (text in costs) == (kind == "costs")
-
-
-@pytest.mark.parametrize("kind", ["cells", "costs"])
-def test_a_pipe_in_place_of_a_file_is_replaced(
-    swept: Callable[..., Any], tmp_path: Path, kind: str
-) -> None:
-    path = spec(tmp_path, bits=[4, REFUSED])
-    swept(path, tmp_path / "out")
-    before = contents(tmp_path / "out")
-    victim = next(one for one in (tmp_path / "out" / kind).rglob("*") if one.is_file())
-    victim.unlink()
-    os.mkfifo(victim)
-    reader = os.open(victim, os.O_RDONLY | os.O_NONBLOCK)  # or writing to it would wait for ever
-    swept(path, tmp_path / "out", "--retry")
-    assert os.read(reader, 9) == b""
-    os.close(reader)
-    assert contents(tmp_path / "out") == before
-
-
-@pytest.mark.parametrize("result", [[], {}, {"files": []}])
-def test_what_is_no_result_is_made_anew_whatever_it_is_sealed_with(
-    swept: Callable[..., Any], tmp_path: Path, result: Any
-) -> None:
-    path = spec(tmp_path, bits=[4])
-    swept(path, tmp_path / "out")
-    before = contents(tmp_path / "out")
-    (victim,) = (tmp_path / "out" / "cells").iterdir()
-    asked = json.loads(victim.read_text())["asked"]
-    sealed = json.dumps([asked, result], sort_keys=True, separators=(",", ":"))
-    seal = hashlib.sha256(sealed.encode()).hexdigest()
-    victim.write_text(json.dumps({"asked": asked, "result": result, "sha256": seal}))
-    assert swept(path, tmp_path / "out")["made"] == 1
-    assert contents(tmp_path / "out") == before
 
 
 def test_failures_are_kept_apart_and_tried_again_only_if_asked(

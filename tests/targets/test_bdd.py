@@ -7,13 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest import Run
 from small_programs import stages
 from targets.exported import AWKWARD, arm, family, tiny
 
-import boolcomp
 from boolcomp.base import UsageError
 from boolcomp.logic import run_image as simulated
 from boolcomp.program import Program
@@ -28,7 +26,18 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "natural": lambda: stages(4, "natural")[2],
     "twos": lambda: stages(4, "twos")[2],
     "sign-magnitude": lambda: stages(4, "sign-magnitude")[2],
+    "an output of no terms": lambda: often(0),
+    "terms thrice": lambda: often(3),
 }
+
+
+def often(times: int) -> Program:
+    """Return the arm with the terms of one output so many times."""
+    program = stages(4)[2]
+    (load,) = program.loads
+    first, second = load.outputs
+    load = replace(load, outputs=(replace(first, terms=first.terms * times), second))
+    return replace(program, loads=(load,))
 
 
 def built(program: Program, folder: Path, change: Callable[[str], str] = str) -> str:
@@ -85,6 +94,22 @@ def test_a_bit_of_the_memory_that_is_wrong_fails_the_bench(name: str, tmp_path: 
     assert built(program, tmp_path, inverted).startswith("FAIL")
 
 
+@pytest.mark.parametrize("times", [1, 3, 10])
+def test_a_sum_has_the_bits_that_all_its_terms_may_take_and_no_more(times: int) -> None:
+    program = often(times)
+    ((_, text),) = export_texts(program, "bdd-verilog").items()
+    image = image_of(program)
+    most = (1 << image.word_bits) - 1
+    needed = []
+    for k, output in enumerate(image.outputs):
+        (first,) = output.offsets
+        last = first + most * sum(n for walk in image.walks for at, n in walk.adds if at == k)
+        fits = next(n for n in range(99) if -(2**n) <= min(first, 0) and max(last, 0) < 2**n)
+        needed.append(max(image.word_bits + 1, output.bits + output.guard_bits + 2, fits + 1))
+    (wide,) = {int(one) + 1 for one in re.findall(r"reg \[(\d+):0\] sum\d;", str(text))}
+    assert wide == max(needed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["own", "family", "twos"])
 def test_verilator_warns_of_nothing(name: str, tmp_path: Path) -> None:
@@ -97,30 +122,12 @@ def test_verilator_warns_of_nothing(name: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-def test_no_name_of_a_user_is_one_that_the_module_uses() -> None:
-    ((_, text),) = export_texts(tiny(("memory", "walk", "done")), "bdd-verilog").items()
-    names = re.findall(
-        r"^    (?:(?:in|out)put )?(?:wire|reg) (?:\[\d+:0\] )?(\w+)", str(text), re.MULTILINE
-    )
-    assert len(set(names)) == len(names)
-
-
 def test_text_and_memory_are_of_one_image(run: Run) -> None:
     tiny().save("tiny")
     text = run("export", "tiny", "--to", "bdd", "-o", "-").out
     assert "\nword 9\ninput a 2 from 3\n" in text
     assert run("export", "tiny", "--to", "bdd-binary", "-o", "x.bin").code == 0
     assert Path("x.bin").read_bytes() == image_of(tiny()).binary()
-
-
-@pytest.mark.slow
-def test_bits_that_nothing_reads_are_not_counted(tmp_path: Path) -> None:
-    program = boolcomp.compile("machado-2r", bits=4)  # 23 bits of words, of which it reads 14
-    assert sum(word.code.bits for word in program.inputs) == 23
-    assert built(program, tmp_path).startswith("PASS")
-    states = [np.random.default_rng(1).uniform(-1, 1, (200, 2)) for _ in range(3)]
-    found, other = (program.evaluate(*states, engine=name) for name in ("bdd", "numpy"))
-    assert (found.words == other.words).all()
 
 
 @pytest.mark.slow

@@ -1,11 +1,14 @@
 """BLIF, AIGER and PLA: what is written reads back, and small programs have two levels."""
 
+import re
+import shutil
+from typing import Any
+
 import pytest
 from targets.exported import arm, tiny
 
 from boolcomp.base import UsageError
 from boolcomp.logic import (
-    AND2,
     CONSTANTS,
     Builder,
     Netlist,
@@ -15,6 +18,7 @@ from boolcomp.logic import (
     read_netlist,
     render_netlist,
 )
+from boolcomp.measure import SIMULATIONS, read_gates, simulated
 from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts, netlist_of
 from boolcomp.twolevel import parse
@@ -23,28 +27,6 @@ from boolcomp.twolevel import parse
 def content(program: Program, target: str) -> str | bytes:
     (found,) = export_texts(program, target).values()
     return found
-
-
-def test_names_that_become_equal_are_numbered_in_time_that_grows_like_them() -> None:
-    count = 30_000  # counting from 2 for each would take 450 million steps
-    names = tuple(chr(0x4E00 + k % 20_000) + "\u00e9" * (1 + k // 20_000) for k in range(count))
-    network = Builder(count).build([2 * CONSTANTS])
-    text = render_netlist(Netlist("m", names, ("y",), network))
-    found = read_netlist(text).inputs
-    assert found[:3] == ("__", "___2", "___3")
-    assert len(set(found)) == count
-
-
-@pytest.mark.parametrize(
-    ("names", "node"),
-    [(("a", "b"), "n0"), (("n0", "nna"), "nnn0"), (("n" * 3_000_000, "a"), "b0")],
-)
-def test_nodes_have_names_that_begin_like_no_other(names: tuple[str, str], node: str) -> None:
-    builder = Builder(2)
-    both = builder.node(AND2, builder.input(0), builder.input(1))
-    text = render_netlist(Netlist("m", names, ("y",), builder.build([both])))
-    assert text.splitlines()[-3] == f".names {node} y"
-    assert read_netlist(text).inputs == names
 
 
 @pytest.mark.slow
@@ -104,3 +86,47 @@ def test_an_export_that_a_target_does_not_have_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         export_texts(tiny(), target, None, options)
+
+
+def test_names_that_become_equal_are_numbered_in_time_that_grows_like_them() -> None:
+    count = 30_000  # counting from 2 for each would take 450 million steps
+    names = tuple(chr(0x4E00 + k % 20_000) + "\u00e9" * (1 + k // 20_000) for k in range(count))
+    network = Builder(count).build([2 * CONSTANTS])
+    text = render_netlist(Netlist("m", names, ("y",), network))
+    found = read_netlist(text).inputs
+    assert found[:3] == ("__", "___2", "___3")
+    assert len(set(found)) == count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inputs", [4, 6])
+def test_blif_of_tables_is_proved_to_be_the_program(inputs: int) -> None:
+    program = arm("compact", 4)
+    (text,) = export_texts(program, "blif", None, ExportOptions(luts=inputs)).values()
+    assert isinstance(text, str)
+    found = read_netlist(text)
+    assert equivalent(found.network, netlist_of(program, None)[0].network).holds
+    widest = max(len(line.split()) - 2 for line in text.splitlines() if line.startswith(".names"))
+    assert 3 < widest <= inputs
+    assert found.inputs[0] == "q1[5]"
+
+
+def test_a_wrong_entry_of_a_table_is_seen_by_the_reader() -> None:
+    (text,) = export_texts(tiny(), "verilog", None, ExportOptions(luts=4)).values()
+    entries = re.search(r"#\(16'h(\w+)\)", str(text))
+    assert entries is not None
+    wrong = f"{int(entries[1], 16) ^ 1:04x}"
+    other = str(text).replace(f"#(16'h{entries[1]})", f"#(16'h{wrong})", 1)
+    found = equivalent(read_gates(other).network, netlist_of(tiny(), None)[0].network)
+    assert found.verdict == "different"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", SIMULATIONS[:2], ids=lambda one: one.name)
+@pytest.mark.parametrize("inputs", [4, 5, 6])
+def test_simulators_take_tables_without_a_warning(tool: Any, inputs: int) -> None:
+    if shutil.which(tool.tool) is None:
+        pytest.skip(f"{tool.tool} is not installed")
+    files = export_texts(tiny(), "verilog", None, ExportOptions(luts=inputs, test_bench=tool.bench))
+    check = simulated("tables", tool, files, 60.0)
+    assert check.holds, check.note

@@ -4,13 +4,18 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Run
-from targets.exported import AWKWARD, arm, family, tiny
+from exports import kept
+from matrix import matrix
+from targets.exported import AWKWARD, arm, family, of_graph, planar, tiny
+from targets.test_languages import SPECIAL, resting
 
 from boolcomp.measure import SIMULATIONS, simulated
 from boolcomp.program import Program
@@ -23,19 +28,24 @@ def needed(one: Any) -> Any:
     return one
 
 
-OF_GATES = [one for one in SIMULATIONS if one.level == "gates"]  # words: `test_matrix.py`
+OF_GATES = [one for one in SIMULATIONS if one.level == "gates"]  # words: the matrix
 PROGRAMS: dict[str, Callable[[], Program]] = {
-    "tiny": tiny, "awkward": lambda: tiny(AWKWARD), "family": family,
-    "compact": lambda: arm("compact", 6),
+    "awkward": lambda: tiny(AWKWARD), "family": family, "compact": lambda: arm("compact", 6),
+    "loads": lambda: kept("export-loads"), "resting": resting,
+    "constant tables": lambda: of_graph("some", SPECIAL["constant tables"]),
 }  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("one", OF_GATES, ids=lambda one: f"{one.tool}-{one.pipeline}")
-@pytest.mark.parametrize("name", ["awkward", "family"])  # others: `test_matrix.py`
+@pytest.mark.parametrize("one", SIMULATIONS, ids=lambda x: f"{x.tool}-{x.level}-{x.pipeline}")
+@pytest.mark.parametrize("name", ["awkward", "family", "loads", "resting", "constant tables"])
 def test_a_simulator_agrees_and_warns_of_nothing(name: str, one: Any) -> None:
     program = PROGRAMS[name]()
-    files = export_texts(program, one.target, None, ExportOptions("gates", one.pipeline, one.bench))
+    if one.level == ("words" if program.loads[0].graph is None else "gates"):
+        return
+    files = export_texts(
+        program, one.target, None, ExportOptions(one.level, one.pipeline, one.bench)
+    )
     check = simulated("it", needed(one), files, 120)
     assert check.holds, check.note
 
@@ -86,3 +96,51 @@ def test_the_simulation_of_the_tutorial_on_fpgas_runs(warm_run: Run) -> None:
         said = (done.stdout + done.stderr).strip()
         assert said in {"", "PASS: 255 vectors hold, the wrong one differs"}
         assert "`PASS: 255 vectors hold, the wrong one differs`" in page
+
+
+WORDS = 2000  # `benchmarks/every_export.py` takes a million
+MATRIX: dict[str, Callable[[], Program]] = {
+    "2R, 4 bits": lambda: arm("compact", 4),
+    "2R, 6 bits": lambda: arm("compact", 6),
+    "2R, 8 bits": lambda: arm("compact", 8),
+    "2R, 4 bits, paper": lambda: arm("paper", 4),
+    "2R, 6 bits, paper": lambda: arm("paper", 6),
+    "planar-3r, 6 bits": planar,
+    "a function of a user": lambda: kept("export-pid"),
+}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", MATRIX)
+def test_every_export_is_clean_and_equal(name: str) -> None:
+    checks = list(matrix(MATRIX[name](), WORDS))
+    wrong = [check for check in checks if not check.holds and not check.skipped]
+    assert not wrong, wrong
+    done = [check for check in checks if check.holds]
+    assert len(done) >= 7, [check.note for check in checks]
+
+
+def failed(files: Any, folder: Path) -> int:
+    """Return with what the one test among files ends."""
+    for name, text in files.items():
+        (folder / name).write_text(str(text))
+    (test,) = (name for name in files if name.endswith(".py"))
+    command = [sys.executable, test]
+    return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode
+
+
+@pytest.mark.check
+@pytest.mark.skipif(not (find_spec("cocotb") and shutil.which("iverilog")), reason="no cocotb")
+@pytest.mark.parametrize("pipeline", [0, 3])
+def test_a_test_in_cocotb_passes_and_a_wrong_module_fails(tmp_path: Path, pipeline: int) -> None:
+    files = dict(
+        export_texts(
+            kept("export-pid"), "verilog", None, ExportOptions("words", pipeline, cocotb=True)
+        )
+    )
+    assert failed(files, tmp_path) == 0
+    name = next(iter(files))
+    wrong = re.sub(r"\+ (\d+)'d\d+;", r"+ \1'd1;", str(files[name]), count=1)
+    assert wrong != files[name]
+    files[name] = wrong
+    assert failed(files, tmp_path) == 1

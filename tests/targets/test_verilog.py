@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from targets.exported import AWKWARD, arm, family, tiny
 
+from boolcomp.codes import Code
 from boolcomp.logic import XOR3, Builder, equivalent, evaluate
 from boolcomp.measure import compared, read_gates
+from boolcomp.problem import CODE_KINDS, CodeKind, Interval
+from boolcomp.program import Program
 from boolcomp.targets import ExportOptions, export_texts, netlist_of
-
-if TYPE_CHECKING:
-    from boolcomp.program import Program
 
 
 def text(program: Program, pipeline: int = 0) -> str:
@@ -104,3 +104,34 @@ def test_several_loads_are_one_module_with_a_port_that_selects() -> None:
             assert evaluate(found.network, (*row, *choice)) == evaluate(alone.network, row)
     last, _ = netlist_of(program, program.payloads[-1])
     assert evaluate(found.network, (1, 0, 1, 1, 0, 1, 1)) == evaluate(last.network, (1, 0, 1, 1, 0))
+
+
+def cell_said(text: str, word: int, code: Code) -> int:
+    """Return the cell that a sentence gives a word, as a reader would work it out."""
+    if text == "the word":
+        return word
+    if text == "the word as natural binary":
+        return next(k for k in range(code.cells) if k ^ k >> 1 == word)
+    half = code.cells // 2
+    if match := re.fullmatch(r"the signed word \+ (\d+)", text):
+        return int(match[1]) + (word - code.cells if word >= half else word)
+    match = re.fullmatch(r"(\d+) \+ magnitude, or (\d+) - magnitude where the sign is 1", text)
+    assert match is not None, text
+    return int(match[2]) - (word - half) if word >= half else int(match[1]) + word
+
+
+@pytest.mark.parametrize("kind", CODE_KINDS)
+@pytest.mark.parametrize("tread", [False, True])
+def test_what_a_word_stands_for_is_said_right(kind: CodeKind, tread: bool) -> None:  # noqa: FBT001 (a parameter)
+    code = Code(Interval(-1.5, 2.5), 4, kind, tread=tread)
+    first, *others = tiny().inputs
+    program = replace(tiny(), inputs=(replace(first, code=code), *others))
+    ((_, text),) = export_texts(program, "verilog").items()
+    pattern = r"^//   - value = (\S+) \+ \(cell \+ (\S+)\) \* (\S+), cell = (.*)$"
+    match = re.search(pattern, str(text), re.MULTILINE)
+    assert match is not None
+    base, raised, step = (float(match[k]) for k in (1, 2, 3))
+    for word in range(16):
+        cell = cell_said(match[4], word, code)
+        value = base + (cell + raised) * step
+        assert value == pytest.approx(float(code.decode(np.array([word]))[0]), abs=1e-12)

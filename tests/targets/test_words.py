@@ -1,10 +1,14 @@
 """Verilog and VHDL of words: their text, and that a proof of every word finds what is wrong."""
 
 import re
+import shutil
+from itertools import product
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from exports import kept
+from exports import kept, run_ports, words_of
 from targets.exported import of_graph
 from targets.test_languages import resting
 from wordgraphs import random_graph
@@ -111,6 +115,26 @@ def test_a_register_too_few_is_caught() -> None:
     assert "delays" in check.note
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["verilog", "vhdl"])
+def test_a_pipeline_moves_on_while_it_is_enabled_and_says_what_is_valid(
+    target: str, tmp_path: Path
+) -> None:
+    if shutil.which(tool := {"verilog": "iverilog", "vhdl": "ghdl"}[target]) is None:
+        pytest.skip(f"{tool} is not installed")
+    rng = np.random.default_rng(3)
+    for depth, program in product((1, 3), (kept("export-pid"), of_graph("some", random_graph(12)))):
+        words = words_of(program, 60)[:60]
+        enable, valid = rng.integers(0, 3, (2, len(words))) > 0
+        plain = run_ports(text(program, target=target), words, tmp_path)
+        rows = np.column_stack([enable, valid, words])
+        staged = run_ports(text(program, depth, target), rows, tmp_path)
+        moved = np.flatnonzero(enable)  # a row leaves `depth` moves after its own
+        for before, after in zip(moved, moved[depth - 1 :], strict=False):
+            assert staged["valid_out"][after] == valid[before]
+            assert all(staged[port][after] == made[before] for port, made in plain.items())
+
+
 @pytest.mark.parametrize("negative", [False, True])
 @pytest.mark.parametrize(("column", "bits"), [(0, 9), (2, 11)])
 def test_a_product_of_which_nothing_is_discarded_is_a_multiplication(
@@ -173,20 +197,6 @@ def test_sums_of_which_one_bit_changes_are_proved(heaps: tuple[str, str], pipeli
     assert all(check.holds for check in checks), checks
 
 
-@pytest.mark.parametrize("pipeline", [1, 5])
-def test_a_constant_output_is_read_back_in_stages(pipeline: int) -> None:
-    nodes = (
-        InputWord("a", 4, angle=False),
-        Lookup(0, 1, (6, 6), 3),
-        Heap((Bits(0, 1, 3, negative=False),), 4, 6),
-        Heap((Bits(1, 0, 1, negative=True),), 9, 5),
-    )
-    results = (OutputWord(2, 0, 6), OutputWord(3, 0, 5))
-    program = of_graph("some", WordGraph(nodes, (Scale(0, 0.0),) * 4, results))
-    checks = words_read_back(program, None, pipeline)
-    assert all(check.holds for check in checks), checks
-
-
 CANCELLING = WordGraph(
     (
         InputWord("a", 4, angle=False),
@@ -229,3 +239,17 @@ def test_constants_in_vhdl_are_numbers_as_far_as_its_integers_reach(
     )
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 8, 32),))
     assert f"+ {wanted};" in text(of_graph("large", graph), target="vhdl")
+
+
+@pytest.mark.parametrize("pipeline", [1, 5])
+def test_a_constant_output_is_read_back_in_stages(pipeline: int) -> None:
+    nodes = (
+        InputWord("a", 4, angle=False),
+        Lookup(0, 1, (6, 6), 3),
+        Heap((Bits(0, 1, 3, negative=False),), 4, 6),
+        Heap((Bits(1, 0, 1, negative=True),), 9, 5),
+    )
+    results = (OutputWord(2, 0, 6), OutputWord(3, 0, 5))
+    program = of_graph("some", WordGraph(nodes, (Scale(0, 0.0),) * 4, results))
+    checks = words_read_back(program, None, pipeline)
+    assert all(check.holds for check in checks), checks

@@ -14,15 +14,6 @@ T12 = ProductTable("T12", 1, inputs=11, products=30, literals=180, outputs=6)
 T21 = ProductTable("T21", 2, inputs=11, products=30, literals=180, outputs=6)
 
 
-def test_without_groups_a_table_is_one_task() -> None:
-    graph = boolean_tasks([T11, T12, T21])
-    assert [task.name for task in graph.tasks] == [
-        "T11/and/1", "T11/decode", "T12/and/1", "T12/decode", "T21/and/1", "T21/decode",
-        "tau1/sum/1",
-    ]  # fmt: skip
-    assert graph.tasks[0].operations.additions == 2 * 100 + 99
-
-
 @pytest.mark.parametrize("groups", [1, 7, 300])
 def test_groups_of_products_share_the_same_work_and_are_joined_by_trees(groups: int) -> None:
     tables = [T11, T12, T21]
@@ -42,11 +33,6 @@ def test_groups_of_products_share_the_same_work_and_are_joined_by_trees(groups: 
     assert level["T11/decode"] == 1 + math.ceil(math.log2(shares))
 
 
-def test_more_inputs_than_a_machine_word_take_several() -> None:
-    wide = ProductTable("T", 1, inputs=33, products=100, literals=900, outputs=8)
-    assert boolean_tasks([wide]).tasks[0].operations.additions == 4 * 100 + 99
-
-
 @pytest.mark.parametrize("groups", [1, 3, 40])
 def test_every_node_of_a_network_is_calculated_once_level_by_level(groups: int) -> None:
     network = adder(6)
@@ -62,15 +48,6 @@ def test_every_node_of_a_network_is_calculated_once_level_by_level(groups: int) 
     assert max(level.values()) == network.depth
     assert all(level.get(e.before, 0) < level.get(e.after, 99) for e in graph.edges)
     assert {"in/1"} <= before(graph)["tau/2"]
-
-
-def test_edges_of_a_network_count_the_values_that_are_read() -> None:
-    graph = network_tasks(adder(2), (3,), groups=1)
-    words = {(edge.before, edge.after): edge.words for edge in graph.edges}
-    # Level 1 reads a0 and b0, level 2 the first carry, a1 and b1.
-    assert words["in/1", "1/1"] == 2
-    assert words["1/1", "2/1"] == 1
-    assert words["in/1", "2/1"] == 2
 
 
 def transposition(bits: int) -> int:

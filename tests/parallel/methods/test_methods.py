@@ -1,14 +1,16 @@
 """Every method gives Newton-Euler's torques, on every robot, and valid graphs."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from graphs import crossing, error
+from conftest import Run
+from graphs import before, closure, crossing, error, printed
 from samples import general_robot, random_robot, random_states
 
 from boolcomp.base import UsageError
-from boolcomp.parallel import METHODS, straight_line, task_graph
+from boolcomp.parallel import METHODS, RecordedMethod, straight_line, task_graph
 from boolcomp.problem import Operations, Robot, inverse_dynamics, load_robot, robot_names
 
 GRAPHS = [name for name in METHODS if name != "boolean"]
@@ -108,18 +110,81 @@ def calculated(kind: str, operands: list[float]) -> float:
     return float(functions[kind](*operands))
 
 
-def test_customising_costs_less_than_half_of_the_semi_customised_form() -> None:
-    robot = load_robot("puma560")
-    customised = straight_line("customised", robot).operations
-    regrouped = straight_line("regrouped", robot).operations
-    assert 4 * regrouped.total < 3 * customised.total
-    semi = task_graph("semi-customised", robot).straight.operations
-    assert (semi.multiplications, semi.additions) == (636, 504)  # 630/498 and the rotors
-    assert 2 * customised.total < semi.total
-
-
 def test_unknown_methods_get_the_nearest_spelling() -> None:
     with pytest.raises(UsageError, match=r"unknown method 'lagrange' \(did you mean 'lagrangian'"):
         task_graph("lagrange", load_robot("machado-2r"))
     with pytest.raises(UsageError, match="compile the robot in paper mode first"):
         task_graph("boolean", load_robot("machado-2r"))
+
+
+# Figure 2's table: the predecessors of task k of link i, as (task, links ahead).
+NINETEEN = {
+    1: [(1, -1)], 2: [(1, -1)], 3: [(3, -1), (2, 0)], 4: [(7, -1)], 5: [(1, 0)], 6: [(3, 0)],
+    7: [(4, 0), (5, 0), (6, 0)], 8: [(1, 0)], 9: [(3, 0)], 10: [(7, 0), (8, 0), (9, 0)],
+    11: [(3, 0)], 12: [(1, 0)], 13: [(11, 0), (12, 0)], 14: [(10, 0), (14, 1)], 15: [(14, 1)],
+    16: [(15, 0), (18, 1)], 17: [(10, 0)], 18: [(16, 0), (17, 0), (13, 0)], 19: [(18, 0)],
+}  # fmt: skip
+# Figure 3's table; (2/i) is printed to follow (2/i+1), which can only be (2/i-1).
+TEN = {
+    1: [(1, -1)], 2: [(1, -1), (2, -1)], 3: [(3, -1), (1, 0), (2, 0)], 4: [(3, 0)],
+    5: [(1, 0), (2, 0)], 6: [(4, 0), (6, 1)], 7: [(6, 1), (9, 1)], 8: [(4, 0)],
+    9: [(5, 0), (7, 0), (8, 0)], 10: [(9, 0)],
+}  # fmt: skip
+
+
+def zeng(name: str) -> RecordedMethod:
+    return task_graph(name, load_robot("puma560-5"))
+
+
+def test_nineteen_tasks_precede_each_other_as_printed() -> None:
+    table = {
+        f"{k}/{i}": {f"{m}/{i + ahead}" for m, ahead in needs if 1 <= i + ahead <= 5}
+        for k, needs in NINETEEN.items()
+        for i in range(1, 6)
+    }
+    graph = printed(zeng("zeng-19"))
+    found = before(graph)
+    for name, expected in closure(table).items():
+        assert found[name] == expected, name
+
+
+def test_ten_tasks_precede_each_other_as_printed() -> None:
+    table = {
+        str(10 * (i - 1) + k): {
+            str(10 * (i + ahead - 1) + m) for m, ahead in needs if 1 <= i + ahead <= 5
+        }
+        for k, needs in TEN.items()
+        for i in range(1, 6)
+    }
+    found = before(printed(zeng("zeng-10")))
+    for name, expected in closure(table).items():
+        assert found[name] - {"0"} == expected, name
+
+
+LAGRANGIAN = {"Wd, n=1": 3, "Wdd, n=1": 1, "dW, n=1": 3, "A, n>1": 2, "A, n=1": 2}
+ROW = (
+    r"^\S.*? {2,}(\S.*?) +(\d+)/(\d+) +(\d+)/(\d+)"
+    r"(?: +printed additions include (\d+) changes.*)?$"
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "rows", "totals", "noted"),
+    [
+        ("newton-euler", 12, ["150/116"], {}),
+        ("semi-customised", 21, ["117/95", "105/83", "40/32"], {}),
+        ("lagrangian", 33, ["383/307"], LAGRANGIAN),
+    ],
+)
+def test_every_printed_count_agrees(
+    run: Run, method: str, rows: int, totals: list[str], noted: dict[str, int]
+) -> None:
+    text = run("schedule", "simulate", "puma560", "--method", method).out
+    found = re.findall(ROW, text, re.MULTILINE)
+    assert len(found) == rows
+    signs = {equation: int(count) for equation, *_, count in found if count}
+    assert signs == noted
+    for equation, mul, add, printed_mul, printed_add, _ in found:
+        assert (int(mul), int(add) + signs.get(equation, 0)) == (int(printed_mul), int(printed_add))
+    ours = {f"{mul}/{add}" for equation, mul, add, *_ in found if len(equation) > 5}
+    assert set(totals) <= ours

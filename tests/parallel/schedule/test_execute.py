@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,12 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from parallel.schedule.graphs import there_and_back
-from waiting import until_gone
+from parallel.schedule.graphs import named_graph, there_and_back
 
 from boolcomp.base import DataError, UsageError
-from boolcomp.parallel import Assignment, StageRunner
-from boolcomp.problem import Tape, task
+from boolcomp.parallel import Assignment, StageRunner, measure_runs
+from boolcomp.problem import Operations, Tape, task
 
 TWO = Assignment((("out", "back"), ("beyond",)))
 STRAIGHT, NAMES = there_and_back()
@@ -112,42 +109,27 @@ def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: 
     np.testing.assert_allclose(done.outputs, np.array(straight.evaluate(given)), atol=1e-9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("forked", [False, True])
-def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
-    """Even if a process that the parent forked still holds their sockets."""
-    code = (
-        "import os, time\n"
-        "import numpy as np\n"
-        "from boolcomp.parallel.execute import StageRunner\n"
-        "from boolcomp.parallel.taskgraph import Assignment\n"
-        "from parallel.schedule.graphs import there_and_back\n"
-        "lists = Assignment((('out', 'back'), ('beyond',)))\n"
-        "with StageRunner(*there_and_back(), lists, block=8) as runner:\n"
-        f"    child = os.fork() if {forked} else 0\n"
-        f"    if {forked} and not child:\n"
-        "        time.sleep(1000)\n"
-        "        os._exit(0)\n"
-        "    print(*runner.processes, child, flush=True)\n"
-        "    os.kill(runner.processes[1], 19)\n"  # so that the other waits for it
-        "    call = runner._team.call\n"
-        "    def telling(*given):\n"
-        "        return call(*given, lambda: print('given', flush=True))\n"
-        "    runner._team.call = telling\n"
-        "    runner.run([np.zeros(3000000)] * 2)\n"
-    )
-    tests = str(Path(__file__).parents[2])
-    environment = {**os.environ, "PYTHONPATH": tests}
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment
-    ) as parent:
-        assert parent.stdout is not None
-        waiting, stopped, child = (int(text) for text in parent.stdout.readline().split())
-        assert parent.stdout.readline() == "given\n"
-        parent.kill()
-    os.kill(stopped, signal.SIGCONT)
-    try:
-        until_gone(waiting, stopped)
-    finally:
-        if child:
-            os.kill(child, signal.SIGKILL)
+GRAPH = named_graph(
+    dict.fromkeys(("out", "beyond", "back"), Operations(1)),
+    (("out", "beyond", 1), ("out", "back", 2), ("beyond", "back", 1)),
+)
+
+GIVEN = [np.linspace(-2, 2, 300), np.linspace(0, 1, 300)]
+EXPECTED = np.array(STRAIGHT.evaluate(GIVEN))
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    with pytest.raises(UsageError, match="did you mean 'llvm'"):
+        measure_runs((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, EXPECTED, engine="lvm")  # type: ignore[arg-type]
+
+
+@pytest.mark.check
+def test_every_kind_is_checked_against_what_is_expected() -> None:
+    run = measure_runs((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, EXPECTED, engine="numpy")
+    assert [x.kind for x in run.timings] == ["one", "scheduled", "dealt", "points"]
+    assert all(0 < timing.seconds < 10 for timing in run.timings)
+    assert run.relative_error < 1e-14
+    assert run.timings[1].exchanged == 2  # to the second processor, and back
+    wrong = EXPECTED + np.abs(EXPECTED).max()
+    run = measure_runs((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, wrong, engine="numpy")
+    assert all(timing.relative_error > 0.3 for timing in run.timings)

@@ -1,14 +1,15 @@
 """Machines: what things cost on them, their files, and the errors of bad files."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from parallel.schedule.graphs import linked, shared
+from parallel.schedule.graphs import linked, named_graph, shared
 
 import boolcomp
 from boolcomp.base import DataError, UsageError
-from boolcomp.parallel import load_machine
+from boolcomp.parallel import load_machine, reproduce
 from boolcomp.problem import Operations
 
 FOLDER = Path(boolcomp.__file__).parent / "parallel" / "machines"
@@ -78,8 +79,26 @@ def test_a_bad_machine_file_is_refused(tmp_path: Path, old: str, new: str, messa
         load_machine(str(path))
 
 
-def test_an_unknown_machine_gets_the_nearest_name() -> None:
-    with pytest.raises(UsageError, match="did you mean 't800'"):
-        load_machine("t80")
-    with pytest.raises(DataError, match="cannot be read"):
-        load_machine("nowhere.toml")
+def test_a_finding_holds_to_its_last_printed_digit() -> None:
+    count = next(x for x in reproduce("zomaya") if x.kind == "count")
+    assert replace(count, printed="0.68", ours=0.6845).holds
+    assert not replace(count, printed="0.68", ours=0.6861).holds
+    assert replace(count, printed="2", ours=3.0, kind="model").residual == 0.5
+
+
+def test_what_was_measured_on_several_processors_is_predicted_to_a_fifth() -> None:
+    rows = [
+        x for x in reproduce("zeng") if x.note == "predicted" and x.figure.startswith("version")
+    ]
+    versions = [x for x in rows if not x.figure.startswith("version 5")]
+    assert max(abs(x.residual) for x in versions) < 0.2
+    assert sum(abs(x.residual) for x in versions) / len(versions) < 0.06
+
+
+def test_the_model_of_three_transputers_needs_a_graph() -> None:
+    names = ("J/1", "M/1", "L/1", "k/1", "q/1", "r/1", "solve")
+    needs = {"M/1": "J/1", "L/1": "M/1", "k/1": "J/1", "q/1": "J/1", "r/1": "k/1", "solve": "r/1"}
+    edges = (*((a, b, 6) for b, a in needs.items()), ("q/1", "r/1", 6))
+    cycle = named_graph(dict.fromkeys(names, Operations(100, 80)), edges)
+    found = {x.figure: x for x in reproduce("schaefer", cycle)}
+    assert 1596 * 5 / 7 <= found["cycle on three transputers (µs)"].ours < 1596

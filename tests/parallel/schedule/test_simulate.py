@@ -1,14 +1,29 @@
 """The simulator by hand, and under the independent checker."""
 
+import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
+from conftest import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parallel.schedule.graphs import graph_of, graphs, linked, machines, shared
+from parallel.schedule.graphs import free, graph_of, graphs, linked, machines, named_graph
 
 from boolcomp.base import DataError
-from boolcomp.parallel import Assignment, TaskGraph, check_schedule, pipelined, simulate
+from boolcomp.parallel import (
+    Assignment,
+    TaskGraph,
+    check_schedule,
+    communication,
+    exact_communication,
+    parse_assignment,
+    pipelined,
+    simulate,
+)
+from boolcomp.problem import Operations, Tape, task
 
 CHAIN = graph_of("a1 b1 c1", "ab2 bc2")
 
@@ -20,30 +35,6 @@ def test_times_add_up_along_a_chain() -> None:
     assert (schedule.sequential_us, schedule.critical_path_us) == (3, 3)
     assert len(schedule.transfers) == 4
     check_schedule(schedule, CHAIN, linked("line"))
-
-
-def test_a_value_is_sent_once_to_a_processor() -> None:
-    graph = graph_of("a1 b1 c1", "ab1 ac3")
-    schedule = simulate(graph, Assignment((("a",), ("b", "c"))), linked())
-    (transfer,) = schedule.transfers
-    assert (transfer.words, transfer.start_us, transfer.end_us) == (3, 1, 6)
-
-
-def test_messages_wait_for_links_and_without_overlap_for_the_sender() -> None:
-    graph = graph_of("a1 b1 c1", "ab2 ac2")
-    apart = Assignment((("a",), ("b",), ("c",)))
-    assert simulate(graph, apart, linked()).makespan_us == 1 + 3.5 + 1
-    assert simulate(graph, apart, linked(count=1)).makespan_us == 1 + 7 + 1
-    here = Assignment((("a", "c"), ("b",)))
-    assert simulate(graph, here, linked(overlap=False)).makespan_us == 1 + 3.5 + 1
-    late = simulate(graph, here, linked(overlap=False)).placements[1]
-    assert late.start_us == 4.5
-
-
-def test_shared_memory_costs_a_lock_for_every_successor_elsewhere() -> None:
-    schedule = simulate(CHAIN, Assignment((("a", "c"), ("b",))), shared())
-    # dispatch 0.5, task 1, lock 1, two words 0.25, seen 0.25 later; twice, then c
-    assert schedule.makespan_us == 2 * (0.5 + 1 + 1 + 0.25 + 0.25) + 1.5
 
 
 @pytest.mark.parametrize(
@@ -86,13 +77,6 @@ def test_any_consistent_assignment_gives_a_valid_schedule(
     assert once.makespan_us == schedule.makespan_us
 
 
-def test_an_order_puts_every_task_behind_what_it_needs() -> None:
-    graph = graph_of("a1 b1 c1", "ca1 ab2")
-    assert graph.order() == ("c", "a", "b")
-    assert graph.predecessors() == {"a": graph.edges[:1], "b": graph.edges[1:], "c": ()}
-    assert graph.successors() == {"c": graph.edges[:1], "a": graph.edges[1:], "b": ()}
-
-
 @pytest.mark.parametrize(
     ("tasks", "edges", "message"),
     [
@@ -107,3 +91,149 @@ def test_an_order_puts_every_task_behind_what_it_needs() -> None:
 def test_a_bad_graph_is_refused(tasks: str, edges: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         graph_of(tasks, edges).check()
+
+
+GRAPH = graph_of("a1 b1 c1", "ab1 ac2")
+MACHINE = linked(count=1)
+GOOD = simulate(GRAPH, Assignment((("a", "b"), ("c",))), MACHINE)
+SENT, STRANGE = GOOD.transfers[0], replace(GOOD.placements[0], task="x")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def moved(task: str, **changes: float) -> Any:
+    placements = tuple(
+        replace(x, **changes) if x.task == task else x  # type: ignore[arg-type]
+        for x in GOOD.placements
+    )
+    return replace(GOOD, placements=placements, makespan_us=99.0)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "fault"),
+    [
+        (moved("b", start_us=0.5, end_us=1.5), "at the same time"),
+        (moved("b", start_us=1.0, end_us=1.5), "takes 0.5"),
+        (moved("c", start_us=1.5, end_us=2.5), "before the words"),
+        (moved("c", start_us=-1, end_us=0), "outside of the schedule"),
+        (moved("c", processor=2), "on processor 2 of 2"),
+        (replace(GOOD, transfers=()), "do not arrive"),
+        (replace(GOOD, placements=GOOD.placements[:2]), "done 0 times"),
+        (replace(GOOD, placements=(*GOOD.placements, GOOD.placements[0])), "done 2 times"),
+        (
+            replace(GOOD, placements=(*GOOD.placements, STRANGE)),
+            "not of the",
+        ),
+        (replace(GOOD, transfers=(replace(SENT, words=1),)), "only 1 words"),
+        (replace(GOOD, transfers=(replace(SENT, end_us=1.5),)), "too quick"),
+        (replace(GOOD, transfers=(replace(SENT, start_us=0),)), "before its words"),
+        (
+            replace(
+                GOOD,
+                transfers=(*GOOD.transfers, replace(SENT, start_us=2, end_us=5.5)),
+            ),
+            "on one channel",
+        ),
+        (
+            replace(
+                GOOD,
+                processors=3,
+                transfers=(*GOOD.transfers, replace(SENT, target=2)),
+            ),
+            "more than 1 links",
+        ),
+    ],
+)
+def test_every_kind_of_fault_is_found(schedule: Any, fault: str) -> None:
+    with pytest.raises(DataError, match=f"is not valid[^$]*{fault}"):
+        check_schedule(schedule, GRAPH, MACHINE)
+
+
+def test_a_sender_that_calculates_meanwhile_is_found() -> None:
+    with pytest.raises(DataError, match="while it sends"):
+        check_schedule(GOOD, GRAPH, linked(overlap=False))
+
+
+def test_a_missing_link_is_found() -> None:
+    graph = replace(GRAPH, edges=())
+    schedule = replace(
+        GOOD,
+        transfers=(replace(SENT, target=2, words=1, end_us=9.0),),
+        processors=3,
+        makespan_us=9.0,
+    )
+    with pytest.raises(DataError, match="line topology"):
+        check_schedule(schedule, graph, linked("line"))
+
+
+def test_the_chart_shows_every_task_and_message_at_its_time(run: Run) -> None:
+    asked = ("schedule", "simulate", "machado-2r", "--processors", "3", "-o", "made", "--json")
+    schedule = json.loads(run(*asked).out)
+    (chart,) = Path("made").glob("*.svg")
+    root = ET.fromstring(chart.read_text())  # noqa: S314 (our own text)
+    bars = [x for x in root.iter(f"{SVG}rect") if x.get("class") == "task"]
+    assert len(bars) == len(schedule["tasks"]) > 12
+    sent = sum(len(vector["tasks"]) for vector in schedule["communication"])
+    assert len(list(root.iter(f"{SVG}path"))) == sent > 0
+    for bar, placement in zip(bars, schedule["tasks"], strict=True):
+        share = (float(bar.attrib["x"]) - 48) / (960 - 48 - 16)
+        assert abs(share - placement["start_us"] / schedule["makespan_us"]) < 1e-4
+        assert placement["task"] in (bar[0].text or "")
+
+
+TASKS = ("M/1", "M/2", "k/1", "solve")
+NEEDS = (("M/1", "M/2", 1), ("M/1", "solve", 3), ("M/2", "solve", 2), ("k/1", "solve", 2))
+ASSIGNED = named_graph({name: Operations(k) for k, name in enumerate(TASKS, 1)}, NEEDS)
+GOOD_FILE = '[processors]\nP0 = ["M*", "solve"]\nP1 = ["k*"]\n'
+
+
+def read(text: str) -> Assignment:
+    return parse_assignment(text, ASSIGNED, free(), 2)
+
+
+def test_patterns_are_sorted_by_urgency_or_left_as_given() -> None:
+    assert read(GOOD_FILE).lists == (("M/1", "M/2", "solve"), ("k/1",))
+    given = 'order = "given"\n' + GOOD_FILE.replace('"M*", "solve"', '"solve", "M/2", "M/1"')
+    assert read(given).lists[0] == ("solve", "M/2", "M/1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("P1", "P2", "processors.P2: unknown processor; there are 2: P0 to P1"),
+        ("P1", "p1", "did you mean 'P1'"),
+        ('"k*"', '"kk*"', "no task matches 'kk.'"),
+        ('"k*"', '"k*", "M/1"', "processors.P1: task 'M/1' is on P0 too"),
+        ('"k*"', '"k/1"]\nP0 = [', "not a TOML file"),
+        ('P1 = ["k*"]', "", "task 'k/1' is on no processor"),
+        ('["k*"]', '"k*"', "must be a list"),
+        ("[processors]", "[processor]", "did you mean 'processors'"),
+        ("[processors]", 'order = "prio"\n[processors]', "order: unknown order 'prio'"),
+    ],
+)
+def test_a_bad_assignment_file_is_refused(old: str, new: str, message: str) -> None:
+    assert old in GOOD_FILE
+    with pytest.raises(DataError, match=message):
+        read(GOOD_FILE.replace(old, new))
+
+
+def test_each_word_is_sent_once() -> None:
+    lists = Assignment((("M/1", "k/1"), ("M/2", "solve")))
+    (vector,) = communication(ASSIGNED, lists)
+    assert (vector.source, vector.target, vector.words) == (0, 1, 3 + 2)
+    assert vector.tasks == ("M/1", "k/1")
+
+
+def test_a_program_tells_the_least_that_must_be_sent() -> None:
+    tape = Tape()
+    x, y = tape.input("x"), tape.input("y")
+    with task(tape, "a"):
+        product, total = x * y, x + y
+    with task(tape, "b"):
+        once = product * product
+    with task(tape, "c"):
+        result = once + product
+    straight = tape.finish([("r", result), ("s", total)])
+    names = [node.task for node in straight.nodes]
+    (vector,) = exact_communication(straight, names, Assignment((("a",), ("b", "c"))))
+    assert (vector.words, vector.tasks) == (1, ("a",))  # for b and c, and the sum for nobody
+    assert straight.nodes[vector.nodes[0]].kind == "mul"

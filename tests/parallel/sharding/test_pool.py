@@ -17,7 +17,7 @@ from small_programs import compact, same, stages
 from waiting import running, until, until_gone
 
 from boolcomp.base import DataError, UsageError
-from boolcomp.scale import ProcessPool
+from boolcomp.scale import ProcessPool, deal_terms, make_shares, terms_of
 
 Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
@@ -140,23 +140,6 @@ def sent_jobs(pool: ProcessPool) -> Iterator[threading.Event]:
         yield sent
 
 
-@pytest.mark.check
-def test_workers_killed_at_any_moment_leave_no_chunk_undone(pool: ProcessPool) -> None:
-    arrays = pool.arrays(200_003)  # in place: native workers draw the chunks by themselves
-    for shared, own in zip(arrays, samples(200_003), strict=True):
-        shared[:] = own
-    wanted = PROGRAM.evaluate(*arrays)
-    for turn in range(8):
-        with ThreadPoolExecutor(1) as thread, sent_jobs(pool) as sent:
-            found = thread.submit(pool.evaluate, *arrays)
-            sent.wait()
-            for _ in range(2000 * turn):  # moments that differ; what follows holds for any
-                pass
-            os.kill(pool.processes[turn % 2], signal.SIGKILL)
-        assert same(found.result(), wanted)
-        pool.evaluate(*samples(10))  # whoever died after the last chunk is replaced by now
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", SHARDINGS)
 def test_a_closed_pool_leaves_nothing_behind_and_its_results_stay(shard: Any) -> None:
@@ -187,15 +170,6 @@ def test_a_pool_ends_when_its_caller_fails_or_forgets_it() -> None:
         assert not any(map(running, seen[0]))
         processes = ProcessPool(PROGRAM, 2, engine="numpy").processes
         until_gone(*processes)
-
-
-@pytest.mark.slow
-def test_an_error_inside_a_worker_is_an_error_of_the_caller_and_the_pool_goes_on() -> None:
-    with nothing_left(), ProcessPool(PROGRAM, 2, shard="terms", engine="numpy") as pool:
-        team: Any = pool._team  # noqa: SLF001 (the only way to break a worker's call)
-        with pytest.raises(ZeroDivisionError):
-            team.call(divmod, [(1, 0), (1, 1)])
-        assert same(pool.evaluate(*samples(100)), PROGRAM.evaluate(*samples(100)))
 
 
 SCRIPT = """
@@ -253,15 +227,6 @@ def test_workers_end_when_their_parent_is_interrupted_terminated_or_killed(
         assert "resource_tracker" not in errors
 
 
-@pytest.mark.check
-@pytest.mark.parametrize("shard", SHARDINGS)
-@pytest.mark.parametrize("processes", [1, 5])
-def test_any_number_of_processes_gives_the_results_of_one(shard: Any, processes: int) -> None:
-    with ProcessPool(PROGRAM, processes, shard=shard) as pool:
-        assert len(pool.processes) == (0 if shard == "samples" else processes)  # threads
-        assert same(pool.evaluate(*samples(5000)), PROGRAM.evaluate(*samples(5000)))
-
-
 @pytest.mark.parametrize("engine", ["llvm", "words"])
 @pytest.mark.parametrize("count", SIZES)
 def test_threads_give_the_results_of_one(engine: Any, count: int) -> None:
@@ -281,13 +246,22 @@ def test_an_unknown_sharding_engine_or_number_of_processes_is_refused() -> None:
         ProcessPool(PROGRAM, 2, shard="terms", engine="words")
 
 
-def test_memory_of_the_pool_that_nobody_needs_is_used_again(pool: ProcessPool) -> None:
-    def place() -> int:
-        return int(pool.arrays(1000)[0].ctypes.data)
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 5])
+def test_shares_have_as_much_to_do_as_each_other(count: int) -> None:
+    program = stages(5)[2]
+    terms = terms_of(program.load(), program.wiring())
+    shares = deal_terms(terms, [0] * count)
+    loads = [share.load for share in shares]
+    assert max(loads) <= 1.15 * sum(loads) / count
+    cut = {call for share in shares for call in share.parts}
+    assert len(cut) <= count
+    whole = [call for share in shares for call in share.whole]
+    assert sorted([*whole, *cut]) == sorted(terms.calls)
+    assert make_shares(PROGRAM, 3) == make_shares(PROGRAM, 3)
 
-    first = pool.arrays(1000)[0]
-    view, there = first[10:20], int(first.ctypes.data)
-    del first
-    assert place() != there
-    del view
-    assert place() == there
+
+@pytest.mark.parametrize("count", [0, 2000])
+def test_a_senseless_number_of_shares_is_refused(count: int) -> None:
+    with pytest.raises(UsageError, match="1 to 1024 processes"):
+        make_shares(PROGRAM, count)

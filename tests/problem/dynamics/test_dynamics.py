@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from graphs import error
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states, terms_of
 
 import boolcomp as bc
 from boolcomp.base import UsageError
+from boolcomp.parallel import straight_line, task_graph
 from boolcomp.problem import (
     Operations,
     Robot,
@@ -35,17 +37,6 @@ def test_torques_of_the_puma_are_the_published_ones_to_the_printed_digits(
 ) -> None:
     found = bc.inverse_dynamics(bc.load_robot("puma560"), q, [speed] * 6, REST)
     assert np.allclose(found, tau, rtol=0, atol=2e-9)
-
-
-def test_torques_of_the_papers_arm_are_its_closed_form() -> None:
-    q, qd, qdd = random_states(bc.load_robot("machado-2r"), 200)
-    c1, c2, c12 = np.cos(q[:, 0]), np.cos(q[:, 1]), np.cos(q[:, 0] + q[:, 1])
-    s2 = np.sin(q[:, 1])
-    t1 = (15.75 + 10 * c2) * qdd[:, 0] + (4 + 5 * c2) * qdd[:, 1]
-    t1 += -5 * s2 * qd[:, 1] ** 2 - 10 * s2 * qd[:, 0] * qd[:, 1] + 66.15 * c1 + 49 * c12
-    t2 = (4 + 5 * c2) * qdd[:, 0] + 9 * qdd[:, 1] + 5 * s2 * qd[:, 0] ** 2 + 49 * c12
-    found = bc.inverse_dynamics(bc.load_robot("machado-2r"), q, qd, qdd)
-    assert np.allclose(found, np.stack([t1, t2], axis=1), rtol=0, atol=1e-12)
 
 
 ROBOTS = [
@@ -131,15 +122,6 @@ def test_samples_do_not_depend_on_the_block_they_are_in(name: str) -> None:
     assert np.allclose(alone, all_at_once[-1], rtol=1e-12, atol=1e-12)
 
 
-def test_terms_are_the_same_however_strong_gravity_is() -> None:
-    arm, texts = load_robot("elbow-3r"), []
-    for strength in (1.0, 1e7):
-        x, y, z = arm.gravity
-        strong = replace(arm, gravity=(strength * x, strength * y, strength * z))
-        texts.append([[term.factor_text for term in terms] for terms in terms_of(strong).outputs])
-    assert texts[0] == texts[1]
-
-
 UPRIGHT = "at right angles to the"
 
 
@@ -168,3 +150,68 @@ def test_operations_add_kind_by_kind_and_print_what_there_is() -> None:
     assert str(Operations(12, 9)) == "12 mul 9 add"
     assert str(Operations(divisions=1, roots=2, functions=3)) == "1 div 2 root 3 fun"
     assert str(Operations()) == "0"
+
+
+def test_terms_are_the_same_however_strong_gravity_is() -> None:
+    arm, texts = load_robot("elbow-3r"), []
+    for strength in (1.0, 1e7):
+        x, y, z = arm.gravity
+        strong = replace(arm, gravity=(strength * x, strength * y, strength * z))
+        texts.append([[term.factor_text for term in terms] for terms in terms_of(strong).outputs])
+    assert texts[0] == texts[1]
+
+
+def tilted(*axis: float) -> Robot:
+    """Return an arm whose axes are all this one, in the frames of their joints."""
+    robot = general_robot(2, 3)
+    return replace(robot, name=f"{axis}", links=tuple(replace(x, axis=axis) for x in robot.links))  # type: ignore[arg-type]
+
+
+REGROUPED = [
+    tilted(0.6, 0.0, 0.8), tilted(0.0, -0.6, 0.8), tilted(0.6, 0.8, 0.0),
+    *(random_robot(seed, joints=4) for seed in range(4)), *map(branched_robot, range(4)),
+    *map(bc.load_robot, ("panda", "so100", "indy7", "scara")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("robot", REGROUPED, ids=lambda robot: robot.name)
+def test_torques_are_newton_eulers(robot: Robot) -> None:
+    assert error(robot, straight_line("regrouped", robot), random_states(robot, 5)) < 1e-11
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [(0, 1 - 1e-12, 0), (0, 1e-12 - 1, 0), (6e-17, 1.0, 6e-17), (1 - 1e-12, 0, 0), (0, 0, -1)],
+)
+def test_an_axis_that_rounding_moved_is_that_of_the_frame(axis: tuple[float, float, float]) -> None:
+    robot = general_robot(1, 3)
+    turned = replace(robot, links=tuple(replace(link, axis=axis) for link in robot.links))
+    line = straight_line("regrouped", turned)
+    assert error(turned, line, random_states(turned, 5)) < 1e-9
+    x, y, z = (float(round(x)) for x in axis)
+    exact = replace(robot, links=tuple(replace(link, axis=(x, y, z)) for link in robot.links))
+    assert line.operations == straight_line("regrouped", exact).operations
+
+
+def test_few_operations_are_needed() -> None:
+    found = {
+        name: straight_line("regrouped", bc.load_robot(name)).operations
+        for name in ("machado-2r", "puma560", "stanford")
+    }
+    assert found["machado-2r"] == Operations(15, 11, functions=4)
+    assert found["puma560"].total <= 183 + 149 + 10
+    assert found["stanford"].total <= 154 + 121 + 8
+
+
+def test_rounding_errors_of_point_masses_are_not_parameters() -> None:
+    arm = bc.load_robot("j2s6")
+    points = tuple(replace(link, inertia=(0.0,) * 6) for link in arm.links)
+    line = straight_line("regrouped", replace(arm, links=points))
+    assert line.operations == Operations(220, 176, functions=10)  # 233 and 194 with the errors
+
+
+def test_links_without_mass_send_no_force() -> None:
+    graph = task_graph("regrouped", bc.load_robot("puma560")).graph
+    cost = {task.name: task.operations for task in graph.tasks}
+    assert {name.partition("/")[2] for name in cost} == set("123456")
+    assert cost["F/6"] == cost["f/6"] == cost["vd/6"] == Operations()

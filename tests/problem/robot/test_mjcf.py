@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from mjcf_texts import ARM
 
@@ -21,25 +20,6 @@ def arm_of(folder: Path, text: str = ARM, base: str | None = None, tip: str = "t
 
 def states(joints: int, count: int = 50) -> np.ndarray:
     return np.random.default_rng(joints).uniform(-2, 2, (3, count, joints))
-
-
-def pinocchio_torques(path: Path, gravity: tuple[float, ...]) -> np.ndarray:
-    model = pin.buildModelFromMJCF(str(path))
-    model.gravity.linear = np.array(gravity)  # the file's own it does not read
-    data, found = model.createData(), []
-    for q, qd, qdd in zip(*states(4), strict=True):
-        found.append(pin.rnea(model, data, q, qd, qdd))
-    return np.array(found)
-
-
-def test_an_arm_of_all_kinds_agrees_with_pinocchio_to_ten_digits(tmp_path: Path) -> None:
-    """Default classes, an anchor, two joints in one body, and all ways to turn a frame."""
-    # Of a body that is fixed to the world Pinocchio reads no rotation.
-    arm = arm_of(tmp_path, ARM.replace('quat="0.8 0 0 0.6"', ""))
-    assert [joint.name for joint in arm.chain.joints] == ["waist", "shoulder", "twist", "elbow"]
-    ours = bc.inverse_dynamics(arm.robot, *states(4))
-    theirs = pinocchio_torques(tmp_path / "arm.xml", (0.0, 1.0, -9.81))
-    assert np.allclose(ours, theirs, rtol=0, atol=1e-10 * np.abs(theirs).max())
 
 
 REFERENCES = ARM.replace('name="shoulder"', 'name="shoulder" ref="30"').replace(
@@ -75,17 +55,6 @@ def test_joints_have_the_ranges_and_motors_of_the_file(tmp_path: Path) -> None:
     assert [x.joint_inertia for x in (waist, shoulder, twist)] == [0.02, 0.02, 0.005]
     assert (waist.viscous_friction, waist.coulomb_friction) == (0.1, (0.0, 0.0))
     assert (elbow.viscous_friction, elbow.coulomb_friction) == (0.3, (0.05, 0.05))
-
-
-def test_a_range_of_zeros_is_taken_as_no_range(tmp_path: Path) -> None:
-    text = ARM.replace('range="-120 80" actuatorfrcrange="-30 20"', 'range="0 0"')
-    arm = arm_of(tmp_path, text.replace('forcerange="-40 40"', 'forcerange="0 0"'))
-    elbow = arm.robot.links[3]
-    assert elbow.position == Interval(-math.pi, math.pi)
-    assert elbow.torque.high > 0.1
-    notes = "; ".join(arm.notes)
-    assert "elbow has equal lower and upper limits (0): taken as one full turn" in notes
-    assert "torque ranges are proposed for waist, shoulder, twist, elbow" in notes
 
 
 def test_a_joint_drawn_at_its_reference_stands_there(tmp_path: Path) -> None:
@@ -124,16 +93,6 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
         "waist has a rotor inertia of 0.02, from its armature",
     ):
         assert said in notes
-
-
-def test_a_hand_that_is_none_of_the_arm_may_be_anything(tmp_path: Path) -> None:
-    """What stands on the base needs no inertia, and a free body elsewhere does no harm."""
-    more = '<body name="cup"><freejoint/><geom size="1" mass="1"/></body><body name="foot"'
-    arm = arm_of(tmp_path, ARM.replace('<body name="foot"', more, 1))
-    assert np.array_equal(
-        bc.inverse_dynamics(arm.robot, *states(4)),
-        bc.inverse_dynamics(arm_of(tmp_path).robot, *states(4)),
-    )
 
 
 MISTAKES = [

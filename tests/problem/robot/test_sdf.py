@@ -123,25 +123,6 @@ def test_joints_have_the_ranges_and_rotors_of_the_file(tmp_path: Path) -> None:
     assert "slide has a rotor inertia of 0.001 at a gear ratio of 10, from <drake:rotor" in notes
 
 
-def test_limits_of_zeros_are_taken_as_none(tmp_path: Path) -> None:
-    text = ARM.replace("-1e16", "0").replace("1e16", "0").replace("<effort>-1<", "<effort>0<")
-    arm = arm_of(tmp_path, text.replace("<velocity>-1<", "<velocity>0<"))
-    turn = arm.robot.links[0]
-    assert turn.position == Interval(-math.pi, math.pi)
-    assert turn.velocity == Interval(-math.pi, math.pi)
-    notes = "; ".join(arm.notes)
-    assert "turn has equal lower and upper limits (0): taken as one full turn" in notes
-    assert "torque ranges are proposed for turn:" in notes
-    assert "speeds of up to pi rad/s are proposed for turn" in notes
-
-
-def test_a_model_that_stands_on_nothing_stands_where_its_pose_says(tmp_path: Path) -> None:
-    """Turned by a right angle about x, its own y points up."""
-    assert arm_of(tmp_path, ARM).robot.gravity == (0.0, -9.81, 0.0)
-    world = ARM.replace("<model", '<world name="w"><model').replace("</model>", "</model></world>")
-    assert arm_of(tmp_path, world).robot.gravity == (0.0, -9.8, 0.0)
-
-
 MISTAKES = [
     ('version="1.9"', 'version="1.4"', r":2: <sdf>: version must be 1.5 or later: earlier ones"),
     ("</model>", '</model><model name="b"/>', r"<sdf>: it must hold one <model>, not 2"),

@@ -44,13 +44,6 @@ def test_a_word_spans_the_smallest_part_of_a_turn_that_holds_range_and_margin(
     assert found.wraps == wraps
 
 
-def test_a_word_that_is_asked_for_is_taken() -> None:
-    found = spanned(Interval(-1, 2), Interval(-1, 2.5))
-    assert (found.word, found.reach, found.wraps) == (Interval(-1, 2.5), Interval(-1, 2), False)
-    found = spanned(Interval(-2 * PI, 2 * PI), Interval(-PI, PI))
-    assert (found.word, found.reach, found.wraps) == (Interval(-PI, PI), Interval(-PI, PI), True)
-
-
 @given(st.floats(-12, 12), st.floats(1e-6, 14))
 @example(-3.1, 6.2)  # a turn holds it, but not all of its margin
 def test_every_range_is_held_with_its_margin_or_the_word_wraps(low: float, width: float) -> None:

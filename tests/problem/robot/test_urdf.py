@@ -45,15 +45,6 @@ def test_an_arm_of_all_kinds_agrees_with_pinocchio_to_ten_digits(tmp_path: Path)
         assert np.allclose(ours[k], theirs[:4], rtol=0, atol=1e-10 * (1 + np.abs(theirs).max()))
 
 
-def test_the_tool_is_where_pinocchio_has_the_tip(tmp_path: Path) -> None:
-    tool = arm_of(tmp_path).robot.tool
-    model = pin.buildModelFromXML(ARM)
-    place = model.frames[model.getFrameId("tool0")].placement
-    assert tool is not None
-    assert np.allclose(tool.origin, place.translation, rtol=0, atol=1e-15)
-    assert np.allclose(pin.rpy.rpyToMatrix(*tool.rotation), place.rotation, rtol=0, atol=1e-15)
-
-
 def test_joints_have_the_ranges_of_the_file(tmp_path: Path) -> None:
     waist, shoulder, _, slide = arm_of(tmp_path).robot.links
     assert waist.position == Interval(-math.pi, math.pi)
@@ -83,48 +74,6 @@ def test_what_the_file_does_not_say_is_proposed_and_said(tmp_path: Path) -> None
         assert bc.load_robot(f"{tmp_path}/arm.urdf#tool0") == arm.robot
 
 
-@pytest.mark.parametrize(("limits", "said"), [
-    ("", "no limits of its position"),
-    ('lower="-99" upper="99"', "limits of more than 4 turns"),
-    ('lower="0" upper="0"', "equal lower and upper limits (0)"),
-    ('lower="1.5" upper="1.5"', "equal lower and upper limits (1.5)"),
-])  # fmt: skip
-def test_a_turning_joint_without_limits_goes_once_around(
-    tmp_path: Path, limits: str, said: str
-) -> None:
-    arm = arm_of(tmp_path, ARM.replace('lower="-2.1" upper="1.4"', limits))
-    assert arm.robot.links[1].position == Interval(-math.pi, math.pi)
-    assert f"shoulder has {said}: taken as one full turn" in arm.notes
-
-
-def test_a_mass_without_inertia_is_a_point_mass_with_a_note(tmp_path: Path) -> None:
-    assert not any("<inertia>" in note for note in arm_of(tmp_path).notes)
-    text = re.sub("<inertia .*?/>", "", ARM)
-    assert text != ARM
-    notes = [note for note in arm_of(tmp_path, text).notes if "<inertia>" in note]
-    assert len(notes) == 1
-    assert notes[0].startswith("<inertia> is missing, taken as zero: ")
-
-
-def test_limits_of_zeros_are_taken_as_none(tmp_path: Path, run: Run) -> None:
-    """Such placeholders stand in many files; the warning and `boolcomp robots` list them."""
-    placeholder = '<limit lower="0" upper="0" effort="0" velocity="0"/>'
-    arm_of(tmp_path, ARM.replace(LIMIT, placeholder))
-    with pytest.warns(DataWarning) as caught:
-        robot = bc.load_robot(f"{tmp_path}/arm.urdf#tool0")
-    for link in robot.links[1:3]:
-        assert link.position == link.velocity == Interval(-math.pi, math.pi)
-        assert link.torque.high > 0.1
-    shown = run("robots", str(tmp_path / "arm.urdf"), "--tip", "tool0").out
-    for sentence in (
-        "speeds of up to pi rad/s are proposed for waist, shoulder, elbow",
-        "torque ranges are proposed for waist, shoulder, elbow",
-        *(f"{name} has equal lower and upper limits (0)" for name in ("shoulder", "elbow")),
-    ):
-        assert sentence in str(caught[0].message)
-        assert sentence.lower() in shown.lower()
-
-
 TIPS = ("left fore", "right hand")
 
 
@@ -148,14 +97,6 @@ def test_two_arms_on_a_trunk_are_one_robot_and_agree_with_pinocchio(tmp_path: Pa
     tool = arm.robot.tool
     assert tool is not None
     assert tool.origin == (0.1, 0.0, 0.3)
-
-
-def test_tips_come_in_the_order_in_which_they_are_said(tmp_path: Path) -> None:
-    arm = arm_of(tmp_path, TREE, tip="right hand,left fore")
-    assert [joint.name for joint in arm.chain.joints][1:] == [
-        "right shoulder", "right elbow", "left shoulder", "left elbow",
-    ]  # fmt: skip
-    assert arm.robot.tool is None
 
 
 THUMB = '<link name="thumb"/>' + joint("pinch", "prismatic", "rail thumb", "0 0 0", more=LIMIT)
@@ -205,25 +146,6 @@ def test_rotors_are_those_of_transmissions_and_armatures(tmp_path: Path) -> None
     assert "right elbow has a rotor inertia of 0.03, from <dynamics armature=…>" in notes
 
 
-def test_gears_without_rotors_and_those_of_several_actuators_add_nothing(tmp_path: Path) -> None:
-    for old, new in (
-        ("<rotorInertia>0.001</rotorInertia>", ""),
-        ("</actuator>", '</actuator><actuator name="n"/>'),
-    ):
-        left = arm_of(tmp_path, TREE.replace(old, new), tip=TIPS).robot.links[2]
-        assert (left.joint_inertia, left.gear_ratio, left.viscous_friction) == (0.0, 1.0, 0.8)
-
-
-def test_a_base_within_the_tree_stands_as_it_does_at_zero(tmp_path: Path) -> None:
-    robot = arm_of(tmp_path, base="post").robot
-    assert robot.joints == 3
-    model = pin.buildModelFromXML(ARM)
-    data = model.createData()
-    q = np.array([0.3, -0.4, 0.1])
-    theirs = pin.rnea(model, data, np.array([1, 0, *q, 0]), np.zeros(5), np.zeros(5))
-    assert np.allclose(bc.inverse_dynamics(robot, q, 0, 0), theirs[1:4], rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize(("angle", "asked", "found"), [
     ("1.5708", False, 1.5708), ("1.5708", True, math.pi / 2),
     ("1.570796326795", False, math.pi / 2), ("1.571", True, 1.571),
@@ -238,17 +160,6 @@ def test_right_angles_are_those_of_twelve_digits_or_of_five_where_asked(
     assert pose.rotation == (0.0, found, 0.0)
     near = any("1.5708 is nearly a right angle (line 17)" in note for note in arm.notes)
     assert near == (found == 1.5708)
-
-
-def test_without_a_tip_the_only_or_longest_arm_is_meant_and_its_last_link(tmp_path: Path) -> None:
-    arm = arm_of(tmp_path, tip=None)
-    assert arm.chain.tips == ("finger",)
-    assert arm.notes[0].startswith("the arm ends in finger; --tip may say another")
-    text = re.sub('<joint name="grip".*?</joint>', "", ARM).replace('"finger"', '"tool1"')
-    text = text.replace("</robot>", joint("more", "fixed", "rail tool1", "0 0 0") + "</robot>")
-    assert arm_of(tmp_path, text, tip=None).chain.tips == ("rail",)
-    only = re.sub('<joint name="more".*?</joint>|<link name="tool1">.*?</link>', "", text)
-    assert arm_of(tmp_path, only, tip=None).chain.tips == ("tool0",)
 
 
 MISTAKES = [
@@ -322,26 +233,6 @@ def test_mistakes_are_named_with_line_and_element(
         arm_of(tmp_path, wrong, tip=TIPS if text == TREE else "tool0")
 
 
-def test_a_file_too_large_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.problem.robot.xml.MOST_BYTES", 100)
-    with pytest.raises(bc.DataError, match="too large: at most 100 bytes are read"):
-        arm_of(tmp_path)
-
-
-@pytest.mark.slow
-def test_a_urdf_becomes_a_robot_file_that_holds_the_same_robot(
-    run: Run,
-) -> None:
-    Path("arm.urdf").write_text(ARM)
-    result = run("robots", "arm.urdf", "--tip", "tool0", "-o", "arm.toml")
-    assert (result.code, result.out) == (0, "")
-    assert "warning: arm.urdf#..tool0: accelerations are proposed" in result.err
-    text = Path("arm.toml").read_text()
-    assert "# 'shoulder', revolute: 'post' to 'upper'\n[[joint]]\n" in text
-    with pytest.warns(DataWarning):
-        assert bc.load_robot("arm.toml") == bc.load_robot("arm.urdf#tool0")
-
-
 @pytest.mark.parametrize("command", ["terms", "evaluate"])
 def test_commands_take_a_base_and_a_tip(run: Run, command: str) -> None:
     Path("arm.urdf").write_text(ARM)
@@ -349,3 +240,14 @@ def test_commands_take_a_base_and_a_tip(run: Run, command: str) -> None:
     more = ("-i", "states.csv") if command == "evaluate" else ()
     assert run(command, "arm.urdf", "--base", "bracket", "--tip", "tool0", *more).code == 0
     assert run(command, "machado-2r", "--tip", "tool0", *more).code == 2
+
+
+def test_without_a_tip_the_only_or_longest_arm_is_meant_and_its_last_link(tmp_path: Path) -> None:
+    arm = arm_of(tmp_path, tip=None)
+    assert arm.chain.tips == ("finger",)
+    assert arm.notes[0].startswith("the arm ends in finger; --tip may say another")
+    text = re.sub('<joint name="grip".*?</joint>', "", ARM).replace('"finger"', '"tool1"')
+    text = text.replace("</robot>", joint("more", "fixed", "rail tool1", "0 0 0") + "</robot>")
+    assert arm_of(tmp_path, text, tip=None).chain.tips == ("rail",)
+    only = re.sub('<joint name="more".*?</joint>|<link name="tool1">.*?</link>', "", text)
+    assert arm_of(tmp_path, only, tip=None).chain.tips == ("tool0",)

@@ -27,7 +27,6 @@ def files() -> list[Path]:
 
 
 ROBOTS = [path for path in files() if "<link" in path.read_text(encoding="utf-8")]
-BARE = [path for path in files() if path not in ROBOTS]
 
 
 def chains(model: Any) -> set[tuple[int, ...]]:
@@ -132,14 +131,6 @@ def test_chains_and_trees_of_a_file_agree_with_pinocchio_to_nine_digits(path: Pa
     for trunk, below in trees(model).items():
         kept = (*trunk, *(joint for branch in below for joint in branch))
         same(path, model, kept, [branch[-1] for branch in below])
-
-
-@pytest.mark.skipif(not files(), reason="example-robot-data is not installed")
-def test_files_without_links_are_refused() -> None:
-    assert len(ROBOTS) > 50
-    for path in BARE:
-        with pytest.raises(bc.DataError, match="a robot needs at least one <link>"):
-            load_urdf(path)
 
 
 # Robots that ship, and the files their facts are from: angles of so100 have five digits there.

@@ -2,7 +2,6 @@
 
 # ruff: noqa: ARG005, PLW0108 (all take the same inputs, as lambdas with a line)
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -67,13 +66,6 @@ def test_a_function_with_values_everywhere_is_taken_and_has_them(name: str) -> N
         assert np.isfinite(problem.exact(states)).all()
 
 
-def test_a_state_that_is_named_has_no_value() -> None:
-    with pytest.raises(bc.UsageError) as error:
-        bc.function_problem(lambda x, y: 1 / (x * y - 0.7), {"x": X, "y": Y}, ["u"])
-    x, y = (float(n) for n in re.findall(r"[xy] = ([-\d.]*\d)", str(error.value)))
-    assert x * y == pytest.approx(0.7, abs=1e-3)
-
-
 def number(name: str, low: float, high: float) -> Input:
     span = Interval(low, high)
     return Input(name, span, "", span, span)
@@ -125,16 +117,3 @@ def test_every_value_lies_in_its_enclosure(
         slack = 1e-9 * (1 + np.abs(there))
         assert (there >= least - slack).all()
         assert (there <= most + slack).all()
-
-
-def test_cosines_of_few_angles_are_enclosed_tightly() -> None:
-    tape = Tape()
-    steps = tape.finish([("u", tape.cosine(tape.input("x")))])
-    for low, high, least, most in (
-        (-0.5, 1.0, math.cos(1.0), 1.0),
-        (3.0, 4.0, -1.0, math.cos(4.0)),
-        (-4.0, -3.0, -1.0, math.cos(-4.0)),
-        (0.5, 1.0, math.cos(1.0), math.cos(0.5)),
-        (0.0, 7.0, -1.0, 1.0),
-    ):
-        assert enclosures(steps, [number("x", low, high)])[-1] == pytest.approx((least, most))

@@ -2,8 +2,6 @@
 
 # ruff: noqa: ARG005 (all take the same inputs)
 
-import math
-import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from numpy.typing import NDArray
 
 import boolcomp as bc
 from boolcomp.problem import Problem, Robot, load_source, parse_function, parse_robot, problem_of
-from boolcomp.terms import split
 
 Floats = NDArray[np.float64]
 
@@ -63,16 +60,6 @@ def test_expressions_mean_what_python_means(expression: str, exact: Callable[...
     columns = rng.uniform(-1, 1, 60), rng.uniform(0.5, 3, 60), rng.uniform(-3, 3, 60)
     found = parse_function(with_output(expression)).reference(*(c[:, None] for c in columns))
     assert np.allclose(found[:, 0], exact(*columns), rtol=1e-12, atol=1e-12)
-
-
-def test_words_are_those_of_the_file() -> None:
-    made = parse_function(FILE, "f.toml")
-    x, y, q = made.inputs
-    assert (x.range.low, y.range.high, y.unit) == (-1.0, math.pi, "m")
-    assert (q.angle, q.wraps, q.unit) == (True, True, "rad")
-    assert made.widths == (("x", 10),)
-    assert made.notes == ("u reaches -3.642 .. 3.642: its range is -4 .. 4",)
-    assert split(made).steps is None
 
 
 NOT_ALLOWED = [
@@ -175,50 +162,6 @@ def test_the_examples_are_functions(path: Path) -> None:
     assert not made.notes
 
 
-def example(name: str, **columns: float) -> dict[str, float]:
-    """Return the outputs of an example at one state."""
-    made = problem_of(EXAMPLES / f"{name}.toml")
-    found = made.reference(*(np.array([[columns[one.name]]]) for one in made.inputs))
-    return dict(zip(made.returned.members, found[0].tolist(), strict=True))
-
-
-def test_the_arm_reaches_the_point_that_its_inverse_kinematics_were_asked_for() -> None:
-    q = example("scara", x=0.2, y=-0.25)
-    one, both = q["q1"], q["q1"] + q["q2"]
-    assert 0.325 * math.cos(one) + 0.275 * math.cos(both) == pytest.approx(0.2)
-    assert 0.325 * math.sin(one) + 0.275 * math.sin(both) == pytest.approx(-0.25)
-
-
-def test_the_controller_does_not_wind_up() -> None:
-    made, integral = problem_of(EXAMPLES / "pid.toml"), 0.0
-
-    def step(e: float) -> dict[str, float]:
-        at = {"e": e, "de": 0.0, "i": integral}
-        found = made.reference(*(np.array([[at[one.name]]]) for one in made.inputs))[0]
-        return dict(zip(made.returned.members, found.tolist(), strict=True))
-
-    for _ in range(500):  # an error that the drive cannot remove
-        integral = step(0.5)["i_next"]
-    assert step(0.5)["u"] == pytest.approx(2.0)
-    assert 0.25 * 1.0 < integral < 1.0  # held near the limit less the proportional part
-    assert step(-0.3)["u"] < 0.2  # and gone at once
-
-
-def test_the_servo_of_python_settles_where_it_is_told_to() -> None:
-    servo = runpy.run_path(str(EXAMPLES / "servo.py"))
-    controller, travel = servo["controller"], servo["travel"]
-    made = bc.function_problem(controller, servo["INPUTS"], ["u", "di"])
-
-    def control(**state: float) -> tuple[float, float]:
-        found = made.reference(*(np.array([[state[one.name]]]) for one in made.inputs))[0]
-        return float(found[0]), float(found[1])
-
-    path = travel(control)
-    assert path[399] == pytest.approx(0.8, abs=0.005)
-    exact = travel(lambda **state: tuple(controller(**state).values()))
-    assert path == pytest.approx(exact, abs=1e-9)
-
-
 def test_a_function_is_told_from_a_robot_by_its_tables(tmp_path: Path) -> None:
     path = tmp_path / "arm.toml"
     path.write_text(FILE)
@@ -238,11 +181,3 @@ def test_a_function_is_told_from_a_robot_by_its_tables(tmp_path: Path) -> None:
         load_source("nobody")
     with pytest.raises(bc.DataError, match="inputs: unknown key"):
         parse_robot("name = 'x'\n[inputs.a]\n[[joint]]\n")
-
-
-def test_no_place_of_a_step_is_part_of_what_is_compiled() -> None:
-    moved = parse_function("\n\n" + FILE, "elsewhere.toml")
-    assert moved.key == parse_function(FILE, "f.toml").key
-    steps = split(parse_function(with_output("sqrt(y)"), "f.toml")).steps
-    assert steps is not None
-    assert steps.tasks == ("",)

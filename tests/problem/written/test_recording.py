@@ -14,7 +14,6 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.problem import Problem
-from boolcomp.terms import split
 
 X = bc.word(-1, 1, bits=10)
 ONE = {"x": X}
@@ -82,18 +81,6 @@ def test_results_are_several_or_by_name(function: Callable[..., Any]) -> None:
     assert problem.returned.members == ("a", "b")
 
 
-def test_words_become_inputs_and_bits_are_kept() -> None:
-    inputs = {"q": bc.angle(bits=7), "r": bc.angle(-0.5, 0.5), "x": bc.word(2, bits=4, unit="m")}
-    problem = bc.function_problem(
-        lambda q, r, x: bc.sin(q + r) * x, inputs, {"u": bc.word(-3, 3, bits=6, unit="m")}
-    )
-    q, r, x = problem.inputs
-    assert (q.angle, q.wraps, r.angle, r.wraps, x.angle) == (True, True, True, False, False)
-    assert (x.range.low, x.range.high, x.unit, q.unit) == (-2.0, 2.0, "m", "rad")
-    assert problem.widths == (("q", 7), ("x", 4), ("u", 6))
-    assert problem.bits == 6
-
-
 def test_outputs_have_one_width_for_all() -> None:
     outputs = {"a": bc.word(-1, 1, bits=6), "b": bc.word(-1, 1, bits=8)}
     problem = bc.function_problem(lambda x: (x, x * x), ONE, outputs)
@@ -105,34 +92,6 @@ def test_outputs_have_one_width_for_all() -> None:
         bc.UsageError, match="bits must be 2 to 16, not 40"
     ):  # what is given goes before
         bc.compile(problem, bits=40)
-
-
-@pytest.mark.parametrize(("function", "output", "notes"), [
-    (lambda x, y: bc.exp(x) + 0 * y, None,
-     ["not used: y", "u reaches 0.3679 .. 2.718: its range is 0 .. 3"]),
-    (lambda x, y: 3 * x + 0 * y, bc.word(-2, 2),
-     ["not used: y", "u reaches -3 .. 3, beyond its range -2 .. 2"]),
-    (lambda x, y: x * x / 3 + 0 * y, bc.word(-1, 1),
-     ["not used: y", "u reaches 0 .. 0.3333: the range -1 .. 1 wastes 2 bits"]),
-])  # fmt: skip
-def test_unused_inputs_and_ranges_that_do_not_suit_are_noted(
-    function: Callable[..., Any], output: Any, notes: list[str]
-) -> None:
-    assert list(bc.function_problem(function, TWO, {"u": output}).notes) == notes
-
-
-def test_waves_and_powers_have_terms_and_others_have_steps() -> None:
-    waves = bc.function_problem(
-        lambda q, x: x * bc.cos(2 * q - 0.5) + x**3, {"q": bc.angle(), "x": X}, ["u"]
-    )
-    terms = split(waves)
-    assert terms.steps is None
-    states = waves.draw(40, 1)
-    columns = {one.name: array[:, 0] for one, array in zip(waves.inputs, states, strict=True)}
-    total = sum(term.evaluate(columns) for term in terms.outputs[0])
-    assert np.allclose(total, waves.reference(*states)[:, 0], atol=1e-12)
-    assert split(made(lambda x: bc.sqrt(x + 1))).steps is not None
-    assert split(made(lambda x: x**40)).steps is not None  # no power for a table of terms
 
 
 def test_a_problem_can_be_sent_and_is_equal_where_the_function_is() -> None:
@@ -231,12 +190,3 @@ def test_values_of_two_functions_do_not_mix() -> None:
     made(keeping)
     with pytest.raises(bc.UsageError, match="a value of another function"):
         made(lambda x: x + kept[0])
-
-
-def test_an_output_is_called_the_same_everywhere() -> None:
-    """Its terms are told apart from an output of another number."""
-    found = bc.function_problem(
-        lambda x: bc.cos(x) + bc.sin(2 * x), {"x": bc.angle(bits=6)}, ["q1"]
-    )
-    assert (found.outputs[0].name, found.outputs[0].symbol) == ("q1", "q1")
-    assert [one.name for one in split(found).outputs[0]][:1] == ["q1_1"]
