@@ -18,7 +18,8 @@ from boolcomp.codes import Code
 from boolcomp.engines.engine import Stop
 from boolcomp.logic.network import parse_network
 from boolcomp.problem.problem import Group, numbered
-from boolcomp.problem.words import CODE_KINDS, ZEROS, Interval, part_of
+from boolcomp.problem.word_codes import CODE_KINDS
+from boolcomp.problem.words import ZEROS, Interval, part_of
 from boolcomp.program.program import (
     CERTIFICATE,
     FORMAT,

@@ -69,7 +69,8 @@ if TYPE_CHECKING:
     from boolcomp.engines.engine import Engine
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Group, Problem
-    from boolcomp.problem.words import CodeKind, Interval
+    from boolcomp.problem.word_codes import CodeKind
+    from boolcomp.problem.words import Interval
     from boolcomp.words.graph import WordGraph
 
 
