@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.paper.plan import TermPlan
-    from boolcomp.problem.words import CodeKind
+    from boolcomp.problem.word_codes import CodeKind
 
 TERMS = ("T11", "T12", "T13", "T14", "T15", "T24")
 INPUTS: tuple[CodeKind, ...] = ("gray", "natural")

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from boolcomp.base.errors import DataError, UsageError, listing, suggestion
-from boolcomp.problem.words import CODE_KINDS, CodeKind, Interval
+from boolcomp.problem.word_codes import CODE_KINDS, CODES, CodeKind, Step
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -66,9 +67,14 @@ class Code:
             raise UsageError("a word with a cell at zero has two bits or more")
         if self.first and self.wraps:
             raise UsageError(
-                "a whole turn in sign-magnitude with a cell at zero lacks half a turn: take twos, "
+                f"a whole turn in {self.kind} with a cell at zero lacks half a turn: take twos, "
                 "or rise"
             )
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps from cells to words."""
+        return CODES[self.kind].steps
 
     @property
     def low(self) -> float:
@@ -88,7 +94,7 @@ class Code:
     @property
     def first(self) -> int:
         """The first cell that has a word."""
-        return int(self.tread and self.kind == "sign-magnitude")
+        return int(self.tread and Step.MAGNITUDE in self.steps)
 
     @property
     def centred(self) -> tuple[float, float]:
@@ -112,7 +118,7 @@ class Code:
         if not self.tread or bits == self.bits:
             return replace(self, bits=bits)
         if self.first:
-            raise UsageError("leading bits of sign-magnitude with a cell at zero are no word")
+            raise UsageError(f"leading bits of {self.kind} with a cell at zero are no word")
         below = Interval(self.low, self.low + self.range.width)
         return replace(self, range=below, bits=bits, tread=False)
 
@@ -170,16 +176,18 @@ class Code:
 
     def word(self, cells: ArrayLike) -> NDArray[np.uint32]:
         """Return the code words of cell indices."""
-        index = np.asarray(cells).astype(np.uint32)
+        word = np.asarray(cells).astype(np.uint32)
         half = np.uint32(self.cells >> 1)
-        if self.kind == "gray":
-            return index ^ (index >> np.uint32(1))
-        if self.kind == "natural":
-            return index
-        if self.kind == "twos":
-            return index ^ half
-        below = half - np.uint32(not self.tread) - index  # the sizes of negative values
-        return np.where(index >= half, index - half, half | np.minimum(below, half - np.uint32(1)))
+        for step in self.steps:
+            if step is Step.FOLD:
+                word = word ^ (word >> np.uint32(1))
+            elif step is Step.FLIP:
+                word = word ^ half
+            else:
+                below = half - np.uint32(not self.tread) - word  # the sizes of negative values
+                below = half | np.minimum(below, half - np.uint32(1))
+                word = np.where(word >= half, word - half, below)
+        return word
 
     def index(self, words: ArrayLike) -> NDArray[np.uint32]:
         """Return the cell indices of code words."""
@@ -187,14 +195,15 @@ class Code:
         half = np.uint32(self.cells >> 1)
         if index.size and int(index.max()) >= self.cells:
             raise DataError(f"word {int(index.max())} does not fit in {self.bits} bits")
-        if self.kind == "gray":
-            for shift in (1, 2, 4, 8, 16):
-                index = index ^ (index >> np.uint32(shift))
-        elif self.kind == "twos":
-            index = index ^ half
-        elif self.kind == "sign-magnitude":
-            negative = half - np.uint32(not self.tread) - (index & (half - np.uint32(1)))
-            index = np.where(index >= half, negative, index + half)
+        for step in reversed(self.steps):
+            if step is Step.FOLD:
+                for shift in (1, 2, 4, 8, 16):
+                    index = index ^ (index >> np.uint32(shift))
+            elif step is Step.FLIP:
+                index = index ^ half
+            else:
+                negative = half - np.uint32(not self.tread) - (index & (half - np.uint32(1)))
+                index = np.where(index >= half, negative, index + half)
         return index
 
     def centre(self, cells: ArrayLike) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from boolcomp.base.errors import (
     whole,
     widths,
 )
+from boolcomp.problem.word_codes import CODE_KINDS, CodeKind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from boolcomp.paper.passes import PaperChoices
     from boolcomp.paper.plan import Place, PlanOptions
     from boolcomp.problem.problem import Promise, Promised
-    from boolcomp.problem.words import CodeKind, Formats, WordFormat
+    from boolcomp.problem.words import Formats, WordFormat
     from boolcomp.proof.bound.bounds import Grade
     from boolcomp.twolevel.minimisation import Recipe
 
@@ -254,12 +255,12 @@ class CompileOptions(TypedDict, total=False):
     )]
     words: Annotated["Formats | None", Option(
         "formats", None,
-        "Format of a word: q1=gray:12:0..2pi, tau=twos:10:tread. Code (gray, natural, twos, "
-        "sign-magnitude), bits, low..high, rise (no zero code) or tread (zero code).", "compact",
+        f"Format of a word: q1=gray:12:0..2pi, tau=twos:10:tread. Code ({', '.join(CODE_KINDS)}), "
+        "bits, low..high, rise (no zero code) or tread (zero code).", "compact",
         read=_formats, spelled="--word", metavar="NAME=FORMAT", brief=True
     )]
-    code: Annotated["CodeKind", Option(
-        "plan", "gray", "Code of words.", "paper", values="gray natural twos sign-magnitude"
+    code: Annotated[CodeKind, Option(
+        "plan", "gray", "Code of words.", "paper", values=" ".join(CODE_KINDS)
     )]
     guard_bits: Annotated[Number | None, Option(
         "plan", None, "Extra bits of every term [default: int log2(p+1)]", "paper", int

@@ -6,8 +6,10 @@ import dataclasses
 import doctest
 import importlib
 import json
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -236,19 +238,42 @@ def test_every_decision_is_listed_with_its_title_and_has_three_parts() -> None:
         assert 50 <= len(text.split()) <= 200, page.name
 
 
-def test_example_patches_apply_to_the_sources() -> None:
+def patched() -> dict[str, str]:
+    """Return the files that the patches of where-to-change.md change, after the change."""
     page = (ROOT / "docs" / "contributing" / "where-to-change.md").read_text("utf-8")
-    patches = re.findall(r"```diff\n(.*?)```", page, re.DOTALL)
-    assert len(patches) >= 3
-    for patch in patches:
+    found: dict[str, str] = {}
+    for patch in re.findall(r"```diff\n(.*?)```", page, re.DOTALL):
         assert len(patch.splitlines()) < 80
         for part in re.split(r"^--- a/", patch, flags=re.MULTILINE)[1:]:
             name, _, *lines = part.splitlines()
-            hunks = re.split(r"^@@.*$", "\n".join(lines), flags=re.MULTILINE)[1:]
-            source = (ROOT / name).read_text("utf-8")
-            for hunk in hunks:
-                old = "\n".join(x[1:] for x in hunk.strip("\n").split("\n") if x[:1] != "+")
+            for hunk in re.split(r"^@@.*$", "\n".join(lines), flags=re.MULTILINE)[1:]:
+                rows = hunk.strip("\n").split("\n")
+                old, new = ("\n".join(x[1:] for x in rows if x[:1] != sign) for sign in "+-")
+                source = found.get(name) or (ROOT / name).read_text("utf-8")
                 assert source.count(f"\n{old}\n") == 1, (name, old)
+                found[name] = source.replace(f"\n{old}\n", f"\n{new}\n")
+    return found
+
+
+def test_example_patches_apply_to_the_sources() -> None:
+    assert len(patched()) >= 6
+
+
+@pytest.mark.check
+def test_the_code_of_the_example_is_compiled_evaluated_exported_and_simulated(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(
+        ROOT / "boolcomp", tmp_path / "boolcomp", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name, text in patched().items():
+        (tmp_path / name).write_text(text, "utf-8")
+    paths = os.pathsep.join([str(tmp_path), str(ROOT / "tests")])
+    subprocess.run(  # most loops run once: they are not compiled
+        [sys.executable, "-P", "-W", "ignore", str(ROOT / "tests" / "examplecode.py"), "out"],
+        check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "1"},
+    )  # fmt: skip
+    assert (tmp_path / "out" / "compact" / "program.json").exists()
 
 
 def run_demo(folder: Path) -> subprocess.CompletedProcess[str]:

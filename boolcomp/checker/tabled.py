@@ -35,7 +35,7 @@ from boolcomp.checker.robot import number, precise
 from boolcomp.checker.spans import PLACES, of_ball
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -382,7 +382,15 @@ def _spread(table: Table, scope: Sequence[str]) -> Whole:
 # --------------------------------------------------------------------------------------------------
 
 MOST_INPUTS = 22  # of a network
-KINDS = ("gray", "natural", "twos", "sign-magnitude")
+WORDS: dict[str, Callable[[Whole, np.int64], Whole]] = {  # of cells, with half their number
+    "gray": lambda cells, _: cells ^ (cells >> 1),
+    "natural": lambda cells, _: cells,
+    "twos": lambda cells, half: cells ^ half,
+    "sign-magnitude": lambda cells, half: np.where(
+        cells >= half, cells - half, half | (half - 1 - cells)
+    ),
+}
+KINDS = tuple(WORDS)
 
 
 def table_of(network: Network) -> Whole:
@@ -414,14 +422,9 @@ def table_of(network: Network) -> Whole:
 
 def words_of(cells: Whole, bits: int, kind: str) -> Whole:
     """Encode cells."""
-    half = np.int64(1 << (bits - 1))
-    if kind == "gray":
-        return cells ^ (cells >> 1)
-    if kind == "twos":
-        return cells ^ half
-    if kind == "sign-magnitude":
-        return np.where(cells >= half, cells - half, half | (half - 1 - cells))
-    return cells
+    if kind not in WORDS:
+        raise NotCoveredError(f"words in {shown(kind)}")
+    return WORDS[kind](cells, np.int64(1 << (bits - 1)))
 
 
 def cells_of(words: Whole, bits: int, kind: str) -> Whole:

@@ -13,17 +13,17 @@ import numpy as np
 
 from boolcomp.base.errors import UsageError
 from boolcomp.base.loops import njit
-from boolcomp.codes import MOST_TURNS, TIE
+from boolcomp.codes import MOST_TURNS, TIE, Code
 from boolcomp.engines.engine import Evaluation, not_codable
 from boolcomp.logic.diagrams import MOST_INPUTS, MOST_WORD, Forest, diagram_of, narrowed, words_of
 from boolcomp.logic.network import Builder, copied
+from boolcomp.problem.words import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.codes import Code
     from boolcomp.engines.engine import Batch, Call, Wiring
     from boolcomp.logic.adders import Sum
     from boolcomp.logic.diagrams import Diagram
@@ -37,32 +37,17 @@ if TYPE_CHECKING:
 # mypy: disable-error-code="untyped-decorator"
 
 WALK, ADD = 0, 1  # kinds of steps
-NATURAL, GRAY, TWOS, SIGN = range(4)  # codes of words that are added
 
 
 @njit(cache=True)
-def cell_of(word: Any, bits: Any, kind: Any) -> Any:
-    """Return the cell of a word in a code without zero code."""
-    half = 1 << (bits - 1)
-    if kind == GRAY:
-        shift = 1
-        while shift < bits:
-            word ^= word >> shift
-            shift <<= 1
-    elif kind == TWOS:
-        word ^= half
-    elif kind == SIGN:
-        word = half - 1 - (word ^ half) if word >= half else word + half
-    return word
-
-
-@njit(cache=True)
-def walk(words: Any, steps: Any, nodes: Any, leaves: Any, addends: Any, sums: Any) -> None:
+def walk(  # noqa: PLR0917 (a compiled loop takes columns, not values)
+    words: Any, steps: Any, nodes: Any, leaves: Any, addends: Any, sums: Any, cells: Any
+) -> None:
     """Fill the columns of words, step by step, in the rows of all samples.
 
     A step is (kind, column to fill, root of a walk | place of a sum). A node is (column, shift,
-    node on 0, node on 1); a leaf is ~ its place. An addend is (column, shift, bits, kind, times); a
-    sum (first addend, end, offset, guard bits, bits).
+    node on 0, node on 1); a leaf is ~ its place. An addend is (column, shift, bits, place of the
+    cell of its word 0, times); a sum (first addend, end, offset, guard bits, bits).
     """
     for row in range(len(words)):
         given = words[row]
@@ -77,7 +62,7 @@ def walk(words: Any, steps: Any, nodes: Any, leaves: Any, addends: Any, sums: An
             for j in range(sums[at, 0], sums[at, 1]):
                 bits = addends[j, 2]
                 word = given[addends[j, 0]] >> addends[j, 1] & ((1 << bits) - 1)
-                total += addends[j, 4] * cell_of(word, bits, addends[j, 3])
+                total += addends[j, 4] * cells[addends[j, 3] + word]
             total >>= sums[at, 3]
             last = (1 << sums[at, 4]) - 1
             cell = min(max(total, 0), last)
@@ -137,10 +122,7 @@ def write(columns: Any, results: Any, runs: Any, scales: Any, values: Any, words
 # --------------------------------------------------------------------------------------------------
 
 ROWS = 1 << 14  # samples at a time: their words fit into the second-level cache
-_KINDS = {
-    "natural": NATURAL, "gray": GRAY, "twos": TWOS,
-    "sign-magnitude": SIGN,
-}  # fmt: skip
+UNIT = Interval(-1.0, 1.0)
 
 
 class _ColumnBits(NamedTuple):
@@ -162,6 +144,8 @@ class _Steps:
         self.forest = Forest()
         self.addends: list[tuple[int, ...]] = []
         self.sums: list[tuple[int, ...]] = []
+        self.coded: dict[Code, int] = {}  # codes of addends, and where their cells are
+        self.cells: list[int] = []  # of all words of these codes
         self.made: dict[tuple[Network, tuple[int, ...]], list[Diagram]] = {}
         self.bits: list[tuple[int, int]] = []  # column and shift of every tested bit
         self.numbers: dict[tuple[int, int], int] = {}
@@ -209,7 +193,10 @@ class _Steps:
             planes = call.inputs[place : place + addend.bits]
             place += addend.bits
             (field,) = fields([self.places[plane] for plane in planes])
-            self.addends.append((*field, _KINDS[addend.kind], addend.times))
+            code = Code(UNIT, addend.bits, addend.kind)
+            if self.coded.setdefault(code, len(self.cells)) == len(self.cells):
+                self.cells += code.index(np.arange(code.cells)).tolist()
+            self.addends.append((*field, self.coded[code], addend.times))
         last = len(self.addends)
         self.sums.append((first, last, total.offset, total.guard_bits, total.bits))
         self.steps.append((ADD, self._column(total.bits + 1), len(self.sums) - 1))
@@ -253,7 +240,7 @@ class DiagramEngine:
         self._tables = (
             _array(steps.steps, 3), _array(list(steps.nodes()), 4),
             np.array(steps.forest.leaves, np.int64), _array(steps.addends, 5),
-            _array(steps.sums, 5),
+            _array(steps.sums, 5), np.array(steps.cells, np.int64),
         )  # fmt: skip
         firsts = [sum(wiring.widths[:k]) for k in range(len(wiring.widths))]
         codes = [port.code for port in wiring.ports]

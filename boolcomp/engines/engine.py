@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from boolcomp.logic.adders import Sum
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Group
-    from boolcomp.problem.words import CodeKind, Interval
+    from boolcomp.problem.word_codes import CodeKind
+    from boolcomp.problem.words import Interval
     from boolcomp.words.graph import WordGraph
 
 

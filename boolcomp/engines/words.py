@@ -33,6 +33,7 @@ from boolcomp.engines.llvm import BYTES, GROUP, LlvmLines, shuffle_mask, splat, 
 from boolcomp.engines.native import SAMPLES, Codes, code_type, column_pointers
 from boolcomp.engines.planes import ATTRIBUTES
 from boolcomp.engines.words_tables import Loads, Permutes, table_width
+from boolcomp.problem.word_codes import Step
 from boolcomp.words.costs import MACHINES
 from boolcomp.words.lowering import Lowering, Maker
 
@@ -389,19 +390,20 @@ def _stored(
 
 def _word(out: SingleLines, cell: str, code: Code) -> str:
     half = code.cells >> 1
-    if code.kind == "gray":
-        return out.emit(f"xor i32 {cell}, {out.emit(f'lshr i32 {cell}, 1')}")
-    if code.kind == "twos":
-        return out.emit(f"xor i32 {cell}, {signed32(half)}")
-    if code.kind == "natural":
-        return cell
-    below = out.emit(f"sub i32 {half - (not code.tread)}, {cell}")
-    small = out.emit(f"icmp ult i32 {below}, {half - 1}")
-    below = out.emit(f"select i1 {small}, i32 {below}, i32 {half - 1}")
-    below = out.emit(f"or i32 {below}, {signed32(half)}")
-    above = out.emit(f"sub i32 {cell}, {signed32(half)}")
-    positive = out.emit(f"icmp uge i32 {cell}, {signed32(half)}")
-    return out.emit(f"select i1 {positive}, i32 {above}, i32 {below}")
+    for step in code.steps:
+        if step is Step.FOLD:
+            cell = out.emit(f"xor i32 {cell}, {out.emit(f'lshr i32 {cell}, 1')}")
+        elif step is Step.FLIP:
+            cell = out.emit(f"xor i32 {cell}, {signed32(half)}")
+        else:
+            below = out.emit(f"sub i32 {half - (not code.tread)}, {cell}")
+            small = out.emit(f"icmp ult i32 {below}, {half - 1}")
+            below = out.emit(f"select i1 {small}, i32 {below}, i32 {half - 1}")
+            below = out.emit(f"or i32 {below}, {signed32(half)}")
+            above = out.emit(f"sub i32 {cell}, {signed32(half)}")
+            positive = out.emit(f"icmp uge i32 {cell}, {signed32(half)}")
+            cell = out.emit(f"select i1 {positive}, i32 {above}, i32 {below}")
+    return cell
 
 
 def sample_function(

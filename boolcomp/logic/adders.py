@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 
 from boolcomp.logic import network
 from boolcomp.logic.network import FALSE, TRUE, Builder
+from boolcomp.problem.word_codes import CODES, Step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.logic.network import Network
-    from boolcomp.problem.words import CodeKind
+    from boolcomp.problem.word_codes import CodeKind
 
 # --------------------------------------------------------------------------------------------------
 # The codes of words as logic: words to cells (natural binary) and back, most significant bit first.
@@ -39,35 +40,35 @@ BOTH_DIFFER = (network.FIRST ^ network.SECOND) & (network.FIRST ^ network.THIRD)
 def cells_of(builder: Builder, word: Sequence[int], kind: CodeKind, *, tread: bool) -> list[int]:
     """Return the bits of a word's cell."""
     bits = list(word)
-    if kind == "gray":
-        for k in range(1, len(bits)):
-            bits[k] = builder.node(network.XOR2, bits[k - 1], bits[k])
-    elif kind == "twos":
-        bits[0] ^= 1
-    elif kind == "sign-magnitude":
-        if tread:  # the sign, and the magnitude or its two's complement
+    for step in reversed(CODES[kind].steps):
+        if step is Step.FOLD:
+            for k in range(1, len(bits)):
+                bits[k] = builder.node(network.XOR2, bits[k - 1], bits[k])
+            continue
+        if step is Step.MAGNITUDE and tread:  # the sign, and the magnitude or its two's complement
             bits = _negated(builder, bits[0], bits[1:])
-            return [bits[0] ^ 1, *bits[1:]]
-        bits = [bits[0] ^ 1, *(builder.node(network.XOR2, bits[0], bit) for bit in bits[1:])]
+        elif step is Step.MAGNITUDE:
+            bits[1:] = [builder.node(network.XOR2, bits[0], bit) for bit in bits[1:]]
+        bits[0] ^= 1
     return bits
 
 
 def word_of(builder: Builder, cells: Sequence[int], kind: CodeKind, *, tread: bool) -> list[int]:
     """Return the bits of a cell's word."""
     bits = list(cells)
-    if kind == "gray":
-        return [bits[0], *(builder.node(network.XOR2, *pair) for pair in pairwise(bits))]
-    if kind == "twos":
-        return [bits[0] ^ 1, *bits[1:]]
-    if kind != "sign-magnitude":
-        return bits
-    sign = bits[0] ^ 1
-    if not tread:
-        return [sign, *(builder.node(network.XOR2, sign, bit) for bit in bits[1:])]
-    over, *size = _negated(builder, sign, bits[1:])
-    # No word has the magnitude of the lowest cell: it becomes the cell above.
-    lowest = builder.node(network.AND2, sign, over ^ 1)
-    return [sign, *(builder.node(network.OR2, bit, lowest) for bit in size)]
+    for step in CODES[kind].steps:
+        if step is Step.FOLD:
+            bits[1:] = [builder.node(network.XOR2, *pair) for pair in pairwise(bits)]
+            continue
+        bits[0] ^= 1
+        if step is Step.MAGNITUDE and tread:
+            over, *size = _negated(builder, bits[0], bits[1:])
+            # No word has the magnitude of the lowest cell: it becomes the cell above.
+            lowest = builder.node(network.AND2, bits[0], over ^ 1)
+            bits[1:] = [builder.node(network.OR2, bit, lowest) for bit in size]
+        elif step is Step.MAGNITUDE:
+            bits[1:] = [builder.node(network.XOR2, bits[0], bit) for bit in bits[1:]]
+    return bits
 
 
 def _negated(builder: Builder, negative: int, size: Sequence[int]) -> list[int]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.logic.network import Network
-    from boolcomp.problem.words import CodeKind
+    from boolcomp.problem.word_codes import CodeKind
 
     Pairs = NDArray[np.int64]  # successors on 0 and on 1 of each node: nodes of the next level
 

@@ -375,7 +375,8 @@ def code_values(code: Code) -> dict[str, Any]:
     """Return the parameters of a code for the script."""
     raised, base = code.centred
     return {
-        "kind": code.kind, "bits": code.bits, "low": code.low, "step": code.step,
+        "steps": [step.name for step in code.steps], "bits": code.bits, "low": code.low,
+        "step": code.step,
         "cells": code.cells, "wraps": code.wraps, "tread": code.tread, "first": code.first,
         "raised": raised, "base": base,
     }  # fmt: skip

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.words import CodeKind, Output
+    from boolcomp.problem.word_codes import CodeKind
+    from boolcomp.problem.words import Output
     from boolcomp.terms.terms import Term, Wave
 
     Cells = NDArray[np.int64]
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
 # represents its own middle, so there is no mean error.
 # --------------------------------------------------------------------------------------------------
 
-MIRRORED: tuple[CodeKind, ...] = ("gray", "sign-magnitude")  # mirror images differ in the first bit
 ALIGNED = 1e-6  # of a half step: tolerance for the start of a word
 
 
@@ -228,7 +228,8 @@ def words_of(
 def _shortened(function: Term, word: TableWord, *, signs: bool) -> TableWord:
     """Drop first bits without effect and, with `signs`, those that change only the sign."""
     code, turning = word.code, []
-    if code.kind not in MIRRORED:
+    mirrored = Code(code.range, 2, code.kind).word((0, 3))
+    if mirrored[0] ^ mirrored[1] != 2:  # mirror images differ not only in the first bit
         return word
     low, high, dropped = code.range.low, code.range.high, 0
     while dropped < (code.bits if signs else 1):

@@ -18,6 +18,7 @@ from boolcomp.logic.network import FALSE, TRUE, Builder, copied
 from boolcomp.logic.order import in_order
 from boolcomp.logic.simulation import TruthTable
 from boolcomp.paper.plan import MOST_INPUT_BITS
+from boolcomp.problem.word_codes import CODES
 from boolcomp.twolevel.cubes import points_of, rasterised
 
 if TYPE_CHECKING:
@@ -214,12 +215,6 @@ MEANING = """\
 Words are mid-rise: cell k of 2^bits stands for low + (k + 1/2) (high - low) / 2^bits. In gray
 code its word is k xor (k >> 1). A dropped word lacks its most significant bits: the term repeats.
 Labels count bits from 0, the least significant; the most significant comes first."""
-SIGNED = {
-    "twos": "In twos (two's complement) its word is k with the most significant bit inverted.",
-    "sign-magnitude": """\
-In sign-magnitude the most significant bit is 1 below the centre of the range; the others count
-cells from it.""",
-}
 OUTSIDE = """\
 Bits that turn the sign are among those that are dropped: outside, an XOR puts them into the first
 output bit. A sum is made outside, of angles modulo a turn: cells of it are leading bits."""
@@ -237,7 +232,7 @@ def render_table(entry: TermTable) -> str:
     lines += MEANING.split("\n")
     if not plan.whole:
         lines += OUTSIDE.split("\n")
-    lines += SIGNED.get(plan.code.kind, "").splitlines()
+    lines += CODES[plan.code.kind].note.splitlines()
     if any(word.variable.word != word.variable.reach for word in plan.read):
         lines.append(LIMITED)
     head = "".join(f"# {line}\n" for line in lines)

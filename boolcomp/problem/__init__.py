@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from boolcomp.problem.tape import Straight as Straight
     from boolcomp.problem.tape import Tape as Tape
     from boolcomp.problem.tape import task as task
-    from boolcomp.problem.words import CODE_KINDS as CODE_KINDS
+    from boolcomp.problem.word_codes import CODE_KINDS as CODE_KINDS
+    from boolcomp.problem.word_codes import CodeKind as CodeKind
     from boolcomp.problem.words import ZEROS as ZEROS
-    from boolcomp.problem.words import CodeKind as CodeKind
     from boolcomp.problem.words import Input as Input
     from boolcomp.problem.words import Interval as Interval
     from boolcomp.problem.words import Output as Output
@@ -71,6 +71,7 @@ else:
             "samples": "CHUNK read_states write_results",
             "sources": "load_source problem_of",
             "tape": "Straight Tape task",
-            "words": "CODE_KINDS CodeKind Interval WordFormat ZEROS formats",
+            "word_codes": "CODE_KINDS CodeKind",
+            "words": "Interval WordFormat ZEROS formats",
         },
     )

@@ -26,6 +26,7 @@ from boolcomp.base.errors import (
     spelled,
     suggestion,
 )
+from boolcomp.problem.word_codes import CODE_KINDS, CODES, CodeKind, Step
 
 # --------------------------------------------------------------------------------------------------
 # Sines and cosines that are exact at right angles.
@@ -176,13 +177,10 @@ def _about(centre: float, width: float) -> Interval:
 # Formats of words: code, width, range and zero.
 # --------------------------------------------------------------------------------------------------
 
-CodeKind = Literal["gray", "natural", "twos", "sign-magnitude"]
-CODE_KINDS: tuple[CodeKind, ...] = get_args(CodeKind)
 Zero = Literal["rise", "tread"]
 ZEROS: tuple[Zero, ...] = get_args(Zero)
 LEAST_BITS, MOST_BITS = 2, 16
 WIDTHS = range(LEAST_BITS, MOST_BITS + 1)
-SIGNED = ("twos", "sign-magnitude")
 NEARLY = 1e-9  # of a width
 EXAMPLE = "such as gray:12:0..2pi or twos:10:tread"
 
@@ -282,15 +280,16 @@ def _part(part: str, where: str, text: str) -> tuple[str, object]:
 
 def word_problem(word: Interval, given: WordFormat, *, wraps: bool) -> str:
     """Return a message if a format does not fit a word of this range, else an empty text."""
-    if given.code in SIGNED and abs(word.centre) > NEARLY * word.width:
+    steps = CODES[given.code].steps if given.code else ()
+    if {Step.FLIP, Step.MAGNITUDE} & {*steps} and abs(word.centre) > NEARLY * word.width:
         return f"a word of {word} has no sign: {given.code} is for ranges symmetric about zero"
     if word.single:
         return ""  # a constant
     quarters = 4 * word.low / word.width
     if given.tread and abs(quarters - round(quarters)) > NEARLY:
         return f"a word of {word} has no cell at zero: its range must begin at whole cells from it"
-    if given.tread and wraps and given.code == "sign-magnitude":
-        return "a whole turn in sign-magnitude with a cell at zero lacks half a turn: take twos"
+    if given.tread and wraps and Step.MAGNITUDE in steps:
+        return f"a whole turn in {given.code} with a cell at zero lacks half a turn: take twos"
     return ""
 
 

@@ -6,33 +6,32 @@ inputs q1, qd1, qdd1 and so on, outputs tau1, tau2.
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from boolcomp.base import VERSION as BOOLCOMP
+from boolcomp.base.documents import DocumentReader
 from boolcomp.base.errors import NO_CONES, BoolcompError, DataError, UsageError, cut, shown, spelled
 from boolcomp.base.files import is_file, read_json, read_text, similar_names
 from boolcomp.codes import Code
 from boolcomp.engines.engine import Stop
 from boolcomp.logic.network import parse_network
 from boolcomp.problem.problem import Group, numbered
-from boolcomp.problem.words import CODE_KINDS, ZEROS, Interval, part_of
+from boolcomp.problem.words import Interval, part_of
 from boolcomp.program.program import (
     CERTIFICATE,
     FORMAT,
     HEAD,
-    MODES,
     VERSION,
     CodedInput,
-    CodedOutput,
+    CodeEntry,
     JointNetwork,
-    KnownErrors,
     Load,
+    LoadEntry,
     Program,
+    ProgramEntry,
     Slice,
-    TermUse,
     canonical,
     digest,
     graph_name,
@@ -42,7 +41,7 @@ from boolcomp.words.graph import parse_graph
 from boolcomp.words.simulation import seems_right
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from boolcomp.logic.network import Network
     from boolcomp.words.graph import WordGraph
@@ -52,14 +51,13 @@ Parsed = TypeVar("Parsed")
 
 NAMED = 3  # the first format whose inputs and outputs have names
 KINDS = ("q", "qd", "qdd")  # of inputs, in earlier formats
-MOST_NETWORKS = 100_000
 MOST_INPUTS = 10_000
+MOST_GUARD_BITS = 64
 WORTH_CHOOSING = 3  # loads from which only some are read
 MOST_HEAD = 1 << 24  # bytes
 MOST_BYTES = 1 << 26  # of all networks: about two million nodes
 MOST_GRAPH = 1 << 22  # of one word graph: twenty times that of the PUMA
 MOST_CERTIFICATE = 1 << 26
-MOST_VALUE = 1e15  # of a range, a load or a bound: no sum of them overflows
 
 
 @spelled
@@ -72,29 +70,58 @@ def load_program(folder: str | Path, payload: float | None = None) -> Program:
     if not is_file(source / HEAD):
         hint = "" if source.exists() else similar_names(source)
         raise DataError(f"{source}: no program: it has no {HEAD}{hint}")
-    document = _document(read_json(source / HEAD, MOST_HEAD), f"{source / HEAD}")
-    reader = _ProgramReader(document, str(source / HEAD))
-    texts = _Texts(source, reader.field(document, "files", dict))
-    count = reader.count(document, "networks", MOST_NETWORKS)
-    places = reader.near(payload)
-    places_read = range(count) if places is None else reader.only(count)
-    networks = tuple(texts.read(network_name(k), parse_network) for k in places_read)
-    reader.read_graphs(texts, places)
-    if CERTIFICATE in texts.sums and places is None:
-        texts.left = MOST_CERTIFICATE  # of its own
-        reader.certificate = texts.read(CERTIFICATE, lambda text, _: text)
+    where = str(source / HEAD)
+    reader = DocumentReader(where, FORMS)
+    document = _document(read_json(source / HEAD, MOST_HEAD), where)
+    texts = _Texts(source, reader.read(dict, document.get("files"), "files"))
     try:
-        program = reader.program(networks)
+        if document["version"] < NAMED:
+            document = _named(document, reader)
+        entry = reader.read(ProgramEntry, document, "")
+        if "approximate=cones" in entry.demand.split():
+            reader.fail(NO_CONES)
+        program, graphs = _program(entry, texts, payload)
     except DataError:
         raise
     except (ValueError, TypeError, OverflowError, BoolcompError) as error:
-        raise DataError(f"{source / HEAD}: {error}") from error
-    _require_agreement(program, source, places)
+        raise DataError(f"{where}: {error}") from error
+    _require_agreement(program, [source / graph_name(k) for k in graphs])
     return program
 
 
-def _require_agreement(program: Program, source: Path, places: list[int] | None) -> None:
-    """Raise a `DataError` if a network does not compute its word graph."""
+def _program(
+    entry: ProgramEntry, texts: _Texts, payload: float | None
+) -> tuple[Program, list[int]]:
+    """Return a program with the loads next to a mass, and the places of their graphs."""
+    if "approximate=cones" in entry.demand.split():
+        raise UsageError(NO_CONES)
+    kept = _near(entry, payload)
+    loads, whole = [entry.loads[k] for k in kept], len(kept) == len(entry.loads)
+    own = [k if one.graph is None else one.graph for k, one in zip(kept, loads, strict=True)]
+    drawn = [k for k, one in zip(own, loads, strict=True) if one.meanings is not None]
+    graphs = {k: texts.read(graph_name(k), parse_graph, MOST_GRAPH) for k in dict.fromkeys(drawn)}
+    used: dict[int, int] = {}
+
+    def place(network: int) -> int:
+        return network if whole else used.setdefault(network, len(used))
+
+    made = tuple(_load(one, graphs.get(k), place) for k, one in zip(own, loads, strict=True))
+    numbers = range(entry.networks) if whole else used
+    networks = tuple(texts.read(network_name(k), parse_network) for k in numbers)
+    certificate = ""
+    if CERTIFICATE in texts.sums and whole:
+        texts.left = MOST_CERTIFICATE  # of its own
+        certificate = texts.read(CERTIFICATE, lambda text, _: text)
+    program = Program(
+        entry.name, entry.bits, entry.mode, entry.groups, entry.returned, entry.inputs, networks,
+        made, entry.stops, entry.plural, entry.places, entry.demand, certificate,
+        entry.per_kilogram,
+    )  # fmt: skip
+    return program, own
+
+
+def _require_agreement(program: Program, files: Sequence[Path]) -> None:
+    """Raise a `DataError` if a network does not compute the word graph of a file."""
     checked: set[tuple[int, int]] = set()
     for k, load in enumerate(program.loads):
         graph, joint = load.graph, load.joint
@@ -102,8 +129,7 @@ def _require_agreement(program: Program, source: Path, places: list[int] | None)
             continue
         checked.add((id(graph), joint.network))
         if not seems_right(program.networks[joint.network], graph):
-            name = graph_name(k if places is None else places[k])
-            raise DataError(f"{source / name}: its network does not compute this graph")
+            raise DataError(f"{files[k]}: its network does not compute this graph")
 
 
 class _Texts:
@@ -141,231 +167,89 @@ def _document(document: Any, where: str) -> dict[str, Any]:
     return document
 
 
-class _ProgramReader:
-    """Converts the document to values after checking their types."""
+def _near(entry: ProgramEntry, payload: float | None) -> Sequence[int]:
+    """Return the places of the loads next to a mass if they answer for it, else of all."""
+    known = sorted((one.payload, k) for k, one in enumerate(entry.loads))
+    exact = [k for mass, k in known if mass == payload]
+    above = sum(payload is not None and mass < payload for mass, _ in known)
+    if len(known) < WORTH_CHOOSING or not entry.per_kilogram:
+        return range(len(known))
+    if not exact and not 0 < above < len(known):
+        return range(len(known))  # beyond all loads: the error message lists them
+    return exact or [k for _, k in known[above - 1 : above + 1]]
 
-    def __init__(self, document: dict[str, Any], where: str) -> None:
-        self.document = document
-        self.where = where
-        self.graphs: dict[int, WordGraph] = {}  # by load
-        self.certificate = ""
 
-    def fail(self, what: str) -> NoReturn:
-        raise DataError(f"{self.where}: {what}")
+def _load(entry: LoadEntry, graph: WordGraph | None, place: Callable[[int], int]) -> Load:
+    if not all(0 <= one.guard_bits <= MOST_GUARD_BITS for one in entry.outputs):
+        raise UsageError(f"guard bits are 0 to {MOST_GUARD_BITS}")
+    outputs = tuple(
+        replace(one, terms=tuple(replace(x, network=place(x.network)) for x in one.terms))
+        for one in entry.outputs
+    )
+    joint = None
+    if entry.network is not None:
+        joint = JointNetwork(place(entry.network), entry.words or ())
+    return Load(entry.payload, outputs, joint, graph, entry.meanings or ())
 
-    def field(self, section: Any, key: str, kind: type) -> Any:
-        """Return an entry of a section; integers are also accepted as floats."""
-        if not isinstance(section, dict) or key not in section:
-            self.fail(f"{key!r} is missing")
-        value = section[key]
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(max(-MOST_VALUE - 1, min(MOST_VALUE + 1, value)))
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            self.fail(f"{key!r} is {shown(value)}, not of type {kind.__name__}")
-        if isinstance(value, float) and not abs(value) <= MOST_VALUE:
-            self.fail(f"{key!r} is not from -{MOST_VALUE:g} to {MOST_VALUE:g}")
-        return value
 
-    def count(self, section: Any, key: str, maximum: int) -> int:
-        value: int = self.field(section, key, int)
-        if not 0 <= value <= maximum:
-            self.fail(f"{key!r} is {shown(value)}, not 0 to {maximum}")
-        return value
+def _code(entry: CodeEntry) -> Code:
+    if entry.range.single:
+        raise UsageError(f"the range of a code is empty: {entry.range}")
+    return Code(entry.range, entry.bits, entry.kind, entry.wraps, entry.zero == "tread")
 
-    @property
-    def named(self) -> bool:
-        return bool(self.document["version"] >= NAMED)
 
-    def text(self, section: Any, key: str) -> str:
-        value: str = self.field(section, key, str)
-        return value
+def _range(ends: tuple[float, float]) -> Interval:
+    if not ends[0] <= ends[1]:
+        raise UsageError(f"a range is empty: {ends[0]} .. {ends[1]}")
+    return Interval(*ends)
 
-    def items(self, section: Any, key: str) -> list[Any]:
-        value: list[Any] = self.field(section, key, list)
-        return value
 
-    def program(self, networks: tuple[Any, ...]) -> Program:
-        document = self.document
-        mode = self.field(document, "mode", str)
-        if mode not in MODES:
-            self.fail(f"mode {shown(mode)} is not known")
-        groups, returned = self.groups()
-        demand = self.text(document, "demand") if self.named else ""
-        if "approximate=cones" in demand.split():
-            self.fail(NO_CONES)
-        return Program(
-            self.text(document, "name" if self.named else "robot"),
-            self.field(document, "bits", int),
-            mode,
-            groups,
-            returned,
-            tuple(self.input(item) for item in self.items(document, "inputs")),
-            networks,
-            tuple(self.load(k, item) for k, item in enumerate(self.items(document, "loads"))),
-            self.stops(groups),
-            self.text(document, "plural") if self.named else "torques",
-            self.text(document, "places") if self.named else "joints",
-            demand,
-            self.certificate,
-            self.numbers({"per_kilogram": [], **document}, "per_kilogram"),
-        )
+def _group(names: tuple[str, ...]) -> Group:
+    if not 1 < len(names) <= MOST_INPUTS:
+        raise UsageError("a group needs a name and those of its members")
+    return Group(names[0], names[1:])
 
-    def read_graphs(self, texts: _Texts, places: list[int] | None) -> None:
-        """Read the word graphs of loads, which have these places in the file."""
-        graphs: dict[int, WordGraph] = {}
-        for k, item in enumerate(self.items(self.document, "loads")):
-            if isinstance(item, dict) and "meanings" in item:
-                own = {"graph": k if places is None else places[k], **item}
-                place = self.count(own, "graph", MOST_NETWORKS)
-                if place not in graphs:
-                    graphs[place] = texts.read(graph_name(place), parse_graph, MOST_GRAPH)
-                self.graphs[k] = graphs[place]
 
-    def near(self, payload: float | None) -> list[int] | None:
-        """Keep the loads next to a mass if they answer for it; return their places (None: all)."""
-        loads = self.items(self.document, "loads")
-        if payload is None or len(loads) < WORTH_CHOOSING or "per_kilogram" not in self.document:
-            return None
-        known = sorted((self.field(item, "payload", float), k) for k, item in enumerate(loads))
-        above = next((n for n, (mass, _) in enumerate(known) if mass >= payload), 0)
-        if not above and known[0][0] != payload:
-            return None  # beyond all loads: the error message lists them
-        kept = [k for mass, k in known if mass == payload] or [
-            k for _, k in known[above - 1 : above + 1]
-        ]
-        self.document["loads"] = [loads[k] for k in kept]
-        return kept
+FORMS: dict[type, tuple[Any, Callable[[Any], Any]]] = {
+    Code: (CodeEntry, _code),
+    Group: (tuple[str, ...], _group),
+    Interval: (tuple[float, float], _range),
+    Slice: (tuple[int, int, int], lambda row: Slice(*row)),
+    Stop: (tuple[str, float, float], lambda row: Stop(row[0], _range(row[1:]))),
+}
 
-    def only(self, count: int) -> list[int]:
-        """Return the networks of the remaining loads, and renumber them."""
-        used: dict[int, int] = {}
-        for item in self.items(self.document, "loads"):
-            outputs = self.items(item, "outputs")
-            terms = [term for one in outputs for term in self.items(one, "terms")]
-            for section in (item, *terms) if "network" in item else terms:
-                place = self.count(section, "network", count - 1)
-                section["network"] = used.setdefault(place, len(used))
-        return list(used)
 
-    def groups(self) -> tuple[tuple[Group, ...], Group]:
-        """Return the groups of inputs, and the group of outputs."""
-        if self.named:
-            groups = tuple(self.group(item) for item in self.items(self.document, "groups"))
-            return groups, self.group(self.items(self.document, "returned"))
-        loads = self.items(self.document, "loads")
-        joints = len(self.items(loads[0], "torques")) if loads else 0
-        return tuple(numbered(kind, joints) for kind in KINDS), numbered("tau", joints)
-
-    def group(self, item: Any) -> Group:
-        if not isinstance(item, list) or not 1 < len(item) <= MOST_INPUTS:
-            self.fail("a group needs a name and those of its members")
-        name, *members = (self.text({"group": part}, "group") for part in item)
-        return Group(name, tuple(members))
-
-    def stops(self, groups: tuple[Group, ...]) -> tuple[Stop, ...]:
-        items = self.items({"stops": [], **self.document}, "stops")
-        return tuple(self.stop(item, groups) for item in items)
-
-    def stop(self, item: Any, groups: tuple[Group, ...]) -> Stop:
-        if not isinstance(item, list) or len(item) != (3 if self.named else 4):
-            self.fail("a stop needs a name and two numbers")
-        if self.named:
-            name = self.text({"stops": item[0]}, "stops")
-        else:
-            array, column = (self.field({"stops": part}, "stops", int) for part in item[:2])
-            if not (0 <= array < len(groups) and 0 <= column < groups[array].size):
-                self.fail("a stop names no joint of the robot")
-            name = groups[array].members[column]
-        low, high = (self.field({"stops": part}, "stops", float) for part in item[-2:])
-        if not low <= high:
-            self.fail(f"stops are empty: {low} .. {high}")
-        return Stop(name, Interval(low, high))
-
-    def input(self, item: Any) -> CodedInput:
-        code = self.code(item)
-        if self.named:
-            return CodedInput(self.text(item, "name"), code, self.text(item, "unit"))
-        kind = self.text(item, "kind")
-        if kind not in KINDS:
-            self.fail(f"input {shown(kind)} is not known")
-        # The first version has no `wraps`, but its full turns wrap as well.
-        if "stops" not in self.document and kind == "q" and part_of(code.range) == 0:
-            code = replace(code, wraps=True)
-        return CodedInput(f"{kind}{self.field(item, 'joint', int)}", code)
-
-    def code(self, item: Any) -> Code:
-        section = self.field(item, "code", dict)
-        kind = self.field(section, "kind", str)
-        ends = self.field(section, "range", list)
-        if kind not in CODE_KINDS or len(ends) != 2:
-            self.fail("a code has an unknown kind, or no two ends of its range")
-        low, high = (self.field({"range": end}, "range", float) for end in ends)
-        if not low < high:
-            self.fail(f"a range is empty: {low} .. {high}")
-        wraps = self.field({"wraps": False, **section}, "wraps", bool)
-        zero = self.field({"zero": "rise", **section}, "zero", str)
-        if zero not in ZEROS:
-            self.fail(f"a place of zero is {shown(zero)}")
-        bits = self.field(section, "bits", int)
-        return Code(Interval(low, high), bits, kind, wraps, zero == "tread")
-
-    def load(self, place: int, item: Any) -> Load:
-        key = "outputs" if self.named else "torques"
-        outputs = tuple(self.output(k, x) for k, x in enumerate(self.items(item, key), 1))
-        payload, joint = self.field(item, "payload", float), None
-        if "network" in item:
-            joint = JointNetwork(self.field(item, "network", int), self.words(item))
-        named = self.texts(item, "meanings") if "meanings" in item else ()
-        return Load(payload, outputs, joint, self.graphs.get(place), named)
-
-    def output(self, place: int, item: Any) -> CodedOutput:
-        if self.named:
-            name, symbol, unit = (self.text(item, key) for key in ("name", "symbol", "unit"))
-        else:
-            if self.field(item, "joint", int) != place:
-                self.fail("the torques are not in the order of the joints")
-            name, symbol, unit = f"tau{place}", f"T{place}", ""
-        return CodedOutput(
-            name,
-            symbol,
-            unit,
-            self.code(item),
-            self.count(item, "guard_bits", 64),
-            tuple(self.term(term) for term in self.items(item, "terms")),
-            self.texts(item, "left_out"),
-            math.inf if item.get("bound") is None else self.field(item, "bound", float),
-            None if item.get("errors") is None else self.errors(item["errors"]),
-            None if "rest" not in item else self.texts(item, "rest"),
-            self.text({"grade": "", **item}, "grade"),  # older programs lack it
-        )
-
-    def numbers(self, item: Any, key: str) -> tuple[float, ...]:
-        return tuple(self.field({key: value}, key, float) for value in self.items(item, key))
-
-    def texts(self, item: Any, key: str) -> tuple[str, ...]:
-        return tuple(self.text({key: text}, key) for text in self.items(item, key))
-
-    def errors(self, item: Any) -> KnownErrors:
-        rms, sampled = (self.field(item, key, float) for key in ("rms", "sampled_max"))
-        sought = item.get("worst_found") is not None
-        return KnownErrors(rms, sampled, self.field(item, "worst_found", float) if sought else None)
-
-    def words(self, item: Any) -> tuple[Slice, ...]:
-        words = []
-        for word in self.field(item, "words", list):
-            if not isinstance(word, list) or len(word) != 3:
-                self.fail("a word that is read needs three integers")
-            words.append(Slice(*(self.field({"words": part}, "words", int) for part in word)))
-        return tuple(words)
-
-    def term(self, item: Any) -> TermUse:
-        return TermUse(
-            self.field(item, "name", str),
-            self.field(item, "text", str),
-            self.field(item, "network", int),
-            self.code(item),
-            self.words(item),
-        )
+def _named(document: dict[str, Any], reader: DocumentReader) -> dict[str, Any]:
+    """Return a document of format 1 or 2 in format 3: torques of robots get names."""
+    try:
+        loads, stops = document["loads"], document.get("stops", [])
+        joints = len(loads[0]["torques"]) if loads else 0
+        groups = [[kind, *numbered(kind, joints).members] for kind in KINDS]
+        for one in document["inputs"]:
+            if one["kind"] not in KINDS:
+                reader.fail(f"input {shown(one['kind'])} is not known")
+            # The first version has no `wraps`, but its full turns wrap as well.
+            whole = part_of(Interval(*one["code"]["range"])) == 0
+            if "stops" not in document and one["kind"] == "q" and whole:
+                one["code"]["wraps"] = True
+            one |= {"name": f"{one['kind']}{one['joint']}", "unit": ""}
+        for load in loads:
+            load["outputs"] = load["torques"]
+            for place, one in enumerate(load["outputs"], 1):
+                if one["joint"] != place:
+                    reader.fail("the torques are not in the order of the joints")
+                one |= {"name": f"tau{place}", "symbol": f"T{place}", "unit": ""}
+        if any(len(one) != 4 for one in stops):
+            reader.fail("a stop needs two places and two numbers")
+        if not all(0 <= array < len(KINDS) and 0 <= column < joints for array, column, *_ in stops):
+            reader.fail("a stop names no joint of the robot")
+        return document | {
+            "name": document["robot"], "plural": "torques", "places": "joints", "demand": "",
+            "groups": groups, "returned": ["tau", *numbered("tau", joints).members],
+            "stops": [[groups[array][1 + column], *ends] for array, column, *ends in stops],
+        }  # fmt: skip
+    except (LookupError, TypeError, AttributeError) as error:
+        reader.fail(f"damaged: {error}")
 
 
 # --------------------------------------------------------------------------------------------------

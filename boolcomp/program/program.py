@@ -12,7 +12,7 @@ import json
 import math
 import os
 import warnings
-from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import numpy as np
 
 from boolcomp.base import VERSION as BOOLCOMP
+from boolcomp.base.documents import written
 from boolcomp.base.errors import (
     DataError,
     DataWarning,
@@ -33,6 +34,7 @@ from boolcomp.base.errors import (
     short_above,
 )
 from boolcomp.base.files import exchange, folder_of, sync_folder, temporary_folder, write_text
+from boolcomp.codes import Code
 from boolcomp.engines.choice import make_engine
 from boolcomp.engines.engine import (
     Call,
@@ -57,19 +59,20 @@ from boolcomp.logic.adders import (
     word_of,
 )
 from boolcomp.logic.network import Builder, copied, render_network
-from boolcomp.problem.problem import AngleInputs, collect_arrays
+from boolcomp.problem.problem import AngleInputs, Group, collect_arrays
+from boolcomp.problem.word_codes import CodeKind  # noqa: TC001 (read by get_type_hints)
+from boolcomp.problem.words import Interval, Zero
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.codes import Answer, Code
+    from boolcomp.codes import Answer
     from boolcomp.engines.choice import EngineName
     from boolcomp.engines.engine import Engine
     from boolcomp.logic.network import Network
-    from boolcomp.problem.problem import Group, Problem
-    from boolcomp.problem.words import CodeKind, Interval
+    from boolcomp.problem.problem import Problem
     from boolcomp.words.graph import WordGraph
 
 
@@ -646,6 +649,67 @@ FORMAT, VERSION, SIGNS, BEFORE_SIGNS = "boolcomp program", 5, 4, 3
 HEAD, CERTIFICATE = "program.json", "certificate.txt"
 
 
+@dataclass(frozen=True, slots=True)
+class CodeEntry:
+    """A code in program.json."""
+
+    kind: CodeKind
+    bits: int
+    range: Interval
+    wraps: bool = False
+    zero: Zero = "rise"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEntry:
+    """A load in program.json: of a joint network with its `words`, and the place of its graph.
+
+    Loads with `meanings` have a graph, by default that of their own place.
+    """
+
+    payload: float
+    outputs: tuple[CodedOutput, ...]
+    network: int | None = None
+    words: tuple[Slice, ...] | None = None
+    meanings: tuple[str, ...] | None = None
+    graph: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramEntry:
+    """The content of program.json without checksums."""
+
+    format: str
+    version: int
+    made_by: str
+    name: str
+    bits: int
+    mode: Mode
+    plural: str
+    places: str
+    demand: str
+    groups: tuple[Group, ...]
+    returned: Group
+    inputs: tuple[CodedInput, ...]
+    networks: int
+    loads: tuple[LoadEntry, ...]
+    per_kilogram: tuple[float, ...] = ()
+    stops: tuple[Stop, ...] = ()
+
+
+OPTIONAL = {
+    "wraps", "zero", "network", "words", "meanings", "graph", "per_kilogram", "rest", "grade",
+}  # fmt: skip
+FORMS: dict[type, Callable[[Any], Any]] = {
+    Code: lambda x: CodeEntry(x.kind, x.bits, x.range, x.wraps, "tread" if x.tread else "rise"),
+    CodedInput: lambda x: {"name": x.name, "unit": x.unit, "code": x.code},
+    Group: lambda x: (x.name, *x.members),
+    Interval: lambda x: (x.low, x.high),
+    Slice: lambda x: (x.input, x.bits, x.dropped),
+    Stop: lambda x: (x.name, x.range.low, x.range.high),
+}
+
+
 def save_program(program: Program, folder: str | Path) -> None:
     """Write a program to a directory; an older program in it is replaced."""
     target = Path(os.path.realpath(folder))  # a symbolic link stays one
@@ -677,31 +741,23 @@ def render_program(program: Program) -> dict[str, str]:
         if load.graph and shared[k] == k
     }
     files |= {CERTIFICATE: program.certificate} if program.certificate else {}
-    document: dict[str, Any] = {
-        "format": FORMAT,
-        "version": _version(program, shared),
-        "made_by": f"boolcomp {BOOLCOMP}",
-        "name": program.name,
-        "bits": program.bits,
-        "mode": program.mode,
-        "plural": program.plural,
-        "places": program.places,
-        "demand": program.demand,
-        "groups": [[group.name, *group.members] for group in program.groups],
-        "returned": [program.returned.name, *program.returned.members],
-        "inputs": [
-            {"name": word.name, "unit": word.unit, "code": _code(word.code)}
-            for word in program.inputs
-        ],
-        "networks": len(program.networks),
-        "loads": [
-            {**_load(load), **({} if shared[k] == k else {"graph": shared[k]})}
-            for k, load in enumerate(program.loads)
-        ],
-        **({"per_kilogram": list(program.per_kilogram)} if program.per_kilogram else {}),
-        "stops": [[one.name, one.range.low, one.range.high] for one in program.stops],
-    }
-    return {HEAD: sealed(document, files), **files}
+    graphs = [None if place == k else place for k, place in enumerate(shared)]
+    loads = tuple(map(_load_entry, program.loads, graphs))
+    entry = ProgramEntry(
+        FORMAT, _version(program, shared), f"boolcomp {BOOLCOMP}", program.name, program.bits,
+        program.mode, program.plural, program.places, program.demand, program.groups,
+        program.returned, program.inputs, len(program.networks), loads, program.per_kilogram,
+        program.stops,
+    )  # fmt: skip
+    return {HEAD: sealed(written(entry, FORMS, OPTIONAL), files), **files}
+
+
+def _load_entry(load: Load, graph: int | None) -> LoadEntry:
+    if load.joint is None:
+        return LoadEntry(load.payload, load.outputs)
+    named = load.meanings if load.graph else None
+    joint = load.joint
+    return LoadEntry(load.payload, load.outputs, joint.network, joint.words, named, graph)
 
 
 def sealed(document: dict[str, Any], files: Mapping[str, str]) -> str:
@@ -728,16 +784,11 @@ def _version(program: Program, shared: list[int]) -> int:
     """Return the earliest format version that can represent the program."""
     if shared != list(range(len(shared))):
         return VERSION
-    return SIGNS if _has_signs(program) else BEFORE_SIGNS
-
-
-def _has_signs(program: Program) -> bool:
-    """Return whether a word has a code that earlier versions cannot read."""
-    codes = [word.code for word in program.inputs]
-    codes += [output.code for load in program.loads for output in load.outputs]
-    joint = any(load.joint for load in program.loads)
-    plain = ("natural",) if joint else ("natural", "gray")
-    return any(code.tread or code.kind not in plain for code in codes)
+    outputs = [output for load in program.loads for output in load.outputs]
+    plain = ("natural",) if any(load.joint for load in program.loads) else ("natural", "gray")
+    codes = [*(one.code for one in program.inputs), *(one.code for one in outputs)]
+    signs = any(code.tread or code.kind not in plain for code in codes)
+    return SIGNS if signs else BEFORE_SIGNS
 
 
 def network_name(k: int) -> str:
@@ -758,50 +809,6 @@ def digest(text: str) -> str:
 def canonical(document: dict[str, Any]) -> str:
     """Return the text of a document for its checksum."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
-
-
-def _code(code: Code) -> dict[str, Any]:
-    section = {"kind": code.kind, "bits": code.bits, "range": [code.range.low, code.range.high]}
-    section |= {"wraps": True} if code.wraps else {}
-    return {**section, "zero": "tread"} if code.tread else section
-
-
-def _load(load: Load) -> dict[str, Any]:
-    outputs = [_output_document(output) for output in load.outputs]
-    section: dict[str, Any] = {"payload": load.payload, "outputs": outputs}
-    if load.joint is None:
-        return section
-    section |= {"network": load.joint.network, "words": _words(load.joint.words)}
-    return section if load.graph is None else {**section, "meanings": list(load.meanings)}
-
-
-def _words(words: Sequence[Slice]) -> list[list[int]]:
-    return [[word.input, word.bits, word.dropped] for word in words]
-
-
-def _output_document(output: CodedOutput) -> dict[str, Any]:
-    return {
-        "name": output.name,
-        "symbol": output.symbol,
-        "unit": output.unit,
-        "code": _code(output.code),
-        "guard_bits": output.guard_bits,
-        "terms": [
-            {
-                "name": term.name,
-                "text": term.text,
-                "network": term.network,
-                "code": _code(term.code),
-                "words": _words(term.words),
-            }
-            for term in output.terms
-        ],
-        "left_out": list(output.left_out),
-        "bound": output.bound if math.isfinite(output.bound) else None,
-        "errors": None if output.errors is None else asdict(output.errors),
-        **({} if output.rest is None else {"rest": list(output.rest)}),
-        **({"grade": output.grade} if output.grade else {}),
-    }
 
 
 # --------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from boolcomp.logic.diagrams import (
     words_of,
 )
 from boolcomp.logic.network import Builder, copied
+from boolcomp.problem.word_codes import CODES, Step
 from boolcomp.problem.words import Interval
 from boolcomp.targets.benches import bench
 from boolcomp.targets.target import (
@@ -365,20 +366,24 @@ def _delivered(
     kept = f"({total}[{high - 1}:{low}] | {{{n}{{{above}}}}}) & {{{n}{{~{negative}}}}}"
     cell = f"{total}_cell"
     yield f"wire {_span(n)}{cell} = {kept};"
-    yield f"assign {name} = {_word(cell, output)};"
+    word = cell
+    for k, step in enumerate(CODES[output.kind].steps):
+        if k:  # a name, of which bits can be selected
+            yield f"wire {_span(n)}{cell}_{k} = {word};"
+            word = f"{cell}_{k}"
+        word = _after(step, word, n)
+    yield f"assign {name} = {word};"
     if flag:
         yield f"assign {flag} = {negative} | {above};"
 
 
-def _word(cell: str, output: Accumulator) -> str:
-    n = output.bits
-    if output.kind == "natural" or (n == 1 and output.kind == "gray"):
-        return cell
+def _after(step: Step, word: str, n: int) -> str:
+    """Return a word of n bits after a step, in a code without zero code."""
     if n == 1:
-        return f"~{cell}"
-    first, rest = f"{cell}[{n - 1}]", f"{cell}[{n - 2}:0]"
-    if output.kind == "gray":
-        return f"{cell} ^ {{1'b0, {cell}[{n - 1}:1]}}"
-    if output.kind == "twos":
-        return f"{{~{first}, {rest}}}"
-    return f"{{~{first}, {rest} ^ {{{n - 1}{{~{first}}}}}}}"
+        return word if step is Step.FOLD else f"~{word}"
+    if step is Step.FOLD:
+        return f"{word} ^ {{1'b0, {word}[{n - 1}:1]}}"
+    first, rest = f"~{word}[{n - 1}]", f"{word}[{n - 2}:0]"
+    if step is Step.MAGNITUDE:
+        rest += f" ^ {{{n - 1}{{{first}}}}}"
+    return f"{{{first}, {rest}}}"

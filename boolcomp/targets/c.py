@@ -13,6 +13,7 @@ from boolcomp.base.errors import UsageError, mass_text
 from boolcomp.logic import network as luts
 from boolcomp.logic.network import CONSTANTS
 from boolcomp.logic.order import in_order
+from boolcomp.problem.word_codes import Step
 from boolcomp.targets.procedure import procedure_of
 from boolcomp.targets.target import (
     C_KEYWORDS,
@@ -94,19 +95,24 @@ def _of_counts(given: Parameter, code: Code, name: str) -> Iterator[str]:
     yield "{"
     cell = f"{name}_cell(count, first, counts, {code.bits}U, {int(code.wraps)}, {int(code.tread)})"
     yield f"    uint32_t cell = {cell};"
-    half = code.cells >> 1
     if code.first:
         yield "    cell = cell ? cell : 1U; /* no word says the lowest */"
-    if code.kind == "gray":
-        yield "    cell ^= cell >> 1;"
-    elif code.kind == "twos":
-        yield f"    cell ^= UINT32_C({half});"
-    elif code.kind == "sign-magnitude":
-        below = code.cells - (not code.tread)
-        yield f"    cell = cell < UINT32_C({half}) ? UINT32_C({below}) - cell"
-        yield f"                                : cell - UINT32_C({half});"
+    for step in code.steps:
+        if step is Step.FOLD:
+            yield "    cell ^= cell >> 1;"
+        else:
+            yield from _signs(code, step, "<", "-")
     yield f"    return ({kind})cell;"
     yield "}"
+
+
+def _signs(code: Code, step: Step, negative: str, moved: str) -> Iterator[str]:
+    half, below = code.cells >> 1, code.cells - (not code.tread)
+    if step is Step.FLIP:
+        yield f"    cell ^= UINT32_C({half});"
+    else:
+        yield f"    cell = cell {negative} UINT32_C({half}) ? UINT32_C({below}) - cell"
+        yield f"{' ' * (31 + len(negative))}: cell {moved} UINT32_C({half});"
 
 
 def _in_drive_units(made: NamedOutput, code: Code, name: str) -> Iterator[str]:
@@ -123,15 +129,12 @@ def _in_drive_units(made: NamedOutput, code: Code, name: str) -> Iterator[str]:
     yield "{"
     yield f"    uint32_t cell = word & UINT32_C({code.cells - 1});"
     yield "    int32_t sum;"
-    half = code.cells >> 1
-    if code.kind == "gray":
-        yield from (f"    cell ^= cell >> {1 << k};" for k in range((code.bits - 1).bit_length()))
-    elif code.kind == "twos":
-        yield f"    cell ^= UINT32_C({half});"
-    elif code.kind == "sign-magnitude":
-        below = code.cells - (not code.tread)
-        yield f"    cell = cell >= UINT32_C({half}) ? UINT32_C({below}) - cell"
-        yield f"                                 : cell + UINT32_C({half});"
+    for step in reversed(code.steps):
+        if step is Step.FOLD:
+            shifts = range((code.bits - 1).bit_length())
+            yield from (f"    cell ^= cell >> {1 << k};" for k in shifts)
+        else:
+            yield from _signs(code, step, ">=", "+")
     first, scale = round(begins * (1 << fine)), code.bits + fine
     sign = "-" if first < 0 else "+"
     yield f"    sum = ((int32_t)cell * INT32_C({1 << fine}) {sign} INT32_C({abs(first)})) * full;"

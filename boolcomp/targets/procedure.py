@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.base.errors import UsageError
+from boolcomp.problem.word_codes import Step
 from boolcomp.program.program import graph_logic
 from boolcomp.targets.target import Names, comment, escapes, why_no_graph, word_names
 from boolcomp.words.lowering import Lowering, Maker
@@ -149,41 +150,49 @@ def _reader(code: IntOps, table: int) -> str:
 def _cell(make: Maker, place: int, code: Code, name: str) -> int:
     """Return the centred cell of a word."""
     given = make.make("input", (), (place, code.bits))
-    if code.kind == "twos":
-        cell = make.signed(given)
-        make.about[cell] = f"{name} word"
-        return cell
-    word = make.make("bits", (given,), (code.bits, 0))
-    make.about[word] = f"{name} word"
-    cell = _decoded(make, word, code)
+    flipped, half = code.steps[-1:] == (Step.FLIP,), code.cells >> 1
+    value = make.signed(given) if flipped else make.make("bits", (given,), (code.bits, 0))
+    make.about[value] = f"{name} word"
+    more = half if flipped else 0  # the word is the value plus this
+    for step in reversed(code.steps[:-1] if flipped else code.steps):
+        word = _plus(make, value, more)
+        if step is Step.FOLD:
+            shift = 1
+            while shift < code.bits:
+                word = make.make("xor", (word, make.shifted(word, shift)))
+                shift *= 2
+            value, more = word, 0
+        elif step is Step.FLIP:
+            value, more = make.make("bits", (word,), (code.bits, 1)), half
+        else:
+            size = make.make("bits", (word,), (code.bits - 1, 0))
+            below = make.sum([(-1, size)], -(not code.tread))
+            value = make.chosen([Inside(word, half, code.cells - 1)], below, size)
+            more = half
+    cell = _plus(make, value, more - half)
     make.about.setdefault(cell, f"{name} cell")
     return cell
 
 
-def _decoded(make: Maker, word: int, code: Code) -> int:
-    """Return the centred cell of a word that is not in two's complement."""
-    half = code.cells >> 1
-    if code.kind == "sign-magnitude":
-        size = make.make("bits", (word,), (code.bits - 1, 0))
-        below = make.sum([(-1, size)], -(not code.tread))
-        return make.chosen([Inside(word, half, code.cells - 1)], below, size)
-    shift = 1
-    while code.kind == "gray" and shift < code.bits:
-        word = make.make("xor", (word, make.shifted(word, shift)))
-        shift *= 2
-    return make.sum([(1, word)], -half)
+def _plus(make: Maker, value: int, more: int) -> int:
+    return make.sum([(1, value)], more) if more else value
 
 
 def _coded(make: Maker, cell: int, code: Code) -> int:
     """Return the word of a centred cell."""
     half = code.cells >> 1
-    if code.kind == "twos":
-        return make.make("bits", (cell,), (code.bits, 0))
-    if code.kind == "sign-magnitude":
-        below = make.sum([(-1, cell)], half - (not code.tread))
-        if code.tread:  # no word has the magnitude of the lowest cell
-            most = make.constant(code.cells - 1)
-            below = make.chosen([Inside(cell, -half, -half)], most, below)
-        return make.chosen([Inside(cell, 0, half - 1)], cell, below)
-    word = make.sum([(1, cell)], half)
-    return make.make("xor", (word, make.shifted(word, 1))) if code.kind == "gray" else word
+    value, more = cell, half  # the word is the value plus this
+    for step in code.steps:
+        word, cell = _plus(make, value, more), _plus(make, value, more - half)
+        if step is Step.FOLD:
+            value = make.make("xor", (word, make.shifted(word, 1)))
+        elif step is Step.FLIP:
+            value = make.make("bits", (cell,), (code.bits, 0))
+        else:
+            below = make.sum([(-1, cell)], half - (not code.tread))
+            if code.tread:  # no word has the magnitude of the lowest cell
+                most = make.constant(code.cells - 1)
+                below = make.chosen([Inside(cell, -half, -half)], most, below)
+            value = make.chosen([Inside(cell, 0, half - 1)], cell, below)
+        more = 0
+    return _plus(make, value, more)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from boolcomp.base.errors import UsageError
 from boolcomp.logic.network import CONSTANTS
+from boolcomp.problem.word_codes import Step
 from boolcomp.targets.stages import Readers, StagePlan
 from boolcomp.targets.target import (
     CONTROLS,
@@ -404,54 +405,49 @@ def _saved(count: int) -> int:
 def cell_of(books: Books, word: Word, code: Code, name: str) -> Word:
     """Return the cell of an input's word."""
     top = code.bits - 1
-    sign, size = cut(word, top, 1), cut(word, 0, top)
     about = (f"cell of {name}",)
-    if code.kind == "gray":
-        shift = 1
-        while shift < code.bits:
-            moved = joined([*above(word, shift), Fixed(0, shift)])
-            word = books.signal(f"{name} cell", code.bits, BitwiseXor(word, moved), about)
-            shift *= 2
-        return word
-    if code.kind == "twos":
-        whole = Flipped(joined([*size, *inverse(sign)]), ())
-        return books.signal(f"{name} cell", code.bits, whole, about)
-    if code.kind == "sign-magnitude":
+    for step in reversed(code.steps):
+        if step is Step.FOLD:
+            shift = 1
+            while shift < code.bits:
+                moved = joined([*above(word, shift), Fixed(0, shift)])
+                word = books.signal(f"{name} cell", code.bits, BitwiseXor(word, moved), about)
+                shift *= 2
+            continue
+        sign, size = cut(word, top, 1), cut(word, 0, top)
         (minus,) = wires_of(sign)
-        if code.tread:  # half the cells, plus or minus the magnitude
-            addends = (
-                SignalAddend(size, 0, (minus,)),
-                SignalAddend(sign, 0),
-                SignalAddend(sign, top),
-            )
-            total = SignalSum(addends, 1 << top, code.bits)
-            return books.signal(f"{name} cell", code.bits, total, about)
-        low = books.signal(f"{name} size", top, Flipped(size, (minus,))) if top else ()
-        whole = Flipped(joined([*low, *inverse(sign)]), ())
-        return books.signal(f"{name} cell", code.bits, whole, about)
+        if step is Step.MAGNITUDE and top and not code.tread:
+            size = books.signal(f"{name} size", top, Flipped(size, (minus,)))
+        made: Operation = Flipped(joined([*size, *inverse(sign)]), ())
+        if step is Step.MAGNITUDE and code.tread:  # half the cells, plus or minus the magnitude
+            signs = (SignalAddend(sign, 0), SignalAddend(sign, top))
+            made = SignalSum((SignalAddend(size, 0, (minus,)), *signs), 1 << top, code.bits)
+        word = books.signal(f"{name} cell", code.bits, made, about)
     return word
 
 
 def word_of(books: Books, cell: Word, code: Code, name: str) -> Word:
     """Return the word of an output's cell."""
     top = code.bits - 1
-    sign, size = inverse(cut(cell, top, 1)), cut(cell, 0, top)
-    if code.kind == "gray" and top:
-        moved = joined([*above(cell, 1), Fixed(0, 1)])
-        return books.signal(f"{name} word", code.bits, BitwiseXor(cell, moved))
-    if code.kind == "twos":
-        return joined([*size, *sign])
-    if code.kind != "sign-magnitude" or not top:
-        return joined([*size, *sign]) if code.kind == "sign-magnitude" else cell
-    (minus,) = wires_of(sign)
-    if not code.tread:
-        return joined([*books.signal(f"{name} size", top, Flipped(size, (minus,))), *sign])
-    # No word has the magnitude of the lowest cell: it becomes the cell above.
-    total = SignalSum((SignalAddend(size, 0, (minus,)), SignalAddend(sign, 0)), 0, code.bits)
-    large = books.signal(f"{name} size", code.bits, total)
-    lowest = books.bit(f"{name} lowest", Test("all", joined([*sign, *cut(large, top, 1)])))
-    most = Select(lowest, (Fixed((1 << top) - 1, top),), cut(large, 0, top))
-    return joined([*books.signal(f"{name} limited", top, most), *sign])
+    for step in code.steps:
+        sign, size = inverse(cut(cell, top, 1)), cut(cell, 0, top)
+        (minus,) = wires_of(sign)
+        if step is Step.FOLD and top:
+            moved = joined([*above(cell, 1), Fixed(0, 1)])
+            cell = books.signal(f"{name} word", code.bits, BitwiseXor(cell, moved))
+        if step is Step.FOLD:
+            continue
+        if step is Step.MAGNITUDE and code.tread:
+            # No word has the magnitude of the lowest cell: it becomes the cell above.
+            addends = (SignalAddend(size, 0, (minus,)), SignalAddend(sign, 0))
+            large = books.signal(f"{name} size", code.bits, SignalSum(addends, 0, code.bits))
+            lowest = books.bit(f"{name} lowest", Test("all", joined([*sign, *cut(large, top, 1)])))
+            most = Select(lowest, (Fixed((1 << top) - 1, top),), cut(large, 0, top))
+            size = books.signal(f"{name} limited", top, most)
+        elif step is Step.MAGNITUDE and top:
+            size = books.signal(f"{name} size", top, Flipped(size, (minus,)))
+        cell = joined([*size, *sign])
+    return cell
 
 
 def saturated(books: Books, word: Word, bits: int, name: str) -> tuple[Word, Word]:

@@ -31,6 +31,7 @@ from boolcomp.logic import network as logic_network
 from boolcomp.logic.adders import word_of
 from boolcomp.logic.network import CONSTANTS, FALSE, MUX, Builder, copied
 from boolcomp.logic.simulation import Planes
+from boolcomp.problem.word_codes import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -222,10 +223,6 @@ def comment(text: str) -> str:
 # --------------------------------------------------------------------------------------------------
 
 SELECT = "load"  # the port that selects among loads
-KINDS = {
-    "gray": "Gray", "natural": "natural binary", "twos": "two's complement",
-    "sign-magnitude": "sign and magnitude",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,20 +402,14 @@ def code_notes(code: Code, unit: str) -> str:
     """Describe a code: its kind, bits, range and LSB."""
     low, high = short(code.range.low), short(code.range.high)
     unit = f" {unit}" if unit else ""
-    return (
-        f"{KINDS[code.kind]} {code.bits} bits, {low} .. {high}{unit}, LSB {short(code.step)}{unit}"
-    )
+    title = CODES[code.kind].title
+    return f"{title} {code.bits} bits, {low} .. {high}{unit}, LSB {short(code.step)}{unit}"
 
 
 def _values(code: Code) -> str:
     """Give the formula for the number that a word represents, with all digits."""
     (raised, base), half = code.centred, code.cells // 2
-    cell = {
-        "natural": "the word", "gray": "the word as natural binary",
-        "twos": f"the signed word + {half}",
-        "sign-magnitude": f"{half} + magnitude, or {half - (not code.tread)} - magnitude where the "
-        "sign is 1",
-    }[code.kind]  # fmt: skip
+    cell = CODES[code.kind].cell.format(half=half, below=half - (not code.tread))
     return comment(f"value = {base!r} + (cell + {raised!r}) * {code.step!r}, cell = {cell}")
 
 

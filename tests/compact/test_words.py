@@ -25,7 +25,8 @@ from boolcomp.problem.functions import inverse_dynamics_problem
 from boolcomp.problem.problem import Problem, with_words
 from boolcomp.problem.robot.library import load_robot
 from boolcomp.problem.robot.toml import parse_robot
-from boolcomp.problem.words import CODE_KINDS, formats
+from boolcomp.problem.word_codes import CODE_KINDS
+from boolcomp.problem.words import formats
 from boolcomp.program.files import load_program
 from boolcomp.program.program import Program, save_program
 from boolcomp.terms.extract import resting, split

@@ -17,26 +17,23 @@ const Boolcomp = {};
     return Math.min(Math.max(Math.floor(scaled + TIE), code.first), code.cells - 1);
   };
 
-  Boolcomp.word = (code, cell) => {
-    const half = code.cells / 2;
-    if (code.kind === "gray") return (cell ^ (cell >>> 1)) >>> 0;
-    if (code.kind === "natural") return cell;
-    if (code.kind === "twos") return cell < half ? cell + half : cell - half;
-    const below = half - (code.tread ? 0 : 1) - cell;
-    return cell >= half ? cell - half : half + Math.min(below, half - 1);
+  // The steps of codes and their inverses, as problem/word_codes.py has them.
+  const flip = (x, half) => (x < half ? x + half : x - half);
+  const unfold = (x) => {
+    for (let shift = 1; shift < 32; shift *= 2) x ^= x >>> shift;
+    return x >>> 0;
   };
-
-  Boolcomp.index = (code, word) => {
-    const half = code.cells / 2;
-    if (code.kind === "gray") {
-      let found = word;
-      for (let shift = 1; shift < 32; shift *= 2) found ^= found >>> shift;
-      return found >>> 0;
-    }
-    if (code.kind === "natural") return word;
-    if (code.kind === "twos") return word < half ? word + half : word - half;
-    return word >= half ? half - (code.tread ? 0 : 1) - (word - half) : word + half;
+  const STEPS = {
+    FOLD: [(x) => (x ^ (x >>> 1)) >>> 0, unfold],
+    FLIP: [flip, flip],
+    MAGNITUDE: [
+      (x, half, below) => (x < half ? half + Math.min(below - x, half - 1) : x - half),
+      (x, half, below) => (x < half ? x + half : half + below - x),
+    ],
   };
+  const stepped = (code, x, step, way) => STEPS[step][way](x, code.cells / 2, code.cells / 2 - !code.tread);
+  Boolcomp.word = (code, cell) => code.steps.reduce((x, step) => stepped(code, x, step, 0), cell);
+  Boolcomp.index = (code, word) => code.steps.reduceRight((x, step) => stepped(code, x, step, 1), word);
 
   Boolcomp.centre = (code, cell) => code.base + (cell + code.raised) * code.step;
 

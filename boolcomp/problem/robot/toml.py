@@ -31,8 +31,8 @@ from boolcomp.problem.robot.model import (
     unit,
     with_body,
 )
+from boolcomp.problem.word_codes import CODE_KINDS
 from boolcomp.problem.words import (
-    CODE_KINDS,
     TURN,
     WIDTHS,
     ZEROS,
