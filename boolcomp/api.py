@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 
-from boolcomp.base.errors import DataWarning, UsageError, require_name, shown, spelled
+from boolcomp.base.errors import DataWarning, UsageError, require_name, shown, spelled, whole
 from boolcomp.base.files import temporary_folder, write_output
 from boolcomp.base.results import Results
+from boolcomp.base.workers import all_cores
 from boolcomp.options import OPTIONS, CompileOptions, GivenOptions, reference
 from boolcomp.problem.build import function_problem
 from boolcomp.problem.function_files import expressions
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from boolcomp.base.errors import Number
     from boolcomp.compact.demand import Listener
     from boolcomp.measure.control import Study
+    from boolcomp.measure.report import Pictured
     from boolcomp.measure.report_page import Report
     from boolcomp.measure.verify import Verification
     from boolcomp.paper.passes import ProgressListener
@@ -170,6 +172,7 @@ class CompiledProgram(Program):
 
     __hash__ = Program.__hash__
 
+    @spelled
     def prove(self, grade: Grade = "tight", effort: int | None = None) -> CompiledProgram:
         """Return the program with the error |logic - exact| ≤ `bound` proved to another grade.
 
@@ -189,6 +192,7 @@ class CompiledProgram(Program):
         known = {**self.options, "proof": grade, "proof_effort": effort}
         return compile(self.source, self.bits, self.mode, **known)
 
+    @spelled
     def verify(
         self, *, robot: Source | None = None, load: float | None = None, tools: bool = False,
         deadline: float = 60.0,
@@ -209,8 +213,9 @@ class CompiledProgram(Program):
             claim = _claim(robot or self.source) if self.certificate else None
             own = verify.chain(str(folder / "program"), _quiet, claim, needed=False).steps
         found = verify_words.all_checks(self, load, deadline, _quiet, tools=tools)
-        return verify.Verification((*own, *found))
+        return verify.Verification(rows=(*own, *found))
 
+    @spelled
     def export(
         self, path: str | Path, target: str | None = None, *, load: float | None = None,
         level: str | None = None, pipeline: int = 0, luts: int = 0, test_bench: bool = False,
@@ -233,6 +238,7 @@ class CompiledProgram(Program):
             pipeline=pipeline, luts=luts, test_bench=test_bench, cocotb=cocotb,
         )  # fmt: skip
 
+    @spelled
     def show(
         self, path: str | Path, *, robot: Source | None = None, load: float | None = None
     ) -> Path:
@@ -252,15 +258,28 @@ class CompiledProgram(Program):
         write_output(Path(path), page)
         return Path(path)
 
-    def report(self, **settings: Any) -> Report:
-        """Measure the errors logic - exact: `bc.report` of this program.
+    @spelled
+    def report(
+        self, *, samples: int = 1_000_000, seed: int = 0, evaluations: int | None = None,
+        robot: Source | None = None, load: float | None = None,
+    ) -> Report:  # fmt: skip
+        """Measure the errors logic - exact on random states, and search the largest.
+
+        Rows are those of `bc.report`. `robot` is that of a loaded program, unless it is built-in.
 
         >>> import boolcomp as bc
         >>> found = bc.compile("machado-2r", bits=8).report(samples=1000, evaluations=0)
         >>> [round(row.rms / row.lsb, 1) for row in found.rows]
         [0.4, 0.6]
         """
-        return report(self, **settings)
+        from boolcomp.measure import report, solved  # noqa: PLC0415 (start-up time)
+
+        known = robot or self.source or solved.shipped_or_refused("the program", self.name)
+        mass = self.load(load).payload
+        problem, _ = solved.solved_problem(self, "the program", known, mass)
+        return _measured(
+            problem, samples, seed, lambda to: report.measure_program(self, to, mass, evaluations)
+        )
 
 
 def _claim(source: Source | None) -> Any:
@@ -377,53 +396,51 @@ def _source(
 
 
 def report(
-    what: Program | Source, bits: int | Iterable[int] | None = None, mode: str = "compact", *,
-    samples: int = 1_000_000, states_seed: int = 0, evaluations: int | None = None,
-    robot: Source | None = None, load: float | None = None,
+    robot: Source, bits: int | Iterable[int] | None = None, mode: str = "compact", *,
+    samples: int = 1_000_000, evaluations: int | None = None,
     accuracy: Accuracy = None, cost: Cost | None = None, search: Search | None = None,
     **options: Unpack[CompileOptions],
 ) -> Report:  # fmt: skip
-    """Measure the errors of a program; or compile at several word lengths, and measure each.
+    """Compile a problem or a robot at several word lengths, and measure each.
 
-    `what` is a program (of `robot`, unless it is known, with the payload `load`), a problem or a
-    robot, compiled in `mode` compact, paper or both. A row for each output has `bits`,
-    `program_luts`, and in the unit of the output `rms` of random states, `found` by a search of
-    `evaluations` (0: none), `bound` and `lsb`.
+    A row for each output has `bits`, `program_luts`, and in the unit of the output `rms` of random
+    states (`samples`, and their `seed`), `found` by a search of `evaluations`, `bound` and `lsb`.
+    `mode` is compact, paper or both; other arguments are those of `compile`.
 
     >>> import boolcomp as bc
     >>> found = bc.report("machado-2r", bits=[8], samples=1000)
     >>> [(row.bits, row.program_luts, round(row.bound / row.lsb, 1)) for row in found.rows]
     [(8, 559, 3.6), (8, 559, 3.7)]
     """
-    from boolcomp.measure import report as measure  # noqa: PLC0415 (start-up time)
-    from boolcomp.measure import report_page, solved  # noqa: PLC0415 (start-up time)
+    from boolcomp.measure import report  # noqa: PLC0415 (start-up time)
 
-    def drawn(problem: Problem) -> measure.Pictured:
-        states = measure.draw_samples(problem, samples, states_seed)
-        return measure.Pictured(measure.Surveyor(states))
+    require_name("mode", mode, (*MODES, "both"))
+    source, seed = _source(robot, None, None, None), options.pop("seed", 0)
+    given = GivenOptions.read(merged(mode, source, options, accuracy, cost, search))
+    problem = problem_of(source, given.of)
+    lengths = given.bits(problem) if bits is None else bits
+    request = report.ReportRequest(
+        (lengths,) if isinstance(lengths, int) else tuple(lengths),
+        tuple(one for one in MODES if mode in (one, "both")), options=given.plan(),
+        recipe=given.recipe, compact=given.compact, workers=given.workers or all_cores(),
+        evaluations=report.SEARCHED if evaluations is None else evaluations,
+    )  # fmt: skip
 
-    if isinstance(what, Program):
-        known = robot or getattr(what, "source", None)
-        known = known or solved.shipped_or_refused("the program", what.name)
-        mass = what.load(load).payload
-        made = drawn(solved.solved_problem(what, "the program", known, mass)[0])
-        measure.measure_program(what, made, mass, evaluations)
-    else:
-        require_name("mode", mode, (*MODES, "both"))
-        source = _source(what, None, None, None)
-        given = GivenOptions.read(merged(mode, source, options, accuracy, cost, search))
-        problem = problem_of(source, given.of)
-        some = given.bits(problem) if bits is None else bits
-        request = measure.ReportRequest(
-            (some,) if isinstance(some, int) else tuple(some),
-            tuple(one for one in MODES if mode in (one, "both")), options=given.plan(),
-            recipe=given.recipe, compact=given.compact,
-            evaluations=measure.SEARCHED if evaluations is None else evaluations,
-        )  # fmt: skip
-        made = drawn(problem)
-        measure.report_rows(made.surveyor.samples, request, given.covers, pictured=made)
-    name = made.surveyor.samples.problem.name
-    facts = report_page.page_facts(name, f"boolcomp.report({name!r})", samples, states_seed)
+    def measure(made: Pictured) -> None:
+        report.report_rows(made.surveyor.samples, request, given.covers, pictured=made)
+
+    return _measured(problem, samples, whole("seed", seed), measure)
+
+
+def _measured(
+    problem: Problem, samples: int, seed: int, measure: Callable[[Pictured], object]
+) -> Report:
+    """Return the report of a measurement on random states."""
+    from boolcomp.measure import report, report_page  # noqa: PLC0415 (start-up time)
+
+    made = report.Pictured(report.Surveyor(report.draw_samples(problem, samples, seed)))
+    measure(made)
+    facts = report_page.page_facts(problem.name, f"{problem.name}, from Python", samples, seed)
     return report_page.Report(facts, made)
 
 

@@ -65,9 +65,9 @@ def command(
     if loaded is not None:
         with progress("verifying", None) as step:
             found += all_checks(loaded, load, deadline, step, tools=with_tools)
-    made = Verification(tuple(found), allow_conditions)
+    made = Verification(rows=found, conditions=allow_conditions)
     document = {
-        "holds": made.ok, "checks": made.results.documents,
+        "holds": made.ok, "checks": made.documents,
         "not_verified": list(confirmed.not_verified), "described": confirmed.described,
         "robot": robot,
     }  # fmt: skip

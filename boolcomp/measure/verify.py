@@ -46,7 +46,7 @@ from boolcomp.targets.target import (
 from boolcomp.words.simulation import agrees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -112,17 +112,18 @@ CHECKS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """Checks of a program; with `conditions` a check may hold on conditions that its note states.
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(Results):
+    """The table of the checks of a program; with `conditions` a check may hold on conditions.
 
     >>> import boolcomp as bc
     >>> found = bc.compile("machado-2r", bits=8).verify()
-    >>> found.ok, [one.name for one in found.checks if one.skipped]
+    >>> found.ok, [one.name for one in found.rows if one.skipped]
     (True, ['certificate'])
     """
 
-    checks: tuple[Check, ...]
+    columns: Sequence[ResultColumn] = CHECKS
+    rows: Sequence[Check] = ()
     conditions: bool = False
 
     def passed(self, one: Check) -> bool:
@@ -131,19 +132,9 @@ class Verification:
     @property
     def ok(self) -> bool:
         """Whether at least one check holds, and all that are not skipped."""
-        return any(map(self.passed, self.checks)) and all(
-            self.passed(one) or one.skipped for one in self.checks
+        return any(map(self.passed, self.rows)) and all(
+            self.passed(one) or one.skipped for one in self.rows
         )
-
-    @property
-    def results(self) -> Results:
-        return Results(CHECKS, self.checks)
-
-    def __str__(self) -> str:
-        return self.results.text()
-
-    def _repr_html_(self) -> str:
-        return self.results._repr_html_()
 
 
 def own_checks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -42,26 +42,14 @@ class NamedOutputs(np.ndarray[Any, np.dtype[Any]]):
             raise AttributeError(f"these outputs have no attribute {name!r}{near}")
         return self[name]
 
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.names]
-
-    def __array_wrap__(
-        self,
-        array: Any,
-        context: object = None,
-        return_scalar: bool = False,  # noqa: FBT001, FBT002 (NumPy's)
-    ) -> Any:
-        del context
-        return array[()] if return_scalar else array
-
     def __repr__(self) -> str:
         return repr(np.asarray(self))
 
 
-def with_names(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
+def with_names(values: NDArray[Any], names: Sequence[str]) -> NamedOutputs:
     """Return values with the names of two or more outputs; those of one output are unchanged."""
     if len(names) < 2:
-        return values
+        return cast("NamedOutputs", values)
     found = values.view(NamedOutputs)
     found.names = tuple(names)
     return found

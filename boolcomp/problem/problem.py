@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from boolcomp.problem.fourier import Spectra
+    from boolcomp.problem.outputs import NamedOutputs
     from boolcomp.problem.tape import Straight
     from boolcomp.problem.words import Interval
 
@@ -148,7 +149,7 @@ class Problem:
         )
         return f"<div><b>{escape(self.name)}</b>{''.join(tables)}</div>"
 
-    def __call__(self, *arrays: ArrayLike, **named: ArrayLike) -> NDArray[Any]:
+    def __call__(self, *arrays: ArrayLike, **named: ArrayLike) -> NamedOutputs:
         """Return the exact outputs in double precision; arguments are those of a program."""
         given = collect_arrays(self.groups, arrays, named, self.name)
         doubles = [

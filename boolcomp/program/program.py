@@ -64,12 +64,13 @@ from boolcomp.problem.problem import AngleInputs, collect_arrays
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from boolcomp.codes import Answer, Code
     from boolcomp.engines.choice import EngineName
     from boolcomp.engines.engine import Engine
     from boolcomp.logic.network import Network
+    from boolcomp.problem.outputs import NamedOutputs
     from boolcomp.problem.problem import Group, Problem
     from boolcomp.problem.words import CodeKind, Interval
     from boolcomp.words.graph import WordGraph
@@ -982,7 +983,7 @@ class Program:
         engine: EngineName = "auto",
         threads: int = 1,
         **named: ArrayLike,
-    ) -> NDArray[Any]:
+    ) -> NamedOutputs:
         """Return the outputs at one state or many: (outputs,) or (samples, outputs), or a scalar.
 
         Arrays are given in the order of the groups or by their names, such as `q=...`: (members,),
