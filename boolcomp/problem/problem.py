@@ -91,7 +91,7 @@ class PartHint:
     sign: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Problem:
     """A function of bounded words. Problems are equal if their names, ranges and `key` are.
 
@@ -140,6 +140,8 @@ class Problem:
     def __str__(self) -> str:
         lines = [self.name, *(f"  {one}" for one in self.inputs)]
         return "\n".join([*lines, "to", *(f"  {one}" for one in self.outputs)])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Return tables of inputs and outputs, for notebooks."""
