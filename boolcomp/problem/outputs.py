@@ -24,8 +24,8 @@ class NamedOutputs(np.ndarray[Any, np.dtype[Any]]):
     >>> both = bc.function({"r": "sqrt(x*x + 1)", "s": "2*x"}, x=bc.word(-1, 1))
     >>> both(x=0.75)
     array([1.25, 1.5 ])
-    >>> float(both(x=0.75)["r"]), both(x=[0.75, 0]).s.tolist()
-    (1.25, [1.5, 0.0])
+    >>> both(x=0.75)["r"].round(2), both(x=[0.75, 0]).s.tolist()
+    (np.float64(1.25), [1.5, 0.0])
     """
 
     names: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class NamedOutputs(np.ndarray[Any, np.dtype[Any]]):
         if not isinstance(key, str):
             return np.asarray(self)[key]
         require_name("output", key, self.names)
-        return np.asarray(self)[..., self.names.index(key)]
+        return np.asarray(self)[..., self.names.index(key)][()]
 
     def __getattr__(self, name: str) -> Any:
         if name not in self.names:
