@@ -1,16 +1,16 @@
 """boolcomp: a compiler from robot dynamics to logic.
 
     import boolcomp as bc
-    robot = bc.load_robot("machado-2r")
-    program = bc.compile(robot, bits=8)
-    tau = program(q, qd, qdd)                        # torques by logic
-    bc.inverse_dynamics(robot, q, qd, qdd)           # by Newton-Euler
-    program.save("out/2r"); bc.load_program("out/2r")
-    bc.export(program, "verilog", "2r.v", level="words")
+    gravity = bc.robot("machado-2r").problem("gravity")  # exact: gravity(q=[0.3, -0.7])
+    program = bc.compile("machado-2r", bits=8)           # inverse dynamics
+    program(q=[0.3, -0.7], qd=[0.4, 0.9], qdd=[0, 0])    # torques by logic
+    program.errors["tau1"].bound                         # N·m, proved
+    program.export("2r.v", pipeline=4); program.save("out/2r"); bc.load_program("out/2r")
 
 Or any function of bounded words:
 
-    bc.compile(lambda x: bc.sqrt(x), inputs={"x": bc.word(0, 1, bits=10)}, outputs=["y"])
+    x = bc.word(-1, 1, bits=10)
+    bc.compile(bc.function(lambda x: bc.sqrt(x + 1), x=x, out="y"), accuracy=bc.Rms(0.5))
 
 These names are imported when they are first used, so that importing boolcomp costs nothing.
 """
@@ -23,111 +23,61 @@ from typing import TYPE_CHECKING, Any
 from boolcomp.base import VERSION
 
 if TYPE_CHECKING:
-    from boolcomp.api import compile  # noqa: A004  # the name is meant
-    from boolcomp.base.errors import BoolcompError, DataError, SaturationWarning, UsageError
-    from boolcomp.base.workers import Workers
-    from boolcomp.problem.build import function_problem
-    from boolcomp.problem.dynamics import inverse_dynamics
-    from boolcomp.problem.operations import (
-        abs,  # noqa: A004  # the name is meant
-        acos,
-        asin,
-        atan,
-        atan2,
-        clip,
-        cos,
-        exp,
-        log,
-        maximum,
-        minimum,
-        reciprocal,
-        sign,
-        sin,
-        sqrt,
-        tan,
-        tanh,
-        where_positive,
-        wrap,
-    )
-    from boolcomp.problem.robot.library import load_robot, robot_names
-    from boolcomp.problem.words import angle, word
-    from boolcomp.program.files import load_program
-    from boolcomp.scale.batches import evaluate_files
-    from boolcomp.targets.target import export
+    from boolcomp.api import area as area
+    from boolcomp.api import compile as compile  # noqa: A004  # the name is meant
+    from boolcomp.api import function as function
+    from boolcomp.api import load_program as load_program
+    from boolcomp.api import report as report
+    from boolcomp.api import robot as robot
+    from boolcomp.api import simulate as simulate
+    from boolcomp.base.errors import BoolcompError as BoolcompError
+    from boolcomp.base.errors import DataError as DataError
+    from boolcomp.base.errors import SaturationWarning as SaturationWarning
+    from boolcomp.base.errors import UsageError as UsageError
+    from boolcomp.base.workers import Workers as Workers
+    from boolcomp.problem.build import function_problem as function_problem
+    from boolcomp.problem.dynamics import inverse_dynamics as inverse_dynamics
+    from boolcomp.problem.operations import *  # noqa: F403  # those of its __all__
+    from boolcomp.problem.robot.library import load_robot as load_robot
+    from boolcomp.problem.robot.library import robot_names as robot_names
+    from boolcomp.problem.words import angle as angle
+    from boolcomp.problem.words import word as word
+    from boolcomp.scale.batches import evaluate_files as evaluate_files
+    from boolcomp.targets.target import export as export
+    from boolcomp.values import Cost as Cost
+    from boolcomp.values import Found as Found
+    from boolcomp.values import Proved as Proved
+    from boolcomp.values import Rms as Rms
+    from boolcomp.values import Search as Search
 
 __version__ = VERSION
-__all__ = [
-    "BoolcompError",
-    "DataError",
-    "SaturationWarning",
-    "UsageError",
-    "Workers",
-    "abs",
-    "acos",
-    "angle",
-    "asin",
-    "atan",
-    "atan2",
-    "clip",
-    "compile",
-    "cos",
-    "evaluate_files",
-    "exp",
-    "export",
-    "function_problem",
-    "inverse_dynamics",
-    "load_program",
-    "load_robot",
-    "log",
-    "maximum",
-    "minimum",
-    "reciprocal",
-    "robot_names",
-    "sign",
-    "sin",
-    "sqrt",
-    "tan",
-    "tanh",
-    "where_positive",
-    "word",
-    "wrap",
-]
+GROUPS = {  # the public names by module, in the groups and the order of the reference
+    "What to compile": {
+        "api": "robot function", "problem.words": "word angle",
+        "problem.robot.library": "load_robot robot_names", "problem.build": "function_problem",
+        "problem.dynamics": "inverse_dynamics",
+    },
+    "How to compile": {"api": "compile", "values": "Rms Found Proved Cost Search"},
+    "Programs": {
+        "api": "load_program", "targets.target": "export", "scale.batches": "evaluate_files",
+    },
+    "Measurements": {"api": "report simulate area"},
+    "Functions in expressions": {
+        "problem.operations": "abs acos asin atan atan2 clip cos exp log maximum minimum "
+        "reciprocal sign sin sqrt tan tanh where_positive wrap",
+    },
+    "Errors, warnings and workers": {
+        "base.errors": "BoolcompError DataError UsageError SaturationWarning",
+        "base.workers": "Workers",
+    },
+}  # fmt: skip
 _HOMES = {
-    "BoolcompError": "base.errors",
-    "DataError": "base.errors",
-    "SaturationWarning": "base.errors",
-    "UsageError": "base.errors",
-    "Workers": "base.workers",
-    "abs": "problem.operations",
-    "acos": "problem.operations",
-    "angle": "problem.words",
-    "asin": "problem.operations",
-    "atan": "problem.operations",
-    "atan2": "problem.operations",
-    "clip": "problem.operations",
-    "compile": "api",
-    "cos": "problem.operations",
-    "evaluate_files": "scale.batches",
-    "exp": "problem.operations",
-    "export": "targets.target",
-    "function_problem": "problem.build",
-    "inverse_dynamics": "problem.dynamics",
-    "load_program": "program.files",
-    "load_robot": "problem.robot.library",
-    "log": "problem.operations",
-    "maximum": "problem.operations",
-    "minimum": "problem.operations",
-    "reciprocal": "problem.operations",
-    "robot_names": "problem.robot.library",
-    "sign": "problem.operations",
-    "sin": "problem.operations",
-    "sqrt": "problem.operations",
-    "tan": "problem.operations",
-    "tanh": "problem.operations",
-    "where_positive": "problem.operations",
-    "word": "problem.words",
-    "wrap": "problem.operations",
+    name: module
+    for group in GROUPS.values()
+    for module, names in group.items()
+    for name in names.split()
 }
+__all__ = sorted(_HOMES)  # noqa: PLE0605  # which is a list
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ read the `Option` in the annotation. An option whose name is a field of `Demand`
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypedDict
@@ -441,10 +441,10 @@ class GivenOptions:
         }
 
 
-def reference() -> str:
-    """Return all options as text, a paragraph each, as Python spells them."""
+def reference(names: Iterable[str] = OPTIONS) -> str:
+    """Return options as text, a paragraph each, as Python spells them."""
     parts = []
-    for name, one in OPTIONS.items():
+    for name, one in ((name, OPTIONS[name]) for name in names if not OPTIONS[name].older):
         usual = one.default is not None and one.kind is not bool and "[default" not in one.help
         text = f"{one.help} [default: {one.default}]" if usual else one.help
         text = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), text)
@@ -453,4 +453,4 @@ def reference() -> str:
         parts.append(
             fill(f"{name}{only}: {text}", 96, initial_indent="    ", subsequent_indent=" " * 8)
         )
-    return "\n".join(parts[:-2])
+    return "\n".join(parts)

@@ -20,10 +20,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import boolcomp
+from boolcomp.api import CompiledProgram, RobotArm
+from boolcomp.base.results import Results
 from boolcomp.commands.group import cli
 from boolcomp.commands.options import HELP_ALL
+from boolcomp.measure.report_page import Report
+from boolcomp.measure.verify import Verification
+from boolcomp.problem import Problem
+from boolcomp.problem.outputs import NamedOutputs
 from boolcomp.problem.robot.library import robot_names
-from boolcomp.program import Program
+from boolcomp.program.program import OutputErrors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,13 +60,36 @@ def _helps(command: click.Command, name: str, width: int) -> Iterator[tuple[str,
                     yield from _helps(found, f"{name} {one}", width)
 
 
+RECORDS = {  # the classes of values, and their members that are listed
+    "A robot": (RobotArm, ("problem", "check")),
+    "A problem": (Problem, ("__call__", "input")),
+    "A program": (CompiledProgram, ()),
+    "Outputs and errors of a program": (NamedOutputs, ()),
+    "": (OutputErrors, ("found",)),
+    "Results of measurements": (Report, ("save",)),
+    " ": (Verification, ("ok",)),
+    "  ": (Results, ("documents", "csv")),
+}
+
+
 def python() -> str:
-    """Return signatures and docstrings of the public names and of `Program`."""
-    parts = [_described(name, getattr(boolcomp, name)) for name in boolcomp.__all__]
-    parts.append(_described("Program", Program))
-    for name, member in inspect.getmembers(Program):
-        if not name.startswith("_") and inspect.getdoc(member):
-            parts.append(_described(f"Program.{name}", member))
+    """Return signatures and docstrings of the public names in groups, and of their values."""
+    parts = []
+    for title, modules in boolcomp.GROUPS.items():
+        parts.append(f"## {title}\n")
+        names = [name for listed in modules.values() for name in listed.split()]
+        parts += [_described(name, getattr(boolcomp, name)) for name in names]
+    for title, (kind, chosen) in RECORDS.items():
+        parts += [f"## {title}\n"] if title.strip() else []
+        parts.append(_described(kind.__name__, kind))
+        every = [name for name, _ in inspect.getmembers(kind) if not name.startswith("_")]
+        own = every if kind is CompiledProgram else chosen
+        members = {name: inspect.getattr_static(kind, name) for name in own}
+        parts += [
+            _described(f"{kind.__name__}.{name}", getattr(kind, name))
+            for name, member in members.items()
+            if inspect.getdoc(member)
+        ]
     return "\n".join(parts)
 
 
@@ -76,7 +105,7 @@ def _described(name: str, value: object) -> str:
     """Return a section with the signature of a name (not of errors) and its docstring."""
     error = isinstance(value, type) and issubclass(value, Exception)
     signature = name + (_signature(value) if callable(value) and not error else "")
-    return f"## {name}\n\n```text\n{signature}\n\n{inspect.getdoc(value) or ''}\n```\n"
+    return f"### {name}\n\n```text\n{signature}\n\n{inspect.getdoc(value) or ''}\n```\n"
 
 
 def _signature(value: Callable[..., object]) -> str:

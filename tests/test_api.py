@@ -15,7 +15,7 @@ from samples import problem_of
 from small_programs import family, stages
 
 import boolcomp as bc
-from boolcomp import api, options
+from boolcomp import options, pipeline
 from boolcomp.compact import CompactChoices, Demand, usual_demand
 from boolcomp.paper import PlanOptions
 from boolcomp.problem import gravity_torques, inertia_matrix
@@ -33,7 +33,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *, completed: bool = True, **choices:
         demand = choices.demand
         raise _Asked(demand.completed(problem_of("machado-2r")) if completed else demand)
 
-    monkeypatch.setattr(api, "compile_compact", compiler)
+    monkeypatch.setattr(pipeline, "compile_compact", compiler)
     with pytest.raises(_Asked) as caught:
         bc.compile("machado-2r", **choices)
     found = caught.value.args[0]
@@ -94,7 +94,7 @@ def test_ranges_of_masses_are_those_decimals(
     def compiler(*given: Any) -> None:
         raise _Asked(given[2])
 
-    monkeypatch.setattr(api, "compile_compact", compiler)
+    monkeypatch.setattr(pipeline, "compile_compact", compiler)
     with pytest.raises(_Asked) as caught:
         bc.compile("machado-2r", payloads=text)
     assert list(caught.value.args[0]) == found
@@ -120,7 +120,7 @@ def test_ranges_that_are_none_are_sentences(text: str) -> None:
         ({"bits": float("inf")}, "bits inf: give a whole number"),
         ({"effort": [1.0]}, r"effort \[1.0\]: give a number"),
         ({"rms_error": float("nan")}, "rms_error nan: give LSB"),
-        ({"rms_error": {1: 0.5}}, "give LSB"),
+        ({"rms_error": {1: 0.5}}, "output 1: outputs are tau1, tau2"),
         ({"rms_error": 10**400}, "of about 401 digits: give LSB"),
         ({"rms_error": [[0.4, 0.6]]}, "give LSB"),
         ({"input_bits": 8.5}, "give bits"),
@@ -175,7 +175,10 @@ def test_the_defaults_of_the_table_are_those_of_the_values_made_of_it() -> None:
 
 def test_every_keyword_is_an_option_of_the_command_and_in_the_reference(run: Run) -> None:
     current = {name: one for name, one in options.OPTIONS.items() if not one.older}
-    shown, text = run("compile", "--help-all").out, bc.compile.__doc__ or ""
+    shown, text = (
+        run("compile", "--help-all").out,
+        "".join(str(one.__doc__) for one in (bc.compile, bc.Cost, bc.Search)),
+    )
     others = {"--base", "--tip", "--mode", "--output", "--json", "--help", "--help-all"}
     spelled = {one.spelled or f"--{name.replace('_', '-')}" for name, one in current.items()}
     assert set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", shown, re.MULTILINE)) == spelled | others

@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -176,6 +177,39 @@ def test_a_stored_result_is_compiled_evaluated_and_exported(
         assert made.returncode == 0, made.stderr
     names = ("machado_2r.v", "machado_2r_tb.v", "test_machado_2r.py", "machado_2r.vhd")
     assert all((tmp_path / "rtl" / name).is_file() for name in names)
+
+
+@pytest.mark.check
+def test_the_wheel_of_the_sdist_runs_in_an_environment_of_its_own(tmp_path: Path) -> None:
+    """Dependencies are those of this environment: a build needs no index."""
+
+    def run(*command: str | Path, folder: Path = tmp_path) -> str:
+        made = subprocess.run(
+            list(map(str, command)), cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert made.returncode == 0, made.stderr
+        return made.stdout
+
+    build = (sys.executable, "-m", "hatchling", "build", "-d", tmp_path, "-t")
+    run(*build, "sdist", folder=ROOT)
+    (packed,) = tmp_path.glob("*.tar.gz")
+    shutil.unpack_archive(packed, tmp_path, filter="data")
+    source = tmp_path / packed.name.removesuffix(".tar.gz")
+    assert {"CITATION.cff", "LICENSE", "examples", "tests"} <= {x.name for x in source.iterdir()}
+    run(*build, "wheel", folder=source)
+    (wheel,) = tmp_path.glob("*.whl")
+    run(sys.executable, "-m", "venv", "--without-pip", "own")
+    (packages,) = (tmp_path / "own").glob("lib/*/site-packages")
+    pip = (sys.executable, "-m", "pip", "--python", "own", "install", "--no-deps", "--no-index")
+    run(*pip, "--no-compile", wheel)
+    here = Path(str(distribution("numpy").locate_file("")))
+    (packages / "others.pth").write_text(f"{here}\n")  # without the links in its own .pth files
+    printed = run("own/bin/boolcomp", "compile", "machado-2r", "-o", "p")
+    assert "559 LUT3" in printed
+    code = "import boolcomp; print(boolcomp.__file__, boolcomp.load_program('p').bits)"
+    file, bits = run("own/bin/python", "-I", "-c", code).split()
+    assert Path(file).is_relative_to(packages)
+    assert bits == "8"
 
 
 OFFERED = """

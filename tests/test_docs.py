@@ -276,6 +276,40 @@ def test_the_code_of_the_example_is_compiled_evaluated_exported_and_simulated(
     assert (tmp_path / "out" / "compact" / "program.json").exists()
 
 
+NOTEBOOKS = sorted(ROOT.glob("examples/*.ipynb"))
+
+
+def test_notebooks_are_committed_without_outputs() -> None:
+    assert [one.stem for one in NOTEBOOKS] == ["first_program", "urdf_to_fpga"]
+    for path in NOTEBOOKS:
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        code = [one for one in cells if one["cell_type"] == "code"]
+        assert len(code) > 5
+        assert all((one["outputs"], one["execution_count"]) == ([], None) for one in code)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    list(zip(NOTEBOOKS, ("559 nodes", "T2      -1.5098"), strict=True)),
+    ids=lambda one: getattr(one, "stem", ""),
+)
+def test_notebooks_run_from_the_first_cell_to_the_last(
+    path: Path, shown: str, tmp_path: Path
+) -> None:
+    import nbclient
+    import nbformat
+
+    notebook = nbformat.read(path, 4)
+    at = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=200, kernel_name="python3", resources=at).execute()
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    texts = [json.dumps(output, ensure_ascii=False) for cell in code for output in cell.outputs]
+    assert any(shown in text for text in texts)
+    assert sum("<td>no</td>" in text for text in texts) == 0
+    assert sum("<td>verilog read back</td>" in text for text in texts) == 1
+
+
 def run_demo(folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the recipe of `make demo` in another folder."""
     makefile = (ROOT / "Makefile").read_text("utf-8")

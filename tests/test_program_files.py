@@ -237,7 +237,8 @@ def test_errors_that_were_measured_without_a_search_are_kept(tmp_path: Path) -> 
     outputs = tuple(replace(x, errors=KnownErrors(0.5, 2.0)) for x in program.outputs)
     replace(program, loads=(replace(program.loads[0], outputs=outputs),)).save(tmp_path / "q")
     again = bc.load_program(tmp_path / "q")
-    assert again.errors["tau1"] == KnownErrors(0.5, 2.0)
+    assert again.outputs[0].errors == KnownErrors(0.5, 2.0)
+    assert (again.errors["tau1"].rms, again.errors["tau1"].found) == (0.5, None)
     assert (again.sampled_max, again.worst_found) == ((2.0, 2.0), (None, None))
     step = program.outputs[0].code.step
     assert f"<td>2 ({2 / step:.3g} LSB)</td><td>not sought</td>" in again._repr_html_()

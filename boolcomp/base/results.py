@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from boolcomp.base.errors import table
@@ -57,9 +58,16 @@ class ResultColumn(NamedTuple):
         return self.text(value)
 
 
-@dataclass(frozen=True, slots=True)
+def html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a small table of HTML, for notebooks."""
+    lines = ["".join(f"<th>{escape(cell)}</th>" for cell in head)]
+    lines += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Results:
-    """Rows under columns; `nothing` is the text of None."""
+    """Rows under columns; `nothing` is the text of None. `print` and notebooks show the table."""
 
     columns: Sequence[ResultColumn]
     rows: Sequence[Any]
@@ -73,10 +81,22 @@ class Results:
 
     def text(self, before: Iterable[Sequence[str]] = ()) -> str:
         """Return a text table, with other rows of cells first."""
-        shown = [one for one in self.columns if one.header]
-        cells = [[one.cell(row, self.nothing) for one in shown] for row in self.rows]
+        shown, cells = self._cells()
         left = [place for place, one in enumerate(shown) if one.left]
         return table([one.title("/") for one in shown], [*before, *cells], left)
+
+    def _cells(self) -> tuple[list[ResultColumn], list[list[str]]]:
+        shown = [one for one in self.columns if one.header]
+        return shown, [[one.cell(row, self.nothing) for one in shown] for row in self.rows]
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        shown, cells = self._cells()
+        return html_table([one.title("/") for one in shown], cells)
 
     @property
     def csv(self) -> str:

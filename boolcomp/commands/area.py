@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
 from boolcomp.base.errors import DataError, require_name
@@ -14,9 +12,6 @@ from boolcomp.commands.options import (
     print_result,
     within,
 )
-
-if TYPE_CHECKING:
-    from boolcomp.measure.fpga import Area
 
 MOST_SEEDS = 20
 
@@ -58,7 +53,7 @@ def command(
     themselves in their first run, which takes minutes. Missing tools are listed.
     """
     from boolcomp.commands.output import progress
-    from boolcomp.measure.fpga import COLUMNS, device
+    from boolcomp.measure.fpga import COLUMNS, areas, device
     from boolcomp.program.files import load_program
     from boolcomp.targets.target import MOST_STAGES
 
@@ -70,7 +65,7 @@ def command(
     within("--seeds", seeds, 0, MOST_SEEDS)
     loaded = load_program(program)
     with progress("area", None) as step:
-        found, skipped = _rows(
+        found, skipped = areas(
             loaded, load, families, chosen, stages=pipeline, dsp=dsp, seeds=seeds, step=step
         )
     results = Results(COLUMNS, found)
@@ -80,29 +75,3 @@ def command(
     print_result({"rows": results.documents, "skipped": skipped}, text, note if clocked else "")
     if not found:
         raise DataError("no cells were counted: no tool was found")
-
-
-def _rows(
-    program: Any, load: float | None, families: list[Any], levels: list[str], *, stages: int,
-    dsp: bool, seeds: int, step: Any,
-) -> tuple[list[Area], list[str]]:  # fmt: skip
-    """Return a row for every target and level, and a line for every one that was skipped."""
-    from boolcomp.measure import fpga
-    from boolcomp.measure.fpga import area, mapped_area, source_of
-
-    found, skipped = [], []
-    for family in families:
-        for level in levels:
-            if level == "luts" and not family.macro:  # boolcomp's own mapping is counted
-                step(f"{family.name}: mapping")
-                found.append(mapped_area(program, load, family, stages))
-                continue
-            if fpga.find("yosys") is None:
-                skipped.append(f"{family.name}, {level}: {fpga.missing('yosys')}")
-                continue
-            step(f"{family.name}, {level}: writing Verilog")
-            source = source_of(program, load, level, stages, family.luts)
-            found.append(area(source, family, dsp=dsp, seeds=seeds, step=step))
-            if found[-1].note.startswith("nextpnr"):
-                skipped.append(f"{family.name}, {level}: {found[-1].note}")
-    return found, skipped

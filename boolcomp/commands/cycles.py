@@ -12,8 +12,6 @@ from boolcomp.commands.options import (
     completes,
     json_option,
     print_result,
-    shipped,
-    solved_problem,
     within,
 )
 from boolcomp.commands.output import progress
@@ -98,6 +96,8 @@ def _solved(
     program: Program, place: str, payload: float, arm: str | None
 ) -> tuple[Problem | None, Robot | None]:
     """Return the problem that a program solves, and its robot; None if unknown."""
+    from boolcomp.measure.solved import shipped, solved_problem
+
     name = arm or shipped(program.name)
     if name is None:
         return None, None

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from boolcomp.base.store import ResultPlace
     from boolcomp.paper.plan import PlanOptions
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot.model import Robot
     from boolcomp.problem.words import Interval
-    from boolcomp.program.program import Program
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
     Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -441,52 +439,3 @@ def chosen(options: PlanOptions) -> list[str]:
         for one in fields(options)
         if (value := getattr(options, one.name)) != one.default or one.name == "bits"
     ]
-
-
-def shipped(name: str) -> str | None:
-    """Return the built-in robot of a program's name, whatever its function, or None."""
-    from boolcomp.problem.functions import USUAL, function_of
-    from boolcomp.problem.robot.library import robot_names
-
-    return next(
-        (one for one in robot_names() if name == one or function_of(name, one) != USUAL), None
-    )
-
-
-def solved_problem(
-    program: Program, place: str, name: str, payload: float
-) -> tuple[Problem, Robot | None]:
-    """Return the problem of a program with a payload, and its robot, from a robot's name or file.
-
-    Raise a `UsageError` if the program was compiled for another one.
-    """
-    from boolcomp.problem.functions import function_of, robot_problem
-    from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot.model import with_payload
-    from boolcomp.problem.sources import load_source, problem_of
-
-    loaded = load_source(name)
-    if isinstance(loaded, Problem):
-        problem, robot = problem_of(loaded, mass=payload), None
-    else:
-        robot = with_payload(loaded, payload)
-        problem = robot_problem(robot, function_of(program.name, loaded.name))
-    if (problem.name, len(problem.outputs)) != (program.name, len(program.outputs)):
-        raise UsageError(
-            f"{place} was compiled for {program.name} with {len(program.outputs)} outputs, not "
-            f"for {problem.name} with {len(problem.outputs)}: give its robot with --robot"
-        )
-    return problem, robot
-
-
-def shipped_or_refused(source: str, name: str) -> str:
-    """Return the built-in robot of a program; raise a `UsageError` if there is none."""
-    robot = shipped(name)
-    if robot is None:
-        here = f"{name}.toml"
-        file = here if is_file(Path(here)) else "FILE"
-        raise UsageError(
-            f"{source} was compiled for {shown(name)}, which is not a built-in robot: "
-            f"give its robot or function file with --robot {file}"
-        )
-    return robot

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +26,6 @@ from boolcomp.commands.options import (
     options,
     print_result,
     refuse_given,
-    shipped_or_refused,
-    solved_problem,
     within,
 )
 from boolcomp.commands.output import progress
@@ -33,18 +33,13 @@ from boolcomp.options import DEMAND, OPTIONS
 from boolcomp.problem.sources import problem_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from boolcomp.base.workers import Workers
-    from boolcomp.measure.report import Look, ReportRequest
-    from boolcomp.measure.report_page import PageFacts, ReportFolder
+    from boolcomp.measure.report import ReportRequest
+    from boolcomp.measure.report_page import ReportFolder
     from boolcomp.options import GivenOptions
     from boolcomp.paper.covers import CoverStore
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
-
-    Floats = NDArray[np.float64]
 
 PROGRAM_ONLY = ("payload", "arm")
 ROBOT_ONLY = (
@@ -147,7 +142,7 @@ def command(
     from boolcomp.base.pages import require_charts
     from boolcomp.base.workers import all_cores
     from boolcomp.measure.report import documents
-    from boolcomp.measure.report_page import ReportFolder, read_beside, text_table
+    from boolcomp.measure.report_page import ReportFolder, page_facts, read_beside, text_table
 
     within("--widest", widest, 0, MOST_INPUT_BITS)
     require_charts()
@@ -158,9 +153,9 @@ def command(
     sections = read_beside(states.beside)
 
     def written(name: str) -> ReportFolder:
-        return ReportFolder(
-            output or Path("out") / f"report-{name}", _facts(name, states), sections
-        )
+        line = shlex.join(["boolcomp", *sys.argv[1:]])
+        facts = page_facts(name, line, states.samples, states.seed)
+        return ReportFolder(output or Path("out") / f"report-{name}", facts, sections)
 
     if is_file(Path(source) / "program.json"):
         refuse_given(context, ROBOT_ONLY, f"{source} is a compiled program")
@@ -192,29 +187,6 @@ def command(
     print_result(document, text, f"written to {folder.folder}")
 
 
-def _facts(name: str, drawn: SampleOptions) -> PageFacts:
-    """Return the facts of the page: command, samples, versions, date and machine."""
-    import platform
-    import shlex
-    import sys
-    from datetime import UTC, datetime
-
-    from boolcomp.base import VERSION
-    from boolcomp.base.pages import Fact
-    from boolcomp.measure.report_page import PageFacts
-
-    python = f"Python {platform.python_version()}"
-    facts = (
-        Fact("command", shlex.join(["boolcomp", *sys.argv[1:]]), copied=True),
-        Fact("what", name),
-        Fact("states", f"{drawn.samples:,} random ones, seed {drawn.seed}"),
-        Fact("boolcomp", VERSION),
-        Fact("date", datetime.now(tz=UTC).date().isoformat()),
-        Fact("machine", f"{platform.system()}, {platform.machine()}, {python}"),
-    )
-    return PageFacts(name, facts, drawn.samples, drawn.seed)
-
-
 def _of_problem(
     problem: Problem,
     request: ReportRequest,
@@ -238,9 +210,9 @@ def _of_program(
     written: ReportFolder,
     workers: Workers,
 ) -> None:
-    from boolcomp.measure.report import draw_samples, look_of, program_rows
+    from boolcomp.measure.report import draw_samples, measure_program
+    from boolcomp.measure.solved import shipped_or_refused, solved_problem
     from boolcomp.program.files import load_program
-    from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)
     name = arm or shipped_or_refused(source, program.name)
@@ -248,17 +220,8 @@ def _of_program(
     problem, _ = solved_problem(program, source, name, mass)
     with progress("measuring", None):
         states = draw_samples(problem, drawn.samples, drawn.seed)
-        searched = EVALUATIONS if drawn.evaluations is None else drawn.evaluations
         with written.of(states, drawn.across, (program.bits,)) as pictured:
-            looks: list[Look] = []
-
-            def seen(errors: Floats) -> None:
-                looks.append(look_of(program, pictured.surveyor, errors, mass))
-
-            rows = program_rows(
-                program, states, mass, evaluations=searched, seen=seen, workers=workers
-            )
-            pictured.add(rows, *looks)
+            measure_program(program, pictured, mass, drawn.evaluations, workers)
 
 
 def _payload(program: Program, payload: float | None) -> float:

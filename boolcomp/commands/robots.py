@@ -108,19 +108,13 @@ def _bound(value: float) -> str:
 
 def _verdict_text(verdicts: Sequence[Verdict]) -> str:
     """Return the verdict as TOML comments, so that the output is still a robot file."""
-    columns = (
-        ResultColumn("", "torque", "output.symbol", left=True),
-        ResultColumn("", "least", "low", ".5g"),
-        ResultColumn("", "largest", "high", ".5g"),
-        ResultColumn("", "range", "range", lambda x: f"±{short(x)}"),
-        ResultColumn("", "unit", "output.unit", left=True),
-        ResultColumn("", "verdict", str, left=True),
-    )
+    from boolcomp.terms.extract import VERDICTS
+
     count = verdicts[0].samples
     lines = [
         f"Torques over these ranges: searched ({count} samples, then local search), not proved.",
         "",
-        *Results(columns, verdicts).text().splitlines(),
+        *Results(VERDICTS, verdicts).text().splitlines(),
     ]
     better = [
         f"joint {joint}:  torque_range = [-{short(verdict.better)}, {short(verdict.better)}]"

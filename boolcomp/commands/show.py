@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,13 +14,7 @@ from boolcomp.commands.options import (
     json_option,
     print_result,
     refuse_given,
-    shipped,
-    solved_problem,
 )
-
-if TYPE_CHECKING:
-    from boolcomp.measure.show_page import ShownProgram
-    from boolcomp.program.program import Program
 
 
 @click.command("show", epilog="Example: boolcomp show out/2r -o 2r.html")
@@ -48,7 +41,8 @@ def command(
     program, and the truth tables of a paper-mode program as maps with their products. A PLA file is
     shown as a map with a minimal cover, and step by step for up to six inputs.
     """
-    from boolcomp.measure.show_page import program_page, table_page
+    from boolcomp.measure.show_page import program_page, shown_program, table_page
+    from boolcomp.measure.solved import shipped
 
     if output is not None and output.suffix.lower() not in {".html", ".htm"}:
         raise UsageError(f"-o {output}: the name of a page must end in .html")
@@ -58,8 +52,15 @@ def command(
     if is_file(source / "program.json"):
         from boolcomp.program.files import load_program
 
-        subject = _subject(load_program(source), arm, load)
-        text = program_page(subject)
+        loaded = load_program(source)
+        name = arm or shipped(loaded.name)
+        if name is None:
+            click.echo(
+                f"boolcomp: note: {shown(loaded.name)} is not a built-in robot: exact values and "
+                "the arm are left out; give the robot or function file with --robot FILE",
+                err=True,
+            )
+        text = program_page(shown_program(loaded, name, load))
     else:
         from boolcomp.twolevel import pla
 
@@ -71,28 +72,3 @@ def command(
     write_output(path, text)
     document = {"program": program, "output": str(path), "bytes": len(text.encode())}
     print_result(document, f"wrote {path}", err=True)
-
-
-def _subject(program: Program, arm: str | None, load: float | None) -> ShownProgram:
-    """Return a program to show, with exact values and an arm if its robot or function is known."""
-    from boolcomp.measure.show_page import ShownProgram
-    from boolcomp.problem.functions import function_of
-
-    chosen = program.load(load)
-    name = arm or shipped(program.name)
-    if name is None:
-        click.echo(
-            f"boolcomp: note: {shown(program.name)} is not a built-in robot: exact values and the "
-            "arm are left out; give the robot or function file with --robot FILE",
-            err=True,
-        )
-        return ShownProgram(program, chosen)
-    problem, robot = solved_problem(program, "the program", name, chosen.payload)
-    outputs = tuple(one.name for one in chosen.outputs)
-    if problem.groups != program.groups or problem.returned.members != outputs:
-        raise UsageError(
-            f"{problem.name} has other inputs or outputs than the program: give its robot with "
-            "--robot"
-        )
-    of = "" if robot is None else function_of(program.name, robot.name)
-    return ShownProgram(program, chosen, problem, robot, of)

@@ -26,7 +26,6 @@ from boolcomp.commands.options import (
     options,
     print_result,
     refuse_given,
-    shipped_or_refused,
     within,
 )
 from boolcomp.commands.output import share
@@ -188,6 +187,7 @@ def _of_program(
 ) -> Study:
     """Simulate a compiled program."""
     from boolcomp.measure.control import law_of_program, program_variants
+    from boolcomp.measure.solved import shipped_or_refused
     from boolcomp.problem.robot.library import load_robot
     from boolcomp.program.files import load_program
 

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.base.errors import DataError, UsageError
-from boolcomp.base.results import ResultColumn, Results
 from boolcomp.commands.options import FILES, json_option, print_result
 
 if TYPE_CHECKING:
     from boolcomp.checker.claim import ClaimSource
     from boolcomp.measure.verify import Check
-    from boolcomp.program.program import Program
 
 
 @click.command("verify", epilog="Example: boolcomp verify out/2r --robot machado-2r")
@@ -49,7 +47,8 @@ def command(
     or holds only on conditions that are not allowed.
     """
     from boolcomp.commands.output import progress
-    from boolcomp.measure.verify import chain, chain_alone, chain_tools
+    from boolcomp.measure.verify import Verification, chain, chain_alone, chain_tools
+    from boolcomp.measure.verify_words import all_checks
     from boolcomp.program.files import load_program
 
     if chain_only and (with_tools or load is not None):
@@ -64,23 +63,20 @@ def command(
         found = list(confirmed.steps)
         found += chain_tools(program, deadline, step) if with_tools else ()
     if loaded is not None:
-        found += _others(loaded, load, deadline, with_tools=with_tools)
-    allowed = [one for one in found if one.conditional] if allow_conditions else []
-    holds = any(one.holds or one in allowed for one in found) and all(
-        one.holds or one.skipped or one in allowed for one in found
-    )
-    results = Results(COLUMNS, found)
+        with progress("verifying", None) as step:
+            found += all_checks(loaded, load, deadline, step, tools=with_tools)
+    made = Verification(rows=found, conditions=allow_conditions)
     document = {
-        "holds": holds, "checks": results.documents,
+        "holds": made.ok, "checks": made.documents,
         "not_verified": list(confirmed.not_verified), "described": confirmed.described,
         "robot": robot,
     }  # fmt: skip
-    lines = [results.text(), *(f"not verified: {name}" for name in confirmed.not_verified)]
+    lines = [str(made), *(f"not verified: {name}" for name in confirmed.not_verified)]
     if confirmed.described and robot is None:
         lines.append(confirmed.described)
     print_result(document, "\n".join(lines))
-    if not holds:
-        left = [one for one in found if one not in allowed]
+    if not made.ok:
+        left = [one for one in found if not made.passed(one)]
         raise DataError(f"{program}: {_failures(left) or 'nothing was verified'}")
 
 
@@ -98,23 +94,6 @@ def _claim_source(name: str) -> ClaimSource:
     return ClaimSource("" if isinstance(loaded, Problem) else str(loaded.mechanism), name)
 
 
-def _others(
-    loaded: Program, load: float | None, deadline: float, *, with_tools: bool
-) -> list[Check]:
-    """Return the checks that use the compiler's code, and those with tools."""
-    from boolcomp.commands.output import progress
-    from boolcomp.measure.verify import own_checks, tool_checks
-    from boolcomp.measure.verify_words import word_checks
-
-    found: list[Check] = []
-    with progress("verifying", None) as step:
-        found += own_checks(loaded, load, deadline, step)
-        found += word_checks(loaded, load, step)
-        if with_tools:
-            found += tool_checks(loaded, load, deadline, step)
-    return found
-
-
 def _failures(found: list[Check]) -> str:
     """Return a message that lists failed, undecided and conditional checks."""
     wrong = [check.name for check in found if check.holds is False]
@@ -125,23 +104,3 @@ def _failures(found: list[Check]) -> str:
     parts += [f"undecided: {', '.join(open_)}"] if open_ else []
     parts += [f"hold on conditions: {', '.join(on)} (see --allow-conditions)"] if on else []
     return "; ".join(parts)
-
-
-def _verdict(check: Check) -> str:
-    if check.skipped:
-        return "skipped"
-    if check.conditional:
-        return "on conditions"
-    return {True: "yes", False: "no", None: "unknown"}[check.holds]
-
-
-COLUMNS = (
-    ResultColumn("name", "check", left=True),
-    ResultColumn("method", "method", left=True),
-    ResultColumn("cases", "cases"),
-    ResultColumn("seconds", "seconds", text=".2f"),
-    ResultColumn("holds"),
-    ResultColumn("", "holds", _verdict),
-    ResultColumn("note", "note", left=True),
-    ResultColumn("conditional"),
-)

@@ -436,6 +436,31 @@ def mapped_area(program: Program, load: float | None, family: Device, stages: in
 # --------------------------------------------------------------------------------------------------
 
 
+def areas(
+    program: Program, load: float | None, families: Sequence[Device], levels: Sequence[str], *,
+    stages: int = 0, dsp: bool = False, seeds: int = 1,
+    step: Callable[[str], None] = lambda _: None,
+) -> tuple[list[Area], list[str]]:  # fmt: skip
+    """Return a row for every target and level, and a line for every one that was skipped."""
+    found: list[Area] = []
+    skipped = []
+    for family in families:
+        for level in levels:
+            if level == "luts" and not family.macro:  # boolcomp's own mapping is counted
+                step(f"{family.name}: mapping")
+                found.append(mapped_area(program, load, family, stages))
+                continue
+            if find("yosys") is None:
+                skipped.append(f"{family.name}, {level}: {missing('yosys')}")
+                continue
+            step(f"{family.name}, {level}: writing Verilog")
+            source = source_of(program, load, level, stages, family.luts)
+            found.append(area(source, family, dsp=dsp, seeds=seeds, step=step))
+            if found[-1].note.startswith("nextpnr"):
+                skipped.append(f"{family.name}, {level}: {found[-1].note}")
+    return found, skipped
+
+
 @dataclass(frozen=True, slots=True)
 class Board:
     """A board: its clock, look-up tables of its part, nextpnr's options, pins."""

@@ -35,7 +35,7 @@ from boolcomp.paper.program import error_bound, plan_subject, program_of
 from boolcomp.paper.tables import NOTHING, finest_inputs, make_tables, quantised
 from boolcomp.pipeline import compile_compact
 from boolcomp.program.program import bound_note, over_found
-from boolcomp.proof.worst import Worst, find_worst, subject_of, worst_of
+from boolcomp.proof.worst import EVALUATIONS, Worst, find_worst, subject_of, worst_of
 from boolcomp.terms.extract import split
 
 if TYPE_CHECKING:
@@ -189,6 +189,14 @@ class ReportRow:
     @property
     def over_found(self) -> float | None:
         return over_found(self.proved, self.worst)
+
+    @property
+    def rms(self) -> float:
+        return self.total.rms
+
+    @property
+    def found(self) -> float | None:
+        return self.worst
 
     @property
     def series(self) -> str:
@@ -798,6 +806,26 @@ def look_of(
         grades=tuple(output.grade for output in load.outputs),
         nodes=len(program.network(payload).nodes),
     )
+
+
+def measure_program(
+    program: Program,
+    pictured: Pictured,
+    payload: float,
+    evaluations: int | None = None,
+    workers: Workers = ALONE,
+) -> None:
+    """Add the rows and the look of a program with a payload (kg); None is the usual search."""
+    looks: list[Look] = []
+
+    def seen(errors: Floats) -> None:
+        looks.append(look_of(program, pictured.surveyor, errors, payload))
+
+    count = EVALUATIONS if evaluations is None else evaluations
+    rows = program_rows(
+        program, pictured.surveyor.samples, payload, evaluations=count, seen=seen, workers=workers
+    )
+    pictured.add(rows, *looks)
 
 
 def _widened(terms: Terms, paper: Plan, extra: int) -> Plan:

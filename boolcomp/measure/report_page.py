@@ -6,20 +6,25 @@ import contextlib
 import html
 import json
 import math
+import platform
 import time
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.base.errors import DataError, short, short_above
-from boolcomp.base.files import read_json, write_bytes, write_text
+from boolcomp.base import VERSION
+from boolcomp.base.errors import DataError, require_name, short, short_above
+from boolcomp.base.files import read_json, write_bytes, write_output
 from boolcomp.base.pages import (
     Alternatives,
     Beside,
     Chart,
     ChartAxis,
     Column,
+    Fact,
     KeyFigure,
     Markup,
     Page,
@@ -40,9 +45,8 @@ from boolcomp.program.program import NOT_USEFUL, WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
-    from boolcomp.base.pages import Cell, ChartRow, Fact, Parts
+    from boolcomp.base.pages import Cell, ChartRow, Parts
     from boolcomp.measure.report import Look, ReportRow, Samples
     from boolcomp.problem.problem import Problem
 
@@ -695,6 +699,64 @@ class PageFacts:
     missing: str = ""
 
 
+def page_facts(name: str, command: str, samples: int, seed: int) -> PageFacts:
+    """Return the facts of a page: command, samples, versions, date and machine."""
+    python = f"Python {platform.python_version()}"
+    facts = (
+        Fact("command", command, copied=True),
+        Fact("what", name),
+        Fact("states", f"{samples:,} random ones, seed {seed}"),
+        Fact("boolcomp", VERSION),
+        Fact("date", datetime.now(tz=UTC).date().isoformat()),
+        Fact("machine", f"{platform.system()}, {platform.machine()}, {python}"),
+    )
+    return PageFacts(name, facts, samples, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """A report: its facts, its rows with their looks, and sections of other results."""
+
+    facts: PageFacts
+    pictured: Pictured
+    beside: Sequence[PageSection] = ()
+
+    @property
+    def rows(self) -> tuple[ReportRow, ...]:
+        return tuple(self.pictured.rows)
+
+    def content(self, ending: str) -> bytes:
+        """Return the file with an ending: `.html` is the page."""
+        rows = self.rows
+        if ending in (".svg", ".png"):
+            return draw_errors(rows, ending[1:])
+        texts: dict[str, Callable[[], str]] = {
+            ".html": lambda: report_page(self.facts, self.pictured, self.beside),
+            ".txt": lambda: f"{self}\n",
+            ".csv": lambda: Results(COLUMNS, rows).csv,
+            ".json": lambda: json.dumps({"rows": documents(rows)}, indent=2) + "\n",
+        }
+        require_name("ending", ending, (*texts, ".svg", ".png"))
+        return texts[ending]().encode()
+
+    def save(self, path: str | Path) -> Path:
+        """Write a page (.html), a picture (.svg, .png), or the rows (.txt, .csv, .json).
+
+        >>> import boolcomp as bc, tempfile
+        >>> found = bc.report("machado-2r", bits=8, samples=1000)
+        >>> found.save(f"{tempfile.mkdtemp()}/rows.csv").read_text()[:15]
+        'robot,mode,bits'
+        """
+        write_output(Path(path), self.content(Path(path).suffix))
+        return Path(path)
+
+    def __str__(self) -> str:
+        return text_table(self.rows, self.facts.samples)
+
+    def _repr_html_(self) -> str:
+        return Results(columns(self.rows), self.rows, "–")._repr_html_()
+
+
 # --------------------------------------------------------------------------------------------------
 # The files of a report, written during the measurement: an interrupted report is complete so far.
 #
@@ -742,14 +804,12 @@ class ReportFolder:
 
     def _write(self, pictured: Pictured, bits: Sequence[int]) -> None:
         """Write all files; `bits` are the requested word lengths of an unfinished report."""
-        rows, folder = pictured.rows, self.folder
         self._page(pictured, bits)
-        write_bytes(folder / "errors.svg", draw_errors(rows, "svg"))
-        if not bits:
-            write_bytes(folder / "errors.png", draw_errors(rows, "png"))
-        write_text(folder / "report.txt", text_table(rows, self.facts.samples) + "\n")
-        write_text(folder / "report.csv", Results(COLUMNS, rows).csv)
-        write_text(folder / "report.json", json.dumps({"rows": documents(rows)}, indent=2) + "\n")
+        report = Report(self.facts, pictured)
+        pictures = ("errors.svg",) if bits else ("errors.svg", "errors.png")
+        for name in (*pictures, "report.txt", "report.csv", "report.json"):
+            path = self.folder / name
+            write_bytes(path, report.content(path.suffix))
 
     def _page(self, pictured: Pictured, bits: Sequence[int]) -> None:
         facts = self.facts
@@ -760,5 +820,5 @@ class ReportFolder:
             facts = replace(
                 facts, missing=f"{missing} Not started: {left} bits." if left else missing
             )
-        page = report_page(facts, pictured, self.beside)
-        write_text(self.folder / "report.html", page)
+        page = Report(facts, pictured, self.beside).content(".html")
+        write_bytes(self.folder / "report.html", page)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.base.errors import BoolcompError, DataError, mass_text, short, short_above
+from boolcomp.base.errors import BoolcompError, DataError, UsageError, mass_text, short, short_above
 from boolcomp.base.pages import Column, Fact, Markup, Page, PageSection, Table, Text, page_text
 from boolcomp.logic.network import CONSTANTS
 from boolcomp.logic.simulation import chunks, simulate_network
@@ -36,6 +36,8 @@ from boolcomp.measure.show_scripts import (
     straight_function,
     view_of,
 )
+from boolcomp.measure.solved import solved_problem
+from boolcomp.problem.functions import function_of
 from boolcomp.problem.sources import exact_steps
 from boolcomp.program.program import NOT_USEFUL
 from boolcomp.targets.scripts import export_javascript
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from boolcomp.measure.show_scripts import QuineSteps, ShownTrajectory
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot.model import Robot
+    from boolcomp.problem.sources import Source
     from boolcomp.program.program import CodedOutput, Load, Program, TermUse
     from boolcomp.twolevel.pla import Pla
     from boolcomp.words.graph import WordGraph
@@ -369,6 +372,24 @@ class ShownProgram:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(name for group in self.program.groups for name in group.members)
+
+
+def shown_program(
+    program: Program, source: Source | None, payload: float | None = None
+) -> ShownProgram:
+    """Return a program to show, with exact values and an arm if its robot or function is known."""
+    chosen = program.load(payload)
+    if source is None:
+        return ShownProgram(program, chosen)
+    problem, robot = solved_problem(program, "the program", source, chosen.payload)
+    outputs = tuple(one.name for one in chosen.outputs)
+    if problem.groups != program.groups or problem.returned.members != outputs:
+        raise UsageError(
+            f"{problem.name} has other inputs or outputs than the program: give its robot with "
+            "--robot"
+        )
+    of = "" if robot is None else function_of(program.name, robot.name)
+    return ShownProgram(program, chosen, problem, robot, of)
 
 
 def code_values(code: Code) -> dict[str, Any]:

@@ -21,6 +21,7 @@ import numpy as np
 from boolcomp.base.errors import BoolcompError, DataError, mass_text
 from boolcomp.base.files import temporary_folder, write_bytes, write_text
 from boolcomp.base.processes import run_program
+from boolcomp.base.results import ResultColumn, Results
 from boolcomp.checker.__main__ import NO_CERTIFICATE, check_program
 from boolcomp.checker.claim import described, not_verified
 from boolcomp.checker.folder import read_program
@@ -45,7 +46,7 @@ from boolcomp.targets.target import (
 from boolcomp.words.simulation import agrees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -89,6 +90,51 @@ class Check:
     note: str = ""
     skipped: bool = False
     conditional: bool = False
+
+
+def _verdict(check: Check) -> str:
+    if check.skipped:
+        return "skipped"
+    if check.conditional:
+        return "on conditions"
+    return {True: "yes", False: "no", None: "unknown"}[check.holds]
+
+
+CHECKS = (
+    ResultColumn("name", "check", left=True),
+    ResultColumn("method", "method", left=True),
+    ResultColumn("cases", "cases"),
+    ResultColumn("seconds", "seconds", text=".2f"),
+    ResultColumn("holds"),
+    ResultColumn("", "holds", _verdict),
+    ResultColumn("note", "note", left=True),
+    ResultColumn("conditional"),
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(Results):
+    """The table of the checks of a program; with `conditions` a check may hold on conditions.
+
+    >>> import boolcomp as bc
+    >>> found = bc.compile("machado-2r", bits=8).verify()
+    >>> found.ok, [one.name for one in found.rows if one.skipped]
+    (True, ['certificate'])
+    """
+
+    columns: Sequence[ResultColumn] = CHECKS
+    rows: Sequence[Check] = ()
+    conditions: bool = False
+
+    def passed(self, one: Check) -> bool:
+        return bool(one.holds) or (self.conditions and one.conditional)
+
+    @property
+    def ok(self) -> bool:
+        """Whether at least one check holds, and all that are not skipped."""
+        return any(map(self.passed, self.rows)) and all(
+            self.passed(one) or one.skipped for one in self.rows
+        )
 
 
 def own_checks(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from boolcomp.base.errors import BoolcompError
-from boolcomp.measure.verify import FOUND_WRONG, STAGES, Check
+from boolcomp.measure.verify import FOUND_WRONG, STAGES, Check, own_checks, tool_checks
 from boolcomp.measure.verify_text import (
     Formula,
     Joined,
@@ -660,6 +660,17 @@ def word_checks(
         for pipeline in (0, STAGES):
             step("verilog words")
             yield from words_read_back(program, load, pipeline)
+
+
+def all_checks(
+    program: Program, load: float | None, deadline: float, step: Callable[[str], None], *,
+    tools: bool,
+) -> Iterator[Check]:  # fmt: skip
+    """Yield the checks of the compiler's own code, and those by external tools."""
+    yield from own_checks(program, load, deadline, step)
+    yield from word_checks(program, load, step)
+    if tools:
+        yield from tool_checks(program, load, deadline, step)
 
 
 def words_read_back(program: Program, load: float | None, pipeline: int) -> list[Check]:

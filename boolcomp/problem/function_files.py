@@ -105,6 +105,19 @@ def read_expression(text: str, scope: Scope) -> Any:
     return _FunctionReader(whole, scope).value(tree.body, DEEPEST)
 
 
+def expressions(texts: Mapping[str, str]) -> Callable[..., Any]:
+    """Return expressions, by the names of their results, as a function of recorded values."""
+
+    def function(**values: Value) -> dict[str, Any]:
+        recorder = next(iter(values.values())).tape
+        return {
+            name: read_expression(text, Scope(recorder, values, name, {}))
+            for name, text in texts.items()
+        }
+
+    return function
+
+
 @dataclass(slots=True)
 class _FunctionReader:
     text: str

@@ -13,12 +13,15 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boolcomp.base.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.base.results import html_table
+from boolcomp.problem.outputs import with_names
 from boolcomp.problem.words import (
     MOST_BITS,
     NEARLY,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from boolcomp.problem.fourier import Spectra
+    from boolcomp.problem.outputs import NamedOutputs
     from boolcomp.problem.tape import Straight
     from boolcomp.problem.words import Interval
 
@@ -87,7 +91,7 @@ class PartHint:
     sign: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Problem:
     """A function of bounded words. Problems are equal if their names, ranges and `key` are.
 
@@ -136,6 +140,27 @@ class Problem:
     def __str__(self) -> str:
         lines = [self.name, *(f"  {one}" for one in self.inputs)]
         return "\n".join([*lines, "to", *(f"  {one}" for one in self.outputs)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return tables of inputs and outputs, for notebooks."""
+        tables = (
+            html_table((kind, "range", "unit"), [(x.name, str(x.range), x.unit or "–") for x in of])
+            for kind, of in (("input", self.inputs), ("output", self.outputs))
+        )
+        return f"<div><b>{escape(self.name)}</b>{''.join(tables)}</div>"
+
+    def __call__(self, *arrays: ArrayLike, **named: ArrayLike) -> NamedOutputs:
+        """Return the exact outputs in double precision; arguments are those of a program."""
+        given = collect_arrays(self.groups, arrays, named, self.name)
+        doubles = [
+            array_of(group.name, x).astype(np.float64)
+            for group, x in zip(self.groups, given, strict=True)
+        ]
+        full, shape = full_shapes(self.groups, doubles, len(self.outputs), self.name, self.places)
+        found = self.reference(*full).reshape(shape)
+        return with_names(found, self.returned.members)
 
     def input(self, name: str) -> Input:
         """Return an input by its name."""

@@ -34,6 +34,7 @@ from boolcomp.base.errors import (
     short_above,
 )
 from boolcomp.base.files import exchange, folder_of, sync_folder, temporary_folder, write_text
+from boolcomp.base.results import html_table
 from boolcomp.codes import Code
 from boolcomp.engines.choice import make_engine
 from boolcomp.engines.engine import (
@@ -59,6 +60,7 @@ from boolcomp.logic.adders import (
     word_of,
 )
 from boolcomp.logic.network import Builder, copied, render_network
+from boolcomp.problem.outputs import with_names
 from boolcomp.problem.problem import AngleInputs, Group, collect_arrays
 from boolcomp.problem.word_codes import CodeKind  # noqa: TC001 (read by get_type_hints)
 from boolcomp.problem.words import Interval, Zero
@@ -66,12 +68,13 @@ from boolcomp.problem.words import Interval, Zero
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from boolcomp.codes import Answer
     from boolcomp.engines.choice import EngineName
     from boolcomp.engines.engine import Engine
     from boolcomp.logic.network import Network
+    from boolcomp.problem.outputs import NamedOutputs
     from boolcomp.problem.problem import Problem
     from boolcomp.words.graph import WordGraph
 
@@ -352,16 +355,10 @@ def html_of(program: Program) -> str:
     size = f"{nodes} nodes of at most three inputs, depth {max(x.depth for x in networks)}"
     return (
         f"<div><b>{escape(program.name)}</b>: {escape(f'{head}; {size}')}"
-        f"{_table(INPUTS, [_input(word) for word in program.inputs])}"
-        f"{_table(OUTPUTS, [_output_cells(k, program) for k in range(len(program.outputs))])}"
+        f"{html_table(INPUTS, [_input(word) for word in program.inputs])}"
+        f"{html_table(OUTPUTS, [_output_cells(k, program) for k in range(len(program.outputs))])}"
         f"<div>{NOTE}</div></div>"
     )
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = ["".join(f"<th>{escape(cell)}</th>" for cell in head)]
-    lines += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
-    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
 def _input(word: CodedInput) -> list[str]:
@@ -375,7 +372,7 @@ def _output_cells(place: int, program: Program) -> list[str]:
     bound = program.bound[place]
     output = replace(program.outputs[place], bound=bound)
     found, step = program.errors.get(output.name), output.code.step
-    measured = [None, None, None] if found is None else [*astuple(found)]
+    measured = [None] * 3 if found is None else [found.rms, found.sampled_max, found.worst_found]
     missing = ("not measured", "not measured", "not sought")
     known = [
         none if value is None else f"{short(value, 4)} ({short(value / step, 3)} LSB)"
@@ -546,6 +543,28 @@ class KnownErrors:
     rms: float
     sampled_max: float
     worst_found: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutputErrors(KnownErrors):
+    """The same, over all loads, with the proved `bound`, one step of the word (`lsb`) and the unit.
+
+    >>> import boolcomp as bc
+    >>> one = bc.compile("machado-2r", bits=8).errors["tau1"]
+    >>> round(one.rms, 2), round(one.found, 2), round(one.bound, 2), one.unit
+    (0.66, 5.68, 5.68, 'N·m')
+    >>> round(one.bound / one.lsb, 2)  # in LSB
+    3.63
+    """
+
+    bound: float = math.inf
+    lsb: float = 0.0
+    unit: str = ""
+
+    @property
+    def found(self) -> float | None:
+        """The largest error found by a search; None if there was no search."""
+        return self.worst_found
 
 
 WIDE = 2.0  # ratio of a bound to the largest error found from which it is shown
@@ -859,7 +878,7 @@ class Program:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Engines have native code of this process.
-        return Program, tuple(getattr(self, one.name) for one in fields(self) if one.init)
+        return type(self), tuple(getattr(self, one.name) for one in fields(self) if one.init)
 
     @property
     def outputs(self) -> tuple[CodedOutput, ...]:
@@ -882,17 +901,15 @@ class Program:
         return {name: value for name, _, value in (x.partition("=") for x in self.demand.split())}
 
     @property
-    def errors(self) -> dict[str, KnownErrors]:
-        """The measured errors by output, the largest over all loads; unmeasured ones are left out.
-
-        One LSB is `output.code.step`.
-        """
+    def errors(self) -> dict[str, OutputErrors]:
+        """The errors by output, the largest over all loads; unmeasured outputs are left out."""
         known = {}
         for outputs in zip(*(load.outputs for load in self.loads), strict=True):
             found = [output.errors for output in outputs if output.errors is not None]
             if len(found) == len(self.loads):
-                each = zip(*map(astuple, found), strict=True)
-                known[outputs[0].name] = KnownErrors(*map(_largest, each))
+                first, each = outputs[0], zip(*map(astuple, found), strict=True)
+                more = max(x.bound for x in outputs), first.code.step, first.unit
+                known[first.name] = OutputErrors(*(*map(_largest, each), *more))
         return known
 
     @property
@@ -973,7 +990,7 @@ class Program:
         engine: EngineName = "auto",
         threads: int = 1,
         **named: ArrayLike,
-    ) -> NDArray[Any]:
+    ) -> NamedOutputs:
         """Return the outputs at one state or many: (outputs,) or (samples, outputs), or a scalar.
 
         Arrays are given in the order of the groups or by their names, such as `q=...`: (members,),
@@ -981,7 +998,8 @@ class Program:
         such as `q1=...`, as a number or samples. Angles over a whole turn wrap; other values
         outside their range saturate, with a `SaturationWarning`, as have values beyond stops.
         Angles that look like degrees give one `DataWarning`. With several loads `payload` (kg)
-        selects the nearest, or with `interpolate` the mean of two. See `evaluate`.
+        selects the nearest, or with `interpolate` the mean of two. Columns of two or more outputs
+        have names: `program(...)["tau1"]`, `.tau1` (see `NamedOutputs`). See `evaluate`.
         """
         given = collect_arrays(self.groups, arrays, named, WHOSE)
         found = self._found(given, payload, interpolate, engine, threads)
@@ -990,7 +1008,7 @@ class Program:
         if doubt := found.doubt(self.plural, self.places):
             text = f"{self.name}: {doubt}: {self._meaning(found)}"
             warnings.warn(text, SaturationWarning, stacklevel=2)
-        return found.values
+        return with_names(found.values, self.returned.members)
 
     torques = __call__  # for programs of robots
 

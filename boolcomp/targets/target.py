@@ -134,6 +134,16 @@ def writer(name: str) -> Target:
     return WRITERS[name]
 
 
+def target_of(path: str | Path) -> str:
+    """Return the first target whose files end like a path."""
+    ending, endings = (
+        Path(path).suffix,
+        {one.ending: name for name, one in reversed(WRITERS.items())},
+    )
+    require_name("ending", ending, endings)
+    return endings[ending]
+
+
 def export_texts(
     program: Program, target: str, load: float | None = None, options: ExportOptions | None = None
 ) -> Files:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from boolcomp.base.errors import BoolcompError, UsageError, listing, short, suggestion
+from boolcomp.base.results import ResultColumn
 from boolcomp.problem.dynamics import one_kilogram
 from boolcomp.problem.fourier import with_constants
 from boolcomp.problem.functions import is_linear_in_load
@@ -290,6 +291,16 @@ class Verdict:
         if self.tight:
             return f"tight: compact mode may take a bit more ({used})"
         return f"suits: {used}"
+
+
+VERDICTS = (
+    ResultColumn("", "torque", "output.symbol", left=True),
+    ResultColumn("", "least", "low", ".5g"),
+    ResultColumn("", "largest", "high", ".5g"),
+    ResultColumn("", "range", "range", lambda x: f"±{short(x)}"),
+    ResultColumn("", "unit", "output.unit", left=True),
+    ResultColumn("", "verdict", str, left=True),
+)
 
 
 def judge_outputs(problem: Problem) -> tuple[Verdict, ...]:
