@@ -90,8 +90,6 @@ def moved(text: str, page: Path, folder: Path) -> str:
         target = (page.parent / match[1]).resolve()
         if target in known:
             return known[target]
-        if (folder / match[1]).is_file():  # made for the site
-            return match[1]
         if not target.is_file():
             raise SystemExit(f"{page.relative_to(ROOT)}: nothing is at {match[1]}")
         place = target.relative_to(DOCS) if target.is_relative_to(DOCS) else FILES / _flat(target)
@@ -143,7 +141,7 @@ def configuration(source: Path, target: Path) -> dict[str, Any]:
         "extra_css": ["site.css"],
         "extra_javascript": ["site.js"],
         "markdown_extensions": [
-            "attr_list", "md_in_html", "tables", "pymdownx.highlight", "pymdownx.superfences",
+            "md_in_html", "tables", "pymdownx.highlight", "pymdownx.superfences",
             {"toc": {"permalink": True}},
         ],
         "validation": {
