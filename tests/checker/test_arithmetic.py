@@ -104,6 +104,15 @@ def test_what_an_argument_is_off_goes_through_the_largest_slope(kind: str, slope
     assert float((off / away).mid()) == pytest.approx(slope, rel=1e-4)
 
 
+def test_an_angle_that_is_nearly_a_whole_multiple_is_that_and_what_it_is_off() -> None:
+    with precise():
+        space = Functions([Variable("a", angle=True, low=-2.0, high=1.0)])
+        away = arb(2) ** -25
+        near = space.apply("sin", [space.angle("a").times(2 + away)])
+        off = space.maximum(near - space.apply("sin", [space.angle("a").times(2)]))
+    assert float((off / away).mid()) == pytest.approx(2.0, rel=1e-4)
+
+
 def test_where_a_sum_lies_is_found_product_by_product() -> None:
     with precise():
         space = Functions([Variable("x", angle=False, low=-2.0, high=1.0),

@@ -6,6 +6,7 @@ import hashlib
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,11 +16,12 @@ from proof.test_every_word import KINDS
 from shippedarms import built_of, shipped
 
 from boolcomp.base.errors import DataError
-from boolcomp.checker import PlainBound
+from boolcomp.checker import PlainBound, box_loops
 from boolcomp.checker.box_loops import evaluate
 from boolcomp.checker.boxes import GRID, BoxSearch, BoxSteps, StepSlot, heap_fits
 from boolcomp.checker.folder import DoesNotHoldError
 from boolcomp.checker.graph import Claim, ClaimedWords, InputCells, OutputSteps
+from boolcomp.checker.groups import PARTS, add_products
 from boolcomp.checker.plain import product_of
 from boolcomp.checker.problem import ClaimedInput, ClaimedTotal, ClaimedWaves
 from boolcomp.checker.spans import between as span_between
@@ -236,8 +238,8 @@ def added(bits: int, constant: int, ends: tuple[int, int] = (0, 15)) -> Claim:
     nodes = (*WORDS, Lookup(0, 4, entries, 4), Lookup(0, 4, entries[::-1], 4),
              Heap(parts, constant, bits))  # fmt: skip
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 6, (OutputWord(5, 0, bits),))
-    product = float(product_of(graph, parts[2], Fraction(1))[0])
-    total = ClaimedTotal(0.0, ((2.0, (3,)), (2.0, (4,)), (product, (1, 2))))
+    factor = float(product_of(graph, parts[2], Fraction(1))[0])
+    total = ClaimedTotal(0.0, ((2.0, (3,)), (2.0, (4,)), (factor, (1, 2))))
     words = [ClaimedWords((k,), None, (0, 1, 2) if k == 5 else ()) for k in range(6)]
     x = span_between(Fraction(ends[0] - 8) + Fraction(1, 4), Fraction(ends[1] - 7) - Fraction(1, 4))
     whole = span_between(Fraction(-1, 2), Fraction(1, 2))
@@ -271,6 +273,35 @@ def test_words_that_no_input_has_do_not_overflow_a_heap(monkeypatch: pytest.Monk
     monkeypatch.setattr("boolcomp.checker.boxes.SOON", 1)
     assert fits(added(9, constant - 1))
     assert not fits(added(9, constant - 1), 1)  # too few boxes
+
+
+def test_boxes_leave_a_heap_the_worst_first_and_of_equal_ones_the_oldest() -> None:
+    rng = np.random.default_rng(2)
+    for count in range(1, 25):
+        keys = rng.integers(0, 5, count)
+        heap = np.zeros(count, np.int64)
+        for box in range(count):
+            box_loops._sink(heap, keys, box, box)  # noqa: SLF001 (beside a sorted list)
+        out = []
+        for used in range(count, 0, -1):
+            out.append(int(heap[0]))
+            box_loops._drop(heap, keys, used)  # noqa: SLF001 (beside a sorted list)
+        assert out == sorted(range(count), key=lambda box: (-keys[box], box))
+
+
+def test_a_product_is_the_worst_between_both_ends_of_its_error() -> None:
+    unit = 1 << PARTS
+    grid = np.arange(-40, 41, 10) * unit
+    upward, downward = np.abs(grid + 7 * unit), np.abs(grid - 12 * unit)  # both are convex
+    ends, one = np.stack([upward, downward])[:, None, None], np.zeros((1, 1), np.int64)
+    for least, most in product(range(-40, 41, 9), repeat=2):
+        if least <= most:
+            total, low, high = np.zeros((2, 1, 1), np.int64), one + least * unit, one + most * unit
+            add_products(total, one, one, low, high, -40 * unit, 10 * unit, ends)
+            within = np.arange(least, most + 1) * unit
+            for found, errors in zip(total[:, 0, 0], (upward, downward), strict=True):
+                largest = np.interp(within, grid, errors).max()
+                assert largest <= found <= largest + 2 * unit
 
 
 # The tighter of the bounds of the compiler and of the checker
