@@ -1,5 +1,7 @@
 """Networks: normal form, folds, text, orders; covers become the networks that they are."""
 
+import hashlib
+import random
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -19,6 +21,7 @@ from boolcomp.logic import (
     Node,
     copied,
     in_order,
+    most_live,
     network,
     parse_network,
     render_network,
@@ -337,3 +340,26 @@ def test_only_networks_of_three_operands_are_in_normal_form_and_all_are_written(
     assert "n0 = 0x8000(i0, i1, i2, i3)" in str(network.Network(4, (wide,), (6,), 6))
     with pytest.raises(ValueError, match="not of its operands"):
         network.Network(4, (network.Node(0x18000, (2, 3, 4, 5)),), (6,), 6)
+
+
+@pytest.mark.parametrize(
+    ("parts", "nodes", "depth", "live", "digest"),
+    [
+        ((2, 8, 3, 40, 0.4), 78, 11, 22, "3bb9e48bcc98"),
+        ((4, 7, 1, 25, 0.2), 38, 12, 12, "00acfe12c3c9"),
+        ((6, 12, 6, 200, 0.6), 478, 19, 72, "ff4b94627c94"),
+        ((7, 44, 3, 60, 0.9), 198, 20, 30, "5d990e93391f"),
+    ],
+)
+def test_a_cover_becomes_the_network_that_it_always_became(
+    parts: tuple[int, int, int, int, float], nodes: int, depth: int, live: int, digest: str
+) -> None:
+    seed, inputs, outputs, products, free = parts
+    draw = random.Random(seed)  # noqa: S311 (no secret)
+    rows = set()
+    for _ in range(products):
+        term = "".join("-" if draw.random() < free else draw.choice("01") for _ in range(inputs))
+        rows.add((term, "".join(draw.choice("01") for _ in range(outputs))))
+    network = network_of_cover(Cubes.from_rows(inputs, outputs, sorted(rows)))
+    assert (len(network.nodes), network.depth, most_live(network)) == (nodes, depth, live)
+    assert hashlib.sha256(str(network).encode()).hexdigest()[:12] == digest
