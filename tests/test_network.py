@@ -1,9 +1,12 @@
 """Networks: normal form, folds, text, orders; covers become the networks that they are."""
 
+import hashlib
+import random
 import re
 from collections import Counter
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,13 +15,16 @@ import boolcomp as bc
 from boolcomp.logic import (
     AND2,
     AND3,
+    CONSTANTS,
     OR2,
     XOR2,
+    XOR3,
     Builder,
     Network,
     Node,
     copied,
     in_order,
+    most_live,
     network,
     parse_network,
     render_network,
@@ -337,3 +343,62 @@ def test_only_networks_of_three_operands_are_in_normal_form_and_all_are_written(
     assert "n0 = 0x8000(i0, i1, i2, i3)" in str(network.Network(4, (wide,), (6,), 6))
     with pytest.raises(ValueError, match="not of its operands"):
         network.Network(4, (network.Node(0x18000, (2, 3, 4, 5)),), (6,), 6)
+
+
+@pytest.mark.parametrize(
+    ("parts", "nodes", "depth", "live", "digest"),
+    [
+        ((2, 8, 3, 40, 0.4), 78, 11, 22, "3bb9e48bcc98"),
+        ((4, 7, 1, 25, 0.2), 38, 12, 12, "00acfe12c3c9"),
+        ((6, 12, 6, 200, 0.6), 478, 19, 72, "ff4b94627c94"),
+        ((7, 44, 3, 60, 0.9), 198, 20, 30, "5d990e93391f"),
+    ],
+)
+def test_a_cover_becomes_the_network_that_it_always_became(
+    parts: tuple[int, int, int, int, float], nodes: int, depth: int, live: int, digest: str
+) -> None:
+    seed, inputs, outputs, products, free = parts
+    draw = random.Random(seed)  # noqa: S311 (no secret)
+    rows = set()
+    for _ in range(products):
+        term = "".join("-" if draw.random() < free else draw.choice("01") for _ in range(inputs))
+        rows.add((term, "".join(draw.choice("01") for _ in range(outputs))))
+    network = network_of_cover(Cubes.from_rows(inputs, outputs, sorted(rows)))
+    assert (len(network.nodes), network.depth, most_live(network)) == (nodes, depth, live)
+    assert hashlib.sha256(str(network).encode()).hexdigest()[:12] == digest
+
+
+def test_greedy_order_needs_fewer_values_at_a_time_and_variants_differ() -> None:
+    rng = np.random.default_rng(5)
+    builder, literals = built(8)
+    for lut in rng.integers(1, 255, 150).tolist():
+        operands = [literals[k] ^ int(rng.integers(2)) for k in rng.integers(0, len(literals), 3)]
+        literals.append(builder.node(lut, *operands))
+    network = builder.build(literals[-37:])
+    assert most_live(in_order(network)) < most_live(network)
+    assert len({in_order(network, 0, variant) for variant in range(4)}) > 1
+
+
+def test_operands_are_as_far_apart_as_asked_where_there_is_other_work() -> None:
+    builder, inputs = built(64)
+    sums = []
+    for k in range(8):  # eight chains that do not depend on each other
+        value = inputs[8 * k]
+        for other in inputs[8 * k + 1 : 8 * k + 8]:
+            value = builder.node(XOR2, value, other)
+        sums.append(value)
+    for wanted, chains in ((1, 0), (4, 4)):
+        nodes = in_order(builder.build(sums), chains).nodes
+        places = [(k + CONSTANTS + 64, node.operands) for k, node in enumerate(nodes)]
+        first = CONSTANTS + 64
+        assert min(k - x for k, operands in places for x in operands if x >= first) == wanted
+    chain = builder.build(sums[:1])
+    assert in_order(chain, 8) == chain
+
+
+def test_the_largest_number_of_values_needed_at_one_time_is_exact() -> None:
+    builder, inputs = built(6)
+    ands = [builder.node(AND2, inputs[k], inputs[k + 3]) for k in range(3)]
+    assert most_live(builder.build([builder.node(XOR3, *ands)])) == 3
+    assert most_live(builder.build(ands)) == 3
+    assert most_live(builder.build([])) == 0

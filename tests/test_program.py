@@ -1,19 +1,29 @@
 """Programs of both modes: what they compute, their parts, and what they show."""
 
+import hashlib
+import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from limited import with_ranges
 from numpy.typing import NDArray
+from samples import terms_of
 from small_programs import compact, cover_of, family, stages
 
 import boolcomp as bc
 from boolcomp.logic import Planes
 from boolcomp.paper import (
+    PlanOptions,
+    function_of,
+    make_plan,
+    make_tables,
     program_of,
+    render_table,
 )
-from boolcomp.program import JointNetwork, KnownErrors, Program, Slice, family_of
+from boolcomp.program import JointNetwork, KnownErrors, Program, Slice, family_of, render_program
+from boolcomp.twolevel import minimise
 from boolcomp.words import simulate
 
 
@@ -119,3 +129,37 @@ def test_a_wiring_is_written_line_by_line() -> None:
     assert shown[0] == f"wiring of q of 2, qd of 2, qdd of 2: {wiring.planes} planes"
     assert shown[1] == "p0 = q1 gray 5 bits, -pi .. pi"
     assert len(shown) == 1 + len(wiring.ports) + len(wiring.calls) + 2
+
+
+ALWAYS: dict[tuple[str, int, str], tuple[PlanOptions, str]] = {
+    ("machado-2r", 4, "gray"): (PlanOptions(4), "23c6bd 242e58 5b9209"),
+    ("machado-2r", 5, "twos"): (
+        PlanOptions(5, "twos", splits=3, guard_bits=1),
+        "be5519 a4ae6e e2a5c9",
+    ),
+    ("machado-2r", 4, "faithful"): (PlanOptions(4, rounding="faithful"), "23c6bd cfb9ea 72852d"),
+    ("machado-2r", 4, "outside"): (
+        PlanOptions(4, signs="outside", sums="outside"),
+        "7fb6bf 5bf84e 5d7575",
+    ),
+    ("stops", 4, "sign-magnitude"): (PlanOptions(4, "sign-magnitude"), "519c15 60d825 63d593"),
+    ("stops", 4, "sums"): (
+        PlanOptions(4, sums="outside", rounding="faithful"),
+        "75e119 d9abc6 362213",
+    ),
+    ("machado-2r", 4, "natural"): (PlanOptions(4, "natural", guard_bits=0), "1a9155 850bb0 7fea33"),
+}
+
+
+@pytest.mark.parametrize("case", ALWAYS)
+def test_a_program_of_paper_mode_is_what_it_always_was(case: tuple[str, int, str]) -> None:
+    options, known = ALWAYS[case]
+    stops = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9))
+    plan = make_plan(terms_of(stops if case[0] == "stops" else case[0]), options)
+    entries = make_tables(plan)
+    covers = {entry.table: minimise(function_of(entry.table), "isop") for entry in entries}
+    program = program_of(plan, entries, [covers[entry.table] for entry in entries])
+    files = re.sub('"made_by": ".*"', "", "".join(render_program(program).values()))
+    texts = [str(plan), "".join(render_table(one) for one in entries), files]
+    found = " ".join(hashlib.sha256(text.encode()).hexdigest()[:6] for text in texts)
+    assert found == known

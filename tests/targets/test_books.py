@@ -176,3 +176,19 @@ def test_the_time_of_a_sum_is_of_its_levels_of_full_adders_and_of_its_carries() 
 
 
 # Stages of words.
+
+
+def test_what_is_late_is_added_last_where_time_counts() -> None:
+    books = Books(Names(VERILOG))
+    given = [SignalAddend(word(name, 4), 0) for name in "ab"]
+    late = books.signal("late", 4, SignalSum(tuple(given), 0, 4))
+    for haste, first in ((0, {"c", "late"}), (30, {"c", "d"})):
+        again = Books(books.names, haste)
+        again.times = books.times
+        addends = [
+            SignalAddend(late, 0),
+            SignalAddend(word("c", 4), 0),
+            SignalAddend(word("d", 4), 0),
+        ]
+        in_parts(again, "sum", addends, 9)
+        assert {one.name for one in reads(again.signals[0].operation)} == first

@@ -34,8 +34,9 @@ from boolcomp.codes import Code
 from boolcomp.logic import Builder
 from boolcomp.problem import CODE_KINDS, Interval
 from boolcomp.program import Program
-from boolcomp.targets import ExportOptions, export_texts
+from boolcomp.targets import ExportOptions, export_texts, procedure_of
 from boolcomp.words import (
+    MACHINES,
     Angles,
     Bits,
     Heap,
@@ -47,6 +48,7 @@ from boolcomp.words import (
     Scale,
     Turn,
     WordGraph,
+    interpret,
 )
 
 KEPT = ["export-formats", "export-pid"]
@@ -198,7 +200,7 @@ RUNS = [("python", ""), *(
 
 
 @pytest.mark.parametrize(("target", "demand"), RUNS)
-@pytest.mark.parametrize("given", [*range(8), 12, 21, *SPECIAL])
+@pytest.mark.parametrize("given", [*range(8), 12, 21, 30, *SPECIAL])
 def test_code_gives_what_the_digits_of_a_graph_say(
     given: int | str, target: str, demand: str, tmp_path: Path
 ) -> None:
@@ -230,6 +232,19 @@ def test_words_in_every_code_are_read_saturated_and_written(
     wanted = [[coded(*one) for one in zip(row, CODES, strict=True)] for row, _ in said]
     assert np.array_equal(found[:, :-1], wanted)
     assert [int(flags).bit_count() for flags in found[:, -1]] == [count for _, count in said]
+
+
+@pytest.mark.parametrize("machine", ["mcu8", "mcu32"])
+@pytest.mark.parametrize("name", KEPT)
+def test_operations_that_languages_print_give_the_words_of_the_logic(
+    name: str, machine: str
+) -> None:
+    program = kept(name)
+    words = words_of(program, 200)
+    made = procedure_of(program, program.load(None), MACHINES[machine])
+    values, marks = interpret(made.code, list(words.T))
+    flags = sum(mark.astype(np.int64) << k for k, mark in enumerate(marks))
+    assert np.array_equal(np.column_stack([*values, flags]), expected(program, words))
 
 
 def test_words_that_javascript_cannot_hold_are_refused() -> None:
